@@ -1,11 +1,10 @@
 """Measures the questions of docs/fleet.sql on many runs: sizes, times, processor times.
 
     ssdgauge quick sim:tlc-client --out quick.ssdg
-    ssdgauge export --parquet one quick.ssdg
-    "$(tests/python/setup --install)" tests/python/questions.py one FOLDER [RUNS]
+    cargo run --release -p ssdgauge-fleet --example many_runs -- quick.ssdg FOLDER/runs-tables
+    "$(tests/python/setup --install)" tests/python/questions.py FOLDER
 
-The runs are copies of the one in the tables `one`, with run ids, serials and values of their own, on 20
-models with two firmware versions each. FOLDER/runs-tables is used again where it exists.
+DuckDB asks with the views of docs/fleet.sql, Polars with the same questions below; both have two threads.
 """
 
 import os
@@ -13,7 +12,11 @@ import pathlib
 import sys
 import time
 
+# Before the import: Polars reads it there.
+os.environ.setdefault("POLARS_MAX_THREADS", "2")
+
 import duckdb
+import polars
 
 QUESTIONS = [
     ("headline", "SELECT * FROM headline"),
@@ -21,61 +24,79 @@ QUESTIONS = [
     ("firmware", "SELECT * FROM firmware"),
     ("percentile(0.999)", "SELECT * FROM percentile(0.999)"),
 ]
-# The values that a copy has of its own.
-OWN = """'r' || copy AS run_id, 'S' || copy AS serial, 'M' || copy % 20 AS model,
-         'F' || copy % 2 AS firmware, 1 AS shortened"""
-
-
-def generate(connection, one, folder, runs):
-    for table in ("run", "value", "step", "finding"):
-        values = OWN
-        if table == "value":
-            # A spread of 2 % between runs; one drive in a thousand is a fifth slower.
-            values += """, value * (1 + 0.02 * (random() - 0.5)
-                        - CASE WHEN copy % 1000 = 0 THEN 0.2 ELSE 0 END) AS value"""
-        connection.execute(f"""
-            COPY (SELECT * REPLACE ({values}), copy % 20 AS drive, copy AS file
-                  FROM read_parquet('{one}/{table}/**/*.parquet', hive_partitioning = false),
-                       range({runs}) AS copies (copy) ORDER BY drive, file)
-            TO '{folder}/{table}' (FORMAT parquet, COMPRESSION gzip, PARTITION_BY (drive, file))""")
-
-
 def main():
-    one, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    runs = int(sys.argv[3]) if len(sys.argv) > 3 else 10_000
-    sql = pathlib.Path(__file__).parents[2] / "docs" / "fleet.sql"
-    tables = folder / "runs-tables"
-    exists = tables.exists()
-    tables.mkdir(parents=True, exist_ok=True)
-    one = pathlib.Path(one).resolve()
+    folder = pathlib.Path(sys.argv[1])
+    sql = (pathlib.Path(__file__).parents[2] / "docs" / "fleet.sql").read_text()
     os.chdir(folder)
-    connection = duckdb.connect(config={"threads": 2})
-    if not exists:
-        generate(connection, one, "runs-tables", runs)
     for table in sorted(pathlib.Path("runs-tables").iterdir()):
         files = list(table.rglob("*.parquet"))
         size = sum(file.stat().st_size for file in files)
         print(f"{table.name}: {len(files)} files, {size / 1e6:.0f} MB")
-    ask(connection, sql.read_text())
+    connection = duckdb.connect(config={"threads": 2})
+    ask(connection, sql)
     combined = pathlib.Path("combined")
     for table in ("run", "value", "step", "finding"):
         (combined / table).mkdir(parents=True, exist_ok=True)
         connection.execute(f"COPY (SELECT * FROM {table}) TO '{combined}/{table}/all.parquet'")
         print(f"{table} in one file: {(combined / table / 'all.parquet').stat().st_size / 1e6:.0f} MB")
-    ask(duckdb.connect(config={"threads": 2}), sql.read_text().replace("runs-tables", "combined"))
+    ask(duckdb.connect(config={"threads": 2}), sql.replace("runs-tables", "combined"))
+    with_polars("combined")
+
+
+def measured(work):
+    """The rows of an answer, and the median of wall and processor time of three calls."""
+    took = []
+    for _ in range(3):
+        began, cpu = time.monotonic(), sum(os.times()[:2])
+        rows = work()
+        took.append((time.monotonic() - began, sum(os.times()[:2]) - cpu))
+    return rows, *sorted(took)[1]
+
+
+def with_polars(folder):
+    def table(name):
+        return polars.scan_parquet(f"{folder}/{name}/**/*.parquet", hive_partitioning=False)
+
+    test = ["suite_id", "suite_revision", "test_id", "metric", "model", "firmware"]
+    load = ["suite_id", "suite_revision", "test_id", "step", "direction", "model", "firmware"]
+
+    def headlines():
+        values = table("value").filter(
+            (polars.col("step") == "headline") & polars.col("value").is_not_null() & (polars.col("shortened") == 1)
+        )
+        value = polars.col("value")
+        return values.group_by(test).agg(
+            runs=polars.len(), median=value.median(), least=value.min(), most=value.max()
+        )
+
+    def outliers():
+        values = table("value").filter(polars.col("step") == "headline")
+        both = values.join(headlines(), on=test, nulls_equal=True).filter(polars.col("runs") >= 5)
+        return both.filter((polars.col("value") / polars.col("median") - 1).abs() > 0.1)
+
+    def percentile(share):
+        # Buckets are sorted within their group: exploded with the texts of their group, they would take 10 GB.
+        ns, requests = polars.col("bucket_ns").explode(), polars.col("bucket_requests").explode()
+        seen = requests.sort_by(ns).cum_sum()
+        reached = ns.sort().filter(seen >= (share * seen.last()).ceil()).first()
+        latency = polars.min_horizontal(reached, polars.col("max_ns").max())
+        return table("step").group_by(load).agg(latency_us=latency / 1e3)
+
+    print("| Polars | rows | time, s | processor time, s |")
+    print("|---|--:|--:|--:|")
+    questions = [("headline", headlines), ("outlier", outliers), ("percentile(0.999)", lambda: percentile(0.999))]
+    for name, question in questions:
+        rows, wall, cpu = measured(lambda: question().collect(engine="streaming").height)
+        print(f"| `{name}` | {rows} | {wall:.1f} | {cpu:.1f} |")
 
 
 def ask(connection, sql):
     connection.execute(sql)
-    print("| question | rows | time, s | processor time, s |")
+    print("| DuckDB | rows | time, s | processor time, s |")
     print("|---|--:|--:|--:|")
     for name, question in QUESTIONS:
-        took = []
-        for _ in range(3):
-            began, cpu = time.monotonic(), sum(os.times()[:2])
-            connection.execute(f"CREATE OR REPLACE TEMP TABLE answer AS {question}")
-            took.append((time.monotonic() - began, sum(os.times()[:2]) - cpu))
-        wall, cpu = sorted(took)[1]
+        answer = f"CREATE OR REPLACE TEMP TABLE answer AS {question}"
+        _, wall, cpu = measured(lambda: connection.execute(answer))
         rows = connection.execute("SELECT count(*) FROM answer").fetchone()[0]
         print(f"| `{name}` | {rows} | {wall:.1f} | {cpu:.1f} |")
 

@@ -3,14 +3,20 @@
 //!
 //! A table has one row for each run, each measured value, each direction of each step with its
 //! histogram of latency, each finding, and, where that is asked for, each second. Values are those of
-//! the report; nothing is computed here. This crate never opens a file.
+//! the report. Beside them: what the runs of a fleet show about each drive (`drift`). This crate never
+//! opens a file.
 
+mod drift;
 mod json_lines;
 mod parquet_file;
 mod path;
 mod rows;
 mod table;
 
+pub use drift::{
+    Change, Drift, DriveModel, DriveRun, FleetDrift, Group, LEAST_DRIVES, Reason, Suspect, TestKey,
+    Unjudged, drift, drive_run,
+};
 pub use json_lines::{json_lines, json_lines_head};
 pub use parquet_file::{ParquetError, parquet};
 pub use path::path;

@@ -9,7 +9,7 @@
 use crate::{helper, paths, system_calls};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, clear_ambient_capability_set,
+    CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities, set_keep_capabilities, set_no_new_privs,
 };
 use ssdgauge_core::DriveChange;
@@ -79,6 +79,8 @@ pub(crate) fn drop_privileges(
 /// Makes the owner of the results the user of this process, where that is not root. Returns the
 /// user and the capabilities that have to be kept.
 fn become_owner(results: &Path, folder: &Path) -> io::Result<(u32, CapabilitySet)> {
+    // Root of a container may have lost any of them, and none is gained here.
+    let held = capabilities(None)?.permitted;
     let mut kept = CapabilitySet::empty();
     // Registered buffers of io_uring count as locked memory, which is limited for a process
     // without CAP_IPC_LOCK.
@@ -87,7 +89,8 @@ fn become_owner(results: &Path, folder: &Path) -> io::Result<(u32, CapabilitySet
         kept = CapabilitySet::IPC_LOCK;
     }
     drop_bounding_set();
-    let user = owner(results, folder);
+    let may_change = held.contains(CapabilitySet::SETUID | CapabilitySet::SETGID);
+    let user = owner(results, folder).filter(|_| may_change);
     if let Some((user, group)) = user {
         // Without this flag the kernel clears all capabilities when the user changes, and the
         // calls below would have nothing left to keep.
@@ -98,7 +101,7 @@ fn become_owner(results: &Path, folder: &Path) -> io::Result<(u32, CapabilitySet
         // Root without this capability could not open the run file of another user again.
         kept |= CapabilitySet::DAC_OVERRIDE;
     }
-    Ok((user.map_or(0, |(user, _)| user), kept))
+    Ok((user.map_or(0, |(user, _)| user), kept & held))
 }
 
 fn capability_text(kept: CapabilitySet) -> &'static str {

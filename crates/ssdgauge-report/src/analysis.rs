@@ -20,6 +20,7 @@ mod headline;
 pub(crate) mod headline_notes;
 pub(crate) mod headline_points;
 pub(crate) mod headline_reasons;
+pub(crate) mod history;
 pub(crate) mod input_error;
 pub(crate) mod key_metrics;
 pub(crate) mod label_comparison;

@@ -7,6 +7,7 @@ mod claims;
 mod crosscheck;
 mod distribution;
 mod export;
+mod fleet;
 mod import;
 mod own_process;
 mod prove;
@@ -22,6 +23,7 @@ pub(crate) use claims::ClaimsArguments;
 pub(crate) use crosscheck::CrosscheckArguments;
 pub(crate) use distribution::{CompletionsArguments, ManualArguments};
 pub(crate) use export::ExportArguments;
+pub(crate) use fleet::{DriftArguments, FleetAction, FleetArguments};
 pub(crate) use import::ImportArguments;
 pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
 pub(crate) use prove::ProveArguments;
@@ -98,6 +100,8 @@ pub(crate) enum Command {
     Trace(TraceArguments),
     /// Print a suite or a run as a job file of fio.
     Export(ExportArguments),
+    /// Look for drift and for slow drives among the runs of many drives.
+    Fleet(FleetArguments),
     /// Store a result of another program as a run file, marked as imported.
     Import(ImportArguments),
     /// Run finished steps again by ssdgauge and by fio in turn, and judge whether they agree.
@@ -427,6 +431,10 @@ pub(crate) struct CompareArguments {
     /// Largest difference that counts as noise between runs, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = parse_percent)]
     pub(crate) noise: f64,
+    /// Folder with earlier runs of the drive under the same suite: a difference is significant where it is
+    /// larger than the changes between them, in place of --noise.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "noise")]
+    pub(crate) history: Option<PathBuf>,
     /// Compare runs of one drive with different firmware.
     #[arg(long)]
     pub(crate) any_firmware: bool,

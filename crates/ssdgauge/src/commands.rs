@@ -9,6 +9,7 @@ mod distribution;
 mod drive_description;
 mod drives;
 mod export;
+mod fleet;
 mod import;
 mod log;
 mod look;
@@ -64,6 +65,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Demo(arguments) => demo::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
+        Command::Fleet(arguments) => fleet::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Crosscheck(arguments) => crosscheck::execute(&arguments),
         Command::Serve(arguments) => serve::execute(&arguments),

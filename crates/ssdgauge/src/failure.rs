@@ -423,6 +423,7 @@ impl From<CompareError> for Failure {
     fn from(error: CompareError) -> Failure {
         let hint = match error {
             CompareError::Firmware { .. } => "add --any-firmware to compare them anyway",
+            CompareError::OtherDrive(_) => "compare two drives without --history",
             CompareError::NothingInCommon(_) => {
                 "compare runs of the same tests and revisions, with the same --shorten"
             }

@@ -20,6 +20,7 @@ mod replay_streams;
 mod request_log;
 mod rest_of_run;
 mod run_file_name;
+mod run_files;
 mod step_title;
 mod suggestion;
 mod suite_options;

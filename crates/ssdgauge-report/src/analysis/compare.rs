@@ -4,6 +4,7 @@
 //! or between drives of one model, so a noise allowance is added.
 
 use crate::analysis::group::{self, Member};
+use crate::analysis::history::{self, History, Variation};
 use crate::analysis::workload_text;
 use crate::model::Run;
 use crate::text::interval;
@@ -44,6 +45,9 @@ pub enum CompareError {
         /// The firmware of the second run.
         b: String,
     },
+    /// The runs are of two drives, and a history is of one.
+    #[error("a history is of one drive, and the runs are of {0}")]
+    OtherDrive(String),
     /// No test of one run may be compared with one of the other.
     #[error("no test of the two runs can be compared: {0}")]
     NothingInCommon(String),
@@ -85,6 +89,9 @@ pub struct TestComparison {
     pub values: [Option<f64>; 2],
     /// The second headline divided by the first, with its interval.
     pub ratio: Option<Ratio>,
+    /// What the number has varied in earlier runs; `None` where it is judged by its interval and the noise
+    /// of the options.
+    pub variation: Option<Variation>,
     /// The meaning of the ratio.
     pub difference: Difference,
 }
@@ -121,14 +128,46 @@ pub enum Gate {
 /// other, and [`CompareError::Firmware`] for one model under two firmware revisions, unless the
 /// options allow it.
 pub fn compare(a: &Run, b: &Run, options: &CompareOptions) -> Result<Comparison, CompareError> {
+    compare_all(a, b, options, None)
+}
+
+/// Compares the headlines of `b` with those of `a`, and judges each difference by the changes between the
+/// earlier runs of the same test in `history`.
+///
+/// # Errors
+///
+/// As [`compare`]; and [`CompareError::OtherDrive`] for runs of two drives.
+pub fn compare_with_history(
+    a: &Run,
+    b: &Run,
+    options: &CompareOptions,
+    history: &History,
+) -> Result<Comparison, CompareError> {
+    if history::identity(a) != history::identity(b) {
+        let names = distinct([a, b]).join(" and ");
+        return Err(CompareError::OtherDrive(names));
+    }
+    compare_all(a, b, options, Some(history))
+}
+
+fn compare_all(
+    a: &Run,
+    b: &Run,
+    options: &CompareOptions,
+    history: Option<&History>,
+) -> Result<Comparison, CompareError> {
     check_firmware(a, b, options)?;
     let mut tests = Vec::new();
     for test in &a.tests {
+        let first = tests.len();
         let member = Member { index: 0, run: a, test };
         let other = b.tests.iter().find(|other| other.test.id == test.test.id);
         let other = other.map(|test| Member { index: 1, run: b, test });
         tests.push(compared(member, other, options));
         tests.extend(further(member, other, options));
+        if let Some(history) = history {
+            judge_by_history(&mut tests, first, history);
+        }
     }
     if tests.iter().all(|test| test.values[1].is_none()) {
         let reason = |test: &TestComparison| match &test.difference {
@@ -186,6 +225,7 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
         further: false,
         values: [a.test.headline.value, None],
         ratio: None,
+        variation: None,
         difference: Difference::Unknown("the second run has no such test".to_owned()),
     };
     let Some(b) = b else { return comparison };
@@ -230,6 +270,7 @@ fn further(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> Ve
             further: true,
             values,
             ratio,
+            variation: None,
             difference,
         })
     };
@@ -270,11 +311,41 @@ fn difference(ratio: Option<Ratio>, headlines: [&Headline; 2], noise: f64) -> Di
     }
 }
 
-/// Judges `tests`: one fails where its whole interval lies beyond the threshold.
+/// Judges the numbers of one test, which begin at `first`, by what they have varied before.
+fn judge_by_history(tests: &mut [TestComparison], first: usize, history: &History) {
+    for (place, test) in tests[first..].iter_mut().enumerate() {
+        let variation = history.variation(&test.id, place);
+        test.variation = Some(variation);
+        let [Some(a), Some(b)] = test.values else { continue };
+        if a <= 0.0 || b <= 0.0 {
+            continue;
+        }
+        let (better, worse) = match test.metric.more_is_better() {
+            true => (b / a, a / b),
+            false => (a / b, b / a),
+        };
+        test.difference = match variation.limit {
+            None => Difference::Unknown(format!(
+                "the history has {} runs of this test, and {} are needed",
+                variation.runs,
+                Variation::LEAST_RUNS
+            )),
+            Some(limit) if better > 1.0 + limit => Difference::Better,
+            Some(limit) if worse > 1.0 + limit => Difference::Worse,
+            Some(_) => Difference::WithinNoise,
+        };
+    }
+}
+
+/// Judges `tests`: one fails where its whole interval lies beyond the threshold; with a history, where it
+/// is worse beyond its variation and beyond the threshold.
 fn gate(tests: &[TestComparison], threshold: f64) -> Gate {
     let judged = || tests.iter().filter(|test| !test.further);
     let failed = |test: &TestComparison| fails(test, threshold);
-    let unknown = |test: &TestComparison| test.ratio.and_then(|ratio| ratio.interval).is_none();
+    let unknown = |test: &TestComparison| match test.variation {
+        Some(_) => matches!(test.difference, Difference::Unknown(_)),
+        None => test.ratio.and_then(|ratio| ratio.interval).is_none(),
+    };
     match (judged().any(failed), judged().any(unknown)) {
         (true, _) => Gate::Failed,
         (false, true) => Gate::Undecided,
@@ -284,6 +355,13 @@ fn gate(tests: &[TestComparison], threshold: f64) -> Gate {
 
 /// Returns whether `test` is worse than `threshold` allows, beyond doubt.
 pub(crate) fn fails(test: &TestComparison, threshold: f64) -> bool {
+    if let (Some(_), [Some(a), Some(b)]) = (test.variation, test.values) {
+        let is_beyond = match test.metric.more_is_better() {
+            true => b < a * (1.0 - threshold),
+            false => b > a * (1.0 + threshold),
+        };
+        return test.difference == Difference::Worse && is_beyond;
+    }
     let Some((low, high)) = test.ratio.and_then(|ratio| ratio.interval) else { return false };
     match test.metric.more_is_better() {
         true => high < 1.0 - threshold,

@@ -1,6 +1,7 @@
 //! A comparison as Markdown and as JSON.
 
 use crate::analysis::compare::{Comparison, Difference, Gate, TestComparison};
+use crate::analysis::history::Variation;
 use crate::output::json::SCHEMA;
 use crate::text::number;
 use serde_json::{Value, json};
@@ -9,6 +10,11 @@ use serde_json::{Value, json};
 const CAVEAT: &str = "Where both runs were repeated, the intervals come from their repetitions. \
                       Otherwise they come from the seconds of one run each, and do not include \
                       the variation between runs, or between drives of one model.";
+
+/// The rule of a comparison with a history, printed below it.
+const BY_HISTORY: &str = "A difference is significant if it is larger than the changes between the \
+                          earlier runs of the same test on this drive: beyond Q3 + 3 IQR of them \
+                          (the limit beside each test).";
 
 impl Comparison {
     /// Returns the comparison as a Markdown table.
@@ -28,7 +34,12 @@ impl Comparison {
                 value(test.values[0]),
                 value(test.values[1]),
                 test.ratio.map_or(number::NOTHING.to_owned(), |ratio| number::ratio(ratio, 3)),
-                md(&[verdict(test)].into_iter().chain(cut(test)).collect::<Vec<_>>().join("; "))
+                md(&[verdict(test)]
+                    .into_iter()
+                    .chain(limit(test))
+                    .chain(cut(test))
+                    .collect::<Vec<_>>()
+                    .join("; "))
             ));
         }
         text.push_str(&format!("\nA: {}, run {}.  \n", md(&self.names[0]), md(&self.ids[0])));
@@ -48,7 +59,7 @@ impl Comparison {
             "a": { "id": self.ids[0], "drive": self.names[0] },
             "b": { "id": self.ids[1], "drive": self.names[1] },
             "marks": self.marks,
-            "noise": self.options.noise,
+            "noise": (!self.is_by_history()).then_some(self.options.noise),
             "threshold": self.options.threshold,
             "gate": self.gate.map(Gate::name),
             "tests": self.tests.iter().map(|test| json!({
@@ -65,6 +76,8 @@ impl Comparison {
                 "cut_seconds_b": test.ratio.map(|ratio| ratio.cut_seconds[1]),
                 "low": test.ratio.and_then(|ratio| ratio.interval).map(|(low, _)| low),
                 "high": test.ratio.and_then(|ratio| ratio.interval).map(|(_, high)| high),
+                "history_runs": test.variation.map(|variation| variation.runs),
+                "history_limit": test.variation.and_then(|variation| variation.limit),
                 "difference": word(&test.difference),
                 "reason": match &test.difference {
                     Difference::Unknown(reason) => Some(reason),
@@ -74,8 +87,16 @@ impl Comparison {
         })
     }
 
+    /// Returns whether differences are judged by earlier runs.
+    fn is_by_history(&self) -> bool {
+        self.tests.iter().any(|test| test.variation.is_some())
+    }
+
     /// Returns what a difference is, and what its interval comes from.
     pub(super) fn basis(&self) -> String {
+        if self.is_by_history() {
+            return format!("{BY_HISTORY} {} runs of a test are needed.", Variation::LEAST_RUNS);
+        }
         let noise = percent(self.options.noise);
         format!(
             "A difference is significant if its 95 % interval lies beyond {noise} of noise. {CAVEAT}"
@@ -100,6 +121,13 @@ pub(super) fn cut(test: &TestComparison) -> Option<String> {
         .then(|| format!("the change leaves out the first {}, which {verb}", cut.join(" and ")))
 }
 
+/// Returns the limit of the history in words, where there is one.
+pub(super) fn limit(test: &TestComparison) -> Option<String> {
+    let variation = test.variation?;
+    let limit = percent(variation.limit?);
+    Some(format!("the limit by {} earlier runs is {limit}", variation.runs))
+}
+
 /// Returns one test in words, such as `B is 1.38 ± 0.05 times A: better (IOPS)`.
 pub(super) fn sentence(test: &TestComparison) -> String {
     let metric = test.metric.title();
@@ -111,7 +139,8 @@ pub(super) fn sentence(test: &TestComparison) -> String {
             format!("{verdict} (measured {metric}, B ÷ A: {})", times(ratio))
         }
         (Some(ratio), Difference::Better | Difference::Worse | Difference::WithinNoise) => {
-            format!("B is {} times A: {verdict} ({metric})", times(ratio))
+            let limit = limit(test).map_or(String::new(), |limit| format!("; {limit}"));
+            format!("B is {} times A: {verdict} ({metric}{limit})", times(ratio))
         }
     }
 }

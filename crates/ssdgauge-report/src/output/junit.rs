@@ -7,8 +7,14 @@ impl Comparison {
     /// Returns the comparison as JUnit XML: a test fails where the gate would fail it, and is
     /// skipped where it could not be compared.
     pub fn junit(&self) -> String {
-        let threshold = self.options.threshold.unwrap_or(self.options.noise);
-        let fails = |test: &TestComparison| !test.further && fails(test, threshold);
+        // With a history, its limit takes the place of the noise.
+        let least = |test: &TestComparison| match test.variation {
+            Some(_) => 0.0,
+            None => self.options.noise,
+        };
+        let fails = |test: &TestComparison| {
+            !test.further && fails(test, self.options.threshold.unwrap_or(least(test)))
+        };
         let failures = self.tests.iter().filter(|test| fails(test)).count();
         let unknown = |difference: &Difference| match difference {
             Difference::Unknown(_) => true,

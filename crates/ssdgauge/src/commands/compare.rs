@@ -2,8 +2,10 @@
 
 use crate::arguments;
 use crate::failure::{Failure, FailureKind};
-use crate::terminal;
-use ssdgauge_report::{CompareOptions, Gate};
+use crate::{run_files, terminal};
+use ssdgauge_report::{CompareOptions, Gate, History, Run};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Prints the comparison of two runs.
 ///
@@ -20,7 +22,13 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
     };
     let first = ssdgauge_report::read(&arguments.first)?;
     let second = ssdgauge_report::read(&arguments.second)?;
-    let comparison = ssdgauge_report::compare(&first, &second, &options)?;
+    let comparison = match &arguments.history {
+        None => ssdgauge_report::compare(&first, &second, &options)?,
+        Some(folder) => {
+            let history = read_history(folder, &first, &second)?;
+            ssdgauge_report::compare_with_history(&first, &second, &options, &history)?
+        }
+    };
     match (arguments.json, arguments.markdown, arguments.junit) {
         (true, ..) => terminal::print(&format!("{:#}\n", comparison.json())),
         (_, true, _) => terminal::print(&comparison.markdown()),
@@ -31,7 +39,7 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
         }
     }
     let failure = |error: &str| {
-        let hint = "the comparison above lists each test; --threshold and --noise set the limits";
+        let hint = "the comparison above lists each test; --threshold, --noise and --history set the limits";
         Err(Failure::new(FailureKind::Criterion, error, hint))
     };
     match comparison.gate {
@@ -41,4 +49,21 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
         }
         Some(Gate::Passed) | None => Ok(()),
     }
+}
+
+/// Reads the earlier runs of the drive in `folder`, and states how many of the others were left out.
+fn read_history(folder: &Path, first: &Run, second: &Run) -> Result<History, Failure> {
+    let inputs = run_files::find(&[folder.to_owned()])?;
+    let mut history = History::default();
+    let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
+    let compared = [first.head.id.as_str(), second.head.id.as_str()];
+    run_files::for_each_run(&inputs, &|_, run: &Run| Ok(run.clone()), &mut |run: Run| {
+        if let Err(reason) = history.add(&run, first, &compared) {
+            *left_out.entry(reason).or_insert(0) += 1;
+        }
+    });
+    for (reason, count) in left_out {
+        terminal::print_message(&format!("history: {count} runs left out ({reason})"));
+    }
+    Ok(history)
 }

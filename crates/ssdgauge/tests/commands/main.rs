@@ -17,6 +17,7 @@ mod export;
 mod failing_calls;
 mod fio;
 mod fio_page;
+mod fleet_runs;
 mod hostile_files;
 mod import;
 mod import_act;

@@ -210,3 +210,34 @@ fn a_program_that_opens_the_drive_during_a_run_stops_it_before_its_next_write() 
         assert_eq!(count, 1);
     }
 }
+
+#[test]
+fn root_without_capabilities_as_in_a_container_runs_on_a_scratch_file() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: not root");
+        return;
+    }
+    // The results belong to another user, whom root without SETUID cannot become.
+    for (owner, mode) in [(0, 0o755), (OWNER, 0o777)] {
+        let bench = Bench::new();
+        std::os::unix::fs::chown(bench.folder.path(), Some(owner), Some(owner)).unwrap();
+        let open = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(bench.folder.path(), open).unwrap();
+        let out = bench.path("a.ssdg");
+        let output = Command::new("setpriv")
+            .args(["--bounding-set", "-all", "--inh-caps", "-all"])
+            .args([env!("CARGO_BIN_EXE_ssdgauge"), "quick", "."])
+            .args(["--size", "8MiB", "--shorten", "100", "--out"])
+            .arg(&out)
+            .current_dir(bench.folder.path())
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "owner {owner}: {stderr}");
+        let file = rusqlite::Connection::open(&out).unwrap();
+        let kept: String = file
+            .query_row("SELECT value FROM environment WHERE key = 'rights'", [], |row| row.get(0))
+            .unwrap();
+        assert!(kept.contains("user 0 without capabilities"), "{kept}");
+    }
+}

@@ -223,3 +223,51 @@ fn the_list_of_third_parties_is_complete() {
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(written == page, "THIRD-PARTY.md is out of date; its first lines say how to write it");
 }
+
+#[test]
+fn the_bill_of_materials_lists_what_the_program_contains() {
+    let packages = Packages::read();
+    let linked = packages.linked();
+    let name_and_version = |one: &Value| (text(&one["name"]), text(&one["version"]));
+    let names = |ids: &mut dyn Iterator<Item = &str>| -> BTreeSet<(String, String)> {
+        ids.map(|id| name_and_version(&packages.by_id[id])).collect()
+    };
+    // The metadata has the features of all targets together, so it lists more than one program contains.
+    let most = names(&mut linked.iter().copied());
+    let own = linked.iter().filter(|id| packages.by_id[**id]["source"].is_null());
+    let used_by_own = own.flat_map(|id| packages.links[*id].iter().map(String::as_str));
+    let least = names(&mut used_by_own.filter(|id| linked.contains(id)));
+    assert!(least.len() > 30, "only {} packages are used directly", least.len());
+
+    let output = Command::new(root().join("packaging/bill-of-materials"))
+        .arg("x86_64-unknown-linux-gnu")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let bill: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(bill["bomFormat"], "CycloneDX");
+    let mut listed: BTreeSet<_> = list(&bill["components"]).map(name_and_version).collect();
+    // Parts that are no packages of cargo.
+    for part in ["rust-std", "sqlite"] {
+        let found = listed.iter().find(|(name, _)| name == part).cloned();
+        let found = found.unwrap_or_else(|| panic!("{part} is missing"));
+        assert!(found.1.starts_with(|first: char| first.is_ascii_digit()), "{found:?}");
+        listed.remove(&found);
+    }
+    listed.insert(name_and_version(&bill["metadata"]["component"]));
+    let unknown: Vec<_> = listed.difference(&most).collect();
+    assert!(unknown.is_empty(), "listed, and not in the program: {unknown:?}");
+    // The fixtures of ssdgauge-drive, a feature that tests alone switch on, need tempfile.
+    let is_of_tests = |(name, _): &&(String, String)| name == "tempfile";
+    let missing: Vec<_> = least.difference(&listed).filter(|one| !is_of_tests(one)).collect();
+    assert!(missing.is_empty(), "in the program, and not listed: {missing:?}");
+
+    let is_foreign = |one: &&Value| one["purl"].is_string();
+    let components: Vec<&Value> = list(&bill["components"]).filter(is_foreign).collect();
+    assert!(components.len() > 50, "only {} packages have an address", components.len());
+    for one in components {
+        let sum = text(&one["hashes"][0]["content"]);
+        assert_eq!(sum.len(), 64, "{one}");
+        assert!(!text(&one["licenses"][0]["expression"]).is_empty(), "{one}");
+    }
+}

@@ -1,0 +1,33 @@
+//! Drift and slow drives among the runs of a fleet.
+//!
+//! Each drive is judged by its own history (the change of its headlines over time) and by the other
+//! drives of its model and firmware: a regression of latency on throughput with an upper prediction bound,
+//! as in Perseus (Lu et al., FAST 2023). The formulas are in `docs/fleet.md`.
+
+mod drive_run;
+mod history;
+mod peers;
+
+pub use drive_run::{DriveModel, DriveRun, TestKey, drive_run};
+pub use history::{Change, Drift};
+pub use peers::{Group, LEAST_DRIVES, Reason, Suspect, Unjudged};
+
+/// The results for a fleet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FleetDrift {
+    /// The change of each headline of each drive, by serial.
+    pub drifts: Vec<Drift>,
+    /// The drives that are slower than their peers, the slowest first.
+    pub suspects: Vec<Suspect>,
+    /// The drives that were compared with each other.
+    pub groups: Vec<Group>,
+    /// The drives that could not be compared, with the reason.
+    pub unjudged: Vec<Unjudged>,
+}
+
+/// Judges the drives of `runs`.
+pub fn drift(runs: &[DriveRun]) -> FleetDrift {
+    let drifts = history::drifts(runs);
+    let peers = peers::judge(runs);
+    FleetDrift { drifts, suspects: peers.suspects, groups: peers.groups, unjudged: peers.unjudged }
+}

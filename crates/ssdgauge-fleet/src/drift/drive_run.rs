@@ -1,0 +1,183 @@
+//! What one run contributes to the judgement of its drive.
+
+use ssdgauge_core::{Direction, DriveInfo, Metric, Scope, Severity, Workload};
+use ssdgauge_report::{PointRun, Run, TestRun, sanitize_device, sanitize_prose};
+
+/// The latencies that are judged: the mean, as in Perseus, and the 99th percentile, in which a drive that
+/// repeats single reads shows first.
+const JUDGED: [Metric; 2] = [Metric::LatMeanUs, Metric::LatP99Us];
+
+/// The requests without which a 99th percentile is the latency of some ten single requests.
+const LEAST_REQUESTS: u64 = 1_000;
+
+/// The drives that are compared with each other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DriveModel {
+    /// The model.
+    pub model: String,
+    /// The firmware; empty where it is not reported.
+    pub firmware: String,
+    /// The tested bytes.
+    pub capacity: u64,
+    /// The revision of the model of a virtual drive; empty for a drive.
+    pub model_revision: String,
+}
+
+/// What one run says about its drive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DriveRun {
+    /// The drives that it is compared with.
+    pub kind: DriveModel,
+    /// The serial.
+    pub serial: String,
+    /// Whether the drive is a virtual one.
+    pub is_model: bool,
+    /// The id of the run.
+    pub run_id: String,
+    /// Its start, in milliseconds since 1970.
+    pub started_unix_ms: i64,
+    /// The headlines.
+    pub(super) headlines: Vec<HeadlineOfRun>,
+    /// The latencies of the steps.
+    pub(super) latencies: Vec<Latency>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct HeadlineOfRun {
+    pub(super) test: TestKey,
+    pub(super) metric: Metric,
+    pub(super) value: f64,
+}
+
+/// A test that is the same in several runs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TestKey {
+    /// The id of the suite.
+    pub suite: String,
+    /// The id of the test.
+    pub test: String,
+    /// The revisions of both, and the divisor of a shortened run.
+    revisions: [u32; 3],
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Latency {
+    pub(super) test: TestKey,
+    pub(super) step: String,
+    pub(super) direction: Direction,
+    pub(super) metric: Metric,
+    /// What the regression is fitted over: steps that differ in their rate alone, or one step of a closed
+    /// loop.
+    pub(super) load: String,
+    /// ln of requests per second in an open loop; 0 in a closed loop.
+    pub(super) throughput: f64,
+    /// ln of the latency in microseconds.
+    pub(super) latency: f64,
+    /// Requests per second.
+    pub(super) iops: f64,
+}
+
+/// Returns what `run` says about its drive, or why it says nothing.
+///
+/// # Errors
+///
+/// The run was imported, its drive has no serial, or all of its results are invalid.
+pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
+    let (head, drive) = (&run.head, &run.head.drive);
+    if head.imported_from().is_some() {
+        return Err("it is a result of another program");
+    }
+    if run.findings.iter().any(|finding| finding.severity == Severity::Invalid) {
+        return Err("its results are invalid");
+    }
+    let mut serial =
+        drive.serial.as_deref().map(sanitize_device).filter(|serial| !serial.is_empty());
+    if run.is_model()
+        && let (Some(serial), Some(seed)) = (&mut serial, drive.details.get("seed"))
+    {
+        // Virtual drives of one profile have one serial.
+        *serial += &format!(" seed {}", sanitize_prose(seed));
+    }
+    let revision = drive
+        .details
+        .get(DriveInfo::MODEL_REVISION)
+        .map_or(String::new(), |text| sanitize_prose(text));
+    let mut found = DriveRun {
+        kind: DriveModel {
+            model: sanitize_device(drive.name()),
+            firmware: drive.firmware.as_deref().map_or(String::new(), sanitize_device),
+            capacity: drive.capacity.0,
+            model_revision: revision,
+        },
+        serial: serial.ok_or("its target has no serial")?,
+        is_model: run.is_model(),
+        run_id: sanitize_prose(&head.id),
+        started_unix_ms: head.started_unix_ms,
+        headlines: Vec::new(),
+        latencies: Vec::new(),
+    };
+    for test in &run.tests {
+        let is_invalid =
+            test.findings.iter().any(|of_step| of_step.finding.severity == Severity::Invalid);
+        if is_invalid {
+            continue;
+        }
+        let key = TestKey {
+            suite: sanitize_prose(&head.plan.suite.id),
+            test: sanitize_prose(&test.test.id),
+            revisions: [head.plan.suite.revision, test.test.revision, head.plan.shortened.max(1)],
+        };
+        let metric = test.headline.metric;
+        if let Some(value) = test.headline.value.filter(|value| *value > 0.0) {
+            found.headlines.push(HeadlineOfRun { test: key.clone(), metric, value });
+        }
+        found.latencies.extend(latencies(test, &key));
+    }
+    Ok(found)
+}
+
+fn latencies(test: &TestRun, key: &TestKey) -> Vec<Latency> {
+    let mut found = Vec::new();
+    for point in &test.points {
+        for direction in point.directions() {
+            let of = |metric: &Metric| latency(point, key, direction, *metric);
+            found.extend(JUDGED.iter().filter_map(of));
+        }
+    }
+    found
+}
+
+fn latency(
+    point: &PointRun,
+    key: &TestKey,
+    direction: Direction,
+    metric: Metric,
+) -> Option<Latency> {
+    let totals = &point.point.totals;
+    let requests = totals.directions[direction as usize].ios;
+    if metric == Metric::LatP99Us && requests < LEAST_REQUESTS {
+        return None;
+    }
+    let positive =
+        |metric| totals.value(metric, Scope::from(direction)).filter(|value: &f64| *value > 0.0);
+    let (iops, latency) = (positive(Metric::Iops)?, positive(metric)?);
+    let step = sanitize_prose(&point.point.label);
+    let is_closed = point.workload.closed_depth().is_some();
+    let load = match is_closed {
+        // Throughput × latency is the queue depth (Little's law), so that throughput explains nothing.
+        true => step.clone(),
+        false => without_rates(&point.workload),
+    };
+    let throughput = if is_closed { 0.0 } else { iops.ln() };
+    let (test, latency) = (key.clone(), latency.ln());
+    Some(Latency { test, step, direction, metric, load, throughput, latency, iops })
+}
+
+/// Returns a text that is equal for workloads that differ in their rates alone.
+fn without_rates(workload: &Workload) -> String {
+    let mut workload = workload.clone();
+    for stream in &mut workload.streams {
+        stream.arrival = stream.arrival.times(0.0);
+    }
+    format!("{workload:?}")
+}

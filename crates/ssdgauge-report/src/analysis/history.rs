@@ -1,0 +1,108 @@
+//! What a drive has varied in earlier runs of the same tests, where nothing was changed.
+
+use crate::analysis::group::{self, Member};
+use crate::model::Run;
+use ssdgauge_core::Severity;
+use ssdgauge_core::statistics::variation;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Returns what runs of one drive have in common: the model, the serial, and the seed of a virtual drive,
+/// whose serial is that of its profile.
+pub(crate) fn identity(run: &Run) -> (Option<&str>, Option<&str>, Option<&str>) {
+    let drive = &run.head.drive;
+    let seed = drive.details.get("seed").filter(|_| run.is_model());
+    (drive.model.as_deref(), drive.serial.as_deref(), seed.map(String::as_str))
+}
+
+/// Earlier runs of one drive.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// The values of each number of each test, with the start of their run.
+    values: BTreeMap<Number, Vec<(i64, f64)>>,
+    /// The ids of the runs.
+    runs: BTreeSet<String>,
+}
+
+/// A number of a test: its id, and the place of its rule: 0 for the headline, then the further ones.
+type Number = (String, usize);
+
+/// The variation of one number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Variation {
+    /// The earlier runs that have it.
+    pub runs: usize,
+    /// The change that is larger than those between them, as a share; `None` where there are too few.
+    pub limit: Option<f64>,
+}
+
+impl History {
+    /// Adds `run`, where it is one of the drive of `reference` under the same firmware, and not one of
+    /// those that are `compared`.
+    ///
+    /// # Errors
+    /// Returns why it was left out.
+    pub fn add(
+        &mut self,
+        run: &Run,
+        reference: &Run,
+        compared: &[&str],
+    ) -> Result<(), &'static str> {
+        if identity(reference) != identity(run) {
+            return Err("another drive");
+        }
+        if reference.head.drive.firmware != run.head.drive.firmware {
+            return Err("another firmware");
+        }
+        if run.head.imported_from() != reference.head.imported_from() {
+            return Err("measured by another program");
+        }
+        if run.findings.iter().any(|finding| finding.severity == Severity::Invalid) {
+            return Err("invalid");
+        }
+        if compared.contains(&run.head.id.as_str()) || !self.runs.insert(run.head.id.clone()) {
+            return Err("one of the runs that are compared, or a copy");
+        }
+        for test in &reference.tests {
+            let Some(same) = run.tests.iter().find(|same| same.test.id == test.test.id) else {
+                continue;
+            };
+            let of_reference = Member { index: 0, run: reference, test };
+            let of_run = Member { index: 1, run, test: same };
+            let is_invalid =
+                same.findings.iter().any(|of_step| of_step.finding.severity == Severity::Invalid);
+            if is_invalid || group::incomparable(of_reference, of_run).is_some() {
+                continue;
+            }
+            let mut add = |place: usize, value: Option<f64>| {
+                let Some(value) = value else { return };
+                let number = (test.test.id.clone(), place);
+                self.values.entry(number).or_default().push((run.head.started_unix_ms, value));
+            };
+            add(0, same.headline.value);
+            for (place, score) in test.test.also.iter().enumerate() {
+                let of_run = same.test.also.iter().position(|other| other == score);
+                add(place + 1, of_run.and_then(|of_run| same.also.get(of_run)?.value));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of runs.
+    pub fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Returns the variation of the number at `place` of the test `id`.
+    pub(crate) fn variation(&self, id: &str, place: usize) -> Variation {
+        let mut values = self.values.get(&(id.to_owned(), place)).cloned().unwrap_or_default();
+        values.sort_by_key(|(started, _)| *started);
+        let values: Vec<f64> = values.into_iter().map(|(_, value)| value).collect();
+        let limit = variation::limit(&values).map(f64::exp_m1);
+        Variation { runs: values.len(), limit }
+    }
+}
+
+impl Variation {
+    /// The runs without which nothing is judged.
+    pub const LEAST_RUNS: usize = variation::LEAST_CHANGES + 1;
+}

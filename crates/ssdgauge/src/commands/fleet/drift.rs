@@ -1,0 +1,215 @@
+//! `ssdgauge fleet drift`: the change of each drive over its runs, and the drives slower than their peers.
+
+use crate::arguments::DriftArguments;
+use crate::failure::{Failure, FailureKind};
+use crate::{process, run_files, terminal};
+use serde_json::{Value, json};
+use ssdgauge_fleet::{
+    Change, Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, Reason, Suspect,
+};
+use ssdgauge_report::Run;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The reasons that are printed for a drive; JSON has all of them.
+const SHOWN_REASONS: usize = 3;
+
+/// Prints the drift of the drives of run files.
+///
+/// # Errors
+///
+/// Fails where there is no run file, and at the end where one could not be read.
+pub(super) fn execute(arguments: &DriftArguments) -> Result<(), Failure> {
+    let inputs = run_files::find(&arguments.sources)?;
+    let mut runs: BTreeMap<String, DriveRun> = BTreeMap::new();
+    let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
+    let read = |_: &Path, run: &Run| Ok(ssdgauge_fleet::drive_run(run));
+    let count = run_files::for_each_run(&inputs, &read, &mut |result| match result {
+        // A copy of a run file is the same run.
+        Ok(run) => drop(runs.insert(run.run_id.clone(), run)),
+        Err(reason) => *left_out.entry(reason).or_default() += 1,
+    });
+    let runs: Vec<DriveRun> = runs.into_values().collect();
+    let found = ssdgauge_fleet::drift(&runs);
+    match arguments.json {
+        true => terminal::print_json(&as_json(&runs, &found, &left_out)),
+        false => terminal::print_text(&text(&runs, &found, &left_out)),
+    }
+    match inputs.len() - count {
+        0 => Ok(()),
+        unread => Err(Failure::new(
+            FailureKind::Failed,
+            format!("{unread} of {} run files could not be read", inputs.len()),
+            "the messages above state why; the others were judged",
+        )),
+    }
+}
+
+fn text(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usize>) -> String {
+    let drives: BTreeSet<&str> = runs.iter().map(|run| run.serial.as_str()).collect();
+    let mut lines = vec![format!("{} runs of {} drives{}", runs.len(), drives.len(), mark(runs))];
+    lines.extend(left_out.iter().map(|(reason, count)| format!("{count} left out: {reason}")));
+
+    lines.push("\nDrift, from the first run to the last one:".to_owned());
+    let several: Vec<&Drift> = found.drifts.iter().collect();
+    if several.is_empty() {
+        lines.push("  no drive has two runs of a test".to_owned());
+    }
+    lines.extend(several.iter().map(|drift| format!("  {}", drift_line(drift))));
+
+    lines.push("\nDrives slower than their peers:".to_owned());
+    if found.suspects.is_empty() {
+        let word = if found.groups.is_empty() { "not judged" } else { "none" };
+        lines.push(format!("  {word}"));
+    }
+    lines.extend(found.suspects.iter().flat_map(suspect_lines));
+
+    lines.push("\nCompared:".to_owned());
+    for group in &found.groups {
+        let (drives, runs, bounds) = (group.drives, group.runs, group.bounds);
+        lines.push(format!(
+            "  {}: {drives} drives, {runs} runs, {bounds} bounds",
+            name(&group.kind)
+        ));
+    }
+    for group in &found.unjudged {
+        let drives = match group.drives {
+            0 => "no latencies".to_owned(),
+            1 => "1 drive".to_owned(),
+            n => format!("at most {n} drives with the same load"),
+        };
+        let kind = name(&group.kind);
+        lines.push(format!("  {kind}: not judged, {drives}; {LEAST_DRIVES} are needed"));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn mark(runs: &[DriveRun]) -> &'static str {
+    if runs.iter().any(|run| run.is_model) { " (MODEL: with virtual drives)" } else { "" }
+}
+
+fn name(kind: &DriveModel) -> String {
+    let firmware = match kind.firmware.as_str() {
+        "" => String::new(),
+        firmware => format!(", firmware {firmware}"),
+    };
+    format!("{}{firmware}", kind.model)
+}
+
+fn drift_line(drift: &Drift) -> String {
+    let percent = |share: f64| format!("{:+.1} %", 100.0 * share);
+    let change = match drift.change {
+        None => "no interval below 3 runs at different times".to_owned(),
+        Some(Change { value, interval: (low, high) }) => {
+            let word = if drift.is_worse() { ", worse" } else { "" };
+            format!("{} ({} to {}){word}", percent(value), percent(low), percent(high))
+        }
+    };
+    let Drift { serial, test, metric, runs, days, values: [first, last], .. } = drift;
+    format!(
+        "{serial}  {}/{} {}: {} to {}, {runs} runs in {days:.1} days, {change}",
+        test.suite,
+        test.test,
+        metric.key(),
+        number(*first),
+        number(*last),
+    )
+}
+
+fn number(value: f64) -> String {
+    let decimals = if value.abs() < 10.0 { 2 } else { usize::from(value.abs() < 1_000.0) };
+    format!("{value:.decimals$}")
+}
+
+fn suspect_lines(suspect: &Suspect) -> Vec<String> {
+    let mark = if suspect.is_model { "MODEL " } else { "" };
+    let mut lines = vec![format!(
+        "  {mark}{} ({}): {} of {} steps beyond the bound",
+        suspect.serial,
+        name(&suspect.kind),
+        suspect.slow,
+        suspect.judged
+    )];
+    lines.extend(suspect.reasons.iter().take(SHOWN_REASONS).map(|reason| {
+        let Reason { test, step, direction, metric, iops, drives, .. } = reason;
+        format!(
+            "    {}/{} {step}: {} {} {} µs at {} IOPS; {drives} drives: expected {}, bound {}",
+            test.suite,
+            test.test,
+            direction.name(),
+            metric.key(),
+            number(reason.latency_us),
+            number(*iops),
+            number(reason.expected_us),
+            number(reason.bound_us),
+        )
+    }));
+    lines
+}
+
+fn as_json(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usize>) -> Value {
+    let kind = |kind: &DriveModel| {
+        json!({ "model": kind.model, "firmware": kind.firmware, "capacity_bytes": kind.capacity,
+                "model_revision": kind.model_revision })
+    };
+    let drives: BTreeSet<&str> = runs.iter().map(|run| run.serial.as_str()).collect();
+    json!({
+        "schema_version": 1,
+        "marks": runs.iter().any(|run| run.is_model).then_some("MODEL").into_iter().collect::<Vec<_>>(),
+        "runs": runs.len(),
+        "drives": drives.len(),
+        "left_out": left_out.iter().map(|(reason, count)| json!({ "reason": reason, "runs": count }))
+            .collect::<Vec<_>>(),
+        "drift": found.drifts.iter().map(|drift| json!({
+            "serial": drift.serial,
+            "drive": kind(&drift.kind),
+            "suite": drift.test.suite,
+            "test": drift.test.test,
+            "metric": drift.metric.key(),
+            "runs": drift.runs,
+            "days": drift.days,
+            "first": drift.values[0],
+            "last": drift.values[1],
+            "change": drift.change.map(|change| change.value),
+            "low": drift.change.map(|change| change.interval.0),
+            "high": drift.change.map(|change| change.interval.1),
+            "worse": drift.is_worse(),
+        })).collect::<Vec<_>>(),
+        "suspects": found.suspects.iter().map(|suspect| json!({
+            "serial": suspect.serial,
+            "drive": kind(&suspect.kind),
+            "model_data": suspect.is_model.then_some("MODEL"),
+            "slow_steps": suspect.slow,
+            "judged_steps": suspect.judged,
+            "reasons": suspect.reasons.iter().map(reason_json).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
+        "groups": found.groups.iter().map(|group| json!({
+            "drive": kind(&group.kind),
+            "drives": group.drives,
+            "runs": group.runs,
+            "bounds": group.bounds,
+        })).collect::<Vec<_>>(),
+        "not_judged": found.unjudged.iter().map(|group| json!({
+            "drive": kind(&group.kind),
+            "drives": group.drives,
+            "needed": LEAST_DRIVES,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn reason_json(reason: &Reason) -> Value {
+    json!({
+        "run": reason.run_id,
+        "started": process::iso_time(reason.started_unix_ms),
+        "suite": reason.test.suite,
+        "test": reason.test.test,
+        "step": reason.step,
+        "direction": reason.direction.name(),
+        "metric": reason.metric.key(),
+        "iops": reason.iops,
+        "latency_us": reason.latency_us,
+        "expected_us": reason.expected_us,
+        "bound_us": reason.bound_us,
+        "drives": reason.drives,
+    })
+}

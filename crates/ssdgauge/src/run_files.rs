@@ -1,0 +1,88 @@
+//! Run files by name, and those below folders; read side by side.
+
+use crate::failure::{Failure, FailureKind};
+use crate::terminal;
+use indicatif::{ProgressBar, ProgressStyle};
+use ssdgauge_report::Run;
+use std::path::{Path, PathBuf};
+
+/// Returns the named run files, and those below the named folders, sorted by name.
+///
+/// # Errors
+///
+/// Fails where a folder cannot be read, and where there is no run file.
+pub(crate) fn find(sources: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for source in sources {
+        match source.is_dir() {
+            true => add_files_below(source, &mut files)?,
+            false => files.push(source.clone()),
+        }
+    }
+    if files.is_empty() {
+        let error = format!("no run file is in the folder {}", listed(sources));
+        let hint = "run files end in .ssdg: `ssdgauge quick` writes one";
+        return Err(Failure::new(FailureKind::Usage, error, hint));
+    }
+    Ok(files)
+}
+
+/// Adds the run files in `folder` and below. Links to folders are not followed: they may form a circle.
+fn add_files_below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let entries = entries.map_err(|error| {
+        let error = format!("cannot read the folder {}: {error}", folder.display());
+        Failure::new(FailureKind::Usage, error, "name run files, or folders that you may read")
+    })?;
+    let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() && !path.is_symlink() {
+            add_files_below(&path, files)?;
+        } else if path.extension().is_some_and(|suffix| suffix == "ssdg") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn listed(sources: &[PathBuf]) -> String {
+    let names: Vec<String> = sources.iter().map(|path| path.display().to_string()).collect();
+    names.join(", ")
+}
+
+/// Reads each of `inputs`, as many at once as there are processors, and takes the results of `work` in
+/// their order. An input that fails is stated and left out. Returns the number of the others.
+pub(crate) fn for_each_run<T: Send>(
+    inputs: &[PathBuf],
+    work: &(impl Fn(&Path, &Run) -> Result<T, Failure> + Sync),
+    take: &mut dyn FnMut(T),
+) -> usize {
+    let progress = ProgressBar::new(inputs.len() as u64);
+    let style = ProgressStyle::with_template("{pos} of {len} runs, {eta} to go");
+    progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let one = |path: &PathBuf| work(path, &ssdgauge_report::read(path)?);
+    let mut exported = 0;
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+    for some in inputs.chunks(at_once) {
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = some.iter().map(|path| scope.spawn(move || one(path))).collect();
+            threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
+        });
+        for (path, result) in some.iter().zip(results) {
+            match result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)) {
+                Ok(result) => {
+                    take(result);
+                    exported += 1;
+                }
+                Err(failure) => progress.suspend(|| {
+                    terminal::print_message(&format!("{}: left out", path.display()));
+                    terminal::print_message(&failure.render());
+                }),
+            }
+            progress.inc(1);
+        }
+    }
+    progress.finish_and_clear();
+    exported
+}

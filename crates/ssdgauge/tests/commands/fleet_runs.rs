@@ -1,0 +1,68 @@
+//! `fleet drift` and `compare --history`.
+
+use crate::support::{Bench, text};
+use serde_json::Value;
+
+/// Runs of one virtual drive and one of another seed, shortened.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("runs")).unwrap();
+    for (name, seed) in [("a", "1"), ("b", "1"), ("c", "1"), ("d", "2")] {
+        let out = format!("runs/{name}.ssdg");
+        let line = ["quick", "sim:tiny", "--shorten", "10", "--seed", seed, "--out", &out];
+        bench.print(&line);
+    }
+    bench
+}
+
+#[test]
+fn the_drift_of_a_drive_is_printed_and_too_few_peers_are_not_judged() {
+    let bench = bench();
+    let printed = bench.print(&["fleet", "drift", "runs"]);
+    assert!(printed.starts_with("4 runs of 2 drives (MODEL"), "{printed}");
+    assert!(printed.contains("not judged, at most 2 drives with the same load; 7 are needed"));
+    let found = bench.print(&["fleet", "drift", "runs", "--json"]);
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert_eq!((&found["runs"], &found["drives"]), (&4.into(), &2.into()));
+    assert_eq!(found["marks"][0], "MODEL");
+    let drift = found["drift"].as_array().unwrap();
+    // The drive with one run has no drift; equal runs of a virtual drive do not differ by a bit.
+    assert!(drift.len() >= 4, "{drift:?}");
+    for one in drift {
+        assert!(one["serial"].as_str().unwrap().ends_with(" seed 1"), "{one}");
+        assert_eq!((&one["runs"], &one["change"]), (&3.into(), &0.0.into()), "{one}");
+        assert_eq!(one["worse"], false);
+    }
+    assert_eq!(found["suspects"].as_array().unwrap().len(), 0);
+    assert_eq!(found["not_judged"][0]["needed"], 7);
+
+    let output = bench.call(&["fleet", "drift", "."]);
+    assert_eq!(output.status.code(), Some(0), "folders below are read: {}", text(&output.stderr));
+    std::fs::write(bench.path("runs/broken.ssdg"), "no run").unwrap();
+    let output = bench.call(&["fleet", "drift", "runs"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("1 of 5 run files could not be read"));
+    assert!(text(&output.stdout).contains("4 runs of 2 drives"), "the others are judged");
+    let output = bench.call(&["fleet", "drift", "nothing-here"]);
+    assert_ne!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_comparison_with_too_short_a_history_says_so_and_fails_the_gate() {
+    let bench = bench();
+    let line = ["compare", "runs/a.ssdg", "runs/b.ssdg", "--history", "runs"];
+    let output = bench.call(&line);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("history: 1 runs left out (another drive)"), "{stderr}");
+    let words = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("the history has 1 runs of this test, and 8 are needed"), "{words}");
+    let output = bench.call(&[&line[..], &["--threshold", "5"]].concat());
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    let output = bench.call(&[&line[..], &["--noise", "5"]].concat());
+    assert_eq!(output.status.code(), Some(2), "two rules");
+    let other = ["compare", "runs/a.ssdg", "runs/d.ssdg", "--history", "runs"];
+    let output = bench.call(&other);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("a history is of one drive"));
+}
