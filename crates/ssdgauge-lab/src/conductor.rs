@@ -311,7 +311,10 @@ impl<'a> Conductor<'a> {
             self.find(Finding::new(
                 FindingKind::SpanScaled,
                 Severity::Warning,
-                format!("spans were reduced to the {} of the target", self.rig.drive().capacity),
+                format!(
+                    "spans were reduced to the {} of the target",
+                    self.rig.drive().capacity.about()
+                ),
                 "use a target as large as the protocol requires",
             ))?;
         }
