@@ -50,7 +50,7 @@ const SUITES: &[(&str, u32)] = &[
 ];
 
 /// The tests of a suite that run here, where not all of them do: the others have the loads of another
-/// suite (`client-2018`, `snia-pts-e`), or differ by the length of a pause alone. `SSDGAUGE_LONG`
+/// test or suite (`client-2018`, `snia-pts-e`), or differ by the length of a pause alone. `SSDGAUGE_LONG`
 /// runs them all.
 const SOME: &[(&str, &[&str])] = &[
     ("client-2018-full", &["burst-sequential-write-full", "mixed-sequential-full"]),
@@ -68,6 +68,8 @@ const SOME: &[(&str, &[&str])] = &[
         ],
     ),
     ("snia-pts-c", &["latency", "idle-recovery-5s", "cross-stimulus"]),
+    ("ssd-iq", &["zones", "latency"]),
+    ("fsload", &["database", "copy"]),
 ];
 
 #[test]
@@ -96,7 +98,7 @@ fn every_built_in_suite_is_run_by_these_tests() {
     assert_eq!(known, here, "a new suite needs a line in SUITES");
 }
 
-// Six tests, so that they run in parallel.
+// Seven tests, so that they run in parallel.
 
 #[test]
 fn client_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
@@ -134,6 +136,10 @@ fn suites_of_states_run_shortened_on_a_loop_device_with_the_headlines_of_the_que
         "commit",
         "ai-experts",
     ]);
+}
+
+#[test]
+fn suites_of_loads_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
     check_suites(&["ssd-iq", "ai-checkpoint", "fsload"]);
 }
 
