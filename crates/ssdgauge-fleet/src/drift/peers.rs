@@ -76,11 +76,11 @@ pub struct Reason {
     pub metric: Metric,
     /// Requests per second of the drive.
     pub iops: f64,
-    /// The latency, that which is expected, and the bound, in microseconds.
+    /// The latency, in microseconds.
     pub latency_us: f64,
-    /// The latency of its peers at this load.
+    /// The latency of its peers at this load, in microseconds.
     pub expected_us: f64,
-    /// The latency that one drive of a thousand exceeds.
+    /// The latency that one healthy drive of a thousand exceeds, in microseconds.
     pub bound_us: f64,
     /// The drives of the regression.
     pub drives: usize,
@@ -180,14 +180,18 @@ fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>) -> (usize, usize,
 /// Returns one point for each drive and step: the medians over its runs, because the runs of one drive are
 /// not independent.
 fn points(observed: &[Observed<'_>]) -> Vec<(f64, f64)> {
-    let mut each: BTreeMap<(&str, &str), (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+    let mut each: BTreeMap<(&str, &str), Vec<&Latency>> = BTreeMap::new();
     for (run, latency) in observed {
-        let (throughput, latencies) = each.entry((&run.serial, &latency.step)).or_default();
-        throughput.push(latency.throughput);
-        latencies.push(latency.latency);
+        each.entry((&run.serial, &latency.step)).or_default().push(latency);
     }
-    let median = |values: &[f64]| percentile(values, 0.5);
-    each.values().filter_map(|(x, y)| Some((median(x)?, median(y)?))).collect()
+    let median = |of_drive: &[&Latency], value: fn(&Latency) -> f64| {
+        let values: Vec<f64> = of_drive.iter().map(|latency| value(latency)).collect();
+        percentile(&values, 0.5)
+    };
+    let point = |of_drive: &Vec<&Latency>| {
+        Some((median(of_drive, |one| one.throughput)?, median(of_drive, |one| one.latency)?))
+    };
+    each.values().filter_map(point).collect()
 }
 
 /// Returns what was measured in the latest run of each drive.
