@@ -405,6 +405,7 @@ fn over(metric: Metric, seconds: &[&Totals]) -> Option<f64> {
         | Metric::EfficiencyMbSW
         | Metric::EfficiencyKiopsW
         | Metric::WriteAmplification
+        | Metric::MediaWrittenGb
         | Metric::EffectiveOverProvisioning
         | Metric::TimeS
         | Metric::TrimGbS

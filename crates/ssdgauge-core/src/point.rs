@@ -1,6 +1,7 @@
 //! The samples of one measured step, and the intervals that follow from its seconds.
 
 use crate::confidence::{ConfidenceInterval, WithinRun};
+use crate::media_writes::MediaWrites;
 use crate::metric::{Metric, Scope};
 use crate::statistics::mean_interval::{self, MeanInterval};
 use crate::statistics::{low_frequency, percentile_interval, summary};
@@ -35,7 +36,17 @@ impl Point {
             };
             return self.percentiles.get(&(metric, scope)).copied().unwrap_or(missing);
         }
+        if metric == Metric::WriteAmplification
+            && let Some((low, high)) = self.media_writes().and_then(|writes| writes.ends())
+        {
+            return ConfidenceInterval::OfCounters { low, high };
+        }
         over_seconds(metric, scope, &self.full_seconds())
+    }
+
+    /// Returns what a real drive wrote to its media in the step; `None` where nothing counted it.
+    pub fn media_writes(&self) -> Option<MediaWrites> {
+        self.totals.media_writes()
     }
 
     /// Returns the seconds of full length: a shorter last one would add noise to an interval
@@ -89,6 +100,7 @@ pub(crate) fn over_seconds(
         | Metric::LatMaxUs
         | Metric::EnergyJ
         | Metric::WriteAmplification
+        | Metric::MediaWrittenGb
         | Metric::EffectiveOverProvisioning
         | Metric::TimeS
         | Metric::TrimGbS

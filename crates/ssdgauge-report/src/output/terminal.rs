@@ -47,6 +47,7 @@ pub fn terminal_summary(run: &Run, width: usize, colour: bool) -> String {
     if is_quick {
         lines.extend(card::health(run, &style));
     }
+    lines.extend(card::endurance(run, &style));
     lines.extend(card::trust(run, &style));
     lines.extend(findings(run, &style));
     let mut text = lines.join("\n");

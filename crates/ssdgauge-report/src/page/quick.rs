@@ -12,7 +12,7 @@ use crate::model::{PointRun, Run};
 use crate::page::kit::axis::{Across, Up};
 use crate::page::kit::coordinate::{at, percent};
 use crate::page::kit::values::{self, ValueRow};
-use crate::page::{caveats, method, results, sections};
+use crate::page::{caveats, endurance, method, results, sections};
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
@@ -73,7 +73,11 @@ pub(super) fn body(
                         (results::table(runs, groups, ids))
                         (sections::sections(&of_groups.uses.iter().collect::<Vec<_>>(), groups, ids, runs, drives))
                     }
-                    details.fold { summary { "Method, drive and machine" } (method::prose(runs, drives)) }
+                    details.fold {
+                        summary { "Method, drive and machine" }
+                        (endurance::table(runs, None, drives))
+                        (method::prose(runs, drives))
+                    }
                 }
             }
             footer.page { "Made with ssdgauge. One file, " (scripts) ", no network." }

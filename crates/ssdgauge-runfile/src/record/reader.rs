@@ -208,6 +208,27 @@ impl RunFile {
         })
     }
 
+    /// Calls `take` with every reading of one of `quantities` and its step, in the order of recording.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where one of them fails its check; `take` has then received those
+    /// before it.
+    pub fn readings_of(
+        &self,
+        quantities: &[&str],
+        mut take: impl FnMut(StepId, Reading),
+    ) -> Result<(), RunFileError> {
+        let places = vec!["?"; quantities.len()].join(", ");
+        let sql = format!("SELECT * FROM reading WHERE quantity IN ({places}) ORDER BY rowid");
+        let named: Vec<Value> =
+            quantities.iter().map(|quantity| Value::Text((*quantity).to_owned())).collect();
+        self.rows().each("reading", &sql, &named, 5, |row| {
+            take(StepId(row.number(0)?), row.reading()?);
+            Ok(())
+        })
+    }
+
     /// Returns every finding, in the order of recording.
     ///
     /// # Errors
@@ -244,6 +265,9 @@ pub const READ_BACK: &str = "read_back";
 /// The property with the verification of everything that the run wrote, as JSON:
 /// [`ssdgauge_core::Verified`]. One for each verification that reached its end.
 pub const VERIFIED: &str = "verified";
+
+/// The property with the rated endurance of the drive of a run, in bytes that hosts may write.
+pub const RATED_ENDURANCE: &str = "rated_endurance_bytes";
 
 /// The property with the number of repetitions after which a run has ended.
 pub const REPETITIONS: &str = "repetitions";
