@@ -32,6 +32,7 @@ pub(crate) mod outcome;
 pub(crate) mod picture;
 pub(crate) mod power;
 pub(crate) mod prices;
+pub(crate) mod quick_answer;
 pub(crate) mod quick_look;
 mod repetitions;
 pub(crate) mod report_drives;

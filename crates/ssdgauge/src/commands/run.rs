@@ -21,7 +21,7 @@ use ssdgauge_lab::{Outlook, Suite};
 use ssdgauge_runfile::{Opening, RATED_ENDURANCE, RunFile};
 use std::path::Path;
 
-/// Runs the suite `quick` on a target.
+/// Runs the suite `quick`, or that of a kind of work, on a target.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub(crate) fn execute_quick(arguments: &arguments::QuickArguments) -> Result<(),
     let size =
         SizeRequest { exact: arguments.size, scratch: DEFAULT_SIZE, at_most: Some(DEFAULT_SIZE) };
     let protocol = || {
-        let quick = Protocol::find("quick", &ReplayOptions::default())?;
+        let quick = Protocol::find(arguments.suite(), &ReplayOptions::default())?;
         Ok((quick, size))
     };
     execute_on(std::slice::from_ref(&arguments.target), &arguments.options, &protocol)
