@@ -103,7 +103,7 @@ impl Counter {
     /// Returns the granules since `before` as an amount and the size of a granule, both in bytes or
     /// in pages; `None` where the counter decreased or changed its unit.
     ///
-    /// A drive may count in steps above its unit. The largest power of two that divides both counts
+    /// A counter in bytes may count in larger steps. The largest power of two that divides both counts
     /// is such a step, or larger: a wider interval than needed, where a count is even by chance.
     pub(crate) fn since(self, before: Counter) -> Option<(f64, f64)> {
         if self.unit != before.unit {
@@ -114,9 +114,9 @@ impl Counter {
             Unit::Pages => 1.0,
         };
         let difference = self.count.checked_sub(before.count)?;
-        let even = (self.count | before.count).trailing_zeros().min(difference.trailing_zeros());
-        // Without a difference nothing shows a larger step.
-        let step = if difference == 0 { 0 } else { even };
+        let even = (self.count | before.count).trailing_zeros();
+        // Without a difference nothing shows a larger step; a unit above a byte is one.
+        let step = if self.unit == Unit::Bytes(1) && difference > 0 { even } else { 0 };
         Some((difference as f64 * unit, unit * 2f64.powi(step as i32)))
     }
 }
@@ -127,16 +127,18 @@ mod tests {
 
     #[test]
     fn a_difference_has_the_granule_of_its_counts() {
-        let bytes = |count| Counter::of_bytes(count, 512);
-        assert_eq!(bytes(1_007).since(bytes(1_000)), Some((7.0 * 512.0, 512.0)));
-        // Both counts are multiples of 8: the drive may count in steps of 4 KiB.
-        assert_eq!(bytes(1_008).since(bytes(1_000)), Some((8.0 * 512.0, 4_096.0)));
-        assert_eq!(bytes(5).since(bytes(5)), Some((0.0, 512.0)));
+        let bytes = |count| Counter::of_bytes(count, 1);
+        assert_eq!(bytes(1_007).since(bytes(1_000)), Some((7.0, 1.0)));
+        // Both counts are multiples of 4,096: the drive may count in pages.
+        assert_eq!(bytes(12_288).since(bytes(4_096)), Some((8_192.0, 4_096.0)));
+        let sectors = |count| Counter::of_bytes(count, 512);
+        assert_eq!(sectors(1_008).since(sectors(1_000)), Some((8.0 * 512.0, 512.0)));
+        assert_eq!(bytes(5).since(bytes(5)), Some((0.0, 1.0)));
         assert_eq!(bytes(4).since(bytes(5)), None, "a counter never decreases");
         assert_eq!(bytes(4).since(Counter { count: 1, unit: Unit::Pages }), None);
         // Beyond the integers that a floating-point number holds, the difference is exact.
         let large = 1u128 << 100;
-        assert_eq!(bytes(large + 3).since(bytes(large)), Some((3.0 * 512.0, 512.0)));
+        assert_eq!(bytes(large + 3).since(bytes(large)), Some((3.0, 1.0)));
         assert_eq!(bytes(large).bytes(), None);
     }
 }

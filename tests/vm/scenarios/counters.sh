@@ -16,7 +16,7 @@ connected() {
 
 # drive_of SERIAL: prints the kernel name of the namespace of this drive.
 drive_of() {
-    for folder in /sys/block/nvme*n1; do
+    for folder in $(ls -d /sys/block/nvme*n1 2>/dev/null); do
         [ "$(tr -d ' ' <"$folder/device/serial" 2>/dev/null)" != "$1" ] || { basename "$folder" && return 0; }
     done
     return 1
@@ -29,12 +29,12 @@ writes() {
 id = "writes"
 revision = 1
 title = "Writes"
-prepare = [{ fill = "sequential", span = "32MiB", block_size = "64KiB" }]
+prepare = [{ fill = "sequential", span = "16MiB", block_size = "64KiB" }]
 [[test]]
 id = "write"
 revision = 1
 title = "Write"
-stream = { access = "random", block_size = "16KiB", read_percent = 0, queue_depth = 4, span = "32MiB" }
+stream = { access = "random", block_size = "64KiB", read_percent = 0, queue_depth = 4, span = "16MiB" }
 until = { bytes = "60MB" }
 score = { mean_of = "iops" }
 END
