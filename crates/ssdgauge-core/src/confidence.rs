@@ -19,6 +19,13 @@ pub enum ConfidenceInterval {
         /// The upper end.
         high: f64,
     },
+    /// From the granules of the counters of a drive: bounds, not 95 %.
+    OfCounters {
+        /// The lower end.
+        low: f64,
+        /// The upper end.
+        high: f64,
+    },
     /// The first seconds are better than the last ones: there is no mean yet that an interval
     /// could contain.
     StillSettling,
@@ -52,7 +59,8 @@ impl ConfidenceInterval {
     pub fn ends(&self) -> Option<(f64, f64)> {
         match *self {
             ConfidenceInterval::WithinRun(WithinRun { low, high, .. })
-            | ConfidenceInterval::BetweenRepetitions { low, high } => {
+            | ConfidenceInterval::BetweenRepetitions { low, high }
+            | ConfidenceInterval::OfCounters { low, high } => {
                 (low.is_finite() && high.is_finite()).then_some((low, high))
             }
             ConfidenceInterval::StillSettling
@@ -66,6 +74,7 @@ impl ConfidenceInterval {
         match *self {
             ConfidenceInterval::WithinRun(within) => Some(within),
             ConfidenceInterval::BetweenRepetitions { .. }
+            | ConfidenceInterval::OfCounters { .. }
             | ConfidenceInterval::StillSettling
             | ConfidenceInterval::TooFewSeconds
             | ConfidenceInterval::Undefined => None,
@@ -78,6 +87,7 @@ impl ConfidenceInterval {
             ConfidenceInterval::WithinRun(within) if within.of_what_was_seen => "of-what-was-seen",
             ConfidenceInterval::WithinRun(_) => "within-run",
             ConfidenceInterval::BetweenRepetitions { .. } => "between-repetitions",
+            ConfidenceInterval::OfCounters { .. } => "of-counters",
             ConfidenceInterval::StillSettling => "still-settling",
             ConfidenceInterval::TooFewSeconds => "too-few-seconds",
             ConfidenceInterval::Undefined => "undefined",
@@ -85,8 +95,14 @@ impl ConfidenceInterval {
     }
 
     /// Returns the interval of the mean of several numbers from independent steps, by MOVER; one
-    /// without an interval leaves the mean without one, for the same reason.
+    /// without an interval leaves the mean without one, for the same reason. Bounds are averaged.
     pub fn of_average(each: &[ConfidenceInterval]) -> ConfidenceInterval {
+        if let Some(bounds) = all_of_counters(each) {
+            let n = bounds.len() as f64;
+            let (low, high): (Vec<f64>, Vec<f64>) = bounds.into_iter().unzip();
+            let mean = |ends: Vec<f64>| ends.iter().sum::<f64>() / n;
+            return ConfidenceInterval::OfCounters { low: mean(low), high: mean(high) };
+        }
         let Some(found) = all_within_run(each) else {
             let missing = each.iter().filter(|one| one.within_run().is_none());
             return missing.min_by_key(|one| one.rank()).copied().unwrap_or(Self::Undefined);
@@ -124,7 +140,9 @@ impl ConfidenceInterval {
             ConfidenceInterval::Undefined => 0,
             ConfidenceInterval::StillSettling => 1,
             ConfidenceInterval::TooFewSeconds => 2,
-            ConfidenceInterval::WithinRun(_) | ConfidenceInterval::BetweenRepetitions { .. } => 3,
+            ConfidenceInterval::WithinRun(_)
+            | ConfidenceInterval::BetweenRepetitions { .. }
+            | ConfidenceInterval::OfCounters { .. } => 3,
         }
     }
 }
@@ -149,6 +167,20 @@ impl From<MeanInterval> for ConfidenceInterval {
 /// Returns the intervals where all of `each` are intervals over seconds, and there is one.
 fn all_within_run(each: &[ConfidenceInterval]) -> Option<Vec<WithinRun>> {
     let found: Option<Vec<WithinRun>> = each.iter().map(|one| one.within_run()).collect();
+    found.filter(|found| !found.is_empty())
+}
+
+/// Returns the bounds where all of `each` are those of counters, and there is one.
+fn all_of_counters(each: &[ConfidenceInterval]) -> Option<Vec<(f64, f64)>> {
+    let bounds = |one: &ConfidenceInterval| match *one {
+        ConfidenceInterval::OfCounters { low, high } => Some((low, high)),
+        ConfidenceInterval::WithinRun(_)
+        | ConfidenceInterval::BetweenRepetitions { .. }
+        | ConfidenceInterval::StillSettling
+        | ConfidenceInterval::TooFewSeconds
+        | ConfidenceInterval::Undefined => None,
+    };
+    let found: Option<Vec<_>> = each.iter().map(bounds).collect();
     found.filter(|found| !found.is_empty())
 }
 

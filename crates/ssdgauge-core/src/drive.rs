@@ -99,6 +99,12 @@ impl DriveInfo {
     /// The key of the interval at which the kernel's sensors of the drive are read, in seconds.
     pub const TEMPERATURE_EVERY: &str = "temperature_every_s";
 
+    /// The key of what counts the media writes of a real drive, or of the reason why they are not known.
+    pub const MEDIA_WRITES: &str = "media_writes";
+
+    /// The key of the rated endurance in bytes that hosts may write.
+    pub const RATED_ENDURANCE: &str = "rated_endurance_bytes";
+
     /// The key of the revision of the model, for a virtual drive: a number that is raised with every
     /// change of the model that moves a result.
     pub const MODEL_REVISION: &str = "model_revision";

@@ -418,6 +418,7 @@ fn over<I: Iterator<Item = Totals>>(metric: Metric, seconds: impl Fn() -> I) -> 
         | Metric::EfficiencyMbSW
         | Metric::EfficiencyKiopsW
         | Metric::WriteAmplification
+        | Metric::MediaWrittenGb
         | Metric::EffectiveOverProvisioning
         | Metric::TimeS
         | Metric::TrimGbS

@@ -20,6 +20,7 @@ mod generated_requests;
 mod headline;
 mod hot_blocks;
 pub mod io_log;
+mod media_writes;
 mod metric;
 mod open_loop;
 mod percentile_series;
@@ -68,6 +69,7 @@ pub use durability::{Flush, LostWrite, ReadBack, Verified};
 pub use extents::Extents;
 pub use generated_requests::GeneratedRequests;
 pub use headline::{Headline, KneeFound, Ratio};
+pub use media_writes::{Amplification, Counted, MediaWrites};
 pub use metric::{Family, Metric};
 pub use open_loop::{
     LATENESS, MAX_SLOT_MEMORY, MAX_SLOTS, OpenLoop, OpenLoopCount, open_loop_slots,

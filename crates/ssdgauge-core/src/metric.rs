@@ -54,8 +54,12 @@ pub enum Metric {
     EfficiencyKiopsW,
     /// Mean number of requests in flight: sum of latencies ÷ time (Little's law).
     InFlightMean,
-    /// Flash pages programmed per page that the host wrote.
+    /// Flash pages programmed per page that the host wrote; of a real drive by its counters, see
+    /// [`crate::MediaWrites`].
     WriteAmplification,
+    /// Bytes written to the media of a real drive by its counters, in 10^9 bytes; the mean where the
+    /// step was executed several times.
+    MediaWrittenGb,
     /// The spare area that explains the write amplification, as a share of the capacity in use, see
     /// [`crate::Totals::value`].
     EffectiveOverProvisioning,
@@ -107,7 +111,7 @@ struct Traits {
 
 impl Metric {
     /// Every metric that is computed from totals, in the order of tables.
-    pub const ALL: [Metric; 25] = [
+    pub const ALL: [Metric; 26] = [
         Metric::Iops,
         Metric::ThroughputMbS,
         Metric::LatMeanUs,
@@ -130,6 +134,7 @@ impl Metric {
         Metric::EfficiencyKiopsW,
         Metric::InFlightMean,
         Metric::WriteAmplification,
+        Metric::MediaWrittenGb,
         Metric::EffectiveOverProvisioning,
         Metric::TimeS,
         Metric::TrimGbS,
@@ -171,6 +176,7 @@ impl Metric {
             Metric::EfficiencyKiopsW => ("efficiency_kiops_w", "Efficiency", "kIOPS/W", Efficiency),
             Metric::InFlightMean => ("in_flight_mean", "Requests in flight", "", Queue),
             Metric::WriteAmplification => ("write_amplification", "Write amplification", "", Cost),
+            Metric::MediaWrittenGb => ("media_written_gb", "Media writes", "GB", Cost),
             Metric::EffectiveOverProvisioning => {
                 ("effective_over_provisioning", "Effective over-provisioning", "", Spare)
             }
@@ -304,6 +310,7 @@ impl Metric {
             | Metric::EfficiencyKiopsW
             | Metric::InFlightMean
             | Metric::WriteAmplification
+            | Metric::MediaWrittenGb
             | Metric::EffectiveOverProvisioning
             | Metric::TimeS
             | Metric::TrimGbS
@@ -373,6 +380,7 @@ impl Metric {
             | Metric::EfficiencyKiopsW
             | Metric::InFlightMean
             | Metric::WriteAmplification
+            | Metric::MediaWrittenGb
             | Metric::EffectiveOverProvisioning
             | Metric::TimeS
             | Metric::TrimGbS
@@ -428,6 +436,7 @@ impl Metric {
             | Metric::EfficiencyMbSW
             | Metric::EfficiencyKiopsW
             | Metric::WriteAmplification
+            | Metric::MediaWrittenGb
             | Metric::EffectiveOverProvisioning
             | Metric::TimeS
             | Metric::TrimGbS

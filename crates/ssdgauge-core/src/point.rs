@@ -1,6 +1,7 @@
 //! The samples of one measured step, and the intervals that follow from its seconds.
 
 use crate::confidence::{ConfidenceInterval, WithinRun};
+use crate::media_writes::MediaWrites;
 use crate::metric::Metric;
 use crate::scope::Scope;
 use crate::seconds::{FullSeconds, Seconds};
@@ -38,7 +39,17 @@ impl Point {
             };
             return self.percentiles.get(&(metric, scope)).copied().unwrap_or(missing);
         }
+        if metric == Metric::WriteAmplification
+            && let Some((low, high)) = self.media_writes().and_then(|writes| writes.ends())
+        {
+            return ConfidenceInterval::OfCounters { low, high };
+        }
         over_seconds(metric, scope, &self.seconds.full())
+    }
+
+    /// Returns what a real drive wrote to its media in the step; `None` where nothing counted it.
+    pub fn media_writes(&self) -> Option<MediaWrites> {
+        self.totals.media_writes()
     }
 }
 
@@ -93,6 +104,7 @@ pub(crate) fn over_seconds(
         | Metric::LongestStallS
         | Metric::EnergyJ
         | Metric::WriteAmplification
+        | Metric::MediaWrittenGb
         | Metric::EffectiveOverProvisioning
         | Metric::TimeS
         | Metric::TrimGbS

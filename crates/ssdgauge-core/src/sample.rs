@@ -302,6 +302,8 @@ pub enum FindingKind {
     LinkBelowCapability,
     /// The drive reported an impossible value.
     Implausible,
+    /// The counter of the drive for what hosts wrote differs from what was sent.
+    CounterDrift,
     /// The drive reports a critical warning, or its health attributes became worse.
     HealthWarning,
     /// A purge command was sent; the drive may continue it after the end of the program.
@@ -399,6 +401,7 @@ impl FindingKind {
             FindingKind::LogIncomplete => "log-incomplete",
             FindingKind::LinkBelowCapability => "link-below-capability",
             FindingKind::Implausible => "implausible",
+            FindingKind::CounterDrift => "counter-drift",
             FindingKind::HealthWarning => "health-warning",
             FindingKind::PurgeStarted => "purge-started",
             FindingKind::TrimIneffective => "trim-ineffective",

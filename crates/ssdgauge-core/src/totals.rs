@@ -1,5 +1,6 @@
 //! Totals: the sums of samples, and the metrics that follow from them.
 
+use crate::media_writes::MediaWrites;
 use crate::metric::Metric;
 use crate::readings::Readings;
 use crate::sample::{Direction, Interval, PowerScope, Reading};
@@ -109,6 +110,11 @@ impl Totals {
         self.readings.mean(quantity)
     }
 
+    /// Returns what a real drive wrote to its media; `None` where nothing counted it.
+    pub fn media_writes(&self) -> Option<MediaWrites> {
+        MediaWrites::from_readings(|quantity| self.reading(quantity))
+    }
+
     /// Returns the narrowest scope that was metered, with its mean power in watts.
     pub fn power(&self) -> Option<(PowerScope, f64)> {
         let read = |scope: PowerScope| Some((scope, self.reading(scope.quantity())?));
@@ -170,7 +176,11 @@ impl Totals {
                 let busy = busy as f64;
                 (self.elapsed.0 > 0).then(|| busy / self.elapsed.0 as f64)
             }
-            Metric::WriteAmplification => self.reading("write_amplification"),
+            Metric::WriteAmplification => {
+                let of_model = self.reading("write_amplification");
+                of_model.or_else(|| self.media_writes()?.known())
+            }
+            Metric::MediaWrittenGb => self.media_writes()?.media_bytes().map(|bytes| bytes / 1e9),
             Metric::EffectiveOverProvisioning => {
                 let of_collection = self.reading("collection_amplification");
                 let pages = self.reading("superblock_pages").map(|pages| pages as u32);

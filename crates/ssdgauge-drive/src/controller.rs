@@ -34,6 +34,8 @@ pub struct Controller {
     pub format: FormatAttributes,
     /// Whether the list of supported log pages exists (LPA, bit 5).
     pub(crate) has_log_list: bool,
+    /// Whether Flexible Data Placement is supported (CTRATT, bit 19).
+    pub(crate) has_placement: bool,
     /// Whether the drive has a volatile write cache (VWC, bit 0).
     pub has_volatile_cache: bool,
     pub(crate) has_autonomous_transitions: bool,
@@ -150,6 +152,7 @@ impl Controller {
                 cryptographic: bit(format, 2),
             },
             has_log_list: bit(reader.u8(261)?, 5),
+            has_placement: bit(reader.u32(96)?, 19),
             has_volatile_cache: bit(reader.u8(525)?, 0),
             has_autonomous_transitions: bit(reader.u8(265)?, 0),
             total_capacity: number(280),
@@ -239,6 +242,8 @@ pub struct Namespace {
     pub format_left_percent: Option<u8>,
     /// The read value of deallocated blocks.
     pub deallocated: Deallocated,
+    /// The endurance group (ENDGID); `None` where the drive has none.
+    pub(crate) endurance_group: Option<u16>,
     pub(crate) nguid: Option<String>,
     pub(crate) eui64: Option<String>,
     /// The preferred write and deallocate granularity in blocks (NPWG, NPDG); `None` where not
@@ -309,6 +314,7 @@ impl Namespace {
                 2 => Deallocated::Ones,
                 _ => Deallocated::NotReported,
             },
+            endurance_group: reader.u16(102).filter(|group| *group > 0),
             nguid: reader.identifier(104, 16),
             eui64: reader.identifier(120, 8),
             preferred_write: hint(64),

@@ -12,6 +12,7 @@ mod tests;
 use crate::ata;
 use crate::controller::{Controller, Namespace};
 use crate::health::Health;
+use crate::media::{Source, Written};
 use crate::pass_through::{AtaCommand, CommandError, NvmeCommand, OpenDevice, PassThrough};
 use crate::power_log::PowerLog;
 use crate::query::{self, CommandSet, feature};
@@ -98,6 +99,7 @@ pub(super) struct QueryResults {
     ata: QueryResult<ata::Identity>,
     attributes: QueryResult<Vec<ata::SmartAttribute>>,
     statistics: QueryResult<ata::DeviceStatistics>,
+    media: QueryResult<(Source, Written)>,
     protocols: QueryResult<Vec<u8>>,
     security: QueryResult<Security>,
 }
@@ -121,6 +123,7 @@ impl QueryResults {
             ata: Err(reason()),
             attributes: Err(reason()),
             statistics: Err(reason()),
+            media: Err(reason()),
             protocols: Err(reason()),
             security: Err(reason()),
         }
@@ -188,6 +191,7 @@ impl QueryResults {
             )
             .and_then(|()| value(feature::THERMAL)),
             power_log: with_reason(query::power_log(pass_through)),
+            media: query_media(pass_through, Some(number)),
             protocols: security
                 .clone()
                 .and_then(|()| with_reason(query::protocols(pass_through, CommandSet::Nvme))),
@@ -211,7 +215,10 @@ impl QueryResults {
             attributes: smart
                 .clone()
                 .and_then(|()| with_reason(query::ata_attributes(pass_through))),
-            statistics: smart.and_then(|()| with_reason(query::ata_statistics(pass_through))),
+            statistics: smart
+                .clone()
+                .and_then(|()| with_reason(query::ata_statistics(pass_through))),
+            media: smart.and_then(|()| query_media(pass_through, None)),
             protocols: security
                 .clone()
                 .and_then(|()| with_reason(query::protocols(pass_through, CommandSet::Ata))),
@@ -221,6 +228,15 @@ impl QueryResults {
             ..QueryResults::all_missing(NOT_NVME)
         }
     }
+}
+
+/// Returns what counts the media writes of the drive, and its counters.
+fn query_media(
+    pass_through: &dyn PassThrough,
+    namespace: Option<u32>,
+) -> QueryResult<(Source, Written)> {
+    let source = Source::find(pass_through, namespace)?;
+    Ok((source, with_reason(source.read(pass_through))?))
 }
 
 fn with_reason<T>(result: Result<T, CommandError>) -> QueryResult<T> {

@@ -331,3 +331,38 @@ pub fn power_log() -> Vec<u8> {
     }
     log
 }
+
+/// Returns the SMART data of an ATA drive with the raw values of `attributes`.
+pub fn smart_data(attributes: &[(u8, u64)]) -> Vec<u8> {
+    let mut data = vec![0u8; ata::SECTOR];
+    for (number, (id, raw)) in attributes.iter().enumerate() {
+        let entry = &mut data[2 + 12 * number..14 + 12 * number];
+        (entry[0], entry[3], entry[4]) = (*id, 100, 100);
+        entry[5..11].copy_from_slice(&raw.to_le_bytes()[..6]);
+    }
+    let sum = data.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    data[511] = sum.wrapping_neg();
+    data
+}
+
+/// Returns the OCP extended SMART log (C0h) of a drive that wrote `bytes` to its media.
+pub fn ocp_log(bytes: u128) -> Vec<u8> {
+    let mut log = vec![0; 512];
+    log[..16].copy_from_slice(&bytes.to_le_bytes());
+    log[494..496].copy_from_slice(&3u16.to_le_bytes());
+    let guid: u128 = 0xafd5_14c9_7c6f_4f9c_a4f2_bfea_2810_afc5;
+    log[496..].copy_from_slice(&guid.to_le_bytes());
+    log
+}
+
+/// Returns the additional SMART log (CAh) with `nand` and `host` granules of 32 MiB, as its first two
+/// items.
+pub fn additional_smart(nand: u64, host: u64) -> Vec<u8> {
+    let mut log = vec![0; 512];
+    for (number, (id, raw)) in [(0xf4, nand), (0xf5, host)].into_iter().enumerate() {
+        let item = &mut log[12 * number..12 * number + 12];
+        (item[0], item[3]) = (id, 100);
+        item[5..11].copy_from_slice(&raw.to_le_bytes()[..6]);
+    }
+    log
+}

@@ -9,7 +9,7 @@ use crate::controller::celsius;
 /// The length of the log in bytes.
 pub const SMART_LENGTH: usize = 512;
 /// The bytes of one data unit: a thousand blocks of 512 bytes.
-const DATA_UNIT: u128 = 512_000;
+pub(crate) const DATA_UNIT: u128 = 512_000;
 /// The highest plausible temperature: 150 °C in kelvin, above the limits of NAND and controllers.
 const MAX_KELVIN: u16 = 423;
 

@@ -4,9 +4,14 @@
 //! step, one after each step, and one every ten seconds within a step. The rig sends none within a
 //! step that measures an idle drive or a single request in flight.
 
+mod media_watch;
+
+use crate::health::DATA_UNIT;
+use crate::media::{Counter, Source};
 use crate::pass_through::{CommandError, PassThrough};
 use crate::query::{self, CommandSet};
 use crate::sysfs_device::SysfsDevice;
+use media_watch::MediaWatch;
 use ssdgauge_core::{Finding, FindingKind, Nanos, Reading, Severity, Sink};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +32,8 @@ pub(crate) struct SmartSnapshot {
     values: Vec<(String, f64)>,
     /// The critical warnings in words.
     warnings: Vec<&'static str>,
+    /// What hosts have written, by the SMART log of an NVMe drive.
+    host: Option<Counter>,
 }
 
 impl SmartSnapshot {
@@ -45,6 +52,8 @@ pub struct HealthMonitor {
     /// Whether the first query failed. No other is sent then, and one finding reports it.
     is_unavailable: bool,
     poller: Option<Poller>,
+    /// The counters of what the drive writes to its media; `None` where they are not known.
+    media: Option<MediaWatch>,
 }
 
 impl std::fmt::Debug for HealthMonitor {
@@ -83,7 +92,20 @@ impl HealthMonitor {
             last: None,
             is_unavailable: false,
             poller: None,
+            media: None,
         })
+    }
+
+    /// Finds out what counts the media writes of `device`, and reads it around each step from now on.
+    /// Returns the name of the source, or the reason why the media writes are not known.
+    pub fn watch_media(&mut self, device: &SysfsDevice) -> String {
+        match Source::find(self.pass_through.as_ref(), device.namespace()) {
+            Ok(source) => {
+                self.media = Some(MediaWatch::new(source));
+                source.name().to_owned()
+            }
+            Err(reason) => reason,
+        }
     }
 
     /// Sets the period of queries within a step; `None` for none.
@@ -95,7 +117,12 @@ impl HealthMonitor {
     pub fn begin(&mut self, within: bool, sink: &mut dyn Sink) {
         if self.last.is_none() && !self.is_unavailable {
             match read_snapshot(self.pass_through.as_ref(), self.command_set) {
-                Ok(snapshot) => self.record(Nanos::ZERO, snapshot, sink),
+                Ok(snapshot) => {
+                    if let Some(media) = &mut self.media {
+                        media.begin(self.pass_through.as_ref(), snapshot.host);
+                    }
+                    self.record(Nanos::ZERO, snapshot, sink);
+                }
                 Err(reason) => {
                     self.is_unavailable = true;
                     sink.finding(Finding::new(
@@ -112,13 +139,14 @@ impl HealthMonitor {
             .map(|period| Poller::start(Arc::clone(&self.pass_through), self.command_set, period));
     }
 
-    /// Ends the step that began at `since` and lasted for `elapsed`. After a step that failed no
-    /// query is sent: a drive that is gone or hangs would delay the run by the time limit.
+    /// Ends the step that began at `since`, lasted for `elapsed` and wrote `written` bytes. After a
+    /// step that failed no query is sent: a drive that is gone or hangs would delay the run by the
+    /// time limit.
     pub fn end(
         &mut self,
         since: Instant,
         elapsed: Nanos,
-        has_succeeded: bool,
+        (has_succeeded, written): (bool, u64),
         sink: &mut dyn Sink,
     ) {
         let within =
@@ -132,7 +160,12 @@ impl HealthMonitor {
             && !self.is_unavailable
             && let Ok(snapshot) = read_snapshot(self.pass_through.as_ref(), self.command_set)
         {
+            if let Some(media) = &mut self.media {
+                media.end(self.pass_through.as_ref(), snapshot.host, (elapsed, written), sink);
+            }
             self.record(elapsed, snapshot, sink);
+        } else if let Some(media) = &mut self.media {
+            media.lose();
         }
         if let (Some(before), Some(after)) = (before, &self.last) {
             changes(&before, after).into_iter().for_each(|finding| sink.finding(finding));
@@ -207,6 +240,9 @@ fn read_snapshot(
             add("heavy_throttles", Some(health.heavy_throttles.into()));
             add("light_throttle_s", Some(health.light_throttle_s.into()));
             add("heavy_throttle_s", Some(health.heavy_throttle_s.into()));
+            let units =
+                |bytes: u64| Counter::of_bytes(u128::from(bytes) / DATA_UNIT, DATA_UNIT as u64);
+            snapshot.host = health.written_bytes.map(units);
             snapshot.warnings = health.warnings();
         }
         CommandSet::Ata => {
@@ -310,7 +346,7 @@ mod tests {
         let mut seen = Recording::default();
         for _ in 0..2 {
             monitor.begin(false, &mut seen);
-            monitor.end(Instant::now(), Nanos::SECOND, true, &mut seen);
+            monitor.end(Instant::now(), Nanos::SECOND, (true, 0), &mut seen);
         }
         let values = |quantity: &str| {
             let readings = seen.readings.iter().filter(|reading| reading.quantity == quantity);
@@ -342,7 +378,7 @@ mod tests {
             let mut seen = Recording::default();
             monitor.begin(false, &mut seen);
             monitor.pass_through = changed(change);
-            monitor.end(Instant::now(), Nanos::SECOND, true, &mut seen);
+            monitor.end(Instant::now(), Nanos::SECOND, (true, 0), &mut seen);
             assert_eq!(seen.findings.len(), 1, "{words}: {:?}", seen.findings);
             assert_eq!(seen.findings[0].kind, kind);
             assert!(seen.findings[0].text.contains(words), "{}", seen.findings[0].text);
@@ -355,7 +391,7 @@ mod tests {
         let mut seen = Recording::default();
         for _ in 0..3 {
             monitor.begin(true, &mut seen);
-            monitor.end(Instant::now(), Nanos::SECOND, true, &mut seen);
+            monitor.end(Instant::now(), Nanos::SECOND, (true, 0), &mut seen);
         }
         let kinds: Vec<_> = seen.findings.iter().map(|finding| finding.kind).collect();
         assert_eq!(kinds, [FindingKind::NotMeasured]);
@@ -363,7 +399,7 @@ mod tests {
         let mut seen = Recording::default();
         monitor.begin(false, &mut seen);
         let before = seen.readings.len();
-        monitor.end(Instant::now(), Nanos::SECOND, false, &mut seen);
+        monitor.end(Instant::now(), Nanos::SECOND, (false, 0), &mut seen);
         assert_eq!(seen.readings.len(), before);
     }
 
@@ -378,7 +414,7 @@ mod tests {
         let poller = monitor.poller.as_ref().unwrap();
         let first = poller.snapshots.recv_timeout(Duration::from_secs(60)).unwrap();
         assert!(first.0 > since);
-        monitor.end(since, Nanos::SECOND, true, &mut seen);
+        monitor.end(since, Nanos::SECOND, (true, 0), &mut seen);
         assert!(monitor.poller.is_none());
     }
 }

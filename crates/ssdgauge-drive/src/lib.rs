@@ -1,7 +1,7 @@
 //! Drive identity, settings and health: decoders, sysfs readers, query commands.
 //!
 //! Decoders turn bytes of a drive into plain structs (`controller`, `health`, `power_log`, `state`,
-//! `ata`) and check every byte, because firmware can return anything. `sysfs_device` reads the
+//! `ata`, `media`) and check every byte, because firmware can return anything. `sysfs_device` reads the
 //! attributes of the kernel, `pass_through` sends commands to the drive, directly or through the
 //! privileged helper process (`helper`). `query` has the commands that read; [`describe`] combines
 //! their results into the drive description, and `health_monitor` reads SMART data during a run.
@@ -19,6 +19,7 @@ pub mod fixture;
 pub mod health;
 pub mod health_monitor;
 pub mod helper;
+mod media;
 pub mod pass_through;
 pub mod power_log;
 pub mod query;

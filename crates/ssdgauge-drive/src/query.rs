@@ -40,7 +40,7 @@ const POWER_LOG: u8 = 0x25;
 /// The length of the list of supported log pages in bytes.
 const SUPPORTED_LENGTH: usize = 1_024;
 
-fn malformed(what: &str) -> CommandError {
+pub(crate) fn malformed(what: &str) -> CommandError {
     CommandError::System(format!("the {what} that the drive returned is malformed"))
 }
 
@@ -98,11 +98,23 @@ pub fn log(
     log: u8,
     length: usize,
 ) -> Result<Vec<u8>, CommandError> {
+    log_of(pass_through, log, length, 0)
+}
+
+/// Returns the first `length` bytes of log page `log` of the part `specific` of the drive, such as an
+/// endurance group (log specific identifier, command word 11, bits 31:16).
+pub(crate) fn log_of(
+    pass_through: &dyn PassThrough,
+    log: u8,
+    length: usize,
+    specific: u16,
+) -> Result<Vec<u8>, CommandError> {
     assert!(length >= 4 && length.is_multiple_of(4), "a log page is read in whole dwords");
     let mut data = vec![0; length];
     // The length is a count of dwords, less one, in two fields (NUMDL, NUMDU).
     let dwords = (length / 4 - 1) as u32;
-    let words = [u32::from(log) | (dwords & 0xffff) << 16, dwords >> 16, 0, 0, 0, 0];
+    let part = u32::from(specific) << 16;
+    let words = [u32::from(log) | (dwords & 0xffff) << 16, dwords >> 16 | part, 0, 0, 0, 0];
     let command =
         NvmeCommand { opcode: 0x02, namespace: ALL_NAMESPACES, words, timeout: QUERY_TIMEOUT };
     pass_through.nvme(&command, &mut data)?;
@@ -118,6 +130,11 @@ pub fn health(pass_through: &dyn PassThrough) -> Result<Health, CommandError> {
     Health::decode(&data).ok_or_else(|| malformed("health log"))
 }
 
+/// Returns the list of supported log pages, which only a drive with [`Controller::has_log_list`] has.
+pub(crate) fn supported_logs(pass_through: &dyn PassThrough) -> Result<Vec<u8>, CommandError> {
+    log(pass_through, 0, SUPPORTED_LENGTH)
+}
+
 /// Returns the power measurement log. It is read only where the list of supported log pages
 /// contains it, because the drive stores every rejected command in its error log.
 ///
@@ -125,7 +142,7 @@ pub fn health(pass_through: &dyn PassThrough) -> Result<Health, CommandError> {
 /// The drive does not support the log; otherwise see the [module](self).
 pub fn power_log(pass_through: &dyn PassThrough) -> Result<PowerLog, CommandError> {
     let has_list = controller(pass_through)?.has_log_list;
-    if !has_list || !power_log::is_supported(&log(pass_through, 0, SUPPORTED_LENGTH)?, POWER_LOG) {
+    if !has_list || !power_log::is_supported(&supported_logs(pass_through)?, POWER_LOG) {
         return Err(CommandError::System("the drive has no power measurement log".into()));
     }
     let header = log(pass_through, POWER_LOG, power_log::HEADER_LENGTH)?;

@@ -48,6 +48,13 @@ pub struct StepBytes {
     most: u64,
 }
 
+impl StepBytes {
+    /// Returns the bytes that the step wrote.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+}
+
 impl WriteBudget {
     /// Returns the budget of a run that may write `limit` bytes; `None` for no limit.
     pub fn new(limit: Option<Bytes>) -> WriteBudget {

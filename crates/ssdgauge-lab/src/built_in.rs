@@ -6,6 +6,9 @@ use crate::suite::Suite;
 /// Id and text of each suite: one file in `suites/` and one line here.
 const FILES: &[(&str, &str)] = &[
     ("quick", include_str!("../suites/quick.toml")),
+    ("quick-ai", include_str!("../suites/quick-ai.toml")),
+    ("quick-database", include_str!("../suites/quick-database.toml")),
+    ("quick-desktop", include_str!("../suites/quick-desktop.toml")),
     ("iometer-2015", include_str!("../suites/iometer-2015.toml")),
     ("consistency-2016", include_str!("../suites/consistency-2016.toml")),
     ("client-2018", include_str!("../suites/client-2018.toml")),

@@ -11,6 +11,7 @@ pub(crate) mod compare;
 pub(crate) mod drive_class;
 pub(crate) mod drive_slots;
 pub(crate) mod drive_summary;
+pub(crate) mod endurance;
 pub(crate) mod fill_curve;
 pub(crate) mod fill_level;
 pub(crate) mod fill_states;
@@ -25,12 +26,14 @@ pub(crate) mod input_error;
 pub(crate) mod key_metrics;
 pub(crate) mod label_comparison;
 pub(crate) mod measure;
+pub(crate) mod media_writes;
 mod missing;
 pub(crate) mod notes;
 pub(crate) mod outcome;
 pub(crate) mod picture;
 pub(crate) mod power;
 pub(crate) mod prices;
+pub(crate) mod quick_answer;
 pub(crate) mod quick_look;
 mod repetitions;
 pub(crate) mod report_drives;
@@ -55,8 +58,8 @@ use ssdgauge_core::statistics::repetition::Stopping;
 /// drive's SLC cache.
 pub(crate) fn annotate(recorded: RecordedRun) -> Run {
     let RecordedRun { head, tests, mut findings, complete, awaits_flush, .. } = recorded;
-    let (ended_after, durability, proof) =
-        (recorded.ended_after, recorded.durability, recorded.proof);
+    let (ended_after, durability, proof, wear) =
+        (recorded.ended_after, recorded.durability, recorded.proof, recorded.wear);
     findings.extend(awaits_flush.then(missing::no_flush));
     let stopping = match head.plan.repeat_until {
         Some(_) => Stopping::ByWidth,
@@ -71,5 +74,5 @@ pub(crate) fn annotate(recorded: RecordedRun) -> Run {
         .collect();
     slc_cache::classify_steps(&mut tests);
     separation::judge(&mut tests);
-    Run { head, tests, findings, complete, awaits_flush, ended_after, durability, proof }
+    Run { head, tests, findings, complete, awaits_flush, ended_after, durability, proof, wear }
 }

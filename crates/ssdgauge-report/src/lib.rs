@@ -34,8 +34,8 @@ pub use analysis::report_drives::find_run;
 pub use analysis::specification::{CacheSide, Claim, Specification, State};
 pub use figure::{PageOptions, VEGA_LITE_MARK};
 pub use model::{
-    CachePlace, Durability, LocatedFinding, PointRun, Proof, Repetition, ReportError, Run, Second,
-    StepFinding, StepLevels, TestRun, Tracked, VerifiedRun,
+    CachePlace, Durability, LifeCounter, LocatedFinding, PointRun, Proof, Repetition, ReportError,
+    Run, Second, StepFinding, StepLevels, TestRun, Tracked, VerifiedRun, Wear,
 };
 pub use output::{
     NamedFigure, PNG_MARK, PublishedNumber, SVG_MARK, Value, bands_json, claims_json,

@@ -7,6 +7,7 @@ mod proof;
 mod repetitions;
 mod shown;
 mod tracked;
+mod wear;
 
 use crate::model::{PointRun, RecordedRepetition, RecordedRun, ReportError, StepFinding};
 use durability::RecordedDurability;
@@ -25,6 +26,7 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
     let head = file.head().clone();
     let durability = durability::read(&file)?;
     let proof = proof::read(&file, &steps)?;
+    let wear = wear::read(&file, &steps)?;
     let ended_after = file.repetitions()?;
     let counted = counted_repetitions(&head.plan, &steps, ended_after);
     let mut tests: Vec<(usize, RecordedRepetition)> = Vec::with_capacity(head.plan.tests.len());
@@ -67,6 +69,7 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         ended_after,
         durability,
         proof,
+        wear,
     })
 }
 

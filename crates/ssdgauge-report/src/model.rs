@@ -9,6 +9,7 @@ mod record;
 mod run;
 mod second;
 mod tracked;
+mod wear;
 
 pub use error::ReportError;
 pub(crate) use record::{RecordedRepetition, RecordedRun, RecordedTest};
@@ -18,3 +19,4 @@ pub use run::{
 };
 pub use second::Second;
 pub use tracked::Tracked;
+pub use wear::{LifeCounter, Wear};

@@ -9,6 +9,7 @@ mod answer;
 mod bar;
 mod caveats;
 mod content;
+mod endurance;
 mod environment;
 mod fill_states;
 mod findings;

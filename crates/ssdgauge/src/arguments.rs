@@ -11,6 +11,7 @@ mod fleet;
 mod import;
 mod own_process;
 mod prove;
+mod quick;
 mod replay;
 mod serve;
 mod trace;
@@ -27,6 +28,7 @@ pub(crate) use fleet::{DriftArguments, FleetAction, FleetArguments};
 pub(crate) use import::ImportArguments;
 pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
 pub(crate) use prove::ProveArguments;
+pub(crate) use quick::QuickArguments;
 pub(crate) use replay::ReplayOptions;
 pub(crate) use serve::ServeArguments;
 pub(crate) use trace::{TraceAction, TraceArguments, TraceConvertArguments, TraceInfoArguments};
@@ -125,19 +127,6 @@ pub(crate) enum Command {
     /// Looks at devices that may not answer; started by the program itself.
     #[command(hide = true)]
     Look(LookArguments),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct QuickArguments {
-    /// Folder of the scratch file, or any other target.
-    #[arg(default_value = ".")]
-    pub(crate) target: String,
-    /// Size of the scratch file, or of the tested range of another target [default: 4GiB].
-    // No default for clap: a drive smaller than 4 GiB is accepted unless a size was given.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
-    pub(crate) size: Option<Bytes>,
-    #[command(flatten)]
-    pub(crate) options: RunOptions,
 }
 
 #[derive(Debug, Args)]

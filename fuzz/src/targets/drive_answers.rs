@@ -12,6 +12,8 @@ pub(crate) fn run(data: &[u8]) -> bool {
     let Some((kind, answer)) = data.split_first_chunk::<2>() else { return false };
     let answer = padded(answer);
     match kind[0] % 5 {
+        _ if kind[0] == 250 => fixture = server_drive(kind[1], answer),
+        _ if kind[0] == 251 => fixture = sata_drive(kind[1], answer),
         0 => drop(fixture.identify.insert((kind[1] % 4, 1), answer)),
         1 => drop(fixture.identify.insert((1, 0), answer)),
         2 => drop(fixture.logs.insert(kind[1], answer)),
@@ -30,6 +32,40 @@ pub(crate) fn run(data: &[u8]) -> bool {
     thread_local!(static DEVICE: (SysfsTree, SysfsDevice) = device());
     DEVICE.with(|(_, device)| drive_findings(device, &fixture));
     accepted.contains(&true)
+}
+
+/// Returns a drive for servers whose log of media writes is `answer`: that of the maker `number`.
+fn server_drive(number: u8, answer: Vec<u8>) -> Fixture {
+    let mut drive = Fixture::nvme();
+    let (vendor, log) = [(0x144du16, 0xc0), (0x8086, 0xca), (0x1344, 0xfb), (0x144d, 0x23)]
+        [usize::from(number % 4)];
+    let controller = drive.identify.get_mut(&(1, 0)).expect("a drive has this data");
+    controller[..2].copy_from_slice(&vendor.to_le_bytes());
+    // No volatile cache, Flexible Data Placement, a list of supported logs.
+    controller[525] = 0;
+    controller[98] = 1 << 3;
+    controller[261] |= 1 << 5;
+    let mut list = vec![0; 1_024];
+    [0xc0, 0xca, 0xfb].iter().for_each(|id| list[4 * id] = 1);
+    drive.identify.get_mut(&(0, 1)).expect("a drive has this data")[102] = 1;
+    drive.logs.insert(0, list);
+    drive.logs.insert(log, answer);
+    drive
+}
+
+/// Returns a SATA drive of the family `number` whose SMART data is `answer` with its checksum.
+fn sata_drive(number: u8, mut answer: Vec<u8>) -> Fixture {
+    let mut drive = Fixture::sata();
+    let models = [b"CTM5X0S0DS1D", b"NIET LSSDCS2", b"AS NSIDkD8SS"];
+    let model = models[usize::from(number) % models.len()];
+    let identity = drive.ata.get_mut(&(0xec, 0)).expect("a drive has this data");
+    identity[54..94].fill(b' ');
+    identity[54..54 + model.len()].copy_from_slice(model);
+    answer.truncate(512);
+    let sum = answer[..511].iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    answer[511] = sum.wrapping_neg();
+    drive.ata.insert((0xb0, 0xc2_4f00), answer);
+    drive
 }
 
 /// Returns a drive, with the simulated sysfs that describes it.

@@ -6,6 +6,7 @@ use super::source::{
 };
 use crate::ata::usual_name;
 use crate::health::Health;
+use crate::media::Unit;
 use crate::power_log::PowerLog;
 use crate::state::thermal_management;
 use crate::sysfs_device::SysfsDevice;
@@ -172,6 +173,14 @@ pub(super) fn health(results: &QueryResults) -> Section {
         section.add(SMART, key, label, "%", reported(health, get));
     }
     add_common_counters(&mut section, results);
+    let source = results.media.as_ref().map_or(SMART, |(source, _)| source.name());
+    let media = match &results.media {
+        Ok((_, written)) if written.media.unit == Unit::Pages => {
+            Value::Missing("the drive counts pages, and does not report their size".into())
+        }
+        other => reported(other, |(_, written)| written.media.bytes()),
+    };
+    section.add(source, "media_written_bytes", "Written to the media", "B", media);
     add_smart_counters(&mut section, results);
     let entries = reported(&results.controller, |c| Some(c.error_entries));
     section.add(CONTROLLER, "error_log_room", "Error log capacity", "", entries);

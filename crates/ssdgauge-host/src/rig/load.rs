@@ -64,7 +64,7 @@ impl LinuxRig {
         let (findings, kernel) = interference.end(&step, &latencies);
         outcome.report.kernel = kernel;
         if let Some(health) = &mut self.health {
-            health.end(since, outcome.elapsed, step.whole, sink);
+            health.end(since, outcome.elapsed, (step.whole, bytes.written()), sink);
         }
         findings.into_iter().for_each(|finding| sink.finding(finding));
         self.record_failures(workload, &outcome);

@@ -102,7 +102,7 @@ impl LinuxRig {
             }
             let elapsed = Nanos(begin.elapsed().as_nanos() as u64).min(duration);
             if let Some(health) = health {
-                health.end(begin, elapsed, true, sink);
+                health.end(begin, elapsed, (true, 0), sink);
             }
             Ok(((), elapsed))
         })

@@ -147,11 +147,12 @@ impl LinuxRig {
         let folder = self.backing.as_ref().map(|backing| backing.folder.as_path());
         self.instruments = Instruments::for_drive(folder);
         if let OpenTarget::Drive(drive) = &self.target
-            && let Some((health, seconds)) =
+            && let Some((health, seconds, media)) =
                 health_monitor(drive.file(), health_every_s, self.helper.as_ref())
         {
             self.health = Some(health);
             self.info.details.insert(DriveInfo::HEALTH_EVERY.into(), seconds.to_string());
+            self.info.details.insert(DriveInfo::MEDIA_WRITES.into(), media);
         }
         if let Some(period) = self.instruments.temperature_period() {
             let seconds = period.as_secs().to_string();
@@ -224,16 +225,18 @@ fn cache_path(
     Some((path, pass_through))
 }
 
-/// Returns the health monitor of a whole drive and its period in seconds; `every_s` is the period
-/// that was requested, if any. `None` where the drive has no SMART data.
+/// Returns the health monitor of a whole drive, its period in seconds, and what counts the media
+/// writes of the drive; `every_s` is the period that was requested, if any. `None` where the drive has
+/// no SMART data.
 fn health_monitor(
     drive: &Arc<File>,
     every_s: Option<u64>,
     helper: Option<&HelperClient>,
-) -> Option<(HealthMonitor, u64)> {
+) -> Option<(HealthMonitor, u64, String)> {
     let (device, pass_through) = command_path(drive, helper)?;
     let mut health = HealthMonitor::for_device(&device, pass_through)?;
     let seconds = every_s.unwrap_or(health_monitor::DEFAULT_PERIOD.as_secs());
     health.set_period((seconds > 0).then(|| Duration::from_secs(seconds)));
-    Some((health, seconds))
+    let media = health.watch_media(&device);
+    Some((health, seconds, media))
 }

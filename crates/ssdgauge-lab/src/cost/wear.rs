@@ -78,7 +78,7 @@ pub enum WearError {
 }
 
 /// Key in the details of a drive: rated endurance in bytes written.
-pub const RATED_KEY: &str = "rated_endurance_bytes";
+pub const RATED_KEY: &str = DriveInfo::RATED_ENDURANCE;
 
 /// Key in the details of a drive: percentage of the rated endurance that is used (NVMe SMART log,
 /// Percentage Used: 100 is the rated endurance, the value may be larger).

@@ -8,6 +8,9 @@ use ssdgauge_report::CachePlace;
 /// Each suite with its factor of `--shorten` and its drive in these tests.
 const RUNS: &[(&str, u32, &str)] = &[
     ("quick", 10, "tiny"),
+    ("quick-ai", 10, "tiny"),
+    ("quick-database", 10, "tiny"),
+    ("quick-desktop", 10, "tiny"),
     ("iometer-2015", 60, "tiny"),
     ("consistency-2016", 60, "tiny"),
     ("client-2018", 60, "tiny"),

@@ -159,7 +159,9 @@ fn headline_finding(run: &TestRun) -> Option<StepFinding> {
         (None, _) => (FindingKind::NotMeasured, lacking(run), ""),
         (
             Some(_),
-            ConfidenceInterval::WithinRun(_) | ConfidenceInterval::BetweenRepetitions { .. },
+            ConfidenceInterval::WithinRun(_)
+            | ConfidenceInterval::BetweenRepetitions { .. }
+            | ConfidenceInterval::OfCounters { .. },
         ) => return None,
         (Some(_), ConfidenceInterval::StillSettling) => (
             FindingKind::StillSettling,

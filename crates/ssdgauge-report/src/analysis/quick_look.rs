@@ -1,6 +1,7 @@
 //! A quick run of one drive: its numbers as a reader asks for them, and the state of the drive.
 
 use crate::analysis::caches;
+use crate::analysis::quick_answer;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, TestRun};
 use crate::text::number;
@@ -53,7 +54,12 @@ pub(crate) struct Tile {
     pub(crate) is_good: Option<bool>,
 }
 
-/// Returns the headline: speeds, or what stands against them.
+/// Returns whether `suite` is the one of common loads, or one for a kind of work.
+pub(crate) fn is_quick(suite: &str) -> bool {
+    suite == SUITE || quick_answer::is_for_work(suite)
+}
+
+/// Returns the headline: the answer for a kind of work, speeds, or what stands against them.
 pub(crate) fn headline(run: &Run) -> String {
     let kinds = [FindingKind::HealthWarning, FindingKind::MediaError, FindingKind::WrongData];
     let ill = run.all_findings().into_iter().find(|one| kinds.contains(&one.finding.kind));
@@ -61,6 +67,9 @@ pub(crate) fn headline(run: &Run) -> String {
         figures(run, reads).into_iter().find(|figure| figure.metric == Metric::ThroughputMbS)
     };
     let speed = |figure: &Figure| number::measured(figure.value, figure.metric);
+    if let (None, Some(answer)) = (&ill, quick_answer::sentence(run)) {
+        return answer;
+    }
     match (ill, best(true), best(false)) {
         (Some(ill), _, _) => {
             format!("Look at this first: {}", crate::text::sanitize::prose(&ill.finding.text))

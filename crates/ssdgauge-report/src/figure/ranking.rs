@@ -180,6 +180,9 @@ fn notes(group: &Group<'_>, score: &Score, ranked: &[(&Member<'_>, &Headline)]) 
             "The whiskers of repeated tests are the 95 % interval between repetitions.".to_owned(),
         );
     }
+    if has(|interval| matches!(interval, ConfidenceInterval::OfCounters { .. })) {
+        notes.push("The whiskers are what the granules of the drive's counters allow.".to_owned());
+    }
     if has(|interval| *interval == ConfidenceInterval::StillSettling) {
         notes.push(
             "Still settling: the first seconds are better than the last ones, so there is no \

@@ -2,6 +2,7 @@
 
 use crate::model::run::{Durability, PointRun, Proof, StepFinding};
 use crate::model::tracked::Tracked;
+use crate::model::wear::Wear;
 use ssdgauge_core::{Finding, Test, Totals};
 use ssdgauge_runfile::Head;
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ pub(crate) struct RecordedRun {
     pub(crate) durability: Option<Durability>,
     /// The proof of the capacity; `None` where the run is none.
     pub(crate) proof: Option<Proof>,
+    /// The counters of wear of the drive.
+    pub(crate) wear: Wear,
 }
 
 /// One test with all of its repetitions.

@@ -1,6 +1,7 @@
 //! A run, recomputed: the points, headlines and findings of every test of its plan.
 
 use crate::model::tracked::Tracked;
+use crate::model::wear::Wear;
 use ssdgauge_core::proof::{PROOF_BLOCK, Verdict};
 use ssdgauge_core::statistics::separation::Separation;
 use ssdgauge_core::{
@@ -30,6 +31,8 @@ pub struct Run {
     pub durability: Option<Durability>,
     /// The proof of the capacity; `None` where the run is none.
     pub proof: Option<Proof>,
+    /// The counters of wear of the drive.
+    pub wear: Wear,
 }
 
 /// A proof of the capacity of a drive, which has no steps and no measurements.

@@ -1,7 +1,9 @@
 //! JSON of any number of runs, for programs. Its shape is stable; keys are only added.
 
 use crate::analysis::cohort::Cohort;
+use crate::analysis::endurance;
 use crate::analysis::headline_notes;
+use crate::analysis::media_writes;
 use crate::analysis::state_check::{self, StateCheck};
 use crate::analysis::tried_loads::{TriedLoad, tried_loads};
 use crate::model::Tracked;
@@ -71,6 +73,7 @@ fn run(run: &Run, cohort: &Cohort) -> Value {
                 "elapsed_s": verified.elapsed.as_secs_f64(),
             })),
         })),
+        "endurance": endurance::json(run),
         "environment": strings(&run.head.environment),
         "findings": run.findings.iter().map(finding).collect::<Vec<_>>(),
         "quick_bands": bands_json(run, cohort),
@@ -139,6 +142,7 @@ fn test(run: &TestRun) -> Value {
                 "open_loop": point.open_loop,
                 "kernel": point.kernel,
                 "flush": point.flush.as_ref().map(flush),
+                "media_writes": media_writes::json(point),
                 "metrics": metrics::shown(point)
                     .into_iter()
                     .map(|(_, _, key, value)| (key, json!(value)))
@@ -283,7 +287,8 @@ fn interval(interval: &ConfidenceInterval) -> Value {
             value["cut_seconds"] = json!(within.cut);
             value["seconds"] = json!(within.n);
         }
-        ConfidenceInterval::BetweenRepetitions { low, high } => {
+        ConfidenceInterval::BetweenRepetitions { low, high }
+        | ConfidenceInterval::OfCounters { low, high } => {
             value["low"] = json!(low);
             value["high"] = json!(high);
         }
@@ -303,6 +308,7 @@ fn intervals(point: &PointRun) -> Value {
         let is_said = match found {
             ConfidenceInterval::WithinRun(_)
             | ConfidenceInterval::BetweenRepetitions { .. }
+            | ConfidenceInterval::OfCounters { .. }
             | ConfidenceInterval::StillSettling => true,
             ConfidenceInterval::TooFewSeconds | ConfidenceInterval::Undefined => false,
         };

@@ -7,6 +7,7 @@ mod compared;
 mod rows;
 mod style;
 
+use crate::analysis::quick_look;
 use crate::analysis::trust;
 use crate::model::{LocatedFinding, Run};
 use crate::output::terminal::style::Style;
@@ -15,9 +16,6 @@ use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::{Finding, Severity};
 use std::cmp::Reverse;
-
-/// The suite whose summary has the customary rows.
-const QUICK: &str = "quick";
 
 /// The least width in columns; a narrower terminal wraps the lines.
 const NARROWEST: usize = 40;
@@ -28,18 +26,19 @@ const IN_WORDS: usize = 3;
 /// Returns the summary of `run` in at most `width` columns.
 ///
 /// The suite `quick` gets its result in words, the customary rows (SEQ1M Q8 and so on) and the state
-/// of the drive, every other suite a table of headlines; both get the grade of trust. With `colour` the summary uses terminal colours and line drawing, without it ASCII
+/// of the drive, one for a kind of work its answer in a sentence, every other suite a table of headlines; all get the grade of trust. With `colour` the summary uses terminal colours and line drawing, without it ASCII
 /// only.
 pub fn terminal_summary(run: &Run, width: usize, colour: bool) -> String {
     let style = Style { colour, width: width.max(NARROWEST) };
     let mut lines = header(run, &style);
-    let is_quick = run.head.plan.suite.id == QUICK;
+    let suite = &run.head.plan.suite.id;
+    let is_quick = quick_look::is_quick(suite);
     if is_quick {
         lines.push(String::new());
         lines.extend(card::verdict(run, &style));
     }
     lines.push(style.rule());
-    lines.extend(match is_quick {
+    lines.extend(match suite == quick_look::SUITE {
         true => rows::customary(run, &style),
         false => rows::headlines(run, &style),
     });
@@ -47,6 +46,7 @@ pub fn terminal_summary(run: &Run, width: usize, colour: bool) -> String {
     if is_quick {
         lines.extend(card::health(run, &style));
     }
+    lines.extend(card::endurance(run, &style));
     lines.extend(card::trust(run, &style));
     lines.extend(findings(run, &style));
     let mut text = lines.join("\n");

@@ -14,7 +14,8 @@ use crate::model::{Run, TestRun};
 use crate::page::head::{self, Head};
 use crate::page::kit::names::names_kept;
 use crate::page::{
-    answer, bar, caveats, fill_states, flag, method, notes, quick, results, sections, specification,
+    answer, bar, caveats, endurance, fill_states, flag, method, notes, quick, results, sections,
+    specification,
 };
 use crate::text::sanitize;
 use maud::{Markup, html};
@@ -226,6 +227,7 @@ impl<'a> Content<'a> {
         html! {
             div {
                 h2 #method { "Method" }
+                (endurance::table(self.runs, self.options.notes.as_ref(), &self.drives))
                 (method::prose(self.runs, &self.drives))
             }
         }

@@ -3,6 +3,7 @@
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_notes;
 use crate::analysis::headline_reasons::missing_reason;
+use crate::analysis::media_writes;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sent_late;
 use crate::analysis::workload_text;
@@ -17,7 +18,7 @@ use maud::{Markup, html};
 use ssdgauge_core::{Flush, Metric, Scope};
 
 /// The metrics of the table of all numbers.
-const COLUMNS: [Metric; 22] = [
+const COLUMNS: [Metric; 23] = [
     Metric::Iops,
     Metric::ThroughputMbS,
     Metric::LatMeanUs,
@@ -39,6 +40,7 @@ const COLUMNS: [Metric; 22] = [
     Metric::EfficiencyMbSW,
     Metric::EfficiencyKiopsW,
     Metric::WriteAmplification,
+    Metric::MediaWrittenGb,
     Metric::EffectiveOverProvisioning,
 ];
 
@@ -257,6 +259,12 @@ fn rows(
             tr.small {
                 th scope="row" { (label) ", flush behind it" }
                 td colspan=(shown.len() + if kernel { 4 } else { 2 }) { (flush_text(flush)) }
+            }
+        }
+        @if let Some(line) = media_writes::line(point) {
+            tr.small {
+                th scope="row" { (label) ", media writes" }
+                td colspan=(shown.len() + if kernel { 4 } else { 2 }) { (line) }
             }
         }
         @for line in sent_late::lines(point) {

@@ -4,6 +4,7 @@
 use crate::analysis::caches::Writes;
 use crate::analysis::cohort::{Bands, Cohort, Place};
 use crate::analysis::group::Group;
+use crate::analysis::quick_answer;
 use crate::analysis::quick_look::{self, Fall, Figure, Tile};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections::Sections;
@@ -12,7 +13,7 @@ use crate::model::{PointRun, Run};
 use crate::page::kit::axis::{Across, Up};
 use crate::page::kit::coordinate::{at, percent};
 use crate::page::kit::values::{self, ValueRow};
-use crate::page::{caveats, method, results, sections};
+use crate::page::{caveats, endurance, method, results, sections};
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
@@ -26,7 +27,7 @@ const COPIES: [f64; 3] = [10.0, 60.0, 200.0];
 pub(super) fn fits(runs: &[Run]) -> bool {
     match runs {
         [run] => {
-            run.head.plan.suite.id == quick_look::SUITE
+            quick_look::is_quick(&run.head.plan.suite.id)
                 && !(quick_look::figures(run, true).is_empty()
                     && quick_look::figures(run, false).is_empty())
         }
@@ -73,7 +74,11 @@ pub(super) fn body(
                         (results::table(runs, groups, ids))
                         (sections::sections(&of_groups.uses.iter().collect::<Vec<_>>(), groups, ids, runs, drives))
                     }
-                    details.fold { summary { "Method, drive and machine" } (method::prose(runs, drives)) }
+                    details.fold {
+                        summary { "Method, drive and machine" }
+                        (endurance::table(runs, None, drives))
+                        (method::prose(runs, drives))
+                    }
                 }
             }
             footer.page { "Made with ssdgauge. One file, " (scripts) ", no network." }
@@ -97,8 +102,12 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
     let small = quick_look::figures(run, true)
         .into_iter()
         .find(|figure| figure.metric == Metric::Iops && figure.conditions.contains("QD1"));
+    let is_for_work = quick_answer::is_for_work(&run.head.plan.suite.id);
     html! {
         @match fall {
+            _ if is_for_work => {
+                @for sentence in quick_answer::others(run) { (sentence) " " }
+            }
             Some(fall) => {
                 "Large writes run at " b { (number::text(fall.before)) " MB/s for the first "
                 (number::text(fall.gb)) " GB" } ", then at " b { (number::text(fall.behind)) " MB/s" }
@@ -117,7 +126,7 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
                 }
             }
         }
-        @if let Some(small) = small {
+        @if let Some(small) = small.filter(|_| !is_for_work) {
             "It completes " b { (number::text(small.value)) } " small reads a second, one at a time. "
         }
         @if doubts == 0 { "No finding puts a number in doubt." }

@@ -18,6 +18,7 @@ pub(crate) fn words(interval: &ConfidenceInterval) -> Option<String> {
         ConfidenceInterval::StillSettling => Some("still settling".to_owned()),
         ConfidenceInterval::WithinRun(_)
         | ConfidenceInterval::BetweenRepetitions { .. }
+        | ConfidenceInterval::OfCounters { .. }
         | ConfidenceInterval::TooFewSeconds
         | ConfidenceInterval::Undefined => {
             let (low, high) = interval.ends()?;
@@ -47,6 +48,8 @@ pub(crate) fn reason(interval: &ConfidenceInterval) -> Option<&'static str> {
         ConfidenceInterval::WithinRun(within) if within.high.is_infinite() => {
             Some("no upper end of the 95 % interval: too few requests beyond it")
         }
-        ConfidenceInterval::WithinRun(_) | ConfidenceInterval::BetweenRepetitions { .. } => None,
+        ConfidenceInterval::WithinRun(_)
+        | ConfidenceInterval::BetweenRepetitions { .. }
+        | ConfidenceInterval::OfCounters { .. } => None,
     }
 }

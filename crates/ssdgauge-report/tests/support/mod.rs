@@ -197,6 +197,10 @@ pub struct Recipe<'a> {
     /// What the power meter sees.
     pub scope: PowerScope,
     pub findings: Vec<(Option<usize>, Finding)>,
+    /// Readings of the steps by their number, such as counters of the drive.
+    pub readings: Vec<(usize, Reading)>,
+    /// Properties of the run.
+    pub properties: Vec<(String, String)>,
     /// The report of the engine after each step.
     pub report: EngineReport,
 }
@@ -213,6 +217,8 @@ impl Recipe<'_> {
             power_w: None,
             scope: PowerScope::Drive,
             findings: Vec::new(),
+            readings: Vec::new(),
+            properties: Vec::new(),
             report: EngineReport::default(),
         }
     }
@@ -247,7 +253,7 @@ pub fn record(folder: &Path, recipe: &Recipe<'_>) -> PathBuf {
         plan: &recipe.plan,
         drive: &recipe.drive,
         environment: &environment,
-        properties: &[],
+        properties: &recipe.properties,
     };
     let mut writer = Writer::create(&path, &opening).unwrap();
     let mut number = 0;
@@ -266,6 +272,8 @@ pub fn record(folder: &Path, recipe: &Recipe<'_>) -> PathBuf {
                 if number == recipe.steps {
                     break 'run;
                 }
+                let of_step = recipe.readings.iter().filter(|(of, _)| *of == number);
+                of_step.for_each(|(_, reading)| writer.reading(id, reading).unwrap());
                 number += 1;
                 let elapsed = run_step(&mut writer, id, step, recipe);
                 let end = StepEnd {

@@ -206,6 +206,26 @@ impl RunFile {
         })
     }
 
+    /// Calls `take` with every reading of one of `quantities` and its step, in the order of recording.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where one of them fails its check; `take` has then received those
+    /// before it.
+    pub fn readings_of(
+        &self,
+        quantities: &[&str],
+        mut take: impl FnMut(StepId, Reading),
+    ) -> Result<(), RunFileError> {
+        let places = vec!["?"; quantities.len()].join(", ");
+        let sql = format!("SELECT * FROM reading WHERE quantity IN ({places}) ORDER BY rowid");
+        let named = rusqlite::params_from_iter(quantities);
+        self.rows().each("reading", &sql, named, 5, |row| {
+            take(StepId(row.number(0)?), row.reading()?);
+            Ok(())
+        })
+    }
+
     /// Returns every finding, in the order of recording.
     ///
     /// # Errors
@@ -244,6 +264,9 @@ pub const READ_BACK: &str = "read_back";
 /// [`ssdgauge_core::Verified`]. One for each verification that reached its end.
 pub const VERIFIED: &str = "verified";
 
+/// The property with the rated endurance of the drive of a run, in bytes that hosts may write.
+pub const RATED_ENDURANCE: &str = "rated_endurance_bytes";
+
 /// The property with the number of repetitions after which a run has ended.
 pub const REPETITIONS: &str = "repetitions";
 
@@ -259,7 +282,7 @@ impl Rows<'_> {
         let damaged =
             |what: &str| RunFileError::Damaged { path: self.path.to_owned(), what: what.into() };
         let mut environment = BTreeMap::new();
-        self.each("environment", "SELECT * FROM environment", &[], 2, |row| {
+        self.each("environment", "SELECT * FROM environment", [], 2, |row| {
             environment.insert(row.text(0)?.to_owned(), row.text(1)?.to_owned());
             match environment.len() > MAX_FACTS {
                 true => Err("too many records before it"),
@@ -267,7 +290,7 @@ impl Rows<'_> {
             }
         })?;
         let mut drive: Option<DriveInfo> = None;
-        self.each("drive", "SELECT * FROM drive", &[], 10, |row| {
+        self.each("drive", "SELECT * FROM drive", [], 10, |row| {
             let json = row.text(9)?;
             drive = Some(
                 serde_json::from_str(json)
@@ -277,7 +300,7 @@ impl Rows<'_> {
         })?;
         let drive = drive.ok_or_else(|| damaged("the drive record is missing"))?;
         let mut head = None;
-        self.each("run", "SELECT * FROM run", &[], 9, |row| {
+        self.each("run", "SELECT * FROM run", [], 9, |row| {
             let plan =
                 serde_json::from_str(row.text(8)?).map_err(|_| "a plan that does not parse")?;
             if let Some(excess) = untrusted::excess(&plan, &drive) {
@@ -306,7 +329,7 @@ impl Rows<'_> {
         mut read: impl FnMut(&Row<'_>) -> Result<T, &'static str>,
     ) -> Result<Vec<T>, RunFileError> {
         let mut records = Vec::new();
-        self.each(table, sql, &[], sealed, |row| {
+        self.each(table, sql, [], sealed, |row| {
             if records.len() >= MAX_RECORDS {
                 return Err("too many records before it");
             }
@@ -346,7 +369,7 @@ impl Rows<'_> {
             "SELECT * FROM {table} WHERE {those} AND ?1 <= ?2 AND +step_id = ?3 ORDER BY rowid"
         );
         let mut found = 0;
-        self.each(table, &sql, &[first, last, step.0], sealed, |row| {
+        self.each(table, &sql, [first, last, step.0], sealed, |row| {
             found += 1;
             take(row)
         })?;
@@ -364,7 +387,7 @@ impl Rows<'_> {
         &self,
         table: &str,
         sql: &str,
-        parameters: &[i64],
+        parameters: impl rusqlite::Params,
         sealed: usize,
         mut take: impl FnMut(&Row<'_>) -> Result<(), &'static str>,
     ) -> Result<(), RunFileError> {
@@ -372,7 +395,7 @@ impl Rows<'_> {
         self.budget.renew();
         let mut statement = self.connection.prepare_cached(sql).map_err(sqlite)?;
         let columns = statement.column_count();
-        let mut rows = statement.query(rusqlite::params_from_iter(parameters)).map_err(sqlite)?;
+        let mut rows = statement.query(parameters).map_err(sqlite)?;
         let mut number = 0u64;
         while let Some(row) = rows.next().map_err(sqlite)? {
             number += 1;

@@ -18,10 +18,10 @@ use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, terminal};
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_lab::{Outlook, Suite};
-use ssdgauge_runfile::{Opening, RunFile};
+use ssdgauge_runfile::{Opening, RATED_ENDURANCE, RunFile};
 use std::path::Path;
 
-/// Runs the suite `quick` on a target.
+/// Runs the suite `quick`, or that of a kind of work, on a target.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub(crate) fn execute_quick(arguments: &arguments::QuickArguments) -> Result<(),
     let size =
         SizeRequest { exact: arguments.size, scratch: DEFAULT_SIZE, at_most: Some(DEFAULT_SIZE) };
     let protocol = || {
-        let quick = Protocol::find("quick", &ReplayOptions::default())?;
+        let quick = Protocol::find(arguments.suite(), &ReplayOptions::default())?;
         Ok((quick, size))
     };
     execute_on(std::slice::from_ref(&arguments.target), &arguments.options, &protocol)
@@ -181,6 +181,8 @@ fn start(
     let mut environment = ssdgauge_host::environment(privileges.as_deref());
     environment.extend(meter_specs::environment_entries(&described));
     environment.extend(options.label.iter().map(|label| ("label".to_owned(), label.clone())));
+    let rated = options.plan.endurance;
+    let rated = rated.map(|bytes| (RATED_ENDURANCE.to_owned(), bytes.0.to_string()));
     let opening = Opening {
         id: &id,
         program: &build_identity::program(),
@@ -188,7 +190,7 @@ fn start(
         plan: &plan,
         drive: rig.drive(),
         environment: &environment,
-        properties: &[],
+        properties: rated.as_slice(),
     };
     let (out, mut writer) = name.create(out.clone(), &opening)?;
     terminal::print_message(&format!(

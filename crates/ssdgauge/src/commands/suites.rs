@@ -58,7 +58,7 @@ fn print_list(suites: &[Suite]) {
     terminal::print_folded(&table::rows(&COLUMNS, &rows, width).concat());
     let (one, own) = ("ssdgauge suites act", "ssdgauge plan act TARGET");
     terminal::print_folded(&format!(
-        "\nTime and bytes are expected on an NVMe client drive of 1 TB; quick uses a scratch file of \
+        "\nTime and bytes are expected on an NVMe client drive of 1 TB; the quick ones use a scratch file of \
          {}, the others up to the whole drive, and erase it.\none suite:      {}\nanother drive:  {}\n",
         DEFAULT_SIZE.about(),
         paint.text(Role::Command, one),
@@ -66,10 +66,10 @@ fn print_list(suites: &[Suite]) {
     ));
 }
 
-/// Returns what `suite` is expected to take and to write on an NVMe client drive of 1 TB; `quick`, in a
-/// scratch file on it. `None` where it does not fit.
+/// Returns what `suite` is expected to take and to write on an NVMe client drive of 1 TB; a quick one, in
+/// a scratch file on it. `None` where it does not fit.
 fn cost_on_1_tb(suite: &Suite) -> Option<Estimate> {
-    let is_quick = suite.id == "quick";
+    let is_quick = suite.id == "quick" || suite.id.starts_with("quick-");
     let drive = DriveInfo {
         kind: if is_quick { TargetKind::File } else { TargetKind::Block },
         target: "/dev/nvme0n1".into(),

@@ -32,6 +32,7 @@ mod power_cuts;
 mod prove;
 mod python;
 mod quick;
+mod quick_for;
 mod replays;
 mod review;
 mod serve;

@@ -17,6 +17,9 @@ const SIZE: u64 = 72 << 20;
 /// Each suite with its `--shorten` factor: larger for suites with many steps or long rounds.
 const SUITES: &[(&str, u32)] = &[
     ("quick", 200),
+    ("quick-ai", 300),
+    ("quick-database", 300),
+    ("quick-desktop", 300),
     ("iometer-2015", 20_000),
     ("consistency-2016", 3_000),
     ("client-2018", 5_000),
@@ -135,6 +138,9 @@ fn suites_of_states_run_shortened_on_a_loop_device_with_the_headlines_of_the_que
         "degrade-recover",
         "commit",
         "ai-experts",
+        "quick-ai",
+        "quick-database",
+        "quick-desktop",
     ]);
 }
 

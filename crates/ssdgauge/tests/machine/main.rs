@@ -6,17 +6,19 @@
 // A test ends at the first error.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod nvme_tcp;
+
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// Runs all scenarios of `theme`; each has to pass.
 fn check(theme: &str) {
-    check_beside(theme, Path::new("none"));
+    check_beside(theme, &[]);
 }
 
-/// The same beside a server of a virtual drive at the socket `served`.
-fn check_beside(theme: &str, served: &Path) {
+/// The same with variables for the theme, such as the address of a server outside.
+fn check_beside(theme: &str, variables: &[(&str, &str)]) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vm");
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
     let needed = ["qemu-system-x86_64", "apt-get", "sqlite3", "nvme", "dmsetup"];
@@ -27,7 +29,7 @@ fn check_beside(theme: &str, served: &Path) {
     let output = Command::new(folder.join("theme"))
         .arg(theme)
         .env("SSDGAUGE", env!("CARGO_BIN_EXE_ssdgauge"))
-        .env("SERVED_SOCKET", served)
+        .envs(variables.iter().copied())
         .output()
         .unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);
@@ -41,6 +43,11 @@ fn check_beside(theme: &str, served: &Path) {
     let line =
         format!("machine: {theme}\t{passed} scenarios\tall passed\ttests/vm/theme {theme}\n");
     std::fs::write(figures.join(format!("machine-{theme}")), line).unwrap();
+}
+
+#[test]
+fn counters() {
+    check_beside("counters", &[("NVME_PORT", &nvme_tcp::serve().to_string())]);
 }
 
 #[test]
@@ -103,5 +110,5 @@ fn served() {
     BufReader::new(server.stdout.take().unwrap()).read_line(&mut ready).unwrap();
     let _server = Server(server);
     assert!(ready.starts_with("ready: "), "{ready}");
-    check_beside("served", &socket);
+    check_beside("served", &[("SERVED_SOCKET", socket.to_str().unwrap())]);
 }

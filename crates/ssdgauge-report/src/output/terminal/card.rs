@@ -1,5 +1,6 @@
 //! The words of a card: what the run shows, the state of the drive and the trust in the numbers.
 
+use crate::analysis::endurance;
 use crate::analysis::quick_look::{self, Tile};
 use crate::analysis::trust;
 use crate::model::Run;
@@ -35,6 +36,12 @@ pub(super) fn health(run: &Run, style: &Style) -> Vec<String> {
         parts.push(format!("not checked: {}", open.join(", ")));
     }
     style.folded(NAME, &parts.join("; "))
+}
+
+/// Returns the endurance of the drive, where something is stated about it.
+pub(super) fn endurance(run: &Run, style: &Style) -> Vec<String> {
+    let found = endurance::endurance(run, None);
+    found.map(|found| style.folded("endurance ", &found.sentence())).unwrap_or_default()
 }
 
 /// Returns the grade of trust with its reasons.

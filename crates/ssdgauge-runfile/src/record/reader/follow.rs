@@ -175,7 +175,7 @@ impl Follower {
         rows.each(
             "step",
             "SELECT * FROM step WHERE id >= ?1 ORDER BY id",
-            &[next.step],
+            [next.step],
             14,
             |row| {
                 if news.steps.len() >= MAX_RECORDS {
@@ -189,7 +189,7 @@ impl Follower {
         let mut decoder = Decoder::new(untrusted::unpacked_at_most(&self.path));
         let sql = "SELECT *, rowid FROM interval WHERE rowid > ?1 ORDER BY rowid LIMIT ?2";
         let range = [next.interval, INTERVALS];
-        rows.each("interval", sql, &range, 13, |row| {
+        rows.each("interval", sql, range, 13, |row| {
             next.interval = row.number(14)?;
             let interval = row.interval(Some(&mut decoder))?;
             news.intervals.push((StepId(row.number(0)?), interval));
@@ -202,7 +202,7 @@ impl Follower {
         let sql = "SELECT *, rowid FROM reading WHERE rowid > ?1 AND step_id <= ?2 \
                    ORDER BY rowid LIMIT ?3";
         let range = [next.reading, until, READINGS];
-        rows.each("reading", sql, &range, 5, |row| {
+        rows.each("reading", sql, range, 5, |row| {
             next.reading = row.number(6)?;
             news.readings.push((StepId(row.number(0)?), row.reading()?));
             Ok(())
@@ -231,7 +231,7 @@ impl Follower {
         next: &mut Next,
     ) -> Result<(), RunFileError> {
         let sql = "SELECT *, rowid FROM finding WHERE rowid > ?1 ORDER BY rowid";
-        rows.each("finding", sql, &[next.finding], 6, |row| {
+        rows.each("finding", sql, [next.finding], 6, |row| {
             if news.findings.len() >= MAX_RECORDS {
                 return Err("too many records before it");
             }
@@ -243,7 +243,7 @@ impl Follower {
             return Ok(());
         }
         let sql = "SELECT *, rowid FROM property WHERE rowid > ?1 ORDER BY rowid";
-        rows.each("property", sql, &[next.property], 3, |row| {
+        rows.each("property", sql, [next.property], 3, |row| {
             if news.properties.len() >= MAX_RECORDS {
                 return Err("too many records before it");
             }

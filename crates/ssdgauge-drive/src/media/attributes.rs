@@ -1,0 +1,217 @@
+//! SMART attributes of SATA drives that count what was written to the media, by the family of a model.
+//!
+//! ATA does not standardize attributes: one number has different meanings in different families. The
+//! families, attributes and units are those of the drive database of smartmontools 7.3, which cites the
+//! makers' documents. A family is here only where it has an attribute of the media and one of hosts,
+//! both with a stated unit. A drive of another family is not decoded.
+
+use super::{Counter, Unit, Written};
+use crate::ata::SmartAttribute;
+use crate::pass_through::PassThrough;
+use crate::query;
+
+const GIB: Unit = Unit::Bytes(1 << 30);
+const GB: Unit = Unit::Bytes(1_000_000_000);
+const MIB_32: Unit = Unit::Bytes(32 << 20);
+const SECTOR: Unit = Unit::Bytes(512);
+
+/// The attributes of a family of drives.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Family {
+    /// The name in reports.
+    pub(crate) name: &'static str,
+    /// The beginnings of its models, each with a text that the model contains as well.
+    models: &'static [(&'static str, &'static str)],
+    /// The attributes whose sum was written to the media, and their unit.
+    media: (&'static [u8], Unit),
+    /// The attributes that count what hosts wrote, with their units; the first that the drive has
+    /// counts.
+    host: &'static [(u8, Unit)],
+}
+
+/// Every family. The first that fits a model counts.
+const FAMILIES: [Family; 8] = [
+    // Host and FTL program pages; Micron TN-FD-22: amplification = (247 + 248) ÷ 247.
+    Family {
+        name: "attributes 247 and 248 of Crucial and Micron",
+        models: &[
+            ("Crucial_CT", "M"),
+            ("CT", "MX500SSD"),
+            ("CT", "BX300SSD"),
+            ("CT", "BX500SSD"),
+            ("Micron_M", "MTFDDA"),
+            ("Micron_1", "MTFDDA"),
+            ("Micron_5", "MTFDDA"),
+        ],
+        media: (&[247, 248], Unit::Pages),
+        host: &[(247, Unit::Pages)],
+    },
+    Family {
+        name: "attributes 249 and 241 of Intel",
+        models: &[("INTEL SSDSC", ""), ("INTEL SSDMC", "")],
+        media: (&[249], GIB),
+        host: &[(241, MIB_32), (225, MIB_32)],
+    },
+    Family {
+        name: "attributes 233 and 241 of Phison",
+        models: &[
+            ("Corsair Force LE200", ""),
+            ("GIGABYTE GP-GSTFS31", ""),
+            ("KINGSTON SEDC400S37", ""),
+            ("KINGSTON SEDC450R", ""),
+            ("KINGSTON SEDC500", ""),
+            ("KINGSTON SUV300S37A", ""),
+            ("KINGSTON SKC310S3", ""),
+            ("KINGSTON SKC400S37", ""),
+            ("KINGSTON SHSS3", ""),
+            ("Patriot Blast", ""),
+            ("Patriot Blaze", ""),
+            ("PNY CS1311", ""),
+            ("PNY CS2211", ""),
+        ],
+        media: (&[233], GIB),
+        host: &[(241, GIB)],
+    },
+    Family {
+        name: "attributes 249 and 241 of OCZ",
+        models: &[
+            ("OCZ-VECTOR", ""),
+            ("OCZ-VERTEX45", ""),
+            ("OCZ-VERTEX46", ""),
+            ("OCZ INTREPID 3", ""),
+        ],
+        media: (&[249], GIB),
+        host: &[(241, GIB), (199, GIB)],
+    },
+    Family {
+        name: "attributes 249 and 241 of Samsung PM871",
+        models: &[("SAMSUNG MZ7LN", ""), ("SAMSUNG MZNLN", ""), ("SAMSUNG MZYLN", "")],
+        media: (&[249], GIB),
+        host: &[(241, SECTOR)],
+    },
+    Family {
+        name: "attributes 233 and 241 of SanDisk",
+        models: &[
+            ("SanDisk SD6S", ""),
+            ("SanDisk SD7S", ""),
+            ("SanDisk SD8S", ""),
+            ("SanDisk SD9S", ""),
+            ("SanDisk SDSSDH", ""),
+        ],
+        media: (&[233], GIB),
+        host: &[(241, GIB)],
+    },
+    Family {
+        name: "attributes 233 and 241 of Seagate Nytro",
+        models: &[("XA240", ""), ("XA480", ""), ("XA960", ""), ("XA1920", ""), ("XA3840", "")],
+        media: (&[233], GB),
+        host: &[(241, GB)],
+    },
+    Family {
+        name: "attributes 233 and 241 of Supermicro",
+        models: &[("SuperMicro SSD", "")],
+        media: (&[233], GIB),
+        host: &[(241, GIB)],
+    },
+];
+
+impl Family {
+    /// Returns the family of the drive behind `pass_through`.
+    ///
+    /// # Errors
+    /// Its attributes are not decoded, or it cannot be queried: the reason in words.
+    pub(crate) fn find(pass_through: &dyn PassThrough) -> Result<&'static Family, String> {
+        let words = |error: crate::pass_through::CommandError| error.to_string();
+        let identity = query::ata_identity(pass_through).map_err(words)?;
+        let model = identity.model.unwrap_or_default();
+        let is_of = |(start, part): &(&str, &str)| model.starts_with(start) && model.contains(part);
+        let fits = |family: &&Family| family.models.iter().any(is_of);
+        let Some(family) = FAMILIES.iter().find(fits) else {
+            return Err("not decoded: its SMART attributes are not those of a family with known \
+                        media writes"
+                .into());
+        };
+        let attributes = query::ata_attributes(pass_through).map_err(words)?;
+        match family.decode(&attributes) {
+            Some(_) => Ok(family),
+            None => Err(format!("not decoded: the drive does not have the {}", family.name)),
+        }
+    }
+
+    /// Returns the counters from `attributes`; `None` where one is missing.
+    pub(super) fn decode(&self, attributes: &[SmartAttribute]) -> Option<Written> {
+        let raw = |id: u8| {
+            let found = attributes.iter().find(|one| one.id == id)?;
+            Some(u128::from(found.raw))
+        };
+        let (parts, unit) = self.media;
+        let parts: Option<Vec<u128>> = parts.iter().map(|id| raw(*id)).collect();
+        let media = Counter { count: parts?.iter().sum(), unit };
+        let host =
+            self.host.iter().find_map(|(id, unit)| Some(Counter { count: raw(*id)?, unit: *unit }));
+        Some(Written { host: Some(host?), media })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Fixture, smart_data};
+
+    fn drive(model: &str, attributes: &[(u8, u64)]) -> Fixture {
+        let mut drive = Fixture::sata();
+        let identity = drive.ata.get_mut(&(0xec, 0)).unwrap();
+        let padded = format!("{model:<40}");
+        for (at, pair) in padded.as_bytes().chunks(2).enumerate() {
+            (identity[54 + 2 * at], identity[55 + 2 * at]) = (pair[1], pair[0]);
+        }
+        drive.ata.insert((0xb0, 0xc2_4f00), smart_data(attributes));
+        drive
+    }
+
+    /// The bytes or pages of media and hosts.
+    fn amounts(model: &str, attributes: &[(u8, u64)]) -> Option<(f64, f64)> {
+        let drive = drive(model, attributes);
+        let found = Family::find(&drive).ok()?.decode(&query::ata_attributes(&drive).ok()?)?;
+        let amount = |counter: Counter| match counter.unit {
+            Unit::Bytes(bytes) => counter.count as f64 * bytes as f64,
+            Unit::Pages => counter.count as f64,
+        };
+        Some((amount(found.media), amount(found.host?)))
+    }
+
+    #[test]
+    fn each_family_has_its_own_attributes_and_units() {
+        const GIB: f64 = 1_073_741_824.0;
+        type Case<'a> = (&'a str, &'a [(u8, u64)], (f64, f64));
+        let cases: [Case<'_>; 7] = [
+            ("CT1000MX500SSD1", &[(246, 9), (247, 1_000), (248, 2_500)], (3_500.0, 1_000.0)),
+            ("INTEL SSDSC2BB480G4", &[(241, 320), (249, 25)], (25.0 * GIB, 10.0 * GIB)),
+            // A drive without attribute 241 counts the same in 225.
+            ("INTEL SSDSC2KW480H6", &[(225, 64), (249, 3)], (3.0 * GIB, 2.0 * GIB)),
+            ("KINGSTON SEDC500M1920G", &[(233, 40), (241, 20)], (40.0 * GIB, 20.0 * GIB)),
+            ("SAMSUNG MZ7LN256HMJP-00000", &[(241, 4_194_304), (249, 6)], (6.0 * GIB, 2.0 * GIB)),
+            ("SanDisk SD8SB8U128G1122", &[(233, 7), (241, 3)], (7.0 * GIB, 3.0 * GIB)),
+            ("XA960LE10063", &[(233, 9), (241, 4)], (9e9, 4e9)),
+        ];
+        for (model, attributes, expected) in cases {
+            assert_eq!(amounts(model, attributes), Some(expected), "{model}");
+        }
+    }
+
+    #[test]
+    fn a_drive_of_another_family_or_without_the_attributes_is_not_decoded() {
+        let both: &[(u8, u64)] = &[(233, 40), (241, 20), (247, 1), (248, 2), (249, 3)];
+        // The attribute 233 of these is no count of writes: a normalized wear, or unknown.
+        for model in ["Samsung SSD 860 EVO 1TB", "WDC WDS500G2B0A-00SM50", "", "SSD"] {
+            assert_eq!(amounts(model, both), None, "{model}");
+            let reason = Family::find(&drive(model, both)).unwrap_err();
+            assert!(reason.starts_with("not decoded"), "{reason}");
+        }
+        assert_eq!(amounts("CT1000MX500SSD1", &[(247, 1_000)]), None);
+        assert_eq!(amounts("INTEL SSDSC2BB480G4", &[(249, 25)]), None);
+        let mut broken = drive("CT1000MX500SSD1", both);
+        broken.ata.get_mut(&(0xb0, 0xc2_4f00)).unwrap()[511] ^= 1;
+        assert!(Family::find(&broken).unwrap_err().contains("SMART data"));
+    }
+}

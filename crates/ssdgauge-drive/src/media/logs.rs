@@ -1,0 +1,189 @@
+//! Log pages of NVMe drives that count the bytes written to the media.
+//!
+//! Layouts: the Statistics log of Flexible Data Placement (TP4146, now NVM Express Base Specification
+//! 2.1; `fdp` of nvme-cli 2.3), the extended SMART log of the OCP Datacenter NVMe SSD Specification 2.0
+//! (`ocp` of nvme-cli), the SMART cloud log of boot drives (`wdc` of nvme-cli, extended SMART log),
+//! Micron's extended SMART log FBh (`micron` of nvme-cli) and the additional SMART log of Intel and
+//! Solidigm (`intel` and `solidigm` of nvme-cli). A log is queried only where the drive lists it, or
+//! where it has no list and its maker and kind have such a log, because a drive stores each rejected
+//! command in its error log. Every byte is checked.
+
+use super::{Counter, Written};
+use crate::byte_reader::ByteReader;
+use crate::controller::Controller;
+use crate::pass_through::{CommandError, PassThrough};
+use crate::power_log::is_supported;
+use crate::query;
+
+/// The length of the vendor logs.
+const LENGTH: usize = 512;
+/// The length of the statistics of Flexible Data Placement.
+const FDP_LENGTH: usize = 64;
+
+/// The identifier of the extended SMART log of OCP and of boot drives.
+const C0: u8 = 0xc0;
+/// The GUID of the OCP log, in the order of its bytes (bytes 511:496, requirement SMART-22).
+const OCP_GUID: [u8; 16] = [
+    0xc5, 0xaf, 0x10, 0x28, 0xea, 0xbf, 0xf2, 0xa4, 0x9c, 0x4f, 0x6f, 0x7c, 0xc9, 0x14, 0xd5, 0xaf,
+];
+/// The GUID of the log of boot drives, likewise.
+const BOOT_GUID: [u8; 16] = [
+    0x65, 0x43, 0x88, 0x78, 0xac, 0xd8, 0x78, 0xa1, 0x66, 0x42, 0x1e, 0x0f, 0x92, 0xd7, 0x6d, 0xc4,
+];
+
+/// Vendor identifiers of PCI.
+const INTEL: u16 = 0x8086;
+const SOLIDIGM: u16 = 0x025e;
+const MICRON: u16 = 0x1344;
+/// The makers whose drives for servers have an OCP log: Samsung, Micron, Western Digital (three
+/// identifiers), SK hynix, Kioxia (two), Solidigm, Seagate.
+const OCP_MAKERS: [u16; 10] =
+    [0x144d, MICRON, 0x15b7, 0x1b96, 0x1c58, 0x1c5c, 0x1179, 0x1e0f, SOLIDIGM, 0x1bb1];
+
+/// The items of the additional SMART log: twelve bytes each, identifier in byte 0, raw value in bytes
+/// 10:5.
+const ITEM: usize = 12;
+const NAND_WRITTEN: u8 = 0xf4;
+const HOST_WRITTEN: u8 = 0xf5;
+/// The granule of both: 65,536 sectors of 512 bytes. The data sheets of Intel write 32 MiB.
+const ITEM_BYTES: u64 = 32 << 20;
+
+/// A log page that counts the bytes written to the media.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogSource {
+    /// The statistics of Flexible Data Placement of an endurance group.
+    Fdp(u16),
+    /// The extended SMART log of OCP.
+    Ocp,
+    /// The extended SMART log of boot drives.
+    Boot,
+    /// The extended SMART log of Micron.
+    Micron,
+    /// The additional SMART log of Intel and Solidigm.
+    Additional,
+}
+
+impl LogSource {
+    /// Returns the log of the drive behind `pass_through`, by its controller, its list of supported
+    /// logs, and what the logs contain.
+    ///
+    /// # Errors
+    /// The drive has none that is decoded, or cannot be queried: the reason in words.
+    pub(crate) fn find(
+        pass_through: &dyn PassThrough,
+        namespace: u32,
+    ) -> Result<LogSource, String> {
+        let controller = query::controller(pass_through).map_err(|error| error.to_string())?;
+        let list = match controller.has_log_list {
+            true => query::supported_logs(pass_through).ok(),
+            false => None,
+        };
+        for log in candidates(&controller, list.as_deref(), pass_through, namespace) {
+            if let Ok(Some(_)) = log.read(pass_through) {
+                return Ok(log);
+            }
+        }
+        Err("not decoded: the drive has no log of media writes that is publicly described".into())
+    }
+
+    /// Returns the name in reports.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            LogSource::Fdp(_) => "FDP statistics, log 23h",
+            LogSource::Ocp => "OCP extended SMART log C0h",
+            LogSource::Boot => "extended SMART log C0h of boot drives",
+            LogSource::Micron => "Micron extended SMART log FBh",
+            LogSource::Additional => "Intel and Solidigm additional SMART log CAh",
+        }
+    }
+
+    /// Reads the counters; `None` where the log is not the described one.
+    pub(crate) fn read(
+        self,
+        pass_through: &dyn PassThrough,
+    ) -> Result<Option<Written>, CommandError> {
+        Ok(match self {
+            LogSource::Fdp(group) => fdp(&query::log_of(pass_through, 0x23, FDP_LENGTH, group)?),
+            LogSource::Ocp => ocp(&query::log(pass_through, C0, LENGTH)?),
+            LogSource::Boot => boot(&query::log(pass_through, C0, LENGTH)?),
+            LogSource::Micron => by_kind_of_cell(&query::log(pass_through, 0xfb, LENGTH)?),
+            LogSource::Additional => additional(&query::log(pass_through, 0xca, LENGTH)?),
+        })
+    }
+}
+
+/// Returns the logs that may be queried, the most precise first.
+fn candidates(
+    controller: &Controller,
+    list: Option<&[u8]>,
+    pass_through: &dyn PassThrough,
+    namespace: u32,
+) -> Vec<LogSource> {
+    let vendor = controller.vendor;
+    let may = |id: u8, without_list: bool| match list {
+        Some(list) => is_supported(list, id),
+        None => without_list,
+    };
+    let mut logs = Vec::new();
+    if controller.has_placement
+        && let Ok(namespace) = query::namespace(pass_through, namespace)
+        && let Some(group) = namespace.endurance_group
+    {
+        logs.push(LogSource::Fdp(group));
+    }
+    // OCP requires protection against power loss; with it, the cache is not volatile.
+    if may(C0, !controller.has_volatile_cache && OCP_MAKERS.contains(&vendor)) {
+        logs.extend([LogSource::Ocp, LogSource::Boot]);
+    }
+    if matches!(vendor, INTEL | SOLIDIGM) && may(0xca, true) {
+        logs.push(LogSource::Additional);
+    }
+    if vendor == MICRON && may(0xfb, false) {
+        logs.push(LogSource::Micron);
+    }
+    logs
+}
+
+/// Decodes the statistics of Flexible Data Placement: host bytes with metadata written in bytes 15:0,
+/// media bytes with metadata written in bytes 31:16.
+fn fdp(data: &[u8]) -> Option<Written> {
+    let reader = ByteReader(data.get(..FDP_LENGTH)?);
+    let host = Some(Counter::of_bytes(reader.u128(0)?, 1));
+    Some(Written { host, media: Counter::of_bytes(reader.u128(16)?, 1) })
+}
+
+/// Decodes the OCP log: physical media units written in bytes 15:0, in bytes (SMART-1).
+fn ocp(data: &[u8]) -> Option<Written> {
+    let reader = ByteReader(data.get(..LENGTH)?);
+    (reader.bytes(496, 16)? == OCP_GUID).then_some(())?;
+    Some(Written { host: None, media: Counter::of_bytes(reader.u128(0)?, 1) })
+}
+
+fn boot(data: &[u8]) -> Option<Written> {
+    let reader = ByteReader(data.get(..LENGTH)?);
+    (reader.bytes(496, 16)? == BOOT_GUID).then_some(())?;
+    by_kind_of_cell(data)
+}
+
+/// Decodes the bytes written to TLC in bytes 15:0 and to SLC in bytes 31:16. What is copied from SLC to
+/// TLC was written twice.
+fn by_kind_of_cell(data: &[u8]) -> Option<Written> {
+    let reader = ByteReader(data.get(..LENGTH)?);
+    let whole = reader.u128(0)?.checked_add(reader.u128(16)?)?;
+    // A log of zeros is one that the firmware does not fill.
+    (whole > 0).then(|| Written { host: None, media: Counter::of_bytes(whole, 1) })
+}
+
+/// Decodes the additional SMART log, whose items come in any order.
+fn additional(data: &[u8]) -> Option<Written> {
+    let data = data.get(..LENGTH)?;
+    let find = |id: u8| {
+        let item = data.chunks_exact(ITEM).find(|item| item[0] == id)?;
+        let raw = item[5..11].iter().rev().fold(0, |raw, byte| raw << 8 | u128::from(*byte));
+        Some(Counter::of_bytes(raw, ITEM_BYTES))
+    };
+    Some(Written { host: Some(find(HOST_WRITTEN)?), media: find(NAND_WRITTEN)? })
+}
+
+#[cfg(test)]
+mod tests;

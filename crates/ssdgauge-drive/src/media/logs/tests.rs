@@ -1,0 +1,142 @@
+//! Constructed log pages after the documents, and hostile ones.
+
+use super::*;
+use crate::fixture::{Fixture, additional_smart, ocp_log};
+use crate::media::Source;
+
+/// A drive for servers of `vendor`, without a volatile cache, with the logs `logs`.
+fn server_drive(vendor: u16, logs: &[(u8, Vec<u8>)]) -> Fixture {
+    let mut drive = Fixture::nvme();
+    let controller = drive.identify.get_mut(&(1, 0)).unwrap();
+    controller[..2].copy_from_slice(&vendor.to_le_bytes());
+    controller[525] &= !1;
+    drive.logs.extend(logs.iter().cloned());
+    drive
+}
+
+/// Adds the list of supported logs with `ids`.
+fn listed(mut drive: Fixture, ids: &[u8]) -> Fixture {
+    let mut list = vec![0; 1_024];
+    ids.iter().for_each(|id| list[4 * usize::from(*id)] = 1);
+    drive.logs.insert(0, list);
+    drive.identify.get_mut(&(1, 0)).unwrap()[261] |= 1 << 5;
+    drive
+}
+
+fn with_cells(guid: Option<[u8; 16]>, tlc: u128, slc: u128) -> Vec<u8> {
+    let mut log = vec![0; LENGTH];
+    log[..16].copy_from_slice(&tlc.to_le_bytes());
+    log[16..32].copy_from_slice(&slc.to_le_bytes());
+    log[496..].copy_from_slice(&guid.unwrap_or_default());
+    log
+}
+
+#[test]
+fn every_described_log_is_found_and_decoded() {
+    let media = 123_456_789_012_345u128;
+    let gib = 1u128 << 30;
+    let cases = [
+        (server_drive(0x144d, &[(C0, ocp_log(media))]), LogSource::Ocp, media, None),
+        (
+            server_drive(0x15b7, &[(C0, with_cells(Some(BOOT_GUID), media, 7))]),
+            LogSource::Boot,
+            media + 7,
+            None,
+        ),
+        (
+            server_drive(INTEL, &[(0xca, additional_smart(96, 32))]),
+            LogSource::Additional,
+            3 * gib,
+            Some(gib),
+        ),
+        (
+            listed(server_drive(MICRON, &[(0xfb, with_cells(None, media, 1))]), &[0xfb]),
+            LogSource::Micron,
+            media + 1,
+            None,
+        ),
+    ];
+    for (drive, source, media, host) in cases {
+        assert_eq!(LogSource::find(&drive, 1), Ok(source));
+        let found = Source::Log(source).read(&drive).unwrap();
+        let bytes = |counter: Counter| counter.bytes().map(u128::from);
+        assert_eq!(bytes(found.media), Some(media), "{source:?}");
+        assert_eq!(found.host.and_then(bytes), host, "{source:?}");
+    }
+}
+
+#[test]
+fn the_statistics_of_an_endurance_group_count_before_all_other_logs() {
+    let mut statistics = vec![0; FDP_LENGTH];
+    statistics[..16].copy_from_slice(&1_000_000u128.to_le_bytes());
+    statistics[16..32].copy_from_slice(&1_425_000u128.to_le_bytes());
+    let mut drive = server_drive(0x144d, &[(C0, ocp_log(5)), (0x23, statistics)]);
+    // Without the attribute of the controller, and without an endurance group, it is not queried.
+    assert_eq!(LogSource::find(&drive, 1), Ok(LogSource::Ocp));
+    drive.identify.get_mut(&(1, 0)).unwrap()[98] |= 1 << 3;
+    assert_eq!(LogSource::find(&drive, 1), Ok(LogSource::Ocp));
+    drive.identify.get_mut(&(0, 1)).unwrap()[102] = 2;
+    assert_eq!(LogSource::find(&drive, 1), Ok(LogSource::Fdp(2)));
+    let found = LogSource::Fdp(2).read(&drive).unwrap().unwrap();
+    assert_eq!(found.media.bytes(), Some(1_425_000));
+    assert_eq!(found.host.and_then(Counter::bytes), Some(1_000_000));
+}
+
+#[test]
+fn a_log_that_the_drive_does_not_have_is_not_queried() {
+    // A client drive of the same maker: its error log would get an entry for each run.
+    let mut client = server_drive(0x144d, &[(C0, ocp_log(5))]);
+    client.identify.get_mut(&(1, 0)).unwrap()[525] |= 1;
+    let unlisted = listed(server_drive(0x144d, &[(C0, ocp_log(5))]), &[2]);
+    let stranger = server_drive(0x1b36, &[(C0, ocp_log(5)), (0xca, additional_smart(9, 3))]);
+    for drive in [client, unlisted, stranger] {
+        let reason = LogSource::find(&drive, 1).unwrap_err();
+        assert!(reason.starts_with("not decoded"), "{reason}");
+    }
+    let closed = LogSource::find(&Fixture::without_responses(), 1).unwrap_err();
+    assert!(closed.contains("rejects"), "{closed}");
+}
+
+#[test]
+fn another_log_behind_the_same_number_is_not_decoded() {
+    let mut foreign = ocp_log(5);
+    foreign[511] ^= 1;
+    // Items without one of the two, counts that overflow, logs that are empty or all ones.
+    let mut half = additional_smart(9, 3);
+    half[ITEM] = 0;
+    let cases = [
+        (0x144d, C0, foreign),
+        (0x15b7, C0, with_cells(Some(BOOT_GUID), u128::MAX, 1)),
+        (0x15b7, C0, with_cells(Some(BOOT_GUID), 0, 0)),
+        (INTEL, 0xca, half),
+        (INTEL, 0xca, vec![0; LENGTH]),
+        (INTEL, 0xca, vec![0xff; LENGTH]),
+    ];
+    for (vendor, id, log) in cases {
+        let drive = server_drive(vendor, &[(id, log)]);
+        assert!(LogSource::find(&drive, 1).is_err(), "{vendor:x} {id:x}");
+    }
+    for length in [0, 1, 15, 63, 511] {
+        let data = vec![0xff; length];
+        let decoded = [ocp(&data), boot(&data), by_kind_of_cell(&data), additional(&data)];
+        assert_eq!(decoded, [None; 4], "{length}");
+    }
+    assert_eq!(fdp(&[0; FDP_LENGTH - 1]), None);
+}
+
+#[test]
+fn random_data_behind_a_valid_identifier_is_decoded_without_a_panic() {
+    let mut random = ssdgauge_core::Random::new(7, 0);
+    for _ in 0..2_000 {
+        let mut log: Vec<u8> = (0..LENGTH).map(|_| random.next_u64() as u8).collect();
+        let (items, statistics) = (additional(&log), fdp(&log));
+        assert!(statistics.is_some(), "every value of this log is a count");
+        assert!(items.is_none_or(|written| written.host.is_some()));
+        log[496..].copy_from_slice(&OCP_GUID);
+        let all = log[..16].try_into().map(u128::from_le_bytes).unwrap();
+        assert_eq!(ocp(&log).map(|written| written.media.count), Some(all));
+        log[496..].copy_from_slice(&BOOT_GUID);
+        let slc = log[16..32].try_into().map(u128::from_le_bytes).unwrap();
+        assert_eq!(boot(&log).map(|written| written.media.count), all.checked_add(slc));
+    }
+}
