@@ -6,6 +6,7 @@
 
 mod access;
 mod error;
+mod examined;
 mod fill;
 mod heat;
 mod options;
@@ -15,6 +16,7 @@ mod sizes;
 
 pub use access::{XrayTarget, XrayWatcher};
 pub use error::XrayError;
+pub use examined::Examined;
 pub use options::XrayOptions;
 pub use plan::{XRAY_SUITE, xray_plan};
 
@@ -22,25 +24,8 @@ use access::Access;
 use error::Ended;
 use options::excluded;
 use sizes::Sizes;
-use ssdgauge_core::{Bytes, Finding};
 use ssdgauge_xray::{Answer, Drop, Identified, Refusal, Structure, lacks};
 use std::collections::BTreeSet;
-
-/// The result of an X-ray.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Examined {
-    /// The answer for each structure that was asked for, and for each that these need, in the order of
-    /// [`Structure::ALL`].
-    pub answers: Vec<Answer>,
-    /// The bytes that were written.
-    pub written: Bytes,
-    /// The bytes that were read.
-    pub read: Bytes,
-    /// Doubts about the conditions.
-    pub findings: Vec<Finding>,
-    /// Whether every experiment was carried out.
-    pub is_complete: bool,
-}
 
 /// Looks for the structures of `target`.
 ///

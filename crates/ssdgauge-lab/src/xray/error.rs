@@ -1,6 +1,6 @@
 //! Why an X-ray ends.
 
-use super::Examined;
+use super::examined::Examined;
 use super::sizes::Sizes;
 use ssdgauge_core::{Bytes, RigError};
 use thiserror::Error;
