@@ -137,7 +137,7 @@ fn stated_figures_agree_or_are_contradicted_and_the_exit_code_says_so() {
     let refused = bench.call(&["xray", DRIVE, "--spec", "sheet.toml"]);
     assert_eq!(refused.status.code(), Some(2));
     let shown = unfolded(&text(&refused.stderr));
-    assert!(shown.contains("did you mean 'cache'"), "{shown}");
+    assert!(shown.contains("there is no structure 'cash'; known: link"), "{shown}");
 }
 
 /// A drive of the least size, its consent, and the writes that the kernel has completed on it.
