@@ -7,7 +7,7 @@ use ssdgauge_xray::Answer;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examined {
     /// The answer for each structure that was asked for, and for each that these need, in the order of
-    /// [`Structure::ALL`].
+    /// [`ssdgauge_xray::Structure::ALL`].
     pub answers: Vec<Answer>,
     /// The bytes that were written.
     pub written: Bytes,
