@@ -20,6 +20,7 @@ struct Tally {
     asked: u32,
     identifiable: u32,
     is_known: bool,
+    found: u32,
     answered: u32,
     right: u32,
     widths: Vec<f64>,
@@ -53,6 +54,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             tally.asked += 1;
             tally.is_known |= one.truth.identifiable.is_some();
             tally.identifiable += u32::from(one.truth.identifiable == Some(true));
+            let is_found = one.truth.identifiable == Some(true) && one.outcome.is_ok();
+            tally.found += u32::from(is_found);
             let key = one.truth.structure.key();
             let is_right = one.is_right();
             match &one.outcome {
@@ -88,18 +91,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         values.get(values.len() / 2).map_or("-".into(), |value| format!("{:.1} %", value * 100.0))
     };
     println!("\n{drives} random virtual drives from seed {first} (MODEL), noise {noise}");
-    println!("structure     asked  identifiable  answered  right  median width  median error");
+    println!(
+        "structure     asked  identifiable  of these answered  answered  right  median width  median error"
+    );
     let (mut answered, mut right) = (0, 0);
     for (structure, tally) in &mut tallies {
-        let identifiable = match tally.is_known {
-            true => tally.identifiable.to_string(),
-            false => "not known".into(),
+        let (identifiable, found) = match tally.is_known {
+            true => (tally.identifiable.to_string(), tally.found.to_string()),
+            false => ("not known".into(), "-".into()),
         };
         println!(
-            "{:<12}{:>7}{:>14}{:>10}{:>7}{:>14}{:>14}",
+            "{:<12}{:>7}{:>14}{:>19}{:>10}{:>7}{:>14}{:>14}",
             structure.key(),
             tally.asked,
             identifiable,
+            found,
             tally.answered,
             tally.right,
             middle(&mut tally.widths),

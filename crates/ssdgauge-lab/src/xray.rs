@@ -6,6 +6,7 @@
 
 mod access;
 mod error;
+mod examined;
 mod fill;
 mod heat;
 mod options;
@@ -15,6 +16,7 @@ mod sizes;
 
 pub use access::{XrayTarget, XrayWatcher};
 pub use error::XrayError;
+pub use examined::Examined;
 pub use options::XrayOptions;
 pub use plan::{XRAY_SUITE, xray_plan};
 
@@ -22,30 +24,14 @@ use access::Access;
 use error::Ended;
 use options::excluded;
 use sizes::Sizes;
-use ssdgauge_core::{Bytes, Finding};
 use ssdgauge_xray::{Answer, Drop, Identified, Refusal, Structure, lacks};
 use std::collections::BTreeSet;
-
-/// The result of an X-ray.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Examined {
-    /// The answer for each structure that was asked for, and for each that these need, in the order of
-    /// [`Structure::ALL`].
-    pub answers: Vec<Answer>,
-    /// The bytes that were written.
-    pub written: Bytes,
-    /// The bytes that were read.
-    pub read: Bytes,
-    /// Doubts about the conditions.
-    pub findings: Vec<Finding>,
-    /// Whether every experiment was carried out.
-    pub is_complete: bool,
-}
 
 /// Looks for the structures of `target`.
 ///
 /// # Errors
-/// [`XrayError`]; a stop by the watcher is none, but leaves the result incomplete.
+/// [`XrayError`], with what was found where an experiment failed; a stop by the watcher is none, but leaves the
+/// result incomplete.
 pub fn xray<'a>(
     target: XrayTarget<'a>,
     options: &XrayOptions,
@@ -60,24 +46,28 @@ pub fn xray<'a>(
         answers: Vec::new(),
         filled: 0,
         has_region: false,
-        is_level: false,
+        is_throttled: false,
+        level: Err(Refusal("the drive was not filled".into())),
         drop: None,
     };
-    let is_complete = match examination.carry_out() {
-        Ok(()) => true,
-        Err(Ended::Stopped) => false,
-        Err(Ended::Failed(error)) => return Err(error),
-    };
+    let ended = examination.carry_out();
     let Examination { access, wanted, mut answers, .. } = examination;
     for structure in wanted {
         if answers.iter().all(|answer| answer.structure != structure) {
-            let outcome = Err(Refusal("the X-ray was interrupted before".into()));
+            let outcome = Err(Refusal("the X-ray ended before".into()));
             answers.push(Answer { structure, outcome });
         }
     }
     answers.sort_by_key(|answer| answer.structure);
     let (written, read, findings) = access.into_totals();
-    Ok(Examined { answers, written, read, findings, is_complete })
+    let examined = Examined { answers, written, read, findings, is_complete: ended.is_ok() };
+    match ended {
+        Ok(()) | Err(Ended::Stopped) => Ok(examined),
+        Err(Ended::Failed(XrayError::Rig(cause))) => {
+            Err(XrayError::Experiment { cause, found: Box::new(examined) })
+        }
+        Err(Ended::Failed(error)) => Err(error),
+    }
 }
 
 /// An X-ray in progress.
@@ -91,20 +81,23 @@ struct Examination<'a> {
     filled: u64,
     /// Whether the range of the reads holds data that was written in ascending order.
     has_region: bool,
-    /// Whether the fill ran at one rate throughout.
-    is_level: bool,
+    /// Whether the drive was throttled in a fill or behind it.
+    is_throttled: bool,
+    /// Whether the fill ran at one rate throughout, or why that is not known.
+    level: Result<(), Refusal>,
     /// The end of the fast cache, where the fill found it.
     drop: Option<Drop>,
 }
 
 impl Examination<'_> {
-    /// Carries out the experiments in their order: what needs an empty drive first, what heats it last.
+    /// Carries out the experiments in their order: what needs an empty drive first, what heats it last. Nothing is
+    /// written before the fill: a trim does not empty the fast cache of every drive.
     fn carry_out(&mut self) -> Result<(), Ended> {
         self.ceilings()?;
-        self.units()?;
         self.staged_fill()?;
         self.suspension()?;
         self.folding()?;
+        self.units()?;
         self.spare_area()?;
         self.heating()
     }

@@ -21,6 +21,11 @@ const MOST_BUFFER: f64 = 67_108_864.0;
 const WIDE: f64 = 1.5;
 /// The half width of the rate behind a drop, as a share of it, from which nothing is said.
 const MOST_UNEVEN: f64 = 0.4;
+/// Parts of a fill whose rates are compared.
+const LEVEL_WINDOWS: usize = 16;
+/// By which share the fastest part of a level fill may be faster than the slowest one. Chosen: above the noise
+/// of some hundred bins, below what a slow cache changes.
+const LEVEL: f64 = 0.04;
 /// The least half width of the interval of a rate, as a share. Chosen.
 const LEAST_OF_RATE: f64 = 0.02;
 
@@ -106,6 +111,33 @@ fn without_later_drops(mut bins: &[(f64, f64)]) -> &[(f64, f64)] {
     bins
 }
 
+/// Checks that `fill` ran at one rate behind a write buffer: neither a cache nor throttling took part.
+///
+/// # Errors
+/// The rate differs between parts of the fill, or the fill is too short.
+pub fn level(fill: &Course) -> Result<(), Refusal> {
+    let mut written = 0.0;
+    let behind = fill.bins.iter().position(|bin| {
+        written += bin.1;
+        written > MOST_BUFFER
+    });
+    let bins = &fill.bins[behind.map_or(fill.bins.len(), |index| index + 1)..];
+    if bins.len() < LEVEL_WINDOWS * WINDOWS {
+        return refuse(format!("a fill of {} bins is too short to be level", bins.len()));
+    }
+    let rates: Vec<f64> = bins.chunks_exact(bins.len() / LEVEL_WINDOWS).map(rate).collect();
+    let low = rates.iter().copied().fold(f64::MAX, f64::min);
+    let high = rates.iter().copied().fold(0.0, f64::max);
+    match high > (1.0 + LEVEL) * low {
+        true => refuse(format!(
+            "parts of the fill ran at {:.0} to {:.0} MB/s, as with a fast cache",
+            low / 1e6,
+            high / 1e6
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Returns the rate behind `drop` in 10^6 bytes per second.
 pub fn native_rate(drop: &Drop) -> Value {
     Value::within(drop.behind / 1e6, drop.behind_half / 1e6, LEAST_OF_RATE)
@@ -176,6 +208,18 @@ pub(crate) fn cached(bytes: f64, seconds: f64, high: f64, low: f64) -> f64 {
     (high * (bytes - low * seconds) / (high - low)).clamp(0.0, bytes)
 }
 
+/// Returns the rates before and behind the drop of `course`, where both sides have enough bins.
+pub(crate) fn levels(course: &Course) -> Option<(f64, f64)> {
+    let bins = &course.bins;
+    let (least_before, least_behind) = LEAST_BINS;
+    if bins.len() < 2 * least_before + least_behind {
+        return None;
+    }
+    let split = best_split(bins);
+    let (high, low) = (rate(&bins[..split - 1]), rate(&bins[split + 1..]));
+    (split >= 2 * least_before && high > LEAST_RATIO * low).then_some((high, low))
+}
+
 /// Returns the split into two levels with the least squared error.
 fn best_split(bins: &[(f64, f64)]) -> usize {
     let (least_before, least_behind) = LEAST_BINS;
@@ -242,6 +286,19 @@ mod tests {
         ] {
             let found = first_drop(&fill(levels, 0.1));
             assert!(found.is_err(), "{levels:?} {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_fill_is_level_where_all_its_parts_run_at_one_rate_behind_the_buffer() {
+        let found = level(&fill(&[(3.0e9, 0.02), (1.0e9, 4.0)], 0.06));
+        assert_eq!(found, Ok(()));
+        for levels in [
+            &[(1.08e9, 1.0), (1.0e9, 3.0)][..],
+            &[(1.0e9, 1.0), (0.8e9, 0.5), (1.0e9, 3.0)],
+            &[(1.0e9, 0.5)],
+        ] {
+            assert!(level(&fill(levels, 0.06)).is_err(), "{levels:?}");
         }
     }
 

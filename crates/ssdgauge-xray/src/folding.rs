@@ -1,7 +1,7 @@
 //! Folding rate: what a burst finds free in the fast cache again, against the rest before it.
 
 use crate::answer::{Identified, Value, refuse};
-use crate::cache::{Course, Drop, cached};
+use crate::cache::{Course, Drop, cached, levels};
 use ssdgauge_core::statistics::fit;
 
 /// A rest and the burst behind it.
@@ -33,7 +33,9 @@ pub fn recovered(burst: &Course, full: &Drop) -> Option<f64> {
         burst.bins[last..].iter().fold((0.0, 0.0), |sum, bin| (sum.0 + bin.1, sum.1 + bin.0));
     let middle = 0.5 * (full.before + full.behind);
     let is_full = bytes / seconds < 0.5 * (full.behind + middle);
-    is_full.then(|| cached(burst.bytes(), burst.seconds(), full.before, full.behind))
+    // Where the rates are close to each other, a small change of one since the fill moves the bytes by much.
+    let (high, low) = levels(burst).unwrap_or((full.before, full.behind));
+    is_full.then(|| cached(burst.bytes(), burst.seconds(), high, low))
 }
 
 /// Returns the folding rate of an idle drive in 10^6 bytes per second, from bursts into a cache of

@@ -7,30 +7,36 @@
 
 mod answer;
 mod cache;
+mod card;
 mod command;
 mod depth;
 mod folding;
+mod likeness;
 mod link;
 mod page_read;
 mod pairs;
 mod rate;
 mod requirements;
 mod spare;
+mod stated;
 mod structure;
 mod suspend;
 mod throttle;
 
 pub use answer::{Answer, Identified, Refusal, Value};
-pub use cache::{Course, Drop, first_drop, native_rate};
+pub use cache::{Course, Drop, first_drop, level, native_rate};
+pub use card::{CARD_FORMAT, CARD_VERSION, Card, CardError};
 pub use command::{Saturation, find as command_time};
 pub use depth::check as check_depth;
 pub use folding::{Burst, find as folding_rate, recovered};
+pub use likeness::{Compared, Likeness, compare, inside};
 pub use link::find as link_ceiling;
 pub use page_read::find as page_read;
 pub use pairs::{Layout, MOST_CHUNKS, Pair, chunk, layout};
 pub use rate::Completions;
 pub use requirements::{lacks, needs};
 pub use spare::find as spare_area;
+pub use stated::{Agreement, Figure, Stated, judge as judge_stated};
 pub use structure::{Structure, Unit};
 pub use suspend::find as suspend;
 pub use throttle::{Heating, find as throttle_points};

@@ -31,6 +31,11 @@ pub(crate) struct Rate {
 }
 
 impl Completions {
+    /// Returns the rate in 10^6 bytes per second; `None` for too few requests.
+    pub fn mb_s(&self) -> Option<f64> {
+        Some(self.rate()?.per_second * self.block as f64 / 1e6)
+    }
+
     /// Returns the rate; `None` for too few requests.
     pub(crate) fn rate(&self) -> Option<Rate> {
         let mut at: Vec<u64> = self.at.iter().map(|at| at.0).collect();

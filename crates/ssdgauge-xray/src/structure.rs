@@ -51,6 +51,20 @@ pub enum Unit {
     Celsius,
 }
 
+impl Unit {
+    /// Returns the word of JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Unit::MegabytesPerSecond => "MB/s",
+            Unit::Microseconds => "us",
+            Unit::Count => "count",
+            Unit::Bytes => "bytes",
+            Unit::YesNo => "yes-no",
+            Unit::Celsius => "celsius",
+        }
+    }
+}
+
 impl Structure {
     /// Every structure, in the order in which they are looked for.
     pub const ALL: [Structure; 13] = [
@@ -123,6 +137,24 @@ impl Structure {
             Structure::Chunk | Structure::Cache | Structure::Spare => Unit::Bytes,
             Structure::Suspend | Structure::Overflow => Unit::YesNo,
             Structure::Throttle | Structure::Resume => Unit::Celsius,
+        }
+    }
+
+    /// Returns whether it is a structure of the drive alone: the link also depends on the slot and the host, and
+    /// throttle points on the sensor and the cooling.
+    pub fn is_inside(self) -> bool {
+        match self {
+            Structure::Link | Structure::Throttle | Structure::Resume => false,
+            Structure::Command
+            | Structure::Units
+            | Structure::Chunk
+            | Structure::PageRead
+            | Structure::Suspend
+            | Structure::Cache
+            | Structure::NativeRate
+            | Structure::Overflow
+            | Structure::Folding
+            | Structure::Spare => true,
         }
     }
 

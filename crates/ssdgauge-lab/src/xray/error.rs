@@ -1,5 +1,6 @@
 //! Why an X-ray ends.
 
+use super::examined::Examined;
 use super::sizes::Sizes;
 use ssdgauge_core::{Bytes, RigError};
 use thiserror::Error;
@@ -10,6 +11,14 @@ pub enum XrayError {
     /// The drive or the host failed.
     #[error(transparent)]
     Rig(#[from] RigError),
+    /// The drive or the host failed in an experiment.
+    #[error("{cause}")]
+    Experiment {
+        /// The failure.
+        cause: RigError,
+        /// What was found until then.
+        found: Box<Examined>,
+    },
     /// Reads of the target do not reach a drive.
     #[error("reads of {0} cannot be sent past the page cache")]
     NoReads(String),

@@ -1,11 +1,13 @@
 //! Experiments of writes: the staged fill, bursts behind rests, and random overwrites of a full drive.
 
 use super::Examination;
+use super::access::ascending;
 use super::error::Ended;
-use super::sizes::{FILL_BLOCK, Sizes};
+use super::sizes::{FILL_BLOCK, MIB, Sizes};
 use ssdgauge_core::{Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos};
 use ssdgauge_xray::{
-    self as inference, Burst, Course, Drop, Refusal, Structure, first_drop, native_rate, recovered,
+    self as inference, Burst, Course, Drop, Refusal, Structure, first_drop, level, native_rate,
+    recovered,
 };
 
 /// The share of the cache that has to be written behind its end, so that the drop is lasting.
@@ -17,51 +19,73 @@ const COLD: f64 = 0.95;
 /// The share of the link from which a fill may run into a cache without an end that shows.
 const LINK_HIDES: f64 = 0.85;
 /// The share of the cache that rests have to free before their number is enough.
-const FREED: f64 = 0.3;
-/// The stages of a burst.
-const MOST_STAGES: u32 = 40;
+const FREED: f64 = 0.5;
+/// The most that a burst writes, in bytes of the cache.
+const MOST_OF_CACHE: f64 = 2.0;
+/// The seconds of a stage of a fill: throttling lasts longer. Chosen.
+const STAGE_S: f64 = 2.0;
+/// The time of a short look whether the drive is throttled, in seconds. Chosen: a hundredth of a stage at most.
+const COLD_S: f64 = 0.01;
+/// The least and the most reads of such a look.
+const COLD_READS: [u64; 2] = [100, 2_000];
+
 impl Examination<'_> {
     /// Fast cache and the rate behind it: ascending writes until the rate has dropped for good.
     pub(super) fn staged_fill(&mut self) -> Result<(), Ended> {
         if !self.is_open(Structure::Cache) {
             return self.inherit();
         }
-        // What an earlier experiment wrote is no longer in the cache, as far as the drive folds at once.
-        let units = [Structure::Units, Structure::Chunk, Structure::PageRead];
-        if units.iter().any(|one| self.wants(*one)) {
-            self.access.trim()?;
-            self.access.rest(Nanos::from_secs(60))?;
-        }
         self.access.doing("fast cache: fill");
         self.has_region = true;
         let mut course = Course::default();
         let mut found = Err(Refusal("nothing was written".into()));
         while self.filled + self.sizes.stage <= self.sizes.fill {
-            self.write_ascending(self.sizes.stage, &mut course)?;
-            found = first_drop(&course);
+            self.write_stage(&mut course)?;
+            found = self.first_drop_of_a_cold_drive(&course)?;
             let is_lasting = |drop: &Drop| drop.bytes_behind >= BEHIND * drop.bytes.value;
-            if found.as_ref().is_ok_and(is_lasting) {
+            if found.as_ref().is_ok_and(is_lasting) || self.is_throttled {
                 break;
             }
         }
-        let is_cold = self.is_cold()?;
         // At the rate of the link, the end of a cache would not show.
         let mb_s = course.bytes() / course.seconds().max(1e-9) / 1e6;
         let hides = self.value(Structure::Link).is_some_and(|link| mb_s > LINK_HIDES * link);
-        self.is_level = is_cold && found.is_err() && !hides;
-        let found = match is_cold {
-            true => found,
-            false => {
-                let why = "reads of trimmed addresses are slower behind the fill than before, as where a \
-                           drive is throttled";
-                Err(Refusal(why.into()))
-            }
+        self.level = match (self.is_throttled, hides) {
+            (true, _) => Err(throttled(self.filled)),
+            (false, true) => Err(Refusal(
+                "the fill ran at the rate of the link, which hides a fast cache".into(),
+            )),
+            (false, false) => level(&course),
         };
         self.drop = found.as_ref().ok().copied();
         let rate = found.as_ref().map(native_rate).map_err(Clone::clone);
         self.answer(Structure::Cache, found.map(|drop| drop.bytes));
         self.answer(Structure::NativeRate, rate);
         self.inherit()
+    }
+
+    /// Returns the first drop of `course`, which ends now, or that the drive is throttled. Throttling that
+    /// came and went would leave a drop as well, so every stage is checked.
+    fn first_drop_of_a_cold_drive(
+        &mut self,
+        course: &Course,
+    ) -> Result<Result<Drop, Refusal>, Ended> {
+        if self.is_cold()? {
+            return Ok(first_drop(course));
+        }
+        self.is_throttled = true;
+        Ok(Err(throttled(self.filled)))
+    }
+
+    /// Writes a stage behind what was written so far, of [`STAGE_S`] at most.
+    fn write_stage(&mut self, course: &mut Course) -> Result<(), Ended> {
+        let last = course.bins.iter().rev().take(16);
+        let (bytes, seconds) = last.fold((0.0, 1e-9), |sum, bin| (sum.0 + bin.1, sum.1 + bin.0));
+        let most = match bytes > 0.0 {
+            true => (STAGE_S * bytes / seconds) as u64,
+            false => self.sizes.stage,
+        };
+        self.write_ascending(self.sizes.stage.min(most / MIB * MIB).max(4 * MIB), course)
     }
 
     /// Answers for structures that follow from others alone.
@@ -92,14 +116,20 @@ impl Examination<'_> {
         Ok(())
     }
 
-    /// Returns whether reads of trimmed addresses still run at the rate of the link.
+    /// Returns whether reads of trimmed addresses still run at the rate of the link. The first look is short: the
+    /// write buffer drains meanwhile.
     fn is_cold(&mut self) -> Result<bool, Ended> {
-        let from = self.sizes.capacity / 10 * 9 / FILL_BLOCK * FILL_BLOCK;
-        let from = from / (1 << 20) * (1 << 20);
-        let reads = self.closed(from, FILL_BLOCK, 2_000, 32)?;
         let Some(link) = self.value(Structure::Link) else { return Ok(true) };
-        let last = reads.at.iter().max().copied().unwrap_or_default().as_secs_f64();
-        Ok((2_000 * FILL_BLOCK) as f64 / last.max(1e-9) / 1e6 > COLD * link)
+        let trimmed = self.sizes.trimmed;
+        let short = ((link * 1e6 * COLD_S) as u64 / FILL_BLOCK).max(COLD_READS[0]);
+        for count in [short.min(COLD_READS[1]), COLD_READS[1]] {
+            let requests = ascending(self.sizes.capacity - trimmed, trimmed, FILL_BLOCK, count);
+            let reads = self.completions(&requests, FILL_BLOCK, DEPTH)?;
+            if reads.mb_s().is_some_and(|rate| rate > COLD * link) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Folding rate: bursts behind rests, as long as there is room.
@@ -112,44 +142,48 @@ impl Examination<'_> {
         let mut bursts = Vec::new();
         let mut longest = 0.0;
         for rest_s in Sizes::RESTS_S {
-            match self.burst(rest_s, &drop, end)? {
-                Some(burst) => bursts.push(burst),
-                None => break,
+            if !self.burst(rest_s, &drop, end, &mut bursts)? {
+                break;
             }
             longest = rest_s;
-            let freed = bursts.last().map_or(0.0, |burst| burst.bytes);
+            let freed = bursts.last().map_or(0.0, |burst: &Burst| burst.bytes);
             if bursts.len() >= 3 && freed > FREED * drop.bytes.value {
                 break;
             }
         }
-        for share in [0.35, 0.5, 0.65, 0.8, 1.0] {
-            match self.burst(share * longest, &drop, end)? {
-                Some(burst) => bursts.push(burst),
-                None => break,
+        for share in [0.2, 0.35, 0.5, 0.65, 0.8] {
+            if !self.burst(share * longest, &drop, end, &mut bursts)? {
+                break;
             }
         }
-        let rate = inference::folding_rate(&bursts, drop.bytes.value);
-        self.answer(Structure::Folding, rate);
+        self.answer(Structure::Folding, inference::folding_rate(&bursts, drop.bytes.value));
         Ok(())
     }
 
-    /// Rests, and writes until the cache is full again; `None` where there is no room to `end`.
-    fn burst(&mut self, rest_s: f64, drop: &Drop, end: u64) -> Result<Option<Burst>, Ended> {
+    /// Rests, and writes until the cache is full again; returns false where there is no room to `end`. The burst
+    /// of a throttled drive is left out.
+    fn burst(
+        &mut self,
+        rest_s: f64,
+        drop: &Drop,
+        end: u64,
+        bursts: &mut Vec<Burst>,
+    ) -> Result<bool, Ended> {
         self.access.doing(&format!("folding: burst behind a rest of {rest_s:.2} s"));
         self.access.rest(Nanos((rest_s * 1e9) as u64))?;
         let stage = (drop.before * 0.1).max(24.0 * drop.behind * self.sizes.bin.as_secs_f64());
-        let stage = (stage as u64).next_multiple_of(1 << 20);
+        let stage = (stage as u64).next_multiple_of(MIB);
         let mut course = Course::default();
-        for _ in 0..MOST_STAGES {
-            if self.filled + stage > end {
-                return Ok(None);
-            }
+        while course.bytes() < MOST_OF_CACHE * drop.bytes.value && self.filled + stage <= end {
             self.write_ascending(stage, &mut course)?;
             if let Some(bytes) = recovered(&course, drop) {
-                return Ok(Some(Burst { rest_s, bytes }));
+                if self.is_cold()? {
+                    bursts.push(Burst { rest_s, bytes });
+                }
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// Spare area: the drive is filled to its end, and overwritten at random until the rate drops.
@@ -157,15 +191,16 @@ impl Examination<'_> {
         if !self.is_open(Structure::Spare) {
             return Ok(());
         }
-        if !self.is_level {
-            let reason = "a fast cache or throttling may take part in overwrites: their drops are not told apart";
-            self.answer(Structure::Spare, Err(Refusal(reason.into())));
+        if let Err(Refusal(reason)) = &self.level {
+            let reason = format!("drops of overwrites would not be told apart: {reason}");
+            self.answer(Structure::Spare, Err(Refusal(reason)));
             return Ok(());
         }
         self.access.doing("spare area: fill to the end");
+        let end = self.sizes.capacity - self.sizes.trimmed;
         let mut course = Course::default();
-        while self.filled < self.sizes.capacity {
-            let rest = self.sizes.capacity - self.filled;
+        while self.filled < end {
+            let rest = end - self.filled;
             self.write_ascending(self.sizes.stage.min(rest), &mut course)?;
         }
         self.access.doing("spare area: random overwrites");
@@ -174,7 +209,7 @@ impl Examination<'_> {
             access: Order::Random,
             block_size: Bytes(4_096),
             offset: Bytes(0),
-            span: Bytes(self.sizes.capacity),
+            span: Bytes(end),
             queue_depth: DEPTH,
             think: Nanos::ZERO,
             latencies: 0,
@@ -189,7 +224,11 @@ impl Examination<'_> {
             course.append(&ended.lanes[0].bytes, bin.as_secs_f64(), ended.elapsed.as_secs_f64());
             let is_lasting = first_drop(&course)
                 .is_ok_and(|drop| drop.bytes_behind >= BEHIND * drop.bytes.value);
-            found = inference::spare_area(&course);
+            found = inference::spare_area(&course, end as f64, self.sizes.trimmed as f64);
+            if !self.is_cold()? {
+                found = Err(throttled(end));
+                break;
+            }
             if is_lasting {
                 break;
             }
@@ -197,4 +236,12 @@ impl Examination<'_> {
         self.answer(Structure::Spare, found);
         Ok(())
     }
+}
+
+/// Returns the reason where the drive is throttled behind a fill of `bytes`.
+fn throttled(bytes: u64) -> Refusal {
+    Refusal(format!(
+        "behind {:.1} GB, reads of trimmed addresses are slower than before, as where a drive is throttled",
+        bytes as f64 / 1e9
+    ))
 }

@@ -77,13 +77,7 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
     if any(&read) && !options.gentle {
         steps.push(writes("ascending writes", sizes.region));
     }
-    if any(&of_units) {
-        steps.push(reads("parallel units: pairs of reads", 10));
-    }
     if open(Structure::Cache) {
-        let trim = Preparation::Trim { offset: Bytes(0), span: drive.capacity };
-        steps.push(step("trim", Action::Prepare(trim)));
-        steps.push(step("rest", Action::Rest(Nanos::from_secs(60))));
         steps.push(writes("fast cache: fill", sizes.fill));
     }
     if open(Structure::Suspend) {
@@ -93,6 +87,13 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         let rests = (Sizes::RESTS_S.iter().sum::<f64>() + 3.3 * 128.0) as u64;
         steps.push(step("folding: rests", Action::Rest(Nanos::from_secs(rests))));
         steps.push(writes("folding: bursts", sizes.bursts));
+    }
+    if any(&of_units) {
+        if open(Structure::Cache) {
+            let rest = Nanos::from_secs(Sizes::FOLDING_S);
+            steps.push(step("parallel units: rest", Action::Rest(rest)));
+        }
+        steps.push(reads("parallel units: pairs of reads", 10));
     }
     if open(Structure::Spare) {
         steps.push(writes("spare area: fill to the end", sizes.capacity));

@@ -86,7 +86,7 @@ impl Examination<'_> {
         self.completions(&requests, block, depth)
     }
 
-    fn completions(
+    pub(super) fn completions(
         &mut self,
         requests: &[TimedRequest],
         block: u64,
@@ -111,6 +111,12 @@ impl Examination<'_> {
             return Ok(());
         }
         self.write_region()?;
+        // What earlier experiments wrote is folded meanwhile, as far as the drive folds.
+        if self.filled > 0 {
+            self.access.flush()?;
+            self.access.doing("parallel units: rest");
+            self.access.rest(Nanos::from_secs(Sizes::FOLDING_S))?;
+        }
         self.access.doing("parallel units: pairs of reads by distance");
         let mut random = Random::new(self.access.seed(), PAIR_STREAM);
         let places = self.sizes.region / BLOCK;
@@ -284,7 +290,7 @@ impl Examination<'_> {
             lanes.push(Lane {
                 direction: Direction::Write,
                 access: Order::Sequential,
-                offset: Bytes(self.sizes.capacity - bytes),
+                offset: Bytes(self.sizes.capacity - self.sizes.trimmed - bytes),
                 span: Bytes(bytes),
                 latencies: 0,
                 ..lane

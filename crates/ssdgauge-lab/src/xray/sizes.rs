@@ -18,6 +18,8 @@ pub(super) struct Sizes {
     pub(super) fill: u64,
     /// A stage of the fill.
     pub(super) stage: u64,
+    /// The end of the drive that stays trimmed, to see whether the link is still as fast.
+    pub(super) trimmed: u64,
     /// The bytes of the writes beside reads.
     pub(super) beside: u64,
     /// The most that all bursts behind rests write.
@@ -36,6 +38,8 @@ impl Sizes {
     /// The rests before bursts, in seconds, until a part of the cache is free.
     pub(super) const RESTS_S: [f64; 12] =
         [0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 24.0, 48.0, 96.0, 128.0];
+    /// The seconds of rest between writes and pairs of reads.
+    pub(super) const FOLDING_S: u64 = 60;
     /// The seconds of rest before reads that heat the drive.
     pub(super) const COOLING_S: u64 = 120;
     /// The seconds of reads that heat the drive.
@@ -48,9 +52,9 @@ impl Sizes {
         Sizes {
             capacity,
             region: whole((capacity / 4).min(512 * MIB)),
-            // The rest stays trimmed, to see whether the link is still as fast.
             fill: whole(capacity / 5 * 3),
             stage: whole(capacity / 50).max(4 * MIB),
+            trimmed: whole(capacity / 64).max(4 * MIB),
             beside: whole((capacity / 50).min(256 * MIB)).max(4 * MIB),
             bursts: whole(capacity / 4),
             overwrites: whole(capacity / 5 * 2),
@@ -68,7 +72,10 @@ mod tests {
     fn sizes_fit_into_small_and_large_drives() {
         for capacity in [Sizes::LEAST.0, 1_000_000_000, 64_000_000_000, 16_000_000_000_000] {
             let sizes = Sizes::new(Bytes(capacity));
-            assert!(sizes.fill + sizes.bursts + sizes.beside <= sizes.capacity, "{sizes:?}");
+            assert!(
+                sizes.fill + sizes.bursts + sizes.beside + sizes.trimmed <= sizes.capacity,
+                "{sizes:?}"
+            );
             assert!(sizes.region >= 64 * MIB && sizes.stage < sizes.fill, "{sizes:?}");
         }
     }

@@ -4,10 +4,15 @@
 
 use crate::noise::Noisy;
 use crate::prior;
-use ssdgauge_core::{Access, Bytes, Preparation, Recording, Rig};
+use ssdgauge_core::{
+    Access, Bytes, Direction, Lane, LaneLimits, Nanos, Preparation, Recording, Rig,
+};
 use ssdgauge_lab::{XrayOptions, XrayTarget, XrayWatcher, xray};
 use ssdgauge_sim::VirtualRig;
 use ssdgauge_xray::{Identified, Structure};
+
+/// What a drive without a cache writes before its rate is taken, and meanwhile.
+const NATIVE: [u64; 2] = [256 << 20, 2 << 30];
 
 /// What the figures of a drive say about a structure.
 pub(crate) struct Truth {
@@ -59,7 +64,7 @@ pub(crate) fn judge(seed: u64, only: &[Structure], noise: bool) -> (String, Vec<
         }
     };
     let examined = examined.expect("a virtual drive without faults fails no request");
-    let truths = truths(rig);
+    let truths = truths(rig, &target, seed);
     let judged = examined.answers.into_iter().filter_map(|answer| {
         let truth = truths.iter().find(|truth| truth.structure == answer.structure)?;
         let Truth { structure, value, identifiable } = *truth;
@@ -68,8 +73,9 @@ pub(crate) fn judge(seed: u64, only: &[Structure], noise: bool) -> (String, Vec<
     (target, judged.collect())
 }
 
-/// Returns the truth about each structure from the figures of a fresh drive, and from a fill of it.
-fn truths(mut rig: VirtualRig) -> Vec<Truth> {
+/// Returns the truth about each structure from the figures of a fresh drive, from a fill of it, and from
+/// writes to the same drive without a cache.
+fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let profile = rig.profile().clone();
     let (nand, front, slc) = (&profile.nand, &profile.host_interface, &profile.slc);
     let dies = f64::from(nand.dies);
@@ -78,32 +84,25 @@ fn truths(mut rig: VirtualRig) -> Vec<Truth> {
     let command_block_us = front.read_command_us + 31.0 * front.page_us;
     let lone_us = front.read_command_us + front.read_delay_us;
     let depth_us = lone_us / f64::from(front.max_queue_depth);
-    let unit_bytes = f64::from(nand.program_kib) * 1_024.0;
-    let rows = (nand.block_mib * 1_024.0 / f64::from(nand.program_kib)).max(1.0);
-    let native = dies * unit_bytes / (nand.t_prog_us + nand.t_bers_us / rows);
     let capacity = rig.drive().capacity;
-    // With the blocks of a small drive: its superblocks are a 256th of the flash at most.
-    let rows = (profile.drive.raw_gib * 1_048_576.0 / f64::from(nand.program_kib) / dies / 256.0)
-        .min(rows);
-    let native_small =
-        dies * unit_bytes / (nand.t_prog_us + nand.t_bers_us / rows.floor().max(1.0));
-    let slc_rate = dies * unit_bytes / f64::from(nand.bits) / slc.t_prog_us;
-    let is_direct = slc.overflow == ssdgauge_sim::Overflow::Direct;
-    let fill = Preparation::Fill {
-        access: Access::Sequential,
-        block_size: Bytes(131_072),
-        offset: Bytes(0),
-        span: Bytes(capacity.0 / 5 * 3 / 131_072 * 131_072),
-    };
-    rig.prepare(&fill, &mut Recording::default()).expect("a drive without faults is filled");
+    fill(&mut rig);
     let has_cache = slc.fixed_gb + slc.dynamic_gb > 0.0;
-    let cache = rig.ground_truth().cache_exhausted.filter(|_| has_cache).map(|bytes| bytes as f64);
-    let writes_mb_s =
-        front.link_mb_s.min(131_072.0 / (front.write_command_us + 31.0 * front.page_us));
-    let behind = if is_direct { native } else { 1.0 / (1.0 / slc_rate + 1.0 / native) };
-    let shows = cache.is_some() && writes_mb_s.min(slc_rate) > 1.2 * behind.min(writes_mb_s);
+    let end = rig.ground_truth().cache_exhausted.filter(|_| has_cache);
+    let cache = end.map(|bytes| bytes as f64);
+    // In the cache, and behind it.
+    let rate_of = |parts: [f64; 2]| {
+        cache.map_or(0.0, |bytes| rate(cool(target, seed), parts.map(|part| part * bytes)))
+    };
+    let (cached, behind) = (rate_of([0.125, 0.5]), rate_of([1.25, 1.0]));
+    // The rate drops once where a cache is no larger than the write buffer.
+    let is_large = cache.is_some_and(|bytes| bytes > 2_048.0 * f64::from(front.buffer_kib));
+    let shows = is_large && cached > 1.2 * behind;
+    // Where the link is the limit, no cache would show.
+    let plain = without(target, &["slc."]);
+    let plain = cool(&format!("{plain}&slc.fixed_gb=0&slc.dynamic_gb=0"), seed);
+    let hides = rate(plain, NATIVE.map(|bytes| bytes as f64)) > 0.85 * front.link_mb_s;
     let is_seen = |found: bool| Some(found);
-    let mut truths = vec![
+    vec![
         truth(Structure::Link, Some(front.link_mb_s), is_seen(command_block_us < link_block_us)),
         truth(
             Structure::Command,
@@ -120,28 +119,95 @@ fn truths(mut rig: VirtualRig) -> Vec<Truth> {
         truth(Structure::Cache, cache, is_seen(shows)),
         truth(
             Structure::Folding,
-            Some(slc.fold_mb_s).filter(|fold| *fold > 0.0),
+            folding(target, seed, cache),
             is_seen(shows && slc.fold_mb_s * 1e6 * 128.0 > 0.1 * cache.unwrap_or(0.0)),
         ),
         truth(Structure::Throttle, Some(profile.thermal.throttle_c), None),
         truth(Structure::Resume, Some(profile.thermal.resume_c), None),
-        truth(Structure::Spare, spare(&profile, capacity), is_seen(cache.is_none())),
-    ];
-    // Arithmetic gives no rate of a drive that folds first.
-    if is_direct {
-        let value = Some(native_small.min(writes_mb_s)).filter(|_| cache.is_some());
-        truths.push(truth(Structure::NativeRate, value, is_seen(shows)));
-    }
-    truths
+        truth(Structure::NativeRate, cache.map(|_| behind), is_seen(shows)),
+        truth(Structure::Spare, spare(&profile, capacity), is_seen(!has_cache && !hides)),
+    ]
 }
 
 fn truth(structure: Structure, value: Option<f64>, identifiable: Option<bool>) -> Truth {
     Truth { structure, value, identifiable }
 }
 
-/// Returns the flash beyond the data, without what the drive keeps free.
+/// Returns the rate in 10^6 bytes per second at which the drive of `target` empties its cache of `cache` bytes
+/// in a rest. It is below the stated rate where the dies do not reach that.
+fn folding(target: &str, seed: u64, cache: Option<f64>) -> Option<f64> {
+    let mut rig = cool(target, seed);
+    let stated = rig.profile().slc.fold_mb_s;
+    let cache = cache.filter(|_| stated > 0.0)?;
+    fill(&mut rig);
+    let mut rest = |share: f64| {
+        let duration = Nanos((share * cache / stated * 1e3) as u64);
+        rig.rest(duration, &mut Recording::default()).expect("a virtual drive rests");
+        let bytes = rig.ground_truth().folded_pages as f64 * 4_096.0;
+        (bytes, duration.as_secs_f64())
+    };
+    let (before, _) = rest(0.05);
+    let (behind, seconds) = rest(0.45);
+    Some((behind - before) / seconds / 1e6)
+}
+
+/// Returns the drive of `target` without throttling.
+fn cool(target: &str, seed: u64) -> VirtualRig {
+    let target = format!("{}&thermal.throttle_c=900", without(target, &["thermal."]));
+    VirtualRig::open(&target, seed).expect("a drive without a cache or throttling is possible")
+}
+
+/// Returns `target` without the figures whose keys begin with one of `keys`.
+fn without(target: &str, keys: &[&str]) -> String {
+    let keeps = |figure: &&str| keys.iter().all(|key| !figure.starts_with(key));
+    target.split('&').filter(keeps).collect::<Vec<_>>().join("&")
+}
+
+/// Writes the bytes of the staged fill to a fresh `rig`.
+fn fill(rig: &mut VirtualRig) {
+    let span = Bytes(rig.drive().capacity.0 / 5 * 3 / 131_072 * 131_072);
+    let (access, block_size, offset) = (Access::Sequential, Bytes(131_072), Bytes(0));
+    let fill = Preparation::Fill { access, block_size, offset, span };
+    rig.prepare(&fill, &mut Recording::default()).expect("a drive without faults is filled");
+}
+
+/// Returns the rate in 10^6 bytes per second of the second part of ascending writes to a fresh `rig`. Figures
+/// alone do not give it: a small write buffer keeps fewer program operations in flight than there are dies, and
+/// transfers share channels.
+fn rate(mut rig: VirtualRig, parts: [f64; 2]) -> f64 {
+    let (mut rate, mut offset) = (0.0, 0);
+    for part in parts {
+        let bytes = (part as u64 >> 20 << 20).max(1 << 20);
+        let lane = Lane {
+            direction: Direction::Write,
+            access: Access::Sequential,
+            block_size: Bytes(131_072),
+            offset: Bytes(offset),
+            span: Bytes(bytes),
+            queue_depth: 32,
+            think: Nanos::ZERO,
+            latencies: 0,
+        };
+        let (time, bin) = (Nanos::from_secs(3_600), Nanos::SECOND);
+        let limits = LaneLimits { time, written: Bytes(bytes), bin };
+        let loads = rig.timed_loads().expect("a virtual drive times its requests");
+        let ended = loads.run_lanes(&[lane], limits, &mut Recording::default());
+        let ended = ended.expect("a drive without faults is written").expect("no stop");
+        rate = bytes as f64 / ended.elapsed.as_secs_f64() / 1e6;
+        offset += bytes;
+    }
+    rate
+}
+
+/// Returns the flash beyond the data in bytes of the host: superblocks that are not kept free, and the fixed
+/// part of a cache.
 fn spare(profile: &ssdgauge_sim::Profile, capacity: Bytes) -> Option<f64> {
+    let nand = &profile.nand;
     let raw = profile.drive.raw_gib * f64::from(1u32 << 30);
-    let kept = raw / 256.0 * f64::from(profile.gc.reserve_superblocks + 1);
-    Some(raw - kept - capacity.0 as f64)
+    let row = f64::from(nand.program_kib) * 1_024.0 * f64::from(nand.dies);
+    // The blocks of a small drive: its superblocks are a 256th of the flash at most.
+    let rows = (nand.block_mib * 1_024.0 / f64::from(nand.program_kib)).round().max(1.0);
+    let superblock = row * rows.min((raw / row / 256.0).floor().max(1.0));
+    let superblocks = (raw / superblock).floor() - f64::from(profile.gc.reserve_superblocks + 1);
+    Some(superblocks * superblock + profile.slc.fixed_gb * 1e9 - capacity.0 as f64)
 }

@@ -51,6 +51,27 @@ fn no_answer_about_a_few_random_drives_with_noise_is_wrong() {
     assert!(answered >= 24, "{answered}");
 }
 
+/// Returns the outcome for `structure` of the drive of `seed`, with noise.
+fn outcome(seed: u64, structure: Structure) -> Result<f64, String> {
+    let (_, judged) = judge(seed, &[structure], true);
+    let one = judged.into_iter().find(|one| one.truth.structure == structure);
+    let one = one.expect("each structure that is asked for is judged");
+    one.outcome.map(|value| value.value).map_err(|reason| reason.0)
+}
+
+#[test]
+fn a_drive_that_throttles_and_recovers_within_the_fill_shows_no_cache() {
+    // It has none; the checks behind the fill alone found it at full speed again.
+    let reason = outcome(500_134, Structure::Cache).unwrap_err();
+    assert!(reason.contains("throttled"), "{reason}");
+}
+
+#[test]
+fn the_end_of_a_cache_that_the_fill_does_not_show_is_no_write_cliff() {
+    let reason = outcome(500_106, Structure::Spare).unwrap_err();
+    assert!(reason.contains("less than where collection begins"), "{reason}");
+}
+
 #[test]
 fn an_x_ray_writes_no_more_than_its_plan_and_the_same_drive_gives_the_same_card() {
     let target = "tlc-client?capacity=8GB&slc.fixed_gb=25&slc.dynamic_gb=0&front.buffer_kib=4096";

@@ -9,7 +9,19 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct XrayArguments {
     /// Drive to look into; without --gentle all data on it is lost.
-    pub(crate) target: String,
+    #[arg(required_unless_present = "compare")]
+    pub(crate) target: Option<String>,
+    /// Compare the cards of two drives, files of --out, and do nothing else.
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["CARD", "CARD"],
+        conflicts_with_all = ["target", "gentle", "only", "size", "plan", "out", "spec", "wait"]
+    )]
+    pub(crate) compare: Option<Vec<PathBuf>>,
+    /// File of stated figures, such as those of a data sheet, to be judged by the card.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) spec: Option<PathBuf>,
     /// Only read; needs no confirmation, and identifies fewer structures.
     #[arg(long)]
     pub(crate) gentle: bool,

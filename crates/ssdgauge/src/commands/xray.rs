@@ -1,7 +1,9 @@
 //! `ssdgauge xray`: the structures of a drive that its answers to a host show.
 
 mod card;
+mod compare;
 mod progress;
+mod spec;
 
 use crate::arguments::XrayArguments;
 use crate::failure::{Failure, FailureKind};
@@ -15,8 +17,8 @@ use progress::XrayProgress;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_host::TimedReader;
-use ssdgauge_lab::{Examined, XrayOptions, XrayTarget, assumed_rates, xray, xray_plan};
-use ssdgauge_xray::Structure;
+use ssdgauge_lab::{Examined, XrayError, XrayOptions, XrayTarget, assumed_rates, xray, xray_plan};
+use ssdgauge_xray::{Stated, Structure};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,16 +30,30 @@ use std::path::{Path, PathBuf};
 /// Refuses invalid input, existing outputs and targets that may not be written; fails where the drive
 /// fails, or the X-ray is interrupted.
 pub(crate) fn execute(arguments: &XrayArguments) -> Result<(), Failure> {
+    if let Some(cards) = &arguments.compare {
+        return compare::execute(cards, arguments.json);
+    }
+    let name = arguments.target.as_deref();
+    let name = name.expect("the command line demands a target without --compare");
+    let stated = arguments.spec.as_deref().map(spec::read).transpose()?.unwrap_or_default();
     let only = structures(&arguments.only)?;
     let options = XrayOptions { gentle: arguments.gentle, only, seed: arguments.seed };
     if let Some(out) = &arguments.out {
         output::check_new(out, "nothing: an X-ray begins anew")?;
     }
-    let is_virtual = arguments.target.starts_with("sim:");
-    match arguments.gentle && !is_virtual {
-        true => read_only(arguments, &options),
-        false => process::retry_while_busy(arguments.wait, || start(arguments, &options)),
+    let wanted = Wanted { name, arguments, options: &options, stated: &stated };
+    match arguments.gentle && !name.starts_with("sim:") {
+        true => read_only(&wanted),
+        false => process::retry_while_busy(arguments.wait, || start(&wanted)),
     }
+}
+
+/// What the command line asks for.
+struct Wanted<'a> {
+    name: &'a str,
+    arguments: &'a XrayArguments,
+    options: &'a XrayOptions,
+    stated: &'a [Stated],
 }
 
 /// Returns the structures called `keys`.
@@ -56,10 +72,11 @@ fn structures(keys: &[String]) -> Result<Vec<Structure>, Failure> {
 }
 
 /// Looks into a target that is admitted for writing, or into a virtual drive.
-fn start(arguments: &XrayArguments, options: &XrayOptions) -> Result<(), Failure> {
+fn start(wanted: &Wanted<'_>) -> Result<(), Failure> {
+    let Wanted { name, arguments, options, .. } = *wanted;
     let seed = arguments.seed;
     let size = SizeRequest { exact: arguments.size, scratch: DEFAULT_SIZE, at_most: None };
-    let target = Target::find(&arguments.target, size, seed)?;
+    let target = Target::find(name, size, seed)?;
     check_target(target.info(), arguments)?;
     let plan = xray_plan(target.info(), options);
     let plan = plan.map_err(|error| target.refusal_or(error.into()))?;
@@ -72,8 +89,8 @@ fn start(arguments: &XrayArguments, options: &XrayOptions) -> Result<(), Failure
     let now = process::unix_ms();
     let id = process::run_id(now)?;
     // Privileges are dropped but for the folder of the results.
-    let name = || PathBuf::from(format!("xray-{}.json", process::file_timestamp(now)));
-    let results = arguments.out.clone().unwrap_or_else(name);
+    let default = || PathBuf::from(format!("xray-{}.json", process::file_timestamp(now)));
+    let results = arguments.out.clone().unwrap_or_else(default);
     let context = RunContext { run_id: &id, results: &results, continues: None };
     let consent = target.ask(&plan, &arguments.consent, context, &expected)?;
     let stop = StopFlag::new();
@@ -87,17 +104,18 @@ fn start(arguments: &XrayArguments, options: &XrayOptions) -> Result<(), Failure
         false => xray(XrayTarget::Rig(rig.as_mut()), options, &mut progress),
         true => match rig.timed_loads() {
             Some(loads) => xray(XrayTarget::Reads(loads, &drive), options, &mut progress),
-            None => Err(ssdgauge_lab::XrayError::NoReads(drive.target.clone())),
+            None => Err(XrayError::NoReads(drive.target.clone())),
         },
     };
     progress.finish();
     drop(rig);
-    finish(&examined?, &drive, arguments)
+    conclude(examined, &drive, wanted)
 }
 
 /// Looks into a drive or a file that is opened for reading alone.
-fn read_only(arguments: &XrayArguments, options: &XrayOptions) -> Result<(), Failure> {
-    let path = Path::new(&arguments.target);
+fn read_only(wanted: &Wanted<'_>) -> Result<(), Failure> {
+    let Wanted { name, arguments, options, .. } = *wanted;
+    let path = Path::new(name);
     check_answer(&LookPlace::own_process(), path)?;
     let reader = TimedReader::open(path).map_err(|error| {
         let text = format!("cannot read {}: {error}", path.display());
@@ -108,7 +126,7 @@ fn read_only(arguments: &XrayArguments, options: &XrayOptions) -> Result<(), Fai
     let mut reader = reader?;
     let drive = DriveInfo {
         kind: if path.is_file() { TargetKind::File } else { TargetKind::Block },
-        target: arguments.target.clone(),
+        target: name.to_owned(),
         model: None,
         serial: None,
         firmware: None,
@@ -129,16 +147,46 @@ fn read_only(arguments: &XrayArguments, options: &XrayOptions) -> Result<(), Fai
     let mut progress = XrayProgress::new(stop);
     let examined = xray(XrayTarget::Reads(&mut reader, &drive), options, &mut progress);
     progress.finish();
-    finish(&examined?, &drive, arguments)
+    conclude(examined, &drive, wanted)
+}
+
+/// Prints the card also where an experiment failed, and ends with that failure.
+fn conclude(
+    examined: Result<Examined, XrayError>,
+    drive: &DriveInfo,
+    wanted: &Wanted<'_>,
+) -> Result<(), Failure> {
+    match examined {
+        Ok(examined) => finish(&examined, drive, wanted),
+        Err(error) => {
+            if let XrayError::Experiment { found, .. } = &error {
+                deliver(found, drive, wanted)?;
+            }
+            Err(error.into())
+        }
+    }
+}
+
+/// Prints the card, and ends as the X-ray did.
+fn finish(examined: &Examined, drive: &DriveInfo, wanted: &Wanted<'_>) -> Result<(), Failure> {
+    deliver(examined, drive, wanted)?;
+    match examined.is_complete {
+        true => spec::conclude(wanted.stated, &examined.answers),
+        false => Err(Failure::new(
+            FailureKind::Interrupted,
+            "interrupted",
+            "the card has what was found until then; an X-ray begins anew",
+        )),
+    }
 }
 
 /// Prints the card, and writes it to the file that was asked for.
-fn finish(
-    examined: &Examined,
-    drive: &DriveInfo,
-    arguments: &XrayArguments,
-) -> Result<(), Failure> {
-    let json = card::json(examined, drive);
+fn deliver(examined: &Examined, drive: &DriveInfo, wanted: &Wanted<'_>) -> Result<(), Failure> {
+    let Wanted { arguments, stated, .. } = *wanted;
+    let mut json = card::json(examined, drive);
+    if !stated.is_empty() {
+        json["stated"] = spec::json(stated, &examined.answers);
+    }
     if let Some(out) = &arguments.out {
         let text = format!("{json:#}\n");
         let written = output::create_new(out).and_then(|mut file| file.write_all(text.as_bytes()));
@@ -149,16 +197,12 @@ fn finish(
     }
     match arguments.json {
         true => terminal::print_json(&json),
-        false => terminal::print_text(&card::text(examined, drive)),
+        false => {
+            let compared = spec::lines(stated, &examined.answers);
+            terminal::print_text(&format!("{}{compared}", card::text(examined, drive)));
+        }
     }
-    match examined.is_complete {
-        true => Ok(()),
-        false => Err(Failure::new(
-            FailureKind::Interrupted,
-            "interrupted",
-            "the card has what was found until then; an X-ray begins anew",
-        )),
-    }
+    Ok(())
 }
 
 /// Refuses targets that have no structure of their own.

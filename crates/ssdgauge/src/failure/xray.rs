@@ -19,10 +19,16 @@ impl From<XrayError> for Failure {
                 text,
                 "nothing was written; name another target, or a larger --size",
             ),
-            XrayError::Rig(RigError::Refused(_)) => {
+            XrayError::Rig(RigError::Refused(_))
+            | XrayError::Experiment { cause: RigError::Refused(_), .. } => {
                 Failure::new(FailureKind::Refused, text, "name another target")
             }
-            XrayError::Rig(_) => Failure::new(
+            XrayError::Experiment { found, .. } if found.written.0 == 0 => Failure::new(
+                FailureKind::Failed,
+                text,
+                "nothing was written; the card has what was found until then; check the kernel log (dmesg)",
+            ),
+            XrayError::Rig(_) | XrayError::Experiment { .. } => Failure::new(
                 FailureKind::Failed,
                 text,
                 "data on the drive may be overwritten; check the kernel log (dmesg) and its health",

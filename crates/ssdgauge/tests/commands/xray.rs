@@ -1,9 +1,11 @@
 //! `ssdgauge xray`: the card, its plan, what is only read, and what is refused.
 
-use crate::support::{Bench, text};
+use crate::support::{Bench, Loop, signal, text, unfolded};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::process::Stdio;
 
 const DRIVE: &str = "sim:tlc-client?capacity=8GB&slc.fixed_gb=25&slc.dynamic_gb=0";
 
@@ -81,6 +83,124 @@ fn a_file_is_only_read_with_gentle_and_nothing_of_it_changes() {
 fn state(file: &Path) -> (std::time::SystemTime, u64) {
     let facts = file.metadata().unwrap();
     (facts.modified().unwrap(), facts.blocks())
+}
+
+#[test]
+fn two_cards_are_compared_by_their_intervals_and_a_file_that_is_no_card_is_refused() {
+    let bench = Bench::new();
+    for (name, figures, seed) in [("a", "", "1"), ("b", "", "2"), ("c", "&nand.dies=8", "1")] {
+        let drive = format!("{DRIVE}{figures}");
+        let out = format!("{name}.json");
+        let line = ["xray", &drive, "--only=chunk", "--seed", seed, "--out", &out];
+        let output = bench.call(&line);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
+    let same = bench.call(&["xray", "--compare", "a.json", "b.json", "--json"]);
+    assert_eq!(same.status.code(), Some(0), "{}", text(&same.stderr));
+    let same = json(&same.stdout);
+    assert_eq!(structure(&same, "units")["likeness"], "same", "{same:#}");
+    let other = bench.call(&["xray", "--compare", "a.json", "c.json"]);
+    assert_eq!(other.status.code(), Some(4), "{}", text(&other.stderr));
+    let shown = text(&other.stdout);
+    assert!(shown.starts_with("not the same inside: parallel units"), "{shown}");
+    assert!(shown.contains("MODEL"), "{shown}");
+    std::fs::write(bench.path("other.json"), "{\"format\": \"x\"}").unwrap();
+    for (line, word) in [
+        (&["xray", "--compare", "a.json", "other.json"][..], "is no card"),
+        (&["xray", "--compare", "a.json", "missing.json"], "missing.json"),
+        (&["xray", DRIVE, "--compare", "a.json", "b.json"], "cannot be used with"),
+        (&["xray"], "no <TARGET> is given"),
+    ] {
+        let output = bench.call(line);
+        let shown = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line:?}: {shown}");
+        assert!(shown.contains(word), "{line:?}: {shown}");
+    }
+}
+
+#[test]
+fn stated_figures_agree_or_are_contradicted_and_the_exit_code_says_so() {
+    let bench = Bench::new();
+    for (figures, code, judgement) in [
+        ("units = 16\ncache = \"42 GB\"", 0, ["agrees", "not-decided"]),
+        ("units = 8\ncache = \"42 GB\"", 4, ["contradicted", "not-decided"]),
+    ] {
+        std::fs::write(bench.path("sheet.toml"), format!("[stated]\n{figures}\n")).unwrap();
+        let line = ["xray", DRIVE, "--only=units", "--spec", "sheet.toml", "--json"];
+        let output = bench.call(&line);
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+        let card = json(&output.stdout);
+        let judged = card["stated"].as_array().unwrap().iter().map(|one| &one["judgement"]);
+        assert_eq!(judged.collect::<Vec<_>>(), judgement, "{card:#}");
+    }
+    std::fs::write(bench.path("sheet.toml"), "[stated]\ncash = 3\n").unwrap();
+    let refused = bench.call(&["xray", DRIVE, "--spec", "sheet.toml"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let shown = unfolded(&text(&refused.stderr));
+    assert!(shown.contains("there is no structure 'cash'; known: link"), "{shown}");
+}
+
+/// A drive of the least size, its consent, and the writes that the kernel has completed on it.
+fn loop_device(bench: &Bench) -> Option<(Loop, String)> {
+    let device = Loop::attach(bench.folder.path(), 256 << 20)?;
+    let consent = format!("{}:{}", device.name(), 256 << 20);
+    Some((device, consent))
+}
+
+fn writes(device: &Loop) -> u64 {
+    let stat = std::fs::read_to_string(format!("/sys/block/{}/stat", device.name())).unwrap();
+    stat.split_whitespace().nth(4).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_block_device_is_refused_unconfirmed_is_only_read_with_gentle_and_answers_or_refuses_in_words()
+{
+    let bench = Bench::new();
+    let Some((device, consent)) = loop_device(&bench) else { return };
+    let before = writes(&device);
+    let refused = bench.call(&["xray", &device.path]);
+    let stderr = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("nothing was written"), "{stderr}");
+    let gentle = bench.call(&["xray", &device.path, "--gentle", "--only=page-read", "--json"]);
+    assert_eq!(gentle.status.code(), Some(0), "{}", text(&gentle.stderr));
+    let gentle = json(&gentle.stdout);
+    assert_eq!(gentle["written_bytes"], 0);
+    assert_eq!(writes(&device), before);
+    let line = ["xray", &device.path, "--confirm", &consent, "--confined", &consent];
+    let output = bench.call(&[&line[..], &["--only=page-read", "--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let card = json(&output.stdout);
+    assert_eq!((&card["is_complete"], &card["is_model"]), (&true.into(), &false.into()));
+    assert_eq!(card["written_bytes"], 64 << 20);
+    assert!(writes(&device) > before);
+    for card in [gentle, card] {
+        for answer in card["structures"].as_array().unwrap() {
+            let reason = answer["not_identifiable"].as_str().unwrap_or_default();
+            assert!(answer["value"].is_number() || reason.len() > 10, "{answer}");
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_x_ray_prints_what_was_found_and_ends_with_75() {
+    let bench = Bench::new();
+    let Some((device, consent)) = loop_device(&bench) else { return };
+    let line = ["xray", &device.path, "--confirm", &consent, "--confined", &consent];
+    let mut command = bench.command(&[&line[..], &["--only=throttle", "--json"]].concat());
+    let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut call = piped.spawn().unwrap();
+    let mut lines = BufReader::new(call.stderr.take().unwrap()).lines();
+    // A rest of two minutes begins.
+    assert!(lines.any(|line| line.unwrap().contains("throttle points: rest")));
+    signal(&call, "INT");
+    let stderr: Vec<String> = lines.map(Result::unwrap).collect();
+    let output = call.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(75), "{stderr:?}");
+    let card = json(&output.stdout);
+    assert_eq!((&card["is_complete"], &card["written_bytes"]), (&false.into(), &(64 << 20).into()));
+    let reason = structure(&card, "throttle")["not_identifiable"].as_str().unwrap();
+    assert!(reason.contains("ended before"), "{reason}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::terminal;
 use serde_json::json;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Severity};
 use ssdgauge_lab::Examined;
-use ssdgauge_xray::{Answer, Unit, Value};
+use ssdgauge_xray::{Answer, CARD_FORMAT, CARD_VERSION, Unit, Value};
 
 /// The width of the column of names.
 const NAME: usize = 18;
@@ -57,8 +57,8 @@ pub(super) fn text(examined: &Examined, drive: &DriveInfo) -> String {
 pub(super) fn json(examined: &Examined, drive: &DriveInfo) -> serde_json::Value {
     let answers: Vec<serde_json::Value> = examined.answers.iter().map(answer_json).collect();
     json!({
-        "format": "ssdgauge-xray",
-        "version": 1,
+        "format": CARD_FORMAT,
+        "version": CARD_VERSION,
         "target": drive.target,
         "drive": drive.name(),
         "is_model": drive.is_model(),
@@ -75,7 +75,7 @@ fn answer_json(answer: &Answer) -> serde_json::Value {
     let structure = answer.structure;
     let mut json = json!({
         "structure": structure.key(),
-        "unit": unit_key(structure.unit()),
+        "unit": structure.unit().key(),
         "method": structure.method(),
         "source": structure.source(),
     });
@@ -117,18 +117,8 @@ pub(super) fn print_plan(plan: &Plan, drive: &DriveInfo, expected: &str, as_json
     terminal::print_text(&lines.join("\n"));
 }
 
-fn unit_key(unit: Unit) -> &'static str {
-    match unit {
-        Unit::MegabytesPerSecond => "MB/s",
-        Unit::Microseconds => "us",
-        Unit::Count => "count",
-        Unit::Bytes => "bytes",
-        Unit::YesNo => "yes-no",
-        Unit::Celsius => "celsius",
-    }
-}
-
-fn one(value: f64, unit: Unit) -> String {
+/// Returns `value` with its unit.
+pub(super) fn one(value: f64, unit: Unit) -> String {
     match unit {
         Unit::MegabytesPerSecond => format!("{value:.0} MB/s"),
         Unit::Microseconds => format!("{value:.2} us"),
@@ -141,7 +131,8 @@ fn one(value: f64, unit: Unit) -> String {
     }
 }
 
-fn interval(value: &Value, unit: Unit) -> String {
+/// Returns the interval of `value`; nothing for yes and no.
+pub(super) fn interval(value: &Value, unit: Unit) -> String {
     if value.low == value.high {
         return match unit {
             Unit::YesNo => String::new(),

@@ -1,0 +1,20 @@
+//! The result of an X-ray.
+
+use ssdgauge_core::{Bytes, Finding};
+use ssdgauge_xray::Answer;
+
+/// The result of an X-ray.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Examined {
+    /// The answer for each structure that was asked for, and for each that these need, in the order of
+    /// [`ssdgauge_xray::Structure::ALL`].
+    pub answers: Vec<Answer>,
+    /// The bytes that were written.
+    pub written: Bytes,
+    /// The bytes that were read.
+    pub read: Bytes,
+    /// Doubts about the conditions.
+    pub findings: Vec<Finding>,
+    /// Whether every experiment was carried out.
+    pub is_complete: bool,
+}
