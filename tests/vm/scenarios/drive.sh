@@ -339,14 +339,23 @@ without_trim() {
     is 'the purge method' "$(way "$1" purge)" none
 }
 
+# stays_half DEVICE BYTES: succeeds when half of BYTES stays the largest discard for three seconds.
+stays_half() {
+    echo $(($2 / 2)) >"/sys/block/$1/queue/discard_max_bytes"
+    half=$(cat "/sys/block/$1/queue/discard_max_bytes")
+    sleep 3
+    [ "$half" -lt "$2" ] && [ "$(cat "/sys/block/$1/queue/discard_max_bytes")" = "$half" ]
+}
+
 a_layer_that_passes_no_trims_on_is_named() {
     export DM_DISABLE_UDEV=1
     purges erase
     without_trim drive.ssdg sdb 'sdb does not support discards'
-    # A rejected command makes the kernel revalidate the drive, which would reset discard_max_bytes.
+    # Each rejected command makes the kernel revalidate the drive later, which resets discard_max_bytes:
+    # the switch is set when a value has stayed.
     card /dev/sda
-    sleep 1
     most=$(cat /sys/block/sda/queue/discard_max_bytes)
+    until_true stays_half sda "$most"
     echo 0 >/sys/block/sda/queue/discard_max_bytes
     without_trim switch.ssdg sda 'switched off in queue/discard_max_bytes of sda'
     echo "$most" >/sys/block/sda/queue/discard_max_bytes
