@@ -118,11 +118,16 @@ impl SecondAggregator {
 
     /// Takes one reading.
     pub fn reading(&mut self, reading: &Reading) {
+        self.reading_at(reading.at, reading);
+    }
+
+    /// Takes one reading as if it were taken at `at`.
+    pub fn reading_at(&mut self, at: Nanos, reading: &Reading) {
         if !reading.value.is_finite() {
             return;
         }
         self.whole.add_reading(reading);
-        let second = u32::try_from(reading.at.0 / Nanos::SECOND.0).unwrap_or(u32::MAX);
+        let second = u32::try_from(at.0 / Nanos::SECOND.0).unwrap_or(u32::MAX);
         self.readings_size += self.readings.add(&reading.quantity, second, reading.value);
     }
 

@@ -76,9 +76,9 @@ impl RunFile {
                 if reading.at > time || wrong.is_some() {
                     return;
                 }
-                kept += see(&reading);
+                kept += see(reading);
                 let at = Nanos(reading.at.0.saturating_add(before.0));
-                aggregator.reading(&Reading { at, ..reading });
+                aggregator.reading_at(at, reading);
             })?;
             if wrong.is_some() {
                 break;

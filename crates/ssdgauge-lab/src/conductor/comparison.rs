@@ -61,7 +61,7 @@ impl Samples {
     pub(super) fn recorded(run: &RunFile, id: StepId) -> Result<Samples, RunFileError> {
         let mut samples = Samples::NONE;
         run.sums(id, |interval| samples.intervals.add_interval(&interval))?;
-        run.readings(id, |reading| samples.readings.add_reading(&reading))?;
+        run.readings(id, |reading| samples.readings.add_reading(reading))?;
         Ok(samples)
     }
 }

@@ -35,7 +35,7 @@ fn a_plan_is_executed_in_order_with_its_pauses() {
     assert_eq!(steps.len(), 8);
     assert!(steps.iter().all(|step| step.state == StepState::Finished && step.attempt == 1));
     let mut readings = Vec::new();
-    run.readings(steps[2].id, |reading| readings.push(reading)).unwrap();
+    run.readings(steps[2].id, |reading| readings.push(reading.clone())).unwrap();
     assert!(readings.iter().all(|reading| reading.at >= steps[2].elapsed.unwrap()));
     assert_eq!(readings.len(), 1, "the reading of the pause lies behind the step");
 }

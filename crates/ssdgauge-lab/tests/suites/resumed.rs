@@ -52,7 +52,7 @@ fn finished(path: &Path) -> Vec<Finished> {
     let finished = steps.filter(|step| step.state == StepState::Finished).map(|step| {
         let (mut intervals, mut readings) = (Vec::new(), Vec::new());
         run.intervals(step.id, |interval| intervals.push(interval)).unwrap();
-        run.readings(step.id, |reading| readings.push(reading)).unwrap();
+        run.readings(step.id, |reading| readings.push(reading.clone())).unwrap();
         let (place, elapsed, report) = (step.place, step.elapsed, step.report);
         Finished { place, elapsed, report, intervals, readings }
     });

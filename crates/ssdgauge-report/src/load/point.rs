@@ -27,12 +27,17 @@ pub(crate) fn read(
     room.take(OF_POINT)?;
     let mut instruments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut known: Vec<(String, String)> = Vec::new();
+    // The place of the last reading's pair in `known`.
+    let mut place = 0;
     let samples = file.samples(step, workload, records, true, room, |reading| {
         // Readings repeat the same few names, so known ones skip sanitizing.
         let is_known = |(quantity, instrument): &(String, String)| {
             *quantity == reading.quantity && *instrument == reading.instrument
         };
-        if known.iter().any(is_known) {
+        // They come in the same order in each second, so the next one is tried first.
+        let next = known.get(place + 1).is_some_and(is_known).then_some(place + 1);
+        if let Some(found) = next.or_else(|| known.iter().position(is_known)) {
+            place = found;
             return 0;
         }
         let quantity = sanitize::prose(&reading.quantity);

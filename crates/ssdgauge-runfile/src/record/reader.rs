@@ -12,7 +12,7 @@ use crate::untrusted::{self, Budget, MAX_FACTS, MAX_RECORDS};
 use row::Row;
 use rusqlite::Connection;
 use ssdgauge_core::search::{self, Attempt, Next};
-use ssdgauge_core::{DriveInfo, FindingKind, Interval, PASSED, Reading};
+use ssdgauge_core::{DriveInfo, FindingKind, Interval, Nanos, PASSED, Reading};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -198,10 +198,13 @@ impl RunFile {
     pub fn readings(
         &self,
         step: StepId,
-        mut take: impl FnMut(Reading),
+        mut take: impl FnMut(&Reading),
     ) -> Result<(), RunFileError> {
+        let (instrument, quantity) = (String::new(), String::new());
+        let mut reading = Reading { at: Nanos::ZERO, instrument, quantity, value: 0.0 };
         self.rows().each_of_step("reading", step, 5, |row| {
-            take(row.reading()?);
+            row.read_into(&mut reading)?;
+            take(&reading);
             Ok(())
         })
     }

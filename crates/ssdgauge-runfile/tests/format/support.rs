@@ -156,7 +156,7 @@ pub(crate) fn read(path: &Path) -> Result<Content, RunFileError> {
     for step in &steps {
         let (mut of_step, mut read) = (Vec::new(), Vec::new());
         run.intervals(step.id, |interval| of_step.push(interval))?;
-        run.readings(step.id, |reading| read.push(reading))?;
+        run.readings(step.id, |reading| read.push(reading.clone()))?;
         intervals.push(of_step);
         readings.push(read);
     }

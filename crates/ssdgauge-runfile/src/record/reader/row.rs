@@ -125,12 +125,19 @@ impl<'a> Row<'a> {
 
     /// Returns a row of the table `reading`.
     pub(super) fn reading(&self) -> Result<Reading, &'static str> {
-        Ok(Reading {
-            at: Nanos(self.number(1)?),
-            instrument: self.text(2)?.to_owned(),
-            quantity: self.text(3)?.to_owned(),
-            value: self.real(4)?,
-        })
+        let (instrument, quantity) = (String::new(), String::new());
+        let mut reading = Reading { at: Nanos::ZERO, instrument, quantity, value: 0.0 };
+        self.read_into(&mut reading)?;
+        Ok(reading)
+    }
+
+    /// Reads a row of the table `reading` into `reading`, whose texts keep their memory.
+    pub(super) fn read_into(&self, reading: &mut Reading) -> Result<(), &'static str> {
+        reading.at = Nanos(self.number(1)?);
+        self.text(2)?.clone_into(&mut reading.instrument);
+        self.text(3)?.clone_into(&mut reading.quantity);
+        reading.value = self.real(4)?;
+        Ok(())
     }
 
     /// Returns a row of the table `finding`.
