@@ -30,14 +30,7 @@ impl Permutation {
     /// average, because the domain is less than four times the count.
     #[inline]
     pub(crate) fn at(&self, index: u64) -> u64 {
-        debug_assert!(index < self.count, "{index} is outside of the permutation");
-        let mut value = index;
-        loop {
-            value = self.mix(value);
-            if value < self.count {
-                return value;
-            }
-        }
+        walk(index, self.count, |value| self.mix(value))
     }
 
     /// Returns the image of `value` under the Feistel network, a bijection for any round function.
@@ -53,5 +46,19 @@ impl Permutation {
             (left, right) = (right, left ^ ((hash ^ hash >> 29) >> 17 & mask));
         }
         left << self.half | right
+    }
+}
+
+/// Returns the first value below `count` that `mix`, a bijection of a larger domain, leads to from `index`:
+/// a bijection of `0..count` (cycle walking: Black and Rogaway, CT-RSA 2002).
+#[inline]
+pub(crate) fn walk(index: u64, count: u64, mix: impl Fn(u64) -> u64) -> u64 {
+    debug_assert!(index < count, "{index} is outside of the permutation");
+    let mut value = index;
+    loop {
+        value = mix(value);
+        if value < count {
+            return value;
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! A permutation of blocks that costs little and need not be random: it spreads hot blocks.
 
+use crate::permutation::walk;
 use crate::random::Random;
 
 /// The rows of the table are at most this many, and more than half as many: the domain exceeds the count by
@@ -47,14 +48,7 @@ impl Scatter {
     /// Returns the image of `index`, which must be below the count.
     #[inline]
     pub(crate) fn at(&self, index: u64) -> u64 {
-        debug_assert!(index < self.count, "{index} is outside of the permutation");
-        let mut value = index;
-        loop {
-            value = self.mix(value);
-            if value < self.count {
-                return value;
-            }
-        }
+        walk(index, self.count, |value| self.mix(value))
     }
 
     /// Returns the image of `value` among the cells of all rows.
