@@ -151,31 +151,73 @@ fn connect(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection, Run
     Ok(connection)
 }
 
-/// Refuses a file whose pages or indices are damaged.
+/// Refuses a file whose pages or indices are damaged. A file that is continued is checked as a whole.
 ///
 /// Checksums cover the values of each record; this check covers the b-trees, which decide whether a
-/// record is found at all. The entries of an index are compared with the records by a sum over all of
-/// them: `integrity_check`, which searches for each, takes as long as reading them.
-pub(crate) fn check_structure(connection: &Connection, path: &Path) -> Result<(), RunFileError> {
-    let sqlite = |cause| RunFileError::from_sqlite(path, cause);
-    let damaged = |what: String| Err(RunFileError::Damaged { path: path.to_owned(), what });
-    let answer: String =
-        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(sqlite)?;
-    if answer != "ok" {
-        return damaged(answer);
+/// record is found at all.
+pub(crate) fn check_all(connection: &Connection, path: &Path) -> Result<(), RunFileError> {
+    quick_check(connection, path, "1")?;
+    LARGE_TABLES.iter().try_for_each(|table| check_index(connection, path, table))
+}
+
+/// Refuses a file of `format` whose small tables are damaged. A record of a large table is checked
+/// when it is read: to look at all of them first takes as long as a fifth of a report.
+pub(crate) fn check_small(
+    connection: &Connection,
+    path: &Path,
+    format: u32,
+) -> Result<(), RunFileError> {
+    let since_format_2 = (format >= 2).then_some("property");
+    SMALL_TABLES
+        .into_iter()
+        .chain(since_format_2)
+        .try_for_each(|table| quick_check(connection, path, table))
+}
+
+/// The tables with records of each second.
+const LARGE_TABLES: [&str; 2] = ["interval", "reading"];
+
+/// The other tables of format 1.
+const SMALL_TABLES: [&str; 5] = ["run", "drive", "environment", "step", "finding"];
+
+/// Has SQLite check the pages and records of a table, or of all where `what` is a number: the most
+/// defects that it names.
+fn quick_check(connection: &Connection, path: &Path, what: &str) -> Result<(), RunFileError> {
+    let sql = format!("PRAGMA quick_check({what})");
+    let answer: String = connection
+        .query_row(&sql, [], |row| row.get(0))
+        .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
+    match answer.as_str() {
+        "ok" => Ok(()),
+        _ => Err(RunFileError::Damaged { path: path.to_owned(), what: answer }),
     }
+}
+
+/// Refuses a file where the index of `table` contradicts its records, by a sum over all entries:
+/// `integrity_check`, which searches for each, takes as long as reading them.
+pub(crate) fn check_index(
+    connection: &Connection,
+    path: &Path,
+    table: &str,
+) -> Result<(), RunFileError> {
     // The modulus is prime, so that no flipped bit leaves the sum; the sum of integers is exact.
-    let sum = |source: String| {
-        let sql = format!(
-            "SELECT coalesce(sum((step_id * 1000033 + rowid) % 2147483647), 0) FROM {source}"
-        );
-        connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).map_err(sqlite)
-    };
-    for table in ["interval", "reading"] {
-        let of_index = sum(format!("{table} INDEXED BY {table}_of_step"))?;
-        if of_index != sum(format!("{table} NOT INDEXED"))? {
-            return damaged(format!("the index of table {table} contradicts its records"));
-        }
+    // One statement has one state of the file, also where a run adds records meanwhile.
+    let sum = "coalesce(sum((step_id * 1000033 + rowid) % 2147483647), 0)";
+    let sql = format!(
+        "SELECT (SELECT {sum} FROM {table} INDEXED BY {table}_of_step) \
+         = (SELECT {sum} FROM {table} NOT INDEXED)"
+    );
+    let is_equal: bool = connection
+        .query_row(&sql, [], |row| row.get(0))
+        .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
+    match is_equal {
+        true => Ok(()),
+        false => Err(contradicted(path, table)),
     }
-    Ok(())
+}
+
+/// Returns the error of a file where the index of `table` contradicts its records.
+pub(crate) fn contradicted(path: &Path, table: &str) -> RunFileError {
+    let what = format!("the index of table {table} contradicts its records");
+    RunFileError::Damaged { path: path.to_owned(), what }
 }

@@ -3,12 +3,15 @@
 
 pub(crate) mod follow;
 mod opening;
+mod ranges;
 mod row;
 
 use crate::error::RunFileError;
 use crate::histogram::Decoder;
 use crate::record::{FindingRecord, Head, PropertyRecord, StepId, StepRecord, StepState};
+use crate::schema;
 use crate::untrusted::{self, Budget, MAX_FACTS, MAX_RECORDS};
+use ranges::{Range, Ranges};
 use row::Row;
 use rusqlite::Connection;
 use ssdgauge_core::search::{self, Attempt, Next};
@@ -19,8 +22,8 @@ use std::path::{Path, PathBuf};
 
 /// A run file that is open for reading.
 ///
-/// Opening checks the structure, the opening record and the steps; the other records are checked
-/// as they are read.
+/// Opening checks the opening record and the steps; the other records, and the index that leads to
+/// them, are checked as they are read.
 #[derive(Debug)]
 pub struct RunFile {
     connection: Connection,
@@ -30,6 +33,8 @@ pub struct RunFile {
     head: Head,
     budget: Budget,
     decoder: RefCell<Decoder>,
+    /// Where the records of the steps stand, for each table that was read.
+    ranges: RefCell<BTreeMap<&'static str, Ranges>>,
 }
 
 impl RunFile {
@@ -122,8 +127,9 @@ impl RunFile {
         with_buckets: bool,
         mut take: impl FnMut(Interval),
     ) -> Result<(), RunFileError> {
+        let range = self.range("interval", step)?;
         self.rows()
-            .each_of_step("interval", step, 13, |row| {
+            .each_of_step("interval", range, 13, |row| {
                 let mut decoder = self.decoder.borrow_mut();
                 take(row.interval(with_buckets.then_some(&mut *decoder))?);
                 Ok(())
@@ -202,7 +208,8 @@ impl RunFile {
     ) -> Result<(), RunFileError> {
         let (instrument, quantity) = (String::new(), String::new());
         let mut reading = Reading { at: Nanos::ZERO, instrument, quantity, value: 0.0 };
-        self.rows().each_of_step("reading", step, 5, |row| {
+        let range = self.range("reading", step)?;
+        self.rows().each_of_step("reading", range, 5, |row| {
             row.read_into(&mut reading)?;
             take(&reading);
             Ok(())
@@ -220,6 +227,9 @@ impl RunFile {
         quantities: &[&str],
         mut take: impl FnMut(StepId, Reading),
     ) -> Result<(), RunFileError> {
+        self.budget.renew();
+        schema::check_index(&self.connection, &self.path, "reading")
+            .map_err(untrusted::while_reading)?;
         let places = vec!["?"; quantities.len()].join(", ");
         let sql = format!("SELECT * FROM reading WHERE quantity IN ({places}) ORDER BY rowid");
         let named = rusqlite::params_from_iter(quantities);
@@ -342,44 +352,39 @@ impl Rows<'_> {
         Ok(records)
     }
 
-    /// Calls `take` for each row of `step` in `table`, as [`Rows::each`] does.
+    /// Calls `take` for each row in `range` of `table`, as [`Rows::each`] does.
     ///
     /// The rows of a step stand side by side, so they are read as one range. The index alone would
     /// search the table for each of them.
     fn each_of_step(
         &self,
         table: &str,
-        step: StepId,
+        range: Range,
         sealed: usize,
         mut take: impl FnMut(&Row<'_>) -> Result<(), &'static str>,
     ) -> Result<(), RunFileError> {
-        let sql =
-            format!("SELECT min(rowid), max(rowid), count(*) FROM {table} WHERE step_id = ?1");
-        let ends = |row: &rusqlite::Row<'_>| {
-            let [first, last]: [Option<i64>; 2] = [row.get(0)?, row.get(1)?];
-            Ok((first.unwrap_or(0), last.unwrap_or(0), row.get::<_, i64>(2)?))
-        };
-        self.budget.renew();
-        let (first, last, n) = self
-            .connection
-            .prepare_cached(&sql)
-            .and_then(|mut statement| statement.query_row([step.0], ends))
-            .map_err(|cause| untrusted::error_of(self.path, cause))?;
+        let Range { step, first, last, rows } = range;
         // In a file of a stranger the rows of other steps may lie between them.
-        let is_range = last.saturating_sub(first) / 2 <= n;
+        let is_range = last.saturating_sub(first) / 2 <= rows;
         let those = if is_range { "rowid BETWEEN ?1 AND ?2" } else { "step_id = ?3" };
         let sql = format!(
-            "SELECT * FROM {table} WHERE {those} AND ?1 <= ?2 AND +step_id = ?3 ORDER BY rowid"
+            "SELECT *, rowid FROM {table} WHERE {those} AND ?1 <= ?2 AND +step_id = ?3 ORDER BY rowid"
         );
         let mut found = 0;
+        let mut before = i64::MIN;
         self.each(table, &sql, [first, last, step.0], sealed, |row| {
-            found += 1;
+            let place: i64 = row.number(sealed + 1)?;
+            // A page that stands twice in the tree of the table takes the place of another one.
+            if place <= before && found > 0 {
+                return Err("a place before that of the record before it");
+            }
+            (found, before) = (found + 1, place);
             take(row)
         })?;
-        if found != n {
+        if found != rows {
             return Err(RunFileError::Damaged {
                 path: self.path.to_owned(),
-                what: format!("{n} entries in the index of {found} records of table {table}"),
+                what: format!("{rows} entries in the index of {found} records of table {table}"),
             });
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Damage is detected: a file reads as it was written, or not at all.
 
-use crate::support::{figure, folder, is_long, read, write};
+use crate::support::{figure, folder, is_long, read, write, write_with_readings};
 use ssdgauge_core::Random;
 
 /// Number of single-bit flips; a fixed seed chooses the same ones in every run.
@@ -125,5 +125,51 @@ fn no_damaged_file_makes_the_reader_panic_or_return_a_different_value() {
         &format!("{tries} damaged in several places"),
         &format!("{refused} refused, {harmless} without effect, 0 panics, 0 wrong readings"),
         "cargo test -p ssdgauge-runfile --test format no_damaged_file",
+    );
+}
+
+/// Damages the tree of pages, of 4 KiB each: a page takes the place of another one, or a number in the
+/// header or the table of contents of a page changes, such as the number of the page below.
+fn damage_tree(bytes: &mut [u8], random: &mut Random) {
+    const PAGE: usize = 4_096;
+    let pages = (bytes.len() / PAGE) as u64;
+    let [from, to] = [0; 2].map(|_| (1 + random.below(pages - 1)) as usize * PAGE);
+    match random.below(3) {
+        0 => bytes.copy_within(from..from + PAGE, to),
+        1 => bytes[from + random.below(40) as usize] ^= 1 << random.below(8),
+        // Entries of an inner page stand at its end: the number of a page, and the largest row in it.
+        _ => bytes[from + PAGE - 1 - random.below(120) as usize] ^= 1 << random.below(8),
+    }
+}
+
+#[test]
+fn no_file_with_a_damaged_tree_of_pages_is_read_as_a_different_run() {
+    let folder = folder();
+    let path = folder.path().join("run.ssdg");
+    write_with_readings(&path, 400);
+    let whole = read(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert!(bytes.len() > 60 * 4_096, "{}", bytes.len());
+    let mut random = Random::new(20_261_123, 1);
+    let tries = if is_long() { 40_000 } else { 400 };
+    let (mut refused, mut harmless) = (0, 0);
+    for number in 0..tries {
+        let mut damaged = bytes.clone();
+        damage_tree(&mut damaged, &mut random);
+        std::fs::write(&path, &damaged).unwrap();
+        match read(&path) {
+            Err(_) => refused += 1,
+            Ok(content) => {
+                assert!(content == whole, "try {number}: read a value that was never written");
+                harmless += 1;
+            }
+        }
+    }
+    assert!(refused > tries / 2, "{refused} of {tries} refused");
+    figure(
+        "run files of many pages",
+        &format!("{tries} with a damaged tree of pages"),
+        &format!("{refused} refused, {harmless} without effect, 0 wrong readings"),
+        "cargo test -p ssdgauge-runfile --test format no_file_with",
     );
 }

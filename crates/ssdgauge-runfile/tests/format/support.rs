@@ -97,12 +97,19 @@ pub(crate) struct Content {
     pub(crate) steps: Vec<ssdgauge_runfile::StepRecord>,
     pub(crate) intervals: Vec<Vec<Interval>>,
     pub(crate) readings: Vec<Vec<Reading>>,
+    /// The readings of temperatures, by their name.
+    pub(crate) temperatures: Vec<(StepId, Reading)>,
     pub(crate) findings: Vec<FindingRecord>,
     pub(crate) properties: Vec<PropertyRecord>,
 }
 
 /// Writes a small run, the same one in every call.
 pub(crate) fn write(path: &Path) {
+    write_with_readings(path, 1);
+}
+
+/// Writes the small run with so many readings in each second of its steps.
+pub(crate) fn write_with_readings(path: &Path, readings: u32) {
     let (plan, drive) = (plan(), drive());
     let environment = [("kernel".to_owned(), "6.1".to_owned())];
     let opening = Opening {
@@ -124,13 +131,15 @@ pub(crate) fn write(path: &Path) {
             for direction in Direction::TRANSFERS {
                 writer.interval(id, &interval(&mut random, second, direction)).unwrap();
             }
-            let reading = Reading {
-                at: Nanos::SECOND * u64::from(second),
-                instrument: "virtual".into(),
-                quantity: "temperature_c".into(),
-                value: 40.5 + f64::from(second),
-            };
-            writer.reading(id, &reading).unwrap();
+            for number in 0..readings {
+                let reading = Reading {
+                    at: Nanos::SECOND * u64::from(second),
+                    instrument: "virtual".into(),
+                    quantity: "temperature_c".into(),
+                    value: 40.5 + f64::from(second) + f64::from(number),
+                };
+                writer.reading(id, &reading).unwrap();
+            }
         }
         let end = StepEnd {
             state,
@@ -160,8 +169,11 @@ pub(crate) fn read(path: &Path) -> Result<Content, RunFileError> {
         intervals.push(of_step);
         readings.push(read);
     }
+    let mut temperatures = Vec::new();
+    run.readings_of(&["temperature_c"], |step, reading| temperatures.push((step, reading)))?;
     let (findings, properties) = (run.findings()?, run.properties()?);
-    Ok(Content { head: run.head().clone(), steps, intervals, readings, findings, properties })
+    let head = run.head().clone();
+    Ok(Content { head, steps, intervals, readings, temperatures, findings, properties })
 }
 
 /// Begins attempt number `attempt` at `step` of the plan.

@@ -26,13 +26,16 @@ impl RunFile {
         RunFile::after_recognition(path, format, neighbours::check(path)?)
     }
 
-    /// Opens `path`, a file of `format`, for the process that has locked it.
+    /// Opens `path`, a file of `format`, for the process that has locked it, and checks all of it.
     ///
     /// # Errors
     ///
     /// Those of [`RunFile::open`].
     pub(crate) fn open_as_writer(path: &Path, format: u32) -> Result<RunFile, RunFileError> {
-        RunFile::after_recognition(path, format, neighbours::check_as_writer(path)?)
+        let run = RunFile::after_recognition(path, format, neighbours::check_as_writer(path)?)?;
+        run.budget.renew();
+        schema::check_all(&run.connection, path).map_err(untrusted::while_reading)?;
+        Ok(run)
     }
 
     /// Opens `path`, and says with an error whether an interrupted write was undone before.
@@ -69,14 +72,16 @@ impl RunFile {
         };
         let mut connection = schema::open(path, flags).map_err(untrusted::while_reading)?;
         let budget = untrusted::guard(&mut connection, path, format)?;
-        schema::check_structure(&connection, path).map_err(untrusted::while_reading)?;
+        schema::check_small(&connection, path, format).map_err(untrusted::while_reading)?;
         let head = Rows { connection: &connection, path, budget: &budget }.head()?;
         if let Some(defect) = head.plan.defect(head.drive.capacity) {
             let what = format!("its plan cannot be carried out: {defect}");
             return Err(RunFileError::Damaged { path: path.to_owned(), what });
         }
         let decoder = RefCell::new(Decoder::new(untrusted::unpacked_at_most(path)));
-        let run = RunFile { connection, path: path.to_owned(), format, head, budget, decoder };
+        let ranges = RefCell::default();
+        let path = path.to_owned();
+        let run = RunFile { connection, path, format, head, budget, decoder, ranges };
         run.check_steps()?;
         Ok(run)
     }
