@@ -26,7 +26,7 @@ type Area = (f64, f64, f64, f64);
 /// Returns the words of all events that have room.
 pub(super) fn drawn(plot: &Plot, cut: &Cut) -> Markup {
     let mut taken: Vec<Area> = Vec::new();
-    let mut drawn: Vec<(&Event, f64, f64, usize)> = Vec::new();
+    let mut drawn: Vec<(&Event, String, f64, f64, usize)> = Vec::new();
     for event in &plot.events {
         let most = if cut.is_narrow() { 1 } else { event.words.len() };
         let lines = lines_with_room(plot, cut, event, most, &taken);
@@ -39,12 +39,17 @@ pub(super) fn drawn(plot: &Plot, cut: &Cut) -> Markup {
         let wanted = cut.y(plot.up.share(event.at.1));
         let y = place(plot, cut, (x + AWAY, width, wanted), lines, &taken);
         taken.push(area(x + AWAY, y, width, lines));
-        drawn.push((event, x, y, lines));
+        let begin = match (y - wanted).abs() > FAR {
+            // So far away, the line leads to the event.
+            true => format!("M{} {}L", at(x), at(wanted)),
+            false => "M".to_owned(),
+        };
+        drawn.push((event, begin, x, y, lines));
     }
     html! {
-        @for (event, x, y, lines) in drawn {
+        @for (event, begin, x, y, lines) in drawn {
             g class=(class(event.drive)) {
-                path.arr d={ "M" (at(x + 6.0)) " " (at(y - 4.0)) "h20" } {}
+                path.arr d={ (begin) (at(x + 6.0)) " " (at(y - 4.0)) "h20" } {}
                 @for (number, words) in event.words.iter().take(lines).enumerate() {
                     text.an.anb[number == 0] x=(at(x + AWAY)) y=(at(y + LINE * number as f64)) {
                         (words)
@@ -75,7 +80,7 @@ fn area(x: f64, y: f64, width: f64, lines: usize) -> Area {
 }
 
 /// Returns the base line of the first words: the place with the most space around it, near the wanted
-/// one where several have enough.
+/// one where several have enough. A free place that is not far comes before a wider one that is.
 fn place(
     plot: &Plot,
     cut: &Cut,
@@ -87,12 +92,13 @@ fn place(
     let last = cut.bottom() - 8.0 - LINE * (lines.max(1) - 1) as f64;
     let places = (0..80).map(|n| TOP + ASCENT + f64::from(n) * STEP).take_while(|y| *y <= last);
     let score = |y: f64| {
-        let space = space(plot, cut, area(x, y, width, lines), taken).min(CLEAR);
-        (space, -(y - wanted).abs())
+        let space = space(plot, cut, area(x, y, width, lines), taken);
+        let away = (y - wanted).abs();
+        (away <= FAR && space > 0.0, space.min(CLEAR), -away)
     };
     let better = |a: &f64, b: &f64| {
         let (a, b) = (score(*a), score(*b));
-        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.total_cmp(&b.2))
     };
     places.max_by(better).unwrap_or(wanted)
 }
@@ -135,6 +141,13 @@ mod tests {
 
     /// Returns how many lines of words an event has between two flat lines.
     fn words_between(low: f64, high: f64) -> usize {
+        drawn_among([low, high, 0.0, 20.0, 80.0, 100.0], (low + high) / 2.0)
+            .matches("<text")
+            .count()
+    }
+
+    /// Returns the words of an event at the height `at`, among flat lines at `heights`.
+    fn drawn_among<const N: usize>(heights: [f64; N], at: f64) -> String {
         let line = |(drive, y): (usize, f64)| Series {
             drive,
             points: vec![(0.0, y), (60.0, y)],
@@ -144,19 +157,46 @@ mod tests {
             label: String::new(),
             across: Across::continuous(60.0, None, "seconds", number::tick),
             up: Up::new([0.0, 100.0].into_iter(), "MB/s", false, number::short),
-            lines: [low, high, 0.0, 20.0, 80.0, 100.0].into_iter().enumerate().map(line).collect(),
+            lines: heights.into_iter().enumerate().map(line).collect(),
             scored: None,
             rays: Vec::new(),
             events: vec![Event {
                 drive: 0,
-                at: (10.0, (low + high) / 2.0),
+                at: (10.0, at),
                 words: ["cache full", "4 GB at 500 MB/s", "then 100 MB/s"]
                     .map(str::to_owned)
                     .into(),
             }],
         };
         let cut = Cut { width: 780.0, height: 280.0, left: 50.0, right: 100.0, room: Room::Middle };
-        drawn(&plot, &cut).0.matches("<text").count()
+        drawn(&plot, &cut).0
+    }
+
+    /// Returns the base lines of the words in `drawn`.
+    fn base_lines(drawn: &str) -> Vec<f64> {
+        let of = |text: &str| text.split(" y=\"").nth(1)?.split('"').next()?.parse().ok();
+        drawn.split("<text").skip(1).filter_map(of).collect()
+    }
+
+    #[test]
+    fn an_event_keeps_its_words_in_a_narrow_gap_beside_it_where_a_wide_one_is_far() {
+        // Nothing has room from 17 to 61; a gap of 12 is wide enough for one line of words.
+        let heights: [f64; 14] = std::array::from_fn(|n| match n {
+            0 => 5.0,
+            13 => 100.0,
+            n => 13.0 + 4.0 * n as f64,
+        });
+        let first = base_lines(&drawn_among(heights, 11.0))[0];
+        assert!(first > 180.0, "{first}");
+    }
+
+    #[test]
+    fn words_without_room_beside_their_event_are_joined_to_it_by_a_line() {
+        let crowded: [f64; 20] =
+            std::array::from_fn(|n| if n == 19 { 100.0 } else { n as f64 * 3.0 });
+        let drawn = drawn_among(crowded, 11.0);
+        assert!(base_lines(&drawn)[0] < 200.0, "{drawn}");
+        assert!(drawn.contains('L'), "{drawn}");
     }
 
     #[test]
