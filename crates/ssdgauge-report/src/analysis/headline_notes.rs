@@ -6,6 +6,7 @@ use crate::analysis::steady_state;
 use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{Repetition, TestRun};
+use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
@@ -18,6 +19,7 @@ pub(crate) fn notes(test: &TestRun) -> Vec<String> {
         return Vec::new();
     }
     let mut notes: Vec<String> = repeated(test).into_iter().collect();
+    notes.extend(interval::start_left_out(&test.headline));
     let score = &test.test.score;
     let metric = score.metric();
     notes.extend::<Vec<String>>(match (score.family(), score.last_part()) {

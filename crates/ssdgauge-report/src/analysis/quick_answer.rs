@@ -76,7 +76,10 @@ pub(crate) fn others(run: &Run) -> Vec<String> {
 fn with_interval(headline: &Headline, value: f64) -> String {
     let number = number::measured(value, headline.metric);
     match interval::words(&headline.interval) {
-        Some(words) => format!("{number} ({words})"),
+        Some(words) => match interval::start_left_out(headline) {
+            Some(remark) => format!("{number} ({words}; {remark})"),
+            None => format!("{number} ({words})"),
+        },
         None => match interval::reason(&headline.interval) {
             Some(reason) => format!("{number} ({reason})"),
             None => number,

@@ -76,6 +76,10 @@ fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) ->
         .map_or_else(|| number::NOTHING.to_owned(), |v| number::with_unit(v, headline.metric));
     let interval =
         interval::words(&headline.interval).unwrap_or_else(|| number::NOTHING.to_owned());
+    let interval = match interval::start_left_out(headline) {
+        Some(remark) => format!("{interval} ({remark})"),
+        None => interval,
+    };
     let title = escaped(&sanitize::prose(&test.test.title));
     let n = number::count(headline.n);
     let rule = workload_text::rule(&test.test, score);

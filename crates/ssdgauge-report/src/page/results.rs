@@ -42,6 +42,9 @@ pub(super) fn table(runs: &[Run], groups: &[Group<'_>], ids: &[String]) -> Marku
                             td.n {
                                 (interval::words(&headline.interval)
                                     .unwrap_or_else(|| number::NOTHING.to_owned()))
+                                @if let Some(remark) = interval::start_left_out(headline) {
+                                    br; small { (remark) }
+                                }
                             }
                             td.n { (number::count(headline.n)) }
                             td {

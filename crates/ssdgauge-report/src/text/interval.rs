@@ -1,7 +1,7 @@
 //! The words of 95 % intervals: what they come from, and why there is none.
 
 use crate::text::number;
-use ssdgauge_core::ConfidenceInterval;
+use ssdgauge_core::{ConfidenceInterval, Headline};
 
 /// What the intervals of a report with several runs come from.
 pub(crate) const BASIS: &str =
@@ -25,6 +25,17 @@ pub(crate) fn words(interval: &ConfidenceInterval) -> Option<String> {
             Some(format!("{} to {}", number::text(low), number::text(high)))
         }
     }
+}
+
+/// Returns a remark where the value of `headline` lies outside of its interval: the value counts all
+/// seconds, the interval those behind a start that flatters (definition D17).
+pub(crate) fn start_left_out(headline: &Headline) -> Option<String> {
+    let ConfidenceInterval::WithinRun(within) = headline.interval else { return None };
+    let value = headline.value?;
+    let verb = if within.cut == 1 { "flatters" } else { "flatter" };
+    let is_outside = value < within.low || within.high < value;
+    (is_outside && within.cut > 0)
+        .then(|| format!("the interval leaves out {} s at the start, which {verb}", within.cut))
 }
 
 /// Returns the lower end, `still settling` or a dash, for a column of its own.
@@ -51,5 +62,27 @@ pub(crate) fn reason(interval: &ConfidenceInterval) -> Option<&'static str> {
         ConfidenceInterval::WithinRun(_)
         | ConfidenceInterval::BetweenRepetitions { .. }
         | ConfidenceInterval::OfCounters { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::{Metric, WithinRun};
+
+    #[test]
+    fn a_value_outside_of_its_interval_has_a_remark_and_one_inside_has_none() {
+        let remark = |value: f64, cut: usize| {
+            let (low, high) = (32_101.0, 38_506.0);
+            let within =
+                WithinRun { mean: 35_300.0, low, high, cut, n: 20 - cut, of_what_was_seen: false };
+            let interval = ConfidenceInterval::WithinRun(within);
+            start_left_out(&Headline { metric: Metric::Iops, value: Some(value), n: 20, interval })
+        };
+        let words = "the interval leaves out 3 s at the start, which flatter";
+        assert_eq!(remark(38_768.0, 3).as_deref(), Some(words));
+        assert_eq!(remark(38_768.0, 0), None);
+        assert_eq!(remark(35_000.0, 3), None);
+        assert!(remark(30_000.0, 1).unwrap().ends_with("1 s at the start, which flatters"));
     }
 }

@@ -216,6 +216,8 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
             line.push_str(&style.right(&number::count(headline.n), SECONDS));
         }
         lines.push(line);
+        let remark = interval::start_left_out(headline).filter(|_| with_interval);
+        lines.extend(remark.map(|remark| style.dim(&format!("  {remark}"))));
         lines.extend(sent_late::latest(test).map(|late| style.dim(&format!("  {late}"))));
     }
     lines
