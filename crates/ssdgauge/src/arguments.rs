@@ -205,6 +205,10 @@ pub(crate) struct PlanOptions {
     /// run with exit code 1. Blocks that were trimmed or overwritten with zeros are left out.
     #[arg(long)]
     pub(crate) verify: bool,
+    /// Poll for completions (IOPOLL) in measured loads instead of waiting for interrupts. Needs a whole
+    /// drive with poll queues, such as NVMe under nvme.poll_queues=1; compared only with polled runs.
+    #[arg(long)]
+    pub(crate) polled: bool,
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) seed: u64,
