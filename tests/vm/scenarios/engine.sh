@@ -48,28 +48,28 @@ id = "mixed"
 revision = 1
 title = "Mixed"
 stream = { access = "random", block_size = "4KiB", read_percent = 50, queue_depth = 4, span = "16MiB" }
-until = { time = "3s" }
+until = { time = "1s" }
 score = { mean_of = "iops" }
 [[test]]
 id = "commits"
 revision = 1
 title = "Commits"
 stream = { access = "random", block_size = "4KiB", read_percent = 0, queue_depth = 1, span = "16MiB", sync = true, flush_every = 4 }
-until = { time = "3s" }
+until = { time = "1s" }
 score = { mean_of = "iops" }
 [[test]]
 id = "due"
 revision = 1
 title = "Due times"
 stream = { access = "random", block_size = "4KiB", read_percent = 100, per_second = 20.0, span = "16MiB" }
-until = { time = "3s" }
+until = { time = "1s" }
 score = { mean_of = "iops" }
 [[test]]
 id = "long"
 revision = 1
 title = "Long requests"
 stream = { access = "sequential", block_size = "1MiB", read_percent = 50, queue_depth = 2, span = "16MiB" }
-until = { time = "3s" }
+until = { time = "1s" }
 score = { mean_of = "iops" }
 END
     gauge 0 run polled.toml /dev/nvme0n1 --confirm POLLED --out "$@"
