@@ -41,6 +41,9 @@ pub struct Plan {
     /// Whether everything that the run wrote is read at its end and compared, every byte.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
+    /// Whether completions are polled (IOPOLL) instead of announced by interrupts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub polled: bool,
 }
 
 /// The suite of a plan.

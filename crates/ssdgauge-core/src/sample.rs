@@ -255,6 +255,8 @@ pub enum FindingKind {
     OtherTraffic,
     /// The kernel merged adjacent requests.
     Merged,
+    /// Completions were to be polled, and some came by interrupts.
+    NotPolled,
     /// An I/O scheduler of the kernel may reorder requests.
     Scheduler,
     /// The processor changes its frequency during measurements.
@@ -378,6 +380,7 @@ impl FindingKind {
             FindingKind::ResultsRead => "results-read",
             FindingKind::OtherTraffic => "other-traffic",
             FindingKind::Merged => "merged",
+            FindingKind::NotPolled => "not-polled",
             FindingKind::Scheduler => "scheduler",
             FindingKind::FrequencyGovernor => "frequency-governor",
             FindingKind::IdleStates => "idle-states",

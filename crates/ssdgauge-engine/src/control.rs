@@ -16,12 +16,13 @@ pub use replaying::{ReplayLoad, run_replay};
 
 use crate::load::Load;
 use crate::outcome::Outcome;
+use crate::ring_flags::RingFlags;
 use ssdgauge_core::{Engine, Finding, FindingKind, Severity, Sink};
 use start::{SpawnError, start};
 use std::io;
 
 /// Runs a load until the first of its limits. Where the kernel refuses io_uring, synchronous
-/// threads are used instead, and a finding reports it.
+/// threads are used instead, and a finding reports it; polled completions have no such replacement.
 ///
 /// # Errors
 /// The cause in words, where the threads or their memory could not be had. No request was sent.
@@ -33,6 +34,9 @@ pub fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
     let requested = load.workload.engine;
     let (mut io_threads, engine) = match (start(&load, requested), requested) {
         (Ok(io_threads), engine) => (io_threads, engine),
+        (Err(SpawnError::Ring(cause)), _) if matches!(load.ring_flags, RingFlags::Polled(_)) => {
+            return Err(format!("the kernel refuses a polled ring of io_uring ({cause})"));
+        }
         (Err(SpawnError::Ring(cause)), Engine::IoUring) => {
             let advice = ring_advice(&cause);
             sink.finding(Finding::new(

@@ -32,6 +32,6 @@ pub use outcome::Outcome;
 pub use pool::{Pool, longest_pool, random_tag};
 pub use recorder::Fault;
 pub use request_log::Log;
-pub use ring_flags::RingFlags;
+pub use ring_flags::{RingFlags, WholeRequests};
 pub use ring_tuning::{RingChoice, tune_rings, tuning_pays};
 pub use verification::{Mismatch, Place, Verification, VerifyError, read_back, verify};

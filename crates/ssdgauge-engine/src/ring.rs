@@ -74,8 +74,12 @@ impl Ring {
 
     /// Submits `submit` requests and waits for `wait` completions, at most `time`; returns the
     /// number of requests that the kernel took.
+    ///
+    /// A polled ring asks the drive once instead of waiting: Linux ignores the time limit of such a
+    /// ring, and before 6.6 also signals, so that a thread could not end while a drive hangs.
     #[inline]
     pub(crate) fn enter(&self, submit: u32, wait: u32, time: Option<Nanos>) -> io::Result<u32> {
+        let (wait, time) = if self.is_polled() { (0, None) } else { (wait, time) };
         let (fd, registered) = match self.index {
             Some(index) => (index as i32, true),
             None => (self.queues.as_raw_fd(), false),
@@ -87,6 +91,12 @@ impl Ring {
     pub(crate) fn queued(&self) -> u32 {
         // SAFETY: no other thread accesses the queue of this ring, and no view of it is held.
         unsafe { self.queues.submission_shared().len() as u32 }
+    }
+
+    /// Returns whether completions arrive only within a call.
+    #[inline]
+    pub(crate) fn is_polled(&self) -> bool {
+        matches!(self.flags, RingFlags::Polled(_))
     }
 
     /// Returns the setup of the ring for the engine report.
@@ -134,7 +144,7 @@ fn build(depth: u32, flags: RingFlags, direct: bool) -> io::Result<IoUring> {
         RingFlags::Plain => &mut builder,
         RingFlags::Cooperative => builder.setup_single_issuer().setup_coop_taskrun(),
         RingFlags::Deferred => builder.setup_single_issuer().setup_defer_taskrun(),
-        RingFlags::Polled => builder.setup_iopoll(),
+        RingFlags::Polled(_) => builder.setup_iopoll(),
     };
     builder.build(depth.min(MAX_ENTRIES))
 }

@@ -299,11 +299,18 @@ impl RingLoop {
             false => pace.due().min(assignment.deadline),
         };
         let sleep = pace.sleep(now, next);
-        // Shortly before the due time there is no call unless requests are queued: a sleep would
-        // be longer than the rest.
-        if sleep.is_none() && self.queued == 0 {
-            std::hint::spin_loop();
-            return Ok(());
+        // A polled ring needs calls for as long as requests are in flight, and waits in none.
+        let is_polled = ring.is_polled();
+        if self.queued == 0 && (self.in_flight == 0 || !is_polled) {
+            match sleep {
+                // Shortly before the due time a sleep would be longer than the rest.
+                None => std::hint::spin_loop(),
+                Some(time) if is_polled => std::thread::sleep(time.into()),
+                Some(_) => {}
+            }
+            if sleep.is_none() || is_polled {
+                return Ok(());
+            }
         }
         self.enters += 1;
         match ring.enter(self.queued, u32::from(sleep.is_some()), sleep) {

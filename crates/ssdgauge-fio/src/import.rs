@@ -143,6 +143,7 @@ pub fn import_with_logs(text: &str, logs: &[String]) -> Result<Imported, ImportE
         tests,
         repeat_until: None,
         verify: false,
+        polled: false,
     };
     if let Some(what) = plan.defect(drive.capacity) {
         return Err(ImportError::unfit(&plan.tests[0].title, what));

@@ -36,7 +36,8 @@ pub const MARK: &str = "# Job file of fio, written by ssdgauge export --fio";
 /// Refuses a target whose name fio would read as another one.
 pub fn job_file(plan: &Plan, target: &JobTarget) -> Result<String, NameError> {
     let filename = target.filename()?;
-    let mut writer = Writer { text: format!("{MARK}\n"), pause: Nanos::ZERO, section: 0 };
+    let mut writer =
+        Writer { text: format!("{MARK}\n"), pause: Nanos::ZERO, section: 0, polled: plan.polled };
     writer.comment(&format!(
         "{} (suite {} revision {}), seed {}",
         one_line(&plan.suite.title),
@@ -83,6 +84,8 @@ struct Writer {
     pause: Nanos,
     /// The number of sections.
     section: usize,
+    /// Whether completions are polled.
+    polled: bool,
 }
 
 impl Writer {
@@ -138,6 +141,9 @@ impl Writer {
             },
             Action::Run { workload, until, steady } => {
                 let mut sections = of_workload(workload, until);
+                if self.polled {
+                    sections.iter_mut().for_each(Section::poll);
+                }
                 let several = sections.len() > 1;
                 let addressing = workload.streams.iter().filter(|stream| stream.addresses());
                 for (section, stream) in sections.iter_mut().zip(addressing) {

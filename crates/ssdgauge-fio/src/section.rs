@@ -18,6 +18,13 @@ impl Section {
     fn set(&mut self, key: &'static str, value: impl ToString) {
         self.options.push((key, value.to_string()));
     }
+
+    /// Polls for completions, where the engine can.
+    pub(crate) fn poll(&mut self) {
+        if self.options.contains(&("ioengine", "io_uring".to_owned())) {
+            self.set("hipri", 1);
+        }
+    }
 }
 
 /// Returns the name of a section: letters, digits and hyphens only, because brackets end it.
@@ -311,6 +318,19 @@ mod tests {
         assert!(missing.contains("multiples of their own size"), "{missing}");
         let (_, missing) = options(Stream { access: Access::Sequential, ..stream });
         assert!(missing.contains("exact over every 100") && !missing.contains("own size"));
+    }
+
+    #[test]
+    fn only_jobs_of_io_uring_are_polled() {
+        let trims = ssdgauge_core::Operation::Trim;
+        for (operation, polls) in [(ssdgauge_core::Operation::Transfer, true), (trims, false)] {
+            let stream = Stream { operation, span: Bytes(1 << 20), ..Stream::default() };
+            let workload = Workload { engine: Engine::IoUring, streams: vec![stream] };
+            let until = Until { time: Some(Nanos::from_secs(9)), bytes: None };
+            let mut sections = of_workload(&workload, &until);
+            sections[0].poll();
+            assert_eq!(sections[0].options.contains(&("hipri", "1".to_owned())), polls);
+        }
     }
 
     #[test]

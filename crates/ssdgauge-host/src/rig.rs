@@ -11,12 +11,14 @@ mod lend;
 mod load;
 mod meters;
 mod open;
+mod polling;
 mod prepare;
 mod replay;
 mod stamped;
 mod timed;
 
 pub use meters::open_meters;
+pub use polling::check_polling;
 
 use crate::monitor;
 use crate::settings::power_saving::PowerControl;
@@ -29,7 +31,7 @@ use ssdgauge_core::{
 };
 use ssdgauge_drive::health_monitor::HealthMonitor;
 use ssdgauge_drive::helper::HelperClient;
-use ssdgauge_engine::{Device, Log, Pool, RingChoice, RingFlags, Verification};
+use ssdgauge_engine::{Device, Log, Pool, RingChoice, Verification};
 use ssdgauge_guard::{OpenTarget, WriteBudget};
 use ssdgauge_os::clock;
 use std::fs::File;
@@ -105,27 +107,6 @@ impl LinuxRig {
     /// Waits until the clock is calibrated, so that the first load is measured with it as well.
     pub fn settle(&self) {
         clock::settle();
-    }
-
-    /// Uses polled completions (IOPOLL) instead of interrupts from now on.
-    ///
-    /// # Errors
-    /// The queue of the drive does not support polling, where the kernel would fail such requests
-    /// or use interrupts all the same; or requests go through the page cache.
-    pub fn poll(&mut self) -> Result<(), String> {
-        let queue = self.backing.as_ref().map(|backing| backing.folder.join("queue/io_poll"));
-        let polls = queue.and_then(|path| std::fs::read_to_string(path).ok());
-        match polls.as_deref().map(str::trim) {
-            Some("1") if self.page_cache_reason.is_none() => {
-                let seen = "polled as requested".to_owned();
-                self.ring = Some(RingChoice { flags: RingFlags::Polled, seen });
-                Ok(())
-            }
-            Some("1") => Err(format!("{} is read through the page cache", self.info.target)),
-            Some(_) | None => {
-                Err(format!("the queue of {} does not support polling", self.info.target))
-            }
-        }
     }
 
     /// Returns a summary of the privileges that the process kept; `None` where it dropped none.
@@ -259,6 +240,7 @@ impl Rig for LinuxRig {
     ) -> Result<Ended, RigError> {
         self.check_filled(workload)?;
         self.report_page_cache(sink);
+        self.not_polled(workload).into_iter().for_each(|finding| sink.finding(finding));
         // After an idle step the first request of the workload, and no other, has to wake the
         // drive: the latency of waking is what such a test measures.
         if !self.idle_before {

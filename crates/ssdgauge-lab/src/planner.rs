@@ -29,6 +29,8 @@ pub struct Options {
     pub purge: Option<PurgeMethod>,
     /// Whether everything that the run wrote is verified at its end.
     pub verify: bool,
+    /// Whether completions are polled.
+    pub polled: bool,
 }
 
 impl Default for Options {
@@ -41,6 +43,7 @@ impl Default for Options {
             repeat: Repeat::Times(1),
             purge: None,
             verify: false,
+            polled: false,
         }
     }
 }
@@ -203,6 +206,7 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
         tests,
         repeat_until: repeat.rule(),
         verify: options.verify,
+        polled: options.polled,
     })
 }
 

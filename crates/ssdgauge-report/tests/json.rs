@@ -122,6 +122,7 @@ fn a_model_and_a_shortened_run_are_marked() {
     recipe.drive.kind = TargetKind::Virtual;
     recipe.plan.shortened = 10;
     recipe.plan.span_scaled = true;
+    recipe.plan.polled = true;
     let (document, table) = runs(&recipe);
     let run = &document["runs"][0];
     assert_eq!((&run["model"], &run["drive"]["kind"]), (&true.into(), &"virtual".into()));
@@ -129,7 +130,10 @@ fn a_model_and_a_shortened_run_are_marked() {
         (&run["suite"]["shortened"], &run["suite"]["is_shortened"]),
         (&10.into(), &true.into())
     );
-    assert_eq!(run["suite"]["span_scaled"], true);
+    assert_eq!(
+        (&run["suite"]["span_scaled"], &run["suite"]["polled"]),
+        (&true.into(), &true.into())
+    );
     assert!(table.lines().skip(1).all(|line| line.contains(",MODEL,")));
 }
 

@@ -4,6 +4,7 @@
 
 mod bench;
 mod claims;
+mod consent;
 mod crosscheck;
 mod distribution;
 mod export;
@@ -21,6 +22,7 @@ mod xray;
 
 pub(crate) use bench::BenchArguments;
 pub(crate) use claims::ClaimsArguments;
+pub(crate) use consent::ConsentOptions;
 pub(crate) use crosscheck::CrosscheckArguments;
 pub(crate) use distribution::{CompletionsArguments, ManualArguments};
 pub(crate) use export::ExportArguments;
@@ -203,6 +205,10 @@ pub(crate) struct PlanOptions {
     /// run with exit code 1. Blocks that were trimmed or overwritten with zeros are left out.
     #[arg(long)]
     pub(crate) verify: bool,
+    /// Poll for completions (IOPOLL) in measured loads instead of waiting for interrupts. Needs a whole
+    /// drive with poll queues, such as NVMe under nvme.poll_queues=1; compared only with polled runs.
+    #[arg(long)]
+    pub(crate) polled: bool,
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) seed: u64,
@@ -244,28 +250,6 @@ pub(crate) struct RunOptions {
     /// The target that this process runs, as NUMBER:START; set by the program itself.
     #[arg(long, hide = true, value_parser = parse_part)]
     pub(crate) part: Option<Part>,
-}
-
-/// What the user permits for a drive, by its serial.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct ConsentOptions {
-    /// Confirm that the drive with this serial may be overwritten; one for each drive.
-    #[arg(long, value_name = "SERIAL")]
-    pub(crate) confirm: Vec<String>,
-    /// Allow erasing existing file systems and data on the drive with this serial.
-    #[arg(long, value_name = "SERIAL")]
-    pub(crate) erase: Vec<String>,
-    /// Accept that uses of the drive with this serial may be hidden, as in a container.
-    #[arg(long, value_name = "SERIAL")]
-    pub(crate) confined: Vec<String>,
-}
-
-impl ConsentOptions {
-    /// Returns the serial of `given` that is `expected`, else the first: a wrong one is refused by name.
-    pub(crate) fn named<'a>(given: &'a [String], expected: Option<&str>) -> Option<&'a str> {
-        let matching = given.iter().find(|serial| Some(serial.as_str()) == expected);
-        matching.or(given.first()).map(String::as_str)
-    }
 }
 
 /// The power meters of a run.

@@ -425,7 +425,7 @@ impl From<CompareError> for Failure {
             CompareError::Firmware { .. } => "add --any-firmware to compare them anyway",
             CompareError::OtherDrive(_) => "compare two drives without --history",
             CompareError::NothingInCommon(_) => {
-                "compare runs of the same tests and revisions, with the same --shorten"
+                "compare runs of the same tests and revisions, with the same --shorten and --polled"
             }
         };
         Failure::new(FailureKind::Usage, error.to_string(), hint)

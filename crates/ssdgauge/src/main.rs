@@ -12,6 +12,7 @@ mod look_process;
 mod meter_specs;
 mod output;
 mod page_file;
+mod polling;
 mod process;
 mod progress;
 mod protocol;

@@ -2,6 +2,7 @@
 
 use crate::arguments::{PlanOptions, ReplayOptions};
 use crate::failure::{Failure, FailureKind};
+use crate::polling;
 use crate::replay_streams::ReplayStreams;
 use crate::suite_options::{DEFAULT_SIZE, find_suite, planner_options_from, size_for};
 use crate::target::SizeRequest;
@@ -80,13 +81,24 @@ impl Protocol {
     pub(crate) fn plan(&self, drive: &DriveInfo, options: &PlanOptions) -> Result<Plan, Failure> {
         let planner = planner_options_from(options);
         match self {
-            Protocol::Suite(suite) => Ok(ssdgauge_lab::plan(suite, drive, &planner)?),
+            Protocol::Suite(suite) => {
+                let plan = ssdgauge_lab::plan(suite, drive, &planner)?;
+                polling::check(&plan, drive)?;
+                Ok(plan)
+            }
             Protocol::Trace(trace) => {
                 if options.verify {
                     return Err(Failure::new(
                         FailureKind::Usage,
                         "a replay is not verified: what each block holds behind it is not followed",
                         "nothing was written; omit --verify",
+                    ));
+                }
+                if options.polled {
+                    return Err(Failure::new(
+                        FailureKind::Usage,
+                        "the completions of a replay come by interrupts",
+                        "nothing was written; omit --polled",
                     ));
                 }
                 let replay = trace.replay(drive, u64::from(options.shorten.max(1)))?;

@@ -68,5 +68,6 @@ pub(crate) fn planner_options_from(options: &PlanOptions) -> Options {
         repeat: options.repeat,
         purge: options.purge,
         verify: options.verify,
+        polled: options.polled,
     }
 }

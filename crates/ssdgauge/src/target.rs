@@ -3,7 +3,7 @@
 use crate::arguments::ConsentOptions;
 use crate::failure::{Failure, FailureKind};
 use crate::process::StopFlag;
-use crate::{request_log, suggestion, terminal, text_file};
+use crate::{polling, request_log, suggestion, terminal, text_file};
 use ssdgauge_core::{Bytes, DriveChange, DriveInfo, Plan, Rig};
 use ssdgauge_guard::{
     Candidate, Continued, LookPlace, Refusal, TargetError, TargetOptions, TargetPlace,
@@ -226,6 +226,9 @@ impl Target {
                 };
                 let mut rig = LinuxRig::open_with(*candidate, &options, seed)?;
                 rig.stop_on(stop.flag());
+                if plan.polled {
+                    rig.poll().map_err(polling::refused)?;
+                }
                 let meters = rig.attach(meters)?;
                 if let Some(path) = log_ios {
                     request_log::start(&mut rig, path)?;

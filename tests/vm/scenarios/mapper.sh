@@ -1,7 +1,7 @@
 #!/bin/sh
 # Drives below device-mapper: error regions, outages, requests that never complete, dropped writes, failing
 # flushes, mappings that store less than they state.
-# vm: --nvme 64M --copy dmsetup --module dm_mod --module dm_flakey --module dm_zero
+# vm: --nvme 64M --copy dmsetup --copy fio --module dm_mod --module dm_flakey --module dm_zero --module dm_delay
 . /usr/bin/expect.sh
 
 # node MAPPING: prints its kernel name.
@@ -160,10 +160,89 @@ a_mapping_that_stores_less_than_it_states_is_found() {
     at_least 'the end of its stored bytes' 50834964 "$at_most"
 }
 
+# slow NAME: creates a mapping that delays writes and discards by 2 ms and flushes by 5 ms, and prints its node.
+slow() {
+    blank /dev/nvme0n1
+    echo '0 65536 delay /dev/nvme0n1 0 0 /dev/nvme0n1 0 2 /dev/nvme0n1 0 5' | dmsetup create "$1"
+    node "$1"
+}
+
+# one_load STREAM: runs STREAM at queue depth 1 on the first 16 MiB of the mapping for 4 s, into a.ssdg. Its system
+# calls wait, as those of the engine psync of fio.
+one_load() {
+    cat >one.toml <<END
+[suite]
+id = "one"
+revision = 1
+title = "A scenario"
+prepare = [{ fill = "sequential", span = "16MiB", block_size = "128KiB" }]
+[[test]]
+id = "load"
+revision = 1
+title = "Load"
+engine = "synchronous"
+stream = { span = "16MiB", $1 }
+until = { time = "4s" }
+score = { mean_of = "iops" }
+END
+    gauge 0 run one.toml "/dev/$dm" --confirm "$dm:33554432" --out a.ssdg
+}
+
+# of_load DIRECTION VALUE: prints VALUE over the seconds of the load.
+of_load() {
+    sql a.ssdg "SELECT CAST($2 AS INTEGER) FROM interval JOIN step ON step_id = step.id
+        WHERE phase_kind='measure' AND direction='$1'"
+}
+
+# close_to SUBJECT ACTUAL EXPECTED: both differ by at most 5 % or one tick of the timer of dm-delay, 4 ms, to which it
+# rounds its delays; both are printed.
+close_to() {
+    echo "$1: $2 us by ssdgauge, $3 us" >&2
+    most=$(($3 / 20))
+    [ "$most" -ge 4000 ] || most=4000
+    difference=$(($2 - $3))
+    at_least "the largest difference from $3" "$most" "${difference#-}"
+}
+
+a_flush_takes_as_long_as_fio_measures() {
+    dm=$(slow flushed)
+    one_load 'access = "random", block_size = "4KiB", read_percent = 0, flush_every = 1'
+    fio --name=commits --filename="/dev/$dm" --rw=randwrite --bs=4k --size=16M --ioengine=psync \
+        --direct=1 --fdatasync=1 --time_based --runtime=4 --output-format=json --output=fio.json >out 2>talk ||
+        fail "fio: $(tail -n 4 talk)"
+    by_fio=$(awk '/"sync" :/ { sync = 1 } sync && /"50.000000" :/ { gsub(",", ""); print int($3 / 1000); exit }' fio.json)
+    gauge 0 report a.ssdg --json
+    ours=$(sed -n 's/.*"flush_lat_p50_us": *\([0-9]*\).*/\1/p' out)
+    at_least 'the number of flushes' "$(of_load flush 'sum(ios)')" 30
+    at_least 'its median, with a delay of 5 ms' "$ours" 5000
+    close_to 'a flush, median, also by fio --fdatasync=1' "$ours" "$by_fio"
+    dmsetup remove flushed
+}
+
+# discards DEVICE: prints its completed discards, their sectors, and the milliseconds that they took.
+discards() {
+    awk '{ print $12, $14, $15 }' "/sys/block/$1/stat"
+}
+
+a_trim_takes_as_long_as_the_device_counts() {
+    dm=$(slow trimmed)
+    before=$(discards "$dm")
+    one_load 'operation = "trim", access = "sequential", block_size = "1MiB"'
+    set -- $before $(discards "$dm")
+    requests=$(of_load trim 'sum(ios)')
+    at_least 'the number of trims' "$requests" 30
+    is 'the number of discards' $(($4 - $1)) "$requests"
+    is 'the number of their sectors' $(($5 - $2)) $((requests * 2048))
+    close_to 'a trim, mean, also by the counters of the device' "$(of_load trim 'sum(lat_sum_ns) / sum(ios) / 1000')" \
+        $((($6 - $3) * 1000 / requests))
+    dmsetup remove trimmed
+}
+
 scenarios an_error_region_fails_with_its_place \
     a_mapping_that_stores_less_than_it_states_is_found \
     an_outage_of_two_seconds_ends_the_step_with_its_moment \
     a_signal_is_honoured_while_the_drive_hangs \
     a_drive_that_never_answers_is_given_up_after_thirty_seconds \
     writes_that_are_dropped_from_some_moment_on_are_found_at_the_end a_flush_that_fails_ends_the_run \
-    a_drive_that_keeps_its_data_is_flushed_and_read_back
+    a_drive_that_keeps_its_data_is_flushed_and_read_back a_flush_takes_as_long_as_fio_measures \
+    a_trim_takes_as_long_as_the_device_counts

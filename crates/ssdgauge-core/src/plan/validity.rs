@@ -281,6 +281,7 @@ mod tests {
             tests: vec![test],
             repeat_until: None,
             verify: false,
+            polled: false,
         }
     }
 

@@ -3,8 +3,9 @@
 //! Layouts: the Statistics log of Flexible Data Placement (TP4146, now NVM Express Base Specification
 //! 2.1; `fdp` of nvme-cli 2.3), the extended SMART log of the OCP Datacenter NVMe SSD Specification 2.0
 //! (`ocp` of nvme-cli), the SMART cloud log of boot drives (`wdc` of nvme-cli, extended SMART log),
-//! Micron's extended SMART log FBh (`micron` of nvme-cli) and the additional SMART log of Intel and
-//! Solidigm (`intel` and `solidigm` of nvme-cli). A log is queried only where the drive lists it, or
+//! Micron's extended SMART logs FBh and D0h (`micron` of nvme-cli), the NAND statistics FBh of WD (`wdc`),
+//! the extended SMART attributes C4h of Seagate (`seagate`), and the additional SMART log of Intel, Solidigm
+//! and Memblaze (`intel`, `solidigm` and `memblaze` of nvme-cli). A log is queried only where the drive lists it, or
 //! where it has no list and its maker and kind have such a log, because a drive stores each rejected
 //! command in its error log. Every byte is checked.
 
@@ -35,10 +36,13 @@ const BOOT_GUID: [u8; 16] = [
 const INTEL: u16 = 0x8086;
 const SOLIDIGM: u16 = 0x025e;
 const MICRON: u16 = 0x1344;
+const MEMBLAZE: u16 = 0x1c5f;
+const SEAGATE: u16 = 0x1bb1;
+const SANDISK: u16 = 0x15b7;
 /// The makers whose drives for servers have an OCP log: Samsung, Micron, Western Digital (three
 /// identifiers), SK hynix, Kioxia (two), Solidigm, Seagate.
 const OCP_MAKERS: [u16; 10] =
-    [0x144d, MICRON, 0x15b7, 0x1b96, 0x1c58, 0x1c5c, 0x1179, 0x1e0f, SOLIDIGM, 0x1bb1];
+    [0x144d, MICRON, SANDISK, 0x1b96, 0x1c58, 0x1c5c, 0x1179, 0x1e0f, SOLIDIGM, SEAGATE];
 
 /// The items of the additional SMART log: twelve bytes each, identifier in byte 0, raw value in bytes
 /// 10:5.
@@ -47,6 +51,17 @@ const NAND_WRITTEN: u8 = 0xf4;
 const HOST_WRITTEN: u8 = 0xf5;
 /// The granule of both: 65,536 sectors of 512 bytes. The data sheets of Intel write 32 MiB.
 const ITEM_BYTES: u64 = 32 << 20;
+
+/// The place of the bytes written to the NAND in log D0h of Micron.
+const D0_WRITTEN: usize = 176;
+
+/// The attributes of Seagate's log C4h: twelve bytes each behind a version of two, with the number in
+/// byte 0. From version 2 on, bytes 11:4 are the value; the version before has four bytes of no stated unit.
+const ATTRIBUTES_AT: usize = 2;
+const LEAST_VERSION: u16 = 2;
+/// The numbers of the lower and the upper half of each count of bytes.
+const TO_FLASH: [u8; 2] = [233, 234];
+const FROM_HOSTS: [u8; 2] = [241, 242];
 
 /// A log page that counts the bytes written to the media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +74,13 @@ pub(crate) enum LogSource {
     Boot,
     /// The extended SMART log of Micron.
     Micron,
-    /// The additional SMART log of Intel and Solidigm.
+    /// The extended SMART log D0h of Micron.
+    MicronD0,
+    /// The NAND statistics of WD, in the version that counts bytes.
+    Wd,
+    /// The extended SMART attributes of Seagate.
+    Seagate,
+    /// The additional SMART log of Intel, Solidigm and Memblaze.
     Additional,
 }
 
@@ -93,7 +114,10 @@ impl LogSource {
             LogSource::Ocp => "OCP extended SMART log C0h",
             LogSource::Boot => "extended SMART log C0h of boot drives",
             LogSource::Micron => "Micron extended SMART log FBh",
-            LogSource::Additional => "Intel and Solidigm additional SMART log CAh",
+            LogSource::MicronD0 => "Micron extended SMART log D0h",
+            LogSource::Wd => "WD NAND statistics, log FBh",
+            LogSource::Seagate => "Seagate extended SMART attributes, log C4h",
+            LogSource::Additional => "Intel, Solidigm and Memblaze additional SMART log CAh",
         }
     }
 
@@ -107,6 +131,9 @@ impl LogSource {
             LogSource::Ocp => ocp(&query::log(pass_through, C0, LENGTH)?),
             LogSource::Boot => boot(&query::log(pass_through, C0, LENGTH)?),
             LogSource::Micron => by_kind_of_cell(&query::log(pass_through, 0xfb, LENGTH)?),
+            LogSource::MicronD0 => micron_d0(&query::log(pass_through, 0xd0, LENGTH)?),
+            LogSource::Wd => wd(&query::log(pass_through, 0xfb, LENGTH)?),
+            LogSource::Seagate => seagate(&query::log(pass_through, 0xc4, LENGTH)?),
             LogSource::Additional => additional(&query::log(pass_through, 0xca, LENGTH)?),
         })
     }
@@ -135,12 +162,17 @@ fn candidates(
     if may(C0, !controller.has_volatile_cache && OCP_MAKERS.contains(&vendor)) {
         logs.extend([LogSource::Ocp, LogSource::Boot]);
     }
-    if matches!(vendor, INTEL | SOLIDIGM) && may(0xca, true) {
-        logs.push(LogSource::Additional);
-    }
-    if vendor == MICRON && may(0xfb, false) {
-        logs.push(LogSource::Micron);
-    }
+    let is_sn720 = controller.model.as_ref().is_some_and(|model| model.contains("SN720"));
+    let rows = [
+        (LogSource::Additional, matches!(vendor, INTEL | SOLIDIGM) && may(0xca, true)),
+        (LogSource::Additional, vendor == MEMBLAZE && may(0xca, false)),
+        (LogSource::Micron, vendor == MICRON && may(0xfb, false)),
+        (LogSource::MicronD0, vendor == MICRON && may(0xd0, false)),
+        // Of the models from which `wdc` of nvme-cli reads this log, the one that a name identifies.
+        (LogSource::Wd, vendor == SANDISK && is_sn720 && may(0xfb, true)),
+        (LogSource::Seagate, vendor == SEAGATE && may(0xc4, false)),
+    ];
+    logs.extend(rows.into_iter().filter(|(_, may)| *may).map(|(log, _)| log));
     logs
 }
 
@@ -172,6 +204,39 @@ fn by_kind_of_cell(data: &[u8]) -> Option<Written> {
     let whole = reader.u128(0)?.checked_add(reader.u128(16)?)?;
     // A log of zeros is one that the firmware does not fill.
     (whole > 0).then(|| Written { host: None, media: Counter::of_bytes(whole, 1) })
+}
+
+/// Decodes the bytes written to the NAND (`NAND Writes (Bytes Written)`), a number of 64 bits.
+fn micron_d0(data: &[u8]) -> Option<Written> {
+    let bytes = ByteReader(data.get(..LENGTH)?).u64(D0_WRITTEN)?;
+    is_a_count(bytes).then(|| Written { host: None, media: Counter::of_bytes(bytes.into(), 1) })
+}
+
+/// Decodes the NAND statistics of version 0 (bytes 511:510): bytes written to TLC in bytes 15:0 and to SLC
+/// in bytes 31:16. Later versions count units of no stated size.
+fn wd(data: &[u8]) -> Option<Written> {
+    let version = ByteReader(data.get(..LENGTH)?).u16(LENGTH - 2)?;
+    if version == 0 { by_kind_of_cell(data) } else { None }
+}
+
+/// Decodes the attributes of Seagate, which come in any order.
+fn seagate(data: &[u8]) -> Option<Written> {
+    let data = data.get(..LENGTH)?;
+    (ByteReader(data).u16(0)? >= LEAST_VERSION).then_some(())?;
+    let value = |number: u8| {
+        let mut all = data[ATTRIBUTES_AT..].chunks_exact(ITEM);
+        all.find(|one| one[0] == number).and_then(|one| ByteReader(one).u64(4))
+    };
+    let count = |[low, high]: [u8; 2]| {
+        let (low, high) = (value(low)?, value(high)?);
+        Some(Counter::of_bytes(u128::from(high) << 64 | u128::from(low), 1))
+    };
+    Some(Written { host: Some(count(FROM_HOSTS)?), media: count(TO_FLASH)? })
+}
+
+/// Returns whether `bytes` can be a count: firmware that does not fill a field leaves zeros or ones.
+fn is_a_count(bytes: u64) -> bool {
+    bytes != 0 && bytes != u64::MAX
 }
 
 /// Decodes the additional SMART log, whose items come in any order.

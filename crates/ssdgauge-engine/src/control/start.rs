@@ -11,11 +11,10 @@ use crate::pauses::Pauses;
 use crate::recorder::{IntervalRecord, Message, ThreadRecorder};
 use crate::request_log::ThreadLog;
 use crate::ring::Ring;
-use crate::ring_flags::RingFlags;
 use crate::synchronous;
 use crate::uring;
 use crate::verification::Expected;
-use ssdgauge_core::{Access, Arrival, Engine, OpenLoopCount, RequestSource, Schedule, Stream};
+use ssdgauge_core::{Access, Engine, OpenLoopCount, RequestSource, Schedule, Stream};
 use ssdgauge_os::clock::Clock;
 use std::fmt;
 use std::io;
@@ -127,14 +126,7 @@ impl<'a> StreamShare<'a> {
             sequential: stream.access == Access::Sequential,
             write_buffer: write_data.next(stream, depth),
             expected: self.expected,
-            // With deferred completions, a request would complete at the next due time.
-            ring_flags: match stream.arrival {
-                Arrival::Closed => load.ring_flags,
-                Arrival::Uniform { .. }
-                | Arrival::InPhase { .. }
-                | Arrival::Poisson { .. }
-                | Arrival::Recorded { .. } => RingFlags::Plain,
-            },
+            ring_flags: load.ring_flags.for_stream(stream),
             stop_signal: stop_signal.clone(),
             budget: self.budget.clone(),
             start: 0,

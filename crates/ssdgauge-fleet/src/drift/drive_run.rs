@@ -58,6 +58,8 @@ pub struct TestKey {
     pub test: String,
     /// The revisions of both, and the divisor of a shortened run.
     revisions: [u32; 3],
+    /// Whether completions were polled.
+    polled: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -126,6 +128,7 @@ pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
             suite: sanitize_prose(&head.plan.suite.id),
             test: sanitize_prose(&test.test.id),
             revisions: [head.plan.suite.revision, test.test.revision, head.plan.shortened.max(1)],
+            polled: head.plan.polled,
         };
         let metric = test.headline.metric;
         if let Some(value) = test.headline.value.filter(|value| *value > 0.0) {

@@ -225,6 +225,7 @@ fn engine_load(gaps: &SchedulingGaps, step: &Step<'_>) -> Vec<Finding> {
     if let Some(running) = least.filter(|running| *running >= CEILING)
         && is_closed
         && is_ring
+        && step.polled.is_none_or(|for_each_call| for_each_call >= CEILING)
         && step.kind != TargetKind::Null
         && step.elapsed >= Nanos::SECOND
     {

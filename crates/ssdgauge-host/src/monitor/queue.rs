@@ -156,6 +156,7 @@ mod tests {
             in_flight: Some(sent),
             whole: true,
             stopped: false,
+            polled: None,
             page_cached: false,
         };
         finding(&step, kernel.as_ref(), length).map(|finding| finding.text).unwrap_or_default()

@@ -17,6 +17,9 @@ pub(crate) struct Step<'a> {
     pub(crate) whole: bool,
     /// Whether it was stopped by the user.
     pub(crate) stopped: bool,
+    /// Where completions are polled, the requests for each system call: such a thread is always busy, and
+    /// one whose calls find few completions waits for the drive.
+    pub(crate) polled: Option<f64>,
     /// Whether requests went through the page cache, which is a finding already.
     pub(crate) page_cached: bool,
 }

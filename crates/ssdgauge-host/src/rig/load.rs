@@ -6,7 +6,7 @@ use ssdgauge_core::{
     Data, EndedBy, Finding, FindingKind, RigError, Severity, Sink, Stream, Until, Workload,
 };
 use ssdgauge_engine::io_errors;
-use ssdgauge_engine::{self as engine, Load, Outcome, RingFlags};
+use ssdgauge_engine::{self as engine, Load, Outcome, RingChoice, RingFlags};
 use ssdgauge_guard::StepBytes;
 use std::time::Instant;
 
@@ -59,6 +59,7 @@ impl LinuxRig {
             in_flight: outcome.report.in_flight,
             whole: outcome.faults.is_empty() && outcome.silence.is_none(),
             stopped: outcome.by == EndedBy::Stop,
+            polled: outcome.report.ios_per_enter.filter(|_| self.is_polled()),
             page_cached: self.page_cache_reason.is_some(),
         };
         let (findings, kernel) = interference.end(&step, &latencies);
@@ -92,7 +93,7 @@ impl LinuxRig {
             covering,
             pool: &self.pool,
             verification: &self.verification,
-            ring_flags: self.ring.as_ref().map_or(RingFlags::Plain, |choice| choice.flags),
+            ring_flags: self.ring_flags(covering),
             stop_requested: &self.stop_requested,
             log: self.log.as_mut().filter(|_| !covering),
         };
@@ -102,8 +103,14 @@ impl LinuxRig {
             what: format!("cannot run the load on {}", self.info.target),
             cause,
         })?;
-        if let Some(choice) = self.ring.as_ref().filter(|_| outcome.report.engine == "io_uring") {
-            outcome.report.setup = format!("{}; {}", outcome.report.setup, choice.seen);
+        let (is_ring, setup) = (outcome.report.engine == "io_uring", &mut outcome.report.setup);
+        // A step whose requests cannot be polled is not polled as requested.
+        let is_used = |one: &&RingChoice| match one.flags {
+            RingFlags::Polled(_) => setup.starts_with(one.flags.name()),
+            RingFlags::Plain | RingFlags::Cooperative | RingFlags::Deferred => is_ring,
+        };
+        if let Some(choice) = self.ring.as_ref().filter(is_used) {
+            *setup = format!("{setup}; {}", choice.seen);
         }
         Ok((outcome, bytes))
     }

@@ -71,6 +71,7 @@ pub fn plan_replay(
         tests: (1..=repeat.at_most()).map(test).collect(),
         repeat_until: repeat.rule(),
         verify: false,
+        polled: false,
     })
 }
 

@@ -56,6 +56,7 @@ pub fn proof_plan(drive: &DriveInfo, depth: Depth, seed: u64) -> Result<Plan, Pr
         tests: vec![test],
         repeat_until: None,
         verify: false,
+        polled: false,
     })
 }
 

@@ -46,6 +46,7 @@ pub fn xray_plan(drive: &DriveInfo, options: &XrayOptions) -> Result<Plan, XrayE
         tests: vec![test],
         repeat_until: None,
         verify: false,
+        polled: false,
     })
 }
 

@@ -228,6 +228,7 @@ fn objection(run: &Run) -> Option<&'static str> {
         (run.head.plan.suite.id != quick_look::SUITE, "it is no run of the suite quick"),
         (run.is_shortened(), "the run was shortened"),
         (run.head.plan.span_scaled, "the span was scaled"),
+        (run.head.plan.polled, "its completions were polled"),
         (!run.complete, "the run is not finished"),
         (run.head.drive.kind == TargetKind::Null, "there is no drive"),
     ];

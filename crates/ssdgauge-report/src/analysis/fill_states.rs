@@ -48,6 +48,7 @@ struct Load {
     score: Score,
     shortened: u32,
     span_scaled: bool,
+    polled: bool,
     model_revision: Option<u32>,
 }
 
@@ -124,6 +125,7 @@ fn sample(run: &Run, test: &TestRun, drive: usize) -> Option<(Load, Sample)> {
         score: test.test.score.clone(),
         shortened: plan.shortened,
         span_scaled: plan.span_scaled,
+        polled: plan.polled,
         model_revision: run.head.drive.model_revision(),
     };
     let title = sanitize::prose(&test.test.title);

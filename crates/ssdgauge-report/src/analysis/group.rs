@@ -1,6 +1,7 @@
 //! Groups of comparable tests of several runs.
 //!
-//! Tests share a chart only if suite, id, revision, duration and span are equal. A model never
+//! Tests share a chart only if suite, id, revision, duration, span and the way of their completions are
+//! equal. A model never
 //! shares a chart with a measured drive, or with a model of another revision.
 
 use crate::model::metrics;
@@ -39,6 +40,7 @@ struct Key {
     revision: u32,
     shortened: u32,
     span_scaled: bool,
+    polled: bool,
     class: Class,
     /// The revision of the model; `None` for drives.
     model_revision: Option<u32>,
@@ -99,6 +101,7 @@ pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<&'static str>
         (a.revision != b.revision, "the revisions of the test differ"),
         (a.shortened != b.shortened, "the durations were divided by different factors"),
         (a.span_scaled != b.span_scaled, "one of the spans was scaled"),
+        (a.polled != b.polled, "the completions of one run were polled"),
         (a.class != b.class, "a model and a measured drive are not comparable"),
         (a.model_revision != b.model_revision, "the revisions of the model differ"),
         (a.spans != b.spans, "the spans differ"),
@@ -165,6 +168,7 @@ fn key(member: Member<'_>) -> Key {
         revision: member.test.test.revision,
         shortened: plan.shortened,
         span_scaled: plan.span_scaled,
+        polled: plan.polled,
         class: class(member.run.head.drive.kind),
         model_revision: member.run.head.drive.model_revision(),
         spans: measured_spans(&member.test.test)
@@ -201,6 +205,9 @@ fn distinction(key: &Key, all: &[Key]) -> String {
             0 | 1 => "full length".to_owned(),
             divisor => format!("shortened to 1/{divisor}"),
         });
+    }
+    if some(&|other| other.polled != key.polled) {
+        words.push(if key.polled { "polled completions" } else { "interrupts" }.to_owned());
     }
     if some(&|other| other.class != key.class) {
         words.push(match key.class {

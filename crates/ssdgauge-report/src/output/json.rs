@@ -52,6 +52,7 @@ fn run(run: &Run, cohort: &Cohort) -> Value {
             "shortened": plan.shortened.max(1),
             "is_shortened": run.is_shortened(),
             "span_scaled": plan.span_scaled,
+            "polled": plan.polled,
             "seed": plan.seed.to_string(),
         },
         "repeat_until": plan.repeat_until.map(|rule| json!({

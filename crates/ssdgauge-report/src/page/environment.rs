@@ -75,6 +75,10 @@ fn machine(runs: &[Run], drives: &ReportDrives) -> Markup {
     }
 }
 
+/// What a page says about the completions of a run with `--polled`.
+const POLLED: &str = "polled (IOPOLL) in measured loads: a latency contains no interrupt, and a processor is busy \
+                      while requests are in flight";
+
 fn facts(run: &Run) -> Markup {
     let drive = &run.head.drive;
     let plan = &run.head.plan;
@@ -105,8 +109,9 @@ fn facts(run: &Run) -> Markup {
         ("Program", sanitize::prose(&run.head.program)),
     ];
     html! {
+        @let polled = plan.polled.then(|| ("Completions", POLLED.to_owned()));
         @let proof = run.proof.map(|proof| ("Proof of the capacity", proof.describe()));
-        @for (key, value) in rows.into_iter().chain(durability(run)).chain(proof) {
+        @for (key, value) in rows.into_iter().chain(polled).chain(durability(run)).chain(proof) {
             tr { th scope="row" { (key) } td { (value) } }
         }
         (pairs(&drive.details))

@@ -107,6 +107,9 @@ pub(crate) fn marks(head: &Head, complete: bool) -> Vec<String> {
     if plan.span_scaled {
         marks.push("SPAN SCALED".to_owned());
     }
+    if plan.polled {
+        marks.push("POLLED".to_owned());
+    }
     if !complete {
         marks.push("UNFINISHED".to_owned());
     }

@@ -68,6 +68,7 @@ pub fn plan(suite: &str, tests: Vec<Test>) -> Plan {
         tests,
         repeat_until: None,
         verify: false,
+        polled: false,
     }
 }
 

@@ -63,6 +63,7 @@ pub(crate) fn plan() -> Plan {
         }],
         repeat_until: None,
         verify: false,
+        polled: false,
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct BenchArguments {
     /// Use synchronous threads, one per request in flight, instead of io_uring.
     #[arg(long)]
     pub(crate) synchronous: bool,
-    /// Use polled completions (IOPOLL) instead of interrupts.
+    /// Poll for completions (IOPOLL) instead of waiting for interrupts, as `run --polled` does.
     #[arg(long, conflicts_with = "synchronous")]
     pub(crate) polled: bool,
     /// Length of each request.

@@ -2,7 +2,7 @@
 
 use crate::arguments::{self, ConsentOptions};
 use crate::failure::{Failure, FailureKind};
-use crate::terminal;
+use crate::{polling, terminal};
 use serde_json::json;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
@@ -24,9 +24,7 @@ pub(crate) fn execute(arguments: &arguments::BenchArguments) -> Result<(), Failu
     // The clock is calibrated first: a single run has no warm-up in which that could happen.
     rig.settle();
     if arguments.polled {
-        let advice = "nothing was measured; enable the polling queues of the driver (kernel \
-                      parameter nvme.poll_queues=1)";
-        rig.poll().map_err(|cause| Failure::new(FailureKind::Refused, cause, advice))?;
+        rig.poll().map_err(polling::refused)?;
     }
     if let Some(path) = &arguments.log_ios {
         crate::request_log::start(&mut rig, path)?;
@@ -69,6 +67,11 @@ fn check_block_size(block: Bytes, drive: &DriveInfo) -> Result<(), Failure> {
     }))
 }
 
+/// Refuses polled completions that `drive` does not have, before anything is written.
+fn check_polled(arguments: &arguments::BenchArguments, drive: &DriveInfo) -> Result<(), Failure> {
+    if arguments.polled { polling::check_drive(drive) } else { Ok(()) }
+}
+
 /// Opens and fills the target; returns the rig and the size of the tested range.
 fn open(arguments: &arguments::BenchArguments) -> Result<(LinuxRig, Bytes), Failure> {
     let path = Path::new(&arguments.target);
@@ -81,6 +84,7 @@ fn open(arguments: &arguments::BenchArguments) -> Result<(LinuxRig, Bytes), Fail
         }
         let rig = LinuxRig::reading(path, !arguments.cached)
             .map_err(|error| refused(format!("cannot read {}: {error}", path.display())))?;
+        check_polled(arguments, rig.drive())?;
         if !arguments.cached {
             check_block_size(arguments.block_size, rig.drive())?;
         }
@@ -95,6 +99,7 @@ fn open(arguments: &arguments::BenchArguments) -> Result<(LinuxRig, Bytes), Fail
         }
     };
     check_block_size(arguments.block_size, &candidate.info)?;
+    check_polled(arguments, &candidate.info)?;
     let span = Bytes(candidate.info.capacity.0.min(arguments.size.0));
     let options = TargetOptions {
         confirm: ConsentOptions::named(&arguments.consent.confirm, None),

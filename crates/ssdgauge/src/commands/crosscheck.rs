@@ -106,6 +106,10 @@ fn check_origin(head: &Head, file: &Path) -> Result<(), Failure> {
         let hint = "run the load with `ssdgauge run`, and check that run";
         return usage(format!("{name} was imported from {program}"), hint);
     }
+    if head.plan.polled {
+        let hint = "check a run without --polled: the jobs of fio use interrupts";
+        return usage(format!("the completions of {name} were polled"), hint);
+    }
     match head.drive.kind {
         TargetKind::Block | TargetKind::File => Ok(()),
         TargetKind::Virtual => usage(

@@ -262,6 +262,19 @@ fn resume_same(
             "nothing was written; continue it without --verify, or name another --out",
         ));
     }
+    if options.plan.polled != plan.polled {
+        let (was, hint) = match plan.polled {
+            true => ("polled", "continue it with --polled, or name another --out"),
+            false => {
+                ("announced by interrupts", "continue it without --polled, or name another --out")
+            }
+        };
+        return Err(Failure::new(
+            FailureKind::Refused,
+            format!("the completions of {} were {was}", file.display()),
+            format!("nothing was written; {hint}"),
+        ));
+    }
     drop(run);
     let arguments = arguments::ResumeArguments {
         file: file.to_owned(),

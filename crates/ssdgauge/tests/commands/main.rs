@@ -28,6 +28,7 @@ mod meters;
 mod notes;
 mod outputs;
 mod plan;
+mod polled;
 mod power_cuts;
 mod prove;
 mod python;

@@ -31,6 +31,34 @@ fn with_cells(guid: Option<[u8; 16]>, tlc: u128, slc: u128) -> Vec<u8> {
     log
 }
 
+/// Seagate's log C4h of `version` with the attributes `values`.
+fn seagate_log(version: u16, values: &[(u8, u64)]) -> Vec<u8> {
+    let mut log = vec![0; LENGTH];
+    log[..2].copy_from_slice(&version.to_le_bytes());
+    for (number, (id, value)) in values.iter().enumerate() {
+        let one = &mut log[2 + 12 * number..14 + 12 * number];
+        one[0] = *id;
+        one[4..].copy_from_slice(&value.to_le_bytes());
+    }
+    log
+}
+
+fn micron_d0_log(bytes: u64) -> Vec<u8> {
+    let mut log = vec![0x5a; LENGTH];
+    log[176..184].copy_from_slice(&bytes.to_le_bytes());
+    log
+}
+
+/// The same drive as the model `model`.
+fn of_model(mut drive: Fixture, model: &str) -> Fixture {
+    let padded = format!("{model:<40}");
+    let controller = drive.identify.get_mut(&(1, 0)).unwrap();
+    controller[24..64].copy_from_slice(padded.as_bytes());
+    drive
+}
+
+const SN720: &str = "WDC PC SN720 SDAPNTW-512G-1014";
+
 #[test]
 fn every_described_log_is_found_and_decoded() {
     let media = 123_456_789_012_345u128;
@@ -54,6 +82,36 @@ fn every_described_log_is_found_and_decoded() {
             LogSource::Micron,
             media + 1,
             None,
+        ),
+        (
+            listed(server_drive(MICRON, &[(0xd0, micron_d0_log(9_000_000_007))]), &[0xd0]),
+            LogSource::MicronD0,
+            9_000_000_007,
+            None,
+        ),
+        (
+            of_model(server_drive(SANDISK, &[(0xfb, with_cells(None, media, 5))]), SN720),
+            LogSource::Wd,
+            media + 5,
+            None,
+        ),
+        (
+            listed(
+                server_drive(
+                    SEAGATE,
+                    &[(0xc4, seagate_log(2, &[(242, 0), (241, 4_000), (234, 0), (233, 7_000)]))],
+                ),
+                &[0xc4],
+            ),
+            LogSource::Seagate,
+            7_000,
+            Some(4_000),
+        ),
+        (
+            listed(server_drive(MEMBLAZE, &[(0xca, additional_smart(64, 32))]), &[0xca]),
+            LogSource::Additional,
+            2 * gib,
+            Some(gib),
         ),
     ];
     for (drive, source, media, host) in cases {
@@ -89,7 +147,12 @@ fn a_log_that_the_drive_does_not_have_is_not_queried() {
     client.identify.get_mut(&(1, 0)).unwrap()[525] |= 1;
     let unlisted = listed(server_drive(0x144d, &[(C0, ocp_log(5))]), &[2]);
     let stranger = server_drive(0x1b36, &[(C0, ocp_log(5)), (0xca, additional_smart(9, 3))]);
-    for drive in [client, unlisted, stranger] {
+    // Without a list, these are asked by their model alone, or not at all.
+    let seagate = seagate_log(2, &[(233, 7), (234, 0), (241, 4), (242, 0)]);
+    let other_wd = server_drive(SANDISK, &[(0xfb, with_cells(None, 9, 5))]);
+    let seagate = server_drive(SEAGATE, &[(0xc4, seagate)]);
+    let micron = server_drive(MICRON, &[(0xd0, micron_d0_log(7))]);
+    for drive in [client, unlisted, stranger, other_wd, seagate, micron] {
         let reason = LogSource::find(&drive, 1).unwrap_err();
         assert!(reason.starts_with("not decoded"), "{reason}");
     }
@@ -112,14 +175,32 @@ fn another_log_behind_the_same_number_is_not_decoded() {
         (INTEL, 0xca, vec![0; LENGTH]),
         (INTEL, 0xca, vec![0xff; LENGTH]),
     ];
+    // Version 3 counts units of no stated size.
+    let mut third = with_cells(None, 9, 5);
+    third[510] = 3;
+    assert!(LogSource::find(&of_model(server_drive(SANDISK, &[(0xfb, third)]), SN720), 1).is_err());
+    let halves = seagate_log(2, &[(233, 7), (241, 4), (242, 0)]);
+    let first = seagate_log(1, &[(233, 7), (234, 0), (241, 4), (242, 0)]);
+    let of_lists = [
+        (SEAGATE, 0xc4, halves),
+        (SEAGATE, 0xc4, first),
+        (SEAGATE, 0xc4, vec![0xff; LENGTH]),
+        (MICRON, 0xd0, micron_d0_log(0)),
+        (MICRON, 0xd0, micron_d0_log(u64::MAX)),
+        (MEMBLAZE, 0xca, vec![0; LENGTH]),
+    ];
+    for (vendor, id, log) in of_lists {
+        let drive = listed(server_drive(vendor, &[(id, log)]), &[id]);
+        assert!(LogSource::find(&drive, 1).is_err(), "{vendor:x} {id:x}");
+    }
     for (vendor, id, log) in cases {
         let drive = server_drive(vendor, &[(id, log)]);
         assert!(LogSource::find(&drive, 1).is_err(), "{vendor:x} {id:x}");
     }
     for length in [0, 1, 15, 63, 511] {
         let data = vec![0xff; length];
-        let decoded = [ocp(&data), boot(&data), by_kind_of_cell(&data), additional(&data)];
-        assert_eq!(decoded, [None; 4], "{length}");
+        let decoders = [ocp, boot, by_kind_of_cell, additional, micron_d0, wd, seagate];
+        assert_eq!(decoders.map(|decode| decode(&data)), [None; 7], "{length}");
     }
     assert_eq!(fdp(&[0; FDP_LENGTH - 1]), None);
 }
@@ -130,6 +211,9 @@ fn random_data_behind_a_valid_identifier_is_decoded_without_a_panic() {
     for _ in 0..2_000 {
         let mut log: Vec<u8> = (0..LENGTH).map(|_| random.next_u64() as u8).collect();
         let (items, statistics) = (additional(&log), fdp(&log));
+        assert!(seagate(&log).is_none_or(|written| written.host.is_some()));
+        let d0 = log[176..184].try_into().map(u64::from_le_bytes).unwrap();
+        assert_eq!(micron_d0(&log).map(|written| written.media.count), Some(d0.into()));
         assert!(statistics.is_some(), "every value of this log is a count");
         assert!(items.is_none_or(|written| written.host.is_some()));
         log[496..].copy_from_slice(&OCP_GUID);

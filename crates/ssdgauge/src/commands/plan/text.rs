@@ -59,13 +59,14 @@ pub(super) fn to_text(
     };
     let target = &drive.target;
     let verify = if plan.verify { " --verify" } else { "" };
+    let polled = if plan.polled { " --polled" } else { "" };
     text.push_str(&match refusal {
         Some(_) => "
 next:  ssdgauge drives    which drives may be tested"
             .to_owned(),
         None => format!(
             "
-next:  ssdgauge run {suite} {target}{verify}"
+next:  ssdgauge run {suite} {target}{verify}{polled}"
         ),
     });
     text
@@ -121,6 +122,9 @@ fn cost_lines(plan: &Plan, cost: &Estimate, drive: &DriveInfo, rates: &AssumedRa
         let time = verification_time(verified, rates).about();
         let words = format!("reads up to {} at the end, {time} of the time", verified.about());
         text.push_str(&line("verify", &words));
+    }
+    if plan.polled {
+        text.push_str(&line("polled", "completions are polled in measured loads (IOPOLL)"));
     }
     if plan.tests.iter().any(|test| test.search.is_some()) {
         text.push_str(&line(
