@@ -122,13 +122,8 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
         return None;
     }
     let depth = stream.total_depth();
+    let (place, name, metric) = question(stream);
     let is_mixed = stream.reads() && stream.writes();
-    let (place, name, metric) = match (stream.access, is_mixed, depth) {
-        (Access::Sequential, _, _) => (0, "Large files", Metric::ThroughputMbS),
-        (Access::Random, true, _) => (3, "Reads and writes together", Metric::Iops),
-        (Access::Random, false, 1) => (1, "Small requests, one at a time", Metric::Iops),
-        (Access::Random, false, _) => (2, "Many small requests at once", Metric::Iops),
-    };
     let access = if stream.access == Access::Random { " random" } else { "" };
     let mix = if is_mixed { format!(", {} % read", stream.read_percent) } else { String::new() };
     let value = |metric| metrics::value(point, metric, Scope::All);
@@ -146,7 +141,28 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
     ))
 }
 
-/// Returns the steps of `run` that write in order, in the order of execution, with their labels, the
+/// Requests from this size on are large. Chosen.
+const LARGE: u64 = 128 << 10;
+
+/// Returns the place of the load among the others, the question that it answers, and the metric of the
+/// answer.
+fn question(stream: &Stream) -> (u8, &'static str, Metric) {
+    let is_large = stream.smallest_size().0 >= LARGE;
+    let is_mixed = stream.reads() && stream.writes();
+    match (stream.access, stream.total_depth()) {
+        _ if stream.flush_every.is_some() && stream.total_depth() == 1 => {
+            (4, "Durable writes, one at a time", Metric::Iops)
+        }
+        _ if stream.flush_every.is_some() => (5, "Durable writes of several threads", Metric::Iops),
+        (Access::Sequential, _) => (0, "Large files", Metric::ThroughputMbS),
+        (Access::Random, _) if is_large => (6, "Large pieces anywhere", Metric::ThroughputMbS),
+        (Access::Random, _) if is_mixed => (3, "Reads and writes together", Metric::Iops),
+        (Access::Random, 1) => (1, "Small requests, one at a time", Metric::Iops),
+        (Access::Random, _) => (2, "Many small requests at once", Metric::Iops),
+    }
+}
+
+/// Returns the steps of `run` that write in order and without flushes, in the order of execution, with their labels, the
 /// rate of each full second in MB/s, and the gigabytes before it.
 pub(crate) fn sequential_writes(run: &Run) -> Vec<(&PointRun, caches::Writes)> {
     let mut points: Vec<&PointRun> = run
@@ -154,7 +170,10 @@ pub(crate) fn sequential_writes(run: &Run) -> Vec<(&PointRun, caches::Writes)> {
         .iter()
         .flat_map(|test| &test.points)
         .filter(|point| match point.workload.streams.as_slice() {
-            [stream] => stream.access == Access::Sequential && stream.writes() && !stream.reads(),
+            [stream] => {
+                let is_sequential = stream.access == Access::Sequential;
+                is_sequential && stream.writes() && !stream.reads() && stream.flush_every.is_none()
+            }
             [] | [_, ..] => false,
         })
         .collect();
@@ -281,5 +300,35 @@ fn firmware(run: &Run) -> Tile {
             note: "ssdgauge never goes online".to_owned(),
             is_good: None,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::Bytes;
+
+    #[test]
+    fn a_load_has_the_name_of_its_access_size_and_durability() {
+        let stream = |access, kib: u64, depth, flush_every| Stream {
+            access,
+            block_size: Bytes(kib << 10),
+            read_percent: if flush_every.is_some() { 0 } else { 100 },
+            queue_depth: depth,
+            threads: 1,
+            flush_every,
+            ..Stream::default()
+        };
+        let name = |stream: Stream| (question(&stream).1, question(&stream).2);
+        let (sequential, random) = (Access::Sequential, Access::Random);
+        let (large, small) = (Metric::ThroughputMbS, Metric::Iops);
+        assert_eq!(name(stream(sequential, 1_024, 1, None)), ("Large files", large));
+        assert_eq!(name(stream(random, 4, 1, None)), ("Small requests, one at a time", small));
+        assert_eq!(name(stream(random, 4, 32, None)), ("Many small requests at once", small));
+        assert_eq!(name(stream(random, 9_524, 1, None)), ("Large pieces anywhere", large));
+        let commits = stream(sequential, 4, 1, Some(1));
+        assert_eq!(name(commits.clone()), ("Durable writes, one at a time", small));
+        let eight = Stream { threads: 8, ..commits };
+        assert_eq!(name(eight), ("Durable writes of several threads", small));
     }
 }

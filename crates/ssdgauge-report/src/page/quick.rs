@@ -402,12 +402,18 @@ fn copies(fall: &Fall) -> Markup {
 
 fn next(run: &Run) -> Markup {
     let target = sanitize::prose(&run.head.drive.target);
+    let suite = run.head.plan.suite.id.as_str();
+    let work = suite.strip_prefix("quick-").filter(|_| quick_answer::is_for_work(suite));
     html! {
         p.cond { "Does the speed last? See the plan of an hour of random writes; nothing is written:" }
         p.cmd { code { "ssdgauge plan consistency-2016 " (target) } }
         p.cond { "Repeat this check later, then compare the two run files:" }
         p.cmd { code { "ssdgauge compare FIRST.ssdg SECOND.ssdg" } }
         p.cond { "Repeat it at once, to learn how much of a change is noise:" }
-        p.cmd { code { "ssdgauge quick --repeat 5 " (target) } }
+        p.cmd { code {
+            "ssdgauge quick --repeat 5 "
+            @if let Some(work) = work { "--for " (work) " " }
+            (target)
+        } }
     }
 }

@@ -15,7 +15,9 @@ pub(super) fn verdict(run: &Run, style: &Style) -> Vec<String> {
     let mut text = format!("{}.", quick_look::headline(run));
     if let Some(fall) = quick_look::fall(run) {
         let (gb, behind) = (number::text(fall.gb), number::text(fall.behind));
-        text.push_str(&format!(" It is full after {gb} GB; then it writes at {behind} MB/s."));
+        text.push_str(&format!(
+            " The cache is full after {gb} GB; behind it, writes run at {behind} MB/s."
+        ));
     }
     style.folded("", &text)
 }
