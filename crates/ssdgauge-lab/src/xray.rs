@@ -24,7 +24,7 @@ use access::Access;
 use error::Ended;
 use options::excluded;
 use sizes::Sizes;
-use ssdgauge_xray::{Answer, Drop, Identified, Refusal, Structure, lacks};
+use ssdgauge_xray::{Answer, Drop, Identified, Refusal, Series, Structure, lacks};
 use std::collections::BTreeSet;
 
 /// Looks for the structures of `target`.
@@ -44,6 +44,7 @@ pub fn xray<'a>(
         gentle: options.gentle,
         wanted: options.structures(),
         answers: Vec::new(),
+        series: Vec::new(),
         filled: 0,
         has_region: false,
         is_throttled: false,
@@ -51,7 +52,7 @@ pub fn xray<'a>(
         drop: None,
     };
     let ended = examination.carry_out();
-    let Examination { access, wanted, mut answers, .. } = examination;
+    let Examination { access, wanted, mut answers, mut series, .. } = examination;
     for structure in wanted {
         if answers.iter().all(|answer| answer.structure != structure) {
             let outcome = Err(Refusal("the X-ray ended before".into()));
@@ -59,8 +60,10 @@ pub fn xray<'a>(
         }
     }
     answers.sort_by_key(|answer| answer.structure);
+    series.sort_by_key(|one| one.structure);
     let (written, read, findings) = access.into_totals();
-    let examined = Examined { answers, written, read, findings, is_complete: ended.is_ok() };
+    let is_complete = ended.is_ok();
+    let examined = Examined { answers, series, written, read, findings, is_complete };
     match ended {
         Ok(()) | Err(Ended::Stopped) => Ok(examined),
         Err(Ended::Failed(XrayError::Rig(cause))) => {
@@ -77,6 +80,7 @@ struct Examination<'a> {
     gentle: bool,
     wanted: BTreeSet<Structure>,
     answers: Vec<Answer>,
+    series: Vec<Series>,
     /// The bytes from the start of the drive that ascending writes have written.
     filled: u64,
     /// Whether the range of the reads holds data that was written in ascending order.
@@ -128,6 +132,13 @@ impl Examination<'_> {
         if self.wants(structure) && is_new {
             self.answers.push(Answer { structure, outcome });
         }
+    }
+
+    /// Keeps `series` for charts, where their structures were asked for.
+    fn keep(&mut self, series: impl IntoIterator<Item = Series>) {
+        let wanted = &self.wanted;
+        let of_wanted = |one: &Series| wanted.contains(&one.structure) && !one.points.is_empty();
+        self.series.extend(series.into_iter().filter(of_wanted));
     }
 
     /// Returns the value of `structure`, where it is identified.

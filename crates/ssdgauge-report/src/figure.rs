@@ -19,6 +19,7 @@ pub(crate) mod specification;
 mod steady;
 mod timeline;
 pub(crate) mod vega;
+pub(crate) mod xray;
 
 use crate::analysis::group::Group;
 use crate::analysis::report_drives::ReportDrives;

@@ -7,6 +7,8 @@
 //! finding, comparison and claim. `figure` makes charts of them, and `page` and `output` write
 //! everything down. `text` has the words and numbers that all of them use.
 //!
+//! The card of an X-ray has its values already: `figure::xray` draws it, `page` and `output` write it down.
+//!
 //! This crate never opens a drive, depends on no program that wrote a run, and writes no file.
 
 mod analysis;
@@ -40,9 +42,9 @@ pub use model::{
 pub use output::{
     NamedFigure, PNG_MARK, PublishedNumber, SVG_MARK, Value, bands_json, claims_json,
     claims_markdown, csv, figures, json, markdown, openmetrics, published_curve, rate_of_seconds,
-    share_image, terminal_summary, values,
+    share_image, terminal_summary, values, xray_png, xray_svg,
 };
-pub use page::{PAGE_MARK, fragment, page};
+pub use page::{PAGE_MARK, fragment, page, xray_compared_page, xray_page};
 pub use text::sanitize::{
     device as sanitize_device, json as sanitize_json, prose as sanitize_prose,
 };

@@ -16,6 +16,7 @@ mod published;
 mod share_image;
 mod terminal;
 mod values;
+mod xray_picture;
 
 pub use bands::bands_json;
 pub use claims::{claims_json, claims_markdown};
@@ -28,3 +29,4 @@ pub use published::{PublishedNumber, published_curve, rate_of_seconds};
 pub use share_image::share_image;
 pub use terminal::terminal_summary;
 pub use values::{Value, values};
+pub use xray_picture::{xray_png, xray_svg};

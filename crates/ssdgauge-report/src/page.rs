@@ -30,12 +30,14 @@ mod specification;
 mod steady;
 mod style;
 mod tried_loads;
+mod xray;
 
 use crate::figure::PageOptions;
 use crate::model::Run;
 use crate::text::number;
 use content::Content;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+pub use xray::{xray_compared_page, xray_page};
 
 /// The mark in the head of every page, by which the program recognises its own pages.
 pub const PAGE_MARK: &str = r#"<meta name="generator" content="ssdgauge">"#;

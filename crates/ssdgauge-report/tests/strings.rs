@@ -7,8 +7,9 @@ mod support;
 use ssdgauge_core::Random;
 use ssdgauge_report::{
     PageOptions, Specification, csv, figures, json, markdown, openmetrics, page, sanitize_device,
-    sanitize_prose, terminal_summary,
+    sanitize_prose, terminal_summary, xray_compared_page, xray_page, xray_svg,
 };
+use ssdgauge_xray::{Card, compare};
 use std::path::Path;
 use support::{Recipe, quick, run};
 
@@ -125,8 +126,68 @@ fn a_thousand_hostile_strings_are_escaped_in_every_output() {
             without_markup(&picture.svg, "a chart", &of);
         }
     }
-    let result = "0 through page, chart, terminal_summary, CSV, Markdown, JSON, OpenMetrics";
+    for group in strings.chunks(40) {
+        xray_of(group);
+    }
+    let result = "0 through pages, chart, terminal_summary, CSV, Markdown, JSON, OpenMetrics";
     figure("drive strings", "1000 hostile names", result);
+}
+
+/// Checks the pages and the picture of a card in which each text is one of `strings`.
+fn xray_of(strings: &[String]) {
+    let [drive, reason, finding, advice, severity, ..] = strings else { panic!() };
+    let refused =
+        serde_json::json!({ "structure": "cache", "unit": "bytes", "not_identifiable": reason });
+    let card = serde_json::json!({
+        "format": "ssdgauge-xray", "version": 1, "drive": drive, "is_model": false, "is_complete": false,
+        "capacity_bytes": u64::MAX, "structures": [refused],
+        "findings": [{ "severity": severity, "text": finding, "advice": advice }],
+    });
+    let card = serde_json::from_value::<Card>(card).unwrap().checked().unwrap();
+    let of = format!("{strings:?}");
+    let compared = compare(&card.answers, &card.answers);
+    let both = xray_compared_page([&card, &card], &compared, reason, std::slice::from_ref(finding));
+    for (what, output) in
+        [("the page", xray_page(&card)), ("both", both), ("the picture", xray_svg(&card))]
+    {
+        calm(&output, what, &of);
+        without_markup(&output, what, &of);
+    }
+}
+
+#[test]
+fn every_card_of_an_x_ray_is_drawn_or_refused() {
+    let seed = 20_261_123;
+    println!("seed {seed}");
+    let mut random = Random::new(seed, 0);
+    let tries = if std::env::var_os("SSDGAUGE_LONG").is_some() { 20_000 } else { 300 };
+    let whole = include_str!("browser/cards/tlc-client.json");
+    let (mut refused, mut drawn) = (0, 0);
+    for _ in 0..tries {
+        let mut bytes = whole.as_bytes().to_vec();
+        for _ in 0..=random.below(3) {
+            let at = random.below(bytes.len() as u64) as usize;
+            match random.below(4) {
+                0 => bytes[at] ^= 1 << random.below(8),
+                1 => bytes.truncate(at.max(1)),
+                2 => bytes.splice(at..at, b"9e17".iter().copied()).for_each(drop),
+                _ => bytes[at] = b'0' + random.below(10) as u8,
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let card = serde_json::from_str::<Card>(&text).ok().map(Card::checked);
+        let Some(Ok(card)) = card else {
+            refused += 1;
+            continue;
+        };
+        drawn += 1;
+        for output in [xray_page(&card), xray_svg(&card)] {
+            for word in ["NaN", "\"inf", "-inf"] {
+                assert!(!output.contains(word), "{word} is drawn of {text}");
+            }
+        }
+    }
+    assert!(refused > tries / 4 && drawn > tries / 20, "{refused} refused, {drawn} drawn");
 }
 
 /// Leaves a line for the table of the check.

@@ -1,6 +1,7 @@
 //! Cards of earlier X-rays: the JSON of `ssdgauge xray`, read again. Their values are not trusted.
 
 use crate::answer::{Answer, Refusal, Value};
+use crate::series::{MOST_POINTS, Series, axes};
 use crate::structure::Structure;
 use serde::Deserialize;
 use thiserror::Error;
@@ -23,7 +24,50 @@ pub struct Card {
     pub capacity_bytes: u64,
     /// Whether every experiment was carried out.
     pub is_complete: bool,
+    /// The bytes that were written.
+    #[serde(default)]
+    pub written_bytes: u64,
+    /// The bytes that were read.
+    #[serde(default)]
+    pub read_bytes: u64,
+    /// Doubts about the conditions.
+    #[serde(default)]
+    pub findings: Vec<CardFinding>,
     structures: Vec<Entry>,
+    /// Cards of earlier versions of the program have none.
+    #[serde(default)]
+    series: Vec<Points>,
+}
+
+/// A card whose structures and series are known and possible.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedCard {
+    /// The card.
+    pub card: Card,
+    /// Its answers.
+    pub answers: Vec<Answer>,
+    /// The series that they were read from.
+    pub series: Vec<Series>,
+}
+
+/// A doubt about the conditions.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct CardFinding {
+    /// How much it matters: `note`, `warning` or `invalid`.
+    pub severity: String,
+    /// What was observed.
+    pub text: String,
+    /// What can be done.
+    #[serde(default)]
+    pub advice: String,
+}
+
+/// A series of a card.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct Points {
+    structure: String,
+    line: String,
+    points: Vec<(f64, f64)>,
 }
 
 /// A structure of a card.
@@ -53,9 +97,39 @@ pub enum CardError {
         "'{0}' has neither a reason nor a value within its interval, in the unit of the structure"
     )]
     Value(String),
+    /// A series of an unknown structure or line, with too many points, or with numbers that are none.
+    #[error(
+        "the series of '{0}' belongs to no chart, is there twice, or has more than {MOST_POINTS} points"
+    )]
+    Series(String),
 }
 
 impl Card {
+    /// Returns the card with its answers and series.
+    ///
+    /// # Errors
+    /// [`CardError`].
+    pub fn checked(self) -> Result<CheckedCard, CardError> {
+        let answers = self.answers()?;
+        let series = self.series()?;
+        Ok(CheckedCard { card: self, answers, series })
+    }
+
+    fn series(&self) -> Result<Vec<Series>, CardError> {
+        let mut all: Vec<Series> = Vec::new();
+        for one in &self.series {
+            let series = one.series().filter(|series| {
+                let is_same = |known: &Series| {
+                    (known.structure, known.line) == (series.structure, series.line)
+                };
+                !all.iter().any(is_same)
+            });
+            let name = || one.structure.chars().take(40).collect();
+            all.push(series.ok_or_else(|| CardError::Series(name()))?);
+        }
+        Ok(all)
+    }
+
     /// Returns the answers of the card.
     ///
     /// # Errors
@@ -80,13 +154,29 @@ impl Card {
     }
 }
 
+/// Returns whether `value` is a number that a drive can have: above the bytes of every drive, none has.
+fn is_number(value: f64) -> bool {
+    value.abs() < 1e18
+}
+
+impl Points {
+    /// Returns the series; `None` where it belongs to no chart, or cannot be drawn.
+    fn series(&self) -> Option<Series> {
+        let structure = Structure::from_key(&self.structure)?;
+        let line = axes(structure)?.lines.iter().position(|line| *line == self.line)?;
+        let is_possible = self.points.len() <= MOST_POINTS
+            && self.points.iter().all(|point| is_number(point.0) && is_number(point.1));
+        is_possible.then(|| Series { structure, line, points: self.points.clone() })
+    }
+}
+
 impl Entry {
     /// Returns the answer for `structure`; `None` where the entry contradicts itself.
     fn answer(&self, structure: Structure) -> Option<Answer> {
         let outcome = match (self.value, self.interval, &self.not_identifiable) {
             (Some(value), Some([low, high]), None) => {
                 let is_possible =
-                    (low..=high).contains(&value) && low.is_finite() && high.is_finite();
+                    (low..=high).contains(&value) && is_number(low) && is_number(high);
                 Ok(Some(Value { value, low, high }).filter(|_| is_possible)?)
             }
             (None, None, Some(reason)) => Err(Refusal(reason.clone())),
@@ -108,7 +198,11 @@ mod tests {
             is_model: true,
             capacity_bytes: 1,
             is_complete: true,
+            written_bytes: 0,
+            read_bytes: 0,
+            findings: Vec::new(),
             structures,
+            series: Vec::new(),
         }
     }
 
@@ -150,5 +244,29 @@ mod tests {
         assert_eq!(newer.answers(), Err(CardError::Version(2)));
         let other = Card { format: "x".into(), ..card(Vec::new()) };
         assert_eq!(other.answers(), Err(CardError::Format("x".into())));
+    }
+
+    #[test]
+    fn a_series_of_no_chart_with_too_many_or_impossible_points_is_refused() {
+        let points = |structure: &str, line: &str, points: Vec<(f64, f64)>| Points {
+            structure: structure.into(),
+            line: line.into(),
+            points,
+        };
+        let of = |series: Vec<Points>| Card { series, ..card(Vec::new()) }.checked();
+        let good = points("link", "512 KiB", vec![(1.0, 2.0); MOST_POINTS]);
+        let checked = of(vec![good.clone()]).unwrap();
+        assert_eq!((checked.series[0].structure, checked.series[0].line), (Structure::Link, 1));
+        for bad in [
+            vec![points("link", "1 MiB", Vec::new())],
+            vec![points("overflow", "", Vec::new())],
+            vec![points("planes", "", Vec::new())],
+            vec![points("cache", "fill", vec![(1.0, 2.0); MOST_POINTS + 1])],
+            vec![points("cache", "fill", vec![(1.0, f64::NAN)])],
+            vec![points("cache", "fill", vec![(1.0, -1e300)])],
+            vec![good.clone(), good.clone()],
+        ] {
+            assert!(matches!(of(bad.clone()), Err(CardError::Series(_))), "{bad:?}");
+        }
     }
 }

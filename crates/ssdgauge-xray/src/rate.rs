@@ -6,7 +6,7 @@ use ssdgauge_core::statistics::{student, summary};
 /// Parts of the load whose rates give the interval.
 const PARTS: usize = 8;
 /// The share of completions at the start and at the end that does not count: the queue fills and drains.
-const LEFT_OUT: usize = 10;
+pub(crate) const LEFT_OUT: usize = 10;
 
 /// The completions of a closed loop of equal requests.
 #[derive(Clone, Debug, PartialEq)]

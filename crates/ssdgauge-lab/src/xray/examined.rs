@@ -1,7 +1,7 @@
 //! The result of an X-ray.
 
 use ssdgauge_core::{Bytes, Finding};
-use ssdgauge_xray::Answer;
+use ssdgauge_xray::{Answer, Series};
 
 /// The result of an X-ray.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,6 +9,8 @@ pub struct Examined {
     /// The answer for each structure that was asked for, and for each that these need, in the order of
     /// [`ssdgauge_xray::Structure::ALL`].
     pub answers: Vec<Answer>,
+    /// The series that they were read from, reduced for charts, in the same order.
+    pub series: Vec<Series>,
     /// The bytes that were written.
     pub written: Bytes,
     /// The bytes that were read.

@@ -6,8 +6,8 @@ use super::error::Ended;
 use super::sizes::{FILL_BLOCK, MIB, Sizes};
 use ssdgauge_core::{Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos};
 use ssdgauge_xray::{
-    self as inference, Burst, Course, Drop, Refusal, Structure, first_drop, level, native_rate,
-    recovered,
+    self as inference, Burst, Course, Drop, Refusal, Series, Structure, first_drop, level,
+    native_rate, recovered,
 };
 
 /// The share of the cache that has to be written behind its end, so that the drop is lasting.
@@ -57,6 +57,7 @@ impl Examination<'_> {
             )),
             (false, false) => level(&course),
         };
+        self.keep([Series::of_course(Structure::Cache, &course)]);
         self.drop = found.as_ref().ok().copied();
         let rate = found.as_ref().map(native_rate).map_err(Clone::clone);
         self.answer(Structure::Cache, found.map(|drop| drop.bytes));
@@ -156,6 +157,7 @@ impl Examination<'_> {
                 break;
             }
         }
+        self.keep([Series::of_bursts(&bursts)]);
         self.answer(Structure::Folding, inference::folding_rate(&bursts, drop.bytes.value));
         Ok(())
     }
@@ -233,6 +235,7 @@ impl Examination<'_> {
                 break;
             }
         }
+        self.keep([Series::of_overwrites(&course, self.sizes.trimmed as f64)]);
         self.answer(Structure::Spare, found);
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::Examination;
 use super::error::Ended;
 use super::sizes::{FILL_BLOCK, Sizes};
 use ssdgauge_core::{Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos};
-use ssdgauge_xray::{self as inference, Heating, Refusal, Structure};
+use ssdgauge_xray::{self as inference, Heating, Refusal, Series, Structure};
 
 /// The seconds of one load; between two of them it is decided whether to go on.
 const PART_S: u64 = 30;
@@ -69,6 +69,7 @@ impl Examination<'_> {
             }
             false => inference::throttle_points(&seconds),
         };
+        self.keep([Series::of_heating(&seconds)]);
         self.answer(Structure::Throttle, upper);
         self.answer(Structure::Resume, lower);
         Ok(())

@@ -10,8 +10,8 @@ use ssdgauge_core::{
     Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos, Random, TargetKind, TimedRequest,
 };
 use ssdgauge_xray::{
-    self as inference, Completions, Layout, MOST_CHUNKS, Pair, Refusal, Saturation, Structure,
-    Value,
+    self as inference, Completions, Layout, MOST_CHUNKS, Pair, Refusal, Saturation, Series,
+    Structure, Value,
 };
 
 /// The block of small reads.
@@ -57,6 +57,7 @@ impl Examination<'_> {
             self.access.doing("link: reads of trimmed addresses");
             let small = self.closed(0, FILL_BLOCK, 4_000, 32)?;
             let large = self.closed(0, 4 * FILL_BLOCK, 1_500, 32)?;
+            self.keep(Series::of_loads(Structure::Link, [&small, &large]));
             self.answer(Structure::Link, inference::link_ceiling(&small, &large));
         }
         if self.is_open(Structure::Command) {
@@ -69,6 +70,7 @@ impl Examination<'_> {
                 lone_us: summary::percentile(&lone, 0.5).unwrap_or(0.0),
             };
             let link = self.value(Structure::Link);
+            self.keep(Series::of_loads(Structure::Command, [&series.deep, &series.deeper]));
             self.answer(Structure::Command, inference::command_time(&series, link));
         }
         Ok(())
@@ -128,6 +130,7 @@ impl Examination<'_> {
         let spacing = Nanos(((3.0 * lone_us + 60.0) * 1e3).min(20e6) as u64);
         let fine: Vec<u64> = (0..=64).map(|blocks| blocks * BLOCK).collect();
         let fine = self.pairs(&fine, PAIRS, spacing, &mut random)?;
+        self.keep([Series::of_blocks(&fine)]);
         let found = match inference::chunk(&fine) {
             Ok(chunk) => self.sweep(chunk, spacing, &mut random)?,
             Err(reason) => Err(reason),
@@ -141,6 +144,7 @@ impl Examination<'_> {
         };
         let round = layout.chunk * layout.units;
         let meeting = self.pairs(&[round], MEETING_PAIRS, spacing, &mut random)?;
+        self.keep([Series::of_meetings(&meeting)]);
         let page_read = inference::page_read(&meeting);
         let checked = match &page_read {
             Ok(value) => self.check_depth(&layout, value.value, &mut random)?,
@@ -163,13 +167,15 @@ impl Examination<'_> {
     ) -> Result<Result<Layout, Refusal>, Ended> {
         let most = (self.sizes.region / 2 / chunk).min(MOST_CHUNKS);
         let mut found = Err(Refusal("the range is too short for the chunk".into()));
-        let mut count = SWEEP_FROM;
+        let (mut count, mut swept) = (SWEEP_FROM, None);
         while found.is_err() && count <= most {
             let distances: Vec<u64> = (1..=count).map(|number| number * chunk).collect();
             let pairs = self.pairs(&distances, PAIRS, spacing, random)?;
             found = inference::layout(chunk, &pairs);
+            swept = Some(Series::of_pairs(Structure::Units, &pairs, chunk));
             count *= 2;
         }
+        self.keep(swept);
         Ok(found)
     }
 
@@ -269,6 +275,7 @@ impl Examination<'_> {
         self.access.doing("program suspend: reads beside writes");
         let alone = self.read_beside(LATENCIES.0, None)?;
         let beside = self.read_beside(LATENCIES.1, Some(self.sizes.beside))?;
+        self.keep(Series::of_latencies(&alone, &beside));
         self.answer(Structure::Suspend, inference::suspend(&alone, &beside));
         Ok(())
     }

@@ -5,6 +5,7 @@
 mod bars;
 pub(crate) mod card;
 mod dimensions;
+pub(crate) mod drawing;
 mod label;
 mod lines;
 mod marks;
@@ -14,6 +15,7 @@ mod scales;
 mod theme;
 
 use crate::figure::chart::{Chart, Drawing};
+use crate::figure::xray::shape;
 pub(crate) use dimensions::Dimensions;
 use dimensions::SMALL;
 use kuva::backend::svg::SvgBackend;
@@ -40,6 +42,12 @@ pub(crate) fn svg(chart: &Chart, frame: &Frame, dimensions: &Dimensions, prefix:
     let scene = scene(chart, frame, dimensions);
     let svg = SvgBackend::new().render_scene(&scene);
     settled(&svg, &scene, prefix)
+}
+
+/// Returns a drawing of plain shapes as an SVG element whose identifiers begin with `prefix`.
+pub(crate) fn svg_of(drawing: &shape::Drawing, prefix: &str) -> String {
+    let scene = drawing::scene(drawing);
+    settled(&SvgBackend::new().render_scene(&scene), &scene, prefix)
 }
 
 /// Returns `chart` as primitives, for any of kuva's back ends.

@@ -54,7 +54,7 @@ pub(super) fn marked_png(png: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the SVG file `svg` with the mark of the program behind its first tag.
-fn marked_svg(svg: &str) -> String {
+pub(super) fn marked_svg(svg: &str) -> String {
     match svg.split_once('>') {
         Some((head, rest)) => format!("{head}>{SVG_MARK}{rest}"),
         None => svg.to_owned(),

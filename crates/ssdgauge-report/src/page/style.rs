@@ -7,6 +7,12 @@ use std::fmt::Write;
 /// The rules that are the same on every page.
 const RULES: &str = include_str!("style.css");
 
+/// The rules of the page of an X-ray.
+const XRAY: &str = include_str!("xray.css");
+/// Flash behind the fast cache.
+const XRAY_LIGHT: &str = "--blk:#e6e3dc;";
+const XRAY_DARK: &str = "--blk:#2a2f37;";
+
 const LIGHT: &str = "--bg:#fbfaf8;--card:#fff;--tint:#f3f1ec;--ink:#16191d;--ink2:#565c65;\
     --ink3:#666d77;--line:#e3e1dc;--line2:#c9c6bf;--link:#1a4ede;--good:#06724e;--warn:#8a5200;\
     --bad:#b3261e;--hi:#fff6dc;";
@@ -29,6 +35,18 @@ pub(super) fn sheet(drives: &ReportDrives, accent: Option<&str>) -> String {
          {RULES}{}\
          @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}",
         rules(drives)
+    )
+}
+
+/// Returns the style sheet of the page of an X-ray, whose drives have the classes `x0` and `x1`.
+pub(super) fn of_xray() -> String {
+    let light = format!("{LIGHT}{XRAY_LIGHT}{}", palette(&PALETTE_LIGHT));
+    let dark = format!("{DARK}{XRAY_DARK}{}", palette(&PALETTE_DARK));
+    format!(
+        ":root{{color-scheme:light dark;{light}}}\
+         @media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
+         {RULES}{XRAY}\
+         @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}"
     )
 }
 

@@ -8,6 +8,7 @@ mod chromium;
 mod script;
 #[path = "../support/mod.rs"]
 mod support;
+mod xray;
 
 use chromium::Chromium;
 use serde_json::{Value, json};
@@ -133,7 +134,7 @@ fn look(chromium: &mut Chromium, file: &Path, pictures: &Path, figures_at_least:
         ("phone", 390, "light"),
     ];
     // Dark changes colours alone, a tablet has other cuts of the charts: these two pages have all of them.
-    let has_dark = stem == "several" || stem == "quick";
+    let has_dark = ["several", "quick", "xray-tlc"].contains(&stem.as_str());
     for (view, width, scheme) in
         views.into_iter().filter(|view| has_dark || !["dark", "tablet"].contains(&view.0))
     {
@@ -286,6 +287,7 @@ fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
     budget::check(&mut chromium, &quick, &budget::QUICK);
     budget::check(&mut chromium, &fifteen, &budget::FIFTEEN);
     budget::press(&mut chromium, &several);
+    xray::check(&mut chromium, folder.path(), &pictures);
     script::check(&mut chromium, &scripted, &plain);
     chromium.show(&scripted, 1_100, "light");
     check_by_axe(&mut chromium, "scripted", "others");

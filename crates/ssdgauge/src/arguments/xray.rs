@@ -9,16 +9,31 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct XrayArguments {
     /// Drive to look into; without --gentle all data on it is lost.
-    #[arg(required_unless_present = "compare")]
+    #[arg(required_unless_present_any = ["compare", "from"])]
     pub(crate) target: Option<String>,
     /// Compare the cards of two drives, files of --out, and do nothing else.
     #[arg(
         long,
         num_args = 2,
         value_names = ["CARD", "CARD"],
-        conflicts_with_all = ["target", "gentle", "only", "size", "plan", "out", "spec", "wait"]
+        conflicts_with_all = [
+            "target", "from", "gentle", "only", "size", "plan", "out", "spec", "wait", "picture"
+        ]
     )]
     pub(crate) compare: Option<Vec<PathBuf>>,
+    /// Show the card of an earlier X-ray, a file of --out, and do nothing else.
+    #[arg(
+        long,
+        value_name = "CARD",
+        conflicts_with_all = ["target", "gentle", "only", "size", "plan", "out", "wait", "json"]
+    )]
+    pub(crate) from: Option<PathBuf>,
+    /// Page of the drive as a cut, with each value and the series that it was read from.
+    #[arg(long, value_name = "FILE", conflicts_with = "plan")]
+    pub(crate) page: Option<PathBuf>,
+    /// Picture of the same cut, .svg or .png.
+    #[arg(long, value_name = "FILE", conflicts_with = "plan")]
+    pub(crate) picture: Option<PathBuf>,
     /// File of stated figures, such as those of a data sheet, to be judged by the card.
     #[arg(long, value_name = "FILE")]
     pub(crate) spec: Option<PathBuf>,

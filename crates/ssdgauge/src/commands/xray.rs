@@ -2,25 +2,26 @@
 
 mod card;
 mod compare;
+mod files;
 mod progress;
+mod read;
 mod spec;
 
 use crate::arguments::XrayArguments;
 use crate::failure::{Failure, FailureKind};
-use crate::output;
 use crate::process::{self, StopFlag};
 use crate::suggestion;
 use crate::suite_options::DEFAULT_SIZE;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::terminal;
+use files::Files;
 use progress::XrayProgress;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_host::TimedReader;
 use ssdgauge_lab::{Examined, XrayError, XrayOptions, XrayTarget, assumed_rates, xray, xray_plan};
-use ssdgauge_xray::{Stated, Structure};
+use ssdgauge_xray::{CheckedCard, Stated, Structure};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Looks for the structures of a drive.
@@ -31,17 +32,21 @@ use std::path::{Path, PathBuf};
 /// fails, or the X-ray is interrupted.
 pub(crate) fn execute(arguments: &XrayArguments) -> Result<(), Failure> {
     if let Some(cards) = &arguments.compare {
-        return compare::execute(cards, arguments.json);
+        return compare::execute(cards, arguments.page.as_deref(), arguments.json);
+    }
+    let stated = arguments.spec.as_deref().map(spec::read).transpose()?.unwrap_or_default();
+    let files = Files::check(arguments)?;
+    if let Some(from) = &arguments.from {
+        let card = read::card(from)?;
+        show(&card, &stated);
+        files.write(&card)?;
+        return spec::conclude(&stated, &card.answers);
     }
     let name = arguments.target.as_deref();
-    let name = name.expect("the command line demands a target without --compare");
-    let stated = arguments.spec.as_deref().map(spec::read).transpose()?.unwrap_or_default();
+    let name = name.expect("the command line demands a target without --compare and --from");
     let only = structures(&arguments.only)?;
     let options = XrayOptions { gentle: arguments.gentle, only, seed: arguments.seed };
-    if let Some(out) = &arguments.out {
-        output::check_new(out, "nothing: an X-ray begins anew")?;
-    }
-    let wanted = Wanted { name, arguments, options: &options, stated: &stated };
+    let wanted = Wanted { name, arguments, options: &options, stated: &stated, files: &files };
     match arguments.gentle && !name.starts_with("sim:") {
         true => read_only(&wanted),
         false => process::retry_while_busy(arguments.wait, || start(&wanted)),
@@ -54,6 +59,7 @@ struct Wanted<'a> {
     arguments: &'a XrayArguments,
     options: &'a XrayOptions,
     stated: &'a [Stated],
+    files: &'a Files<'a>,
 }
 
 /// Returns the structures called `keys`.
@@ -90,7 +96,7 @@ fn start(wanted: &Wanted<'_>) -> Result<(), Failure> {
     let id = process::run_id(now)?;
     // Privileges are dropped but for the folder of the results.
     let default = || PathBuf::from(format!("xray-{}.json", process::file_timestamp(now)));
-    let results = arguments.out.clone().unwrap_or_else(default);
+    let results = wanted.files.first().map_or_else(default, Path::to_owned);
     let context = RunContext { run_id: &id, results: &results, continues: None };
     let consent = target.ask(&plan, &arguments.consent, context, &expected)?;
     let stop = StopFlag::new();
@@ -180,29 +186,31 @@ fn finish(examined: &Examined, drive: &DriveInfo, wanted: &Wanted<'_>) -> Result
     }
 }
 
-/// Prints the card, and writes it to the file that was asked for.
+/// Prints the card, and writes the files that were asked for.
 fn deliver(examined: &Examined, drive: &DriveInfo, wanted: &Wanted<'_>) -> Result<(), Failure> {
-    let Wanted { arguments, stated, .. } = *wanted;
+    let Wanted { arguments, stated, files, .. } = *wanted;
     let mut json = card::json(examined, drive);
     if !stated.is_empty() {
         json["stated"] = spec::json(stated, &examined.answers);
     }
-    if let Some(out) = &arguments.out {
-        let text = format!("{json:#}\n");
-        let written = output::create_new(out).and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(|error| {
-            let text = format!("cannot write {}: {error}", out.display());
-            Failure::new(FailureKind::Failed, text, "the card is printed; choose another folder")
-        })?;
-    }
+    // Text, page and picture are made from the card as a reader of its file has it.
+    let card = read::from_json(json.clone()).map_err(|reason| {
+        let text = format!("the card contradicts itself: {reason}");
+        Failure::new(FailureKind::Failed, text, "please report this as a bug of ssdgauge")
+    })?;
+    let text = card::json_text(json);
     match arguments.json {
-        true => terminal::print_json(&json),
-        false => {
-            let compared = spec::lines(stated, &examined.answers);
-            terminal::print_text(&format!("{}{compared}", card::text(examined, drive)));
-        }
+        true => terminal::print_json_lines(&text),
+        false => show(&card, stated),
     }
-    Ok(())
+    files.write_card(&text)?;
+    files.write(&card)
+}
+
+/// Prints `card` with what it says about `stated` figures.
+fn show(card: &CheckedCard, stated: &[Stated]) {
+    let compared = spec::lines(stated, &card.answers);
+    terminal::print_text(&format!("{}{compared}", card::text(card)));
 }
 
 /// Refuses targets that have no structure of their own.

@@ -42,6 +42,106 @@ fn a_card_has_a_value_with_its_interval_or_a_reason_for_each_structure() {
     assert!(text(&shown.stdout).contains("MODEL"), "{}", text(&shown.stdout));
 }
 
+/// Returns what `xray` prints for the value and the interval of an answer of a card.
+fn words_of(answer: &Value) -> Vec<String> {
+    let Some(value) = answer["value"].as_f64() else {
+        return vec![answer["not_identifiable"].as_str().unwrap().to_owned()];
+    };
+    match answer["unit"].as_str().unwrap() {
+        "us" => vec![format!("{value:.2}\u{a0}µs")],
+        "count" => vec![format!("{value:.0}")],
+        "MB/s" => {
+            let digits = format!("{value:.0}");
+            let (thousands, rest) = digits.split_at(digits.len().saturating_sub(3));
+            let comma = if thousands.is_empty() { "" } else { "," };
+            vec![format!("{thousands}{comma}{rest}\u{a0}MB/s")]
+        }
+        // Bytes have units of their own; yes and no are words of every page.
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn a_page_and_a_picture_show_the_values_of_the_card_and_an_old_card_gives_the_same_page() {
+    let bench = Bench::new();
+    let only = "--only=command,units,native-rate,overflow";
+    let files = ["--out=card.json", "--page=a.html", "--picture=a.svg"];
+    let output = bench.call(&[&["xray", DRIVE, only][..], &files].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let read = |name: &str| std::fs::read_to_string(bench.path(name)).unwrap();
+    let (card, page, picture) = (json(read("card.json").as_bytes()), read("a.html"), read("a.svg"));
+    let mut found = 0;
+    for answer in card["structures"].as_array().unwrap() {
+        for words in words_of(answer) {
+            found += 1;
+            assert!(page.contains(&words), "{words} of {answer}");
+        }
+    }
+    assert!(found >= 5, "{card:#}");
+    for words in ["MODEL", "Not identifiable, ", "<svg", "prefers-color-scheme:dark"] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("<script") && !page.contains("http://"), "self-contained");
+    assert!(picture.contains("MODEL") && picture.contains("16"), "{picture}");
+    let series = card["series"].as_array().unwrap();
+    let points = |one: &Value| one["points"].as_array().unwrap().len();
+    assert!(series.len() >= 6 && series.iter().all(|one| (1..=400).contains(&points(one))));
+    // The card is enough; the name of a page that ssdgauge wrote can be used again.
+    let again = ["xray", "--from=card.json", "--page=b.html", "--picture=b.png"];
+    for _ in 0..2 {
+        let output = bench.call(&again);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).starts_with("X-ray of "), "{}", text(&output.stdout));
+    }
+    assert_eq!(read("b.html"), page);
+    assert_eq!(&std::fs::read(bench.path("b.png")).unwrap()[1..4], b"PNG");
+}
+
+#[test]
+fn a_bad_card_or_a_file_that_must_not_be_written_is_refused_with_its_place() {
+    let bench = Bench::new();
+    let card = |series: &str, value: &str| {
+        format!(
+            "{{\"format\": \"ssdgauge-xray\", \"version\": 1, \"drive\": \"d\", \"is_model\": false,\n\
+             \"capacity_bytes\": 1, \"is_complete\": true, \"structures\": [{{\"structure\": \"link\",\n\
+             \"unit\": \"MB/s\", \"value\": {value}, \"interval\": [1, 9]}}], \"series\": [{series}]}}"
+        )
+    };
+    let bad = "{\"structure\": \"link\", \"line\": \"1 MiB\", \"points\": [[1, 2]]}";
+    let many = vec!["[1, 2]"; 401].join(", ");
+    let long = format!("{{\"structure\": \"link\", \"line\": \"128 KiB\", \"points\": [{many}]}}");
+    std::fs::write(bench.path("theirs.html"), "theirs").unwrap();
+    std::fs::write(bench.path("good.json"), card("", "2")).unwrap();
+    for (name, contents) in [
+        ("cut.json", card("", "2").split_at(60).0.to_owned()),
+        ("value.json", card("", "12")),
+        ("line.json", card(bad, "2")),
+        ("long.json", card(&long, "2")),
+    ] {
+        std::fs::write(bench.path(name), contents).unwrap();
+    }
+    for (line, code, words) in [
+        (&["--from=cut.json", "--page=a.html"][..], 2, "cut.json is no card: EOF"),
+        (&["--from=value.json", "--page=a.html"], 2, "'link' has neither"),
+        (&["--from=line.json", "--page=a.html"], 2, "the series of 'link'"),
+        (&["--from=long.json", "--page=a.html"], 2, "more than 400 points"),
+        (&["--from=none.json", "--page=a.html"], 2, "none.json"),
+        (&["--from=good.json", "--page=theirs.html"], 3, "theirs.html"),
+        (&["--from=good.json", "--page=good.json"], 3, "good.json"),
+        (&["--from=good.json", "--picture=a.jpg"], 2, "neither an .svg nor a .png"),
+        (&["--from=good.json", "--page=none/a.html"], 2, "there is no folder"),
+        (&["--from=good.json", "--json"], 2, "cannot be used with"),
+        (&[DRIVE, "--out=a.json", "--page=/tmp/a.html"], 2, "in one folder"),
+    ] {
+        let output = bench.call(&[&["xray"], line].concat());
+        let shown = unfolded(&text(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{line:?}: {shown}");
+        assert!(shown.contains(words) && shown.contains("hint"), "{line:?}: {shown}");
+        assert!(!bench.path("a.html").exists() && !bench.path("a.json").exists(), "{line:?}");
+    }
+    assert_eq!(std::fs::read(bench.path("theirs.html")).unwrap(), b"theirs");
+}
+
 #[test]
 fn a_plan_states_bytes_and_time_and_does_nothing() {
     let bench = Bench::new();
@@ -99,11 +199,17 @@ fn two_cards_are_compared_by_their_intervals_and_a_file_that_is_no_card_is_refus
     assert_eq!(same.status.code(), Some(0), "{}", text(&same.stderr));
     let same = json(&same.stdout);
     assert_eq!(structure(&same, "units")["likeness"], "same", "{same:#}");
-    let other = bench.call(&["xray", "--compare", "a.json", "c.json"]);
+    let other = bench.call(&["xray", "--compare", "a.json", "c.json", "--page", "both.html"]);
     assert_eq!(other.status.code(), Some(4), "{}", text(&other.stderr));
     let shown = text(&other.stdout);
     assert!(shown.starts_with("not the same inside: parallel units"), "{shown}");
     assert!(shown.contains("MODEL"), "{shown}");
+    // The page is written although the drives are not the same.
+    let page = std::fs::read_to_string(bench.path("both.html")).unwrap();
+    for words in ["Not the same inside: parallel units", "Parallel units, differs", "MODEL"] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("Page read, differs"), "what is the same is not marked");
     std::fs::write(bench.path("other.json"), "{\"format\": \"x\"}").unwrap();
     for (line, word) in [
         (&["xray", "--compare", "a.json", "other.json"][..], "is no card"),
@@ -168,9 +274,14 @@ fn a_block_device_is_refused_unconfirmed_is_only_read_with_gentle_and_answers_or
     assert_eq!(gentle["written_bytes"], 0);
     assert_eq!(writes(&device), before);
     let line = ["xray", &device.path, "--confirm", &consent, "--confined", &consent];
-    let output = bench.call(&[&line[..], &["--only=page-read", "--json"]].concat());
+    let files = ["--only=page-read", "--json", "--page=a.html", "--picture=a.png"];
+    let output = bench.call(&[&line[..], &files].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let card = json(&output.stdout);
+    // They are written behind the privileges that the process has dropped.
+    let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
+    assert!(page.contains("X-ray of ") && !page.contains("MODEL"), "{page}");
+    assert!(bench.path("a.png").exists());
     assert_eq!((&card["is_complete"], &card["is_model"]), (&true.into(), &false.into()));
     assert_eq!(card["written_bytes"], 64 << 20);
     assert!(writes(&device) > before);

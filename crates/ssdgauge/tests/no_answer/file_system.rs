@@ -38,6 +38,11 @@ struct State {
 impl Drives {
     /// Attaches `count` drives; prints why where that is not possible.
     pub(crate) fn attach(count: usize) -> Option<Drives> {
+        Drives::attach_sized(count, SIZE)
+    }
+
+    /// Attaches `count` drives of `size` bytes, of which only what is written takes memory.
+    pub(crate) fn attach_sized(count: usize, size: usize) -> Option<Drives> {
         let folder = tempfile::tempdir().unwrap();
         let point = folder.path().join("mounted");
         std::fs::create_dir(&point).unwrap();
@@ -62,7 +67,8 @@ impl Drives {
         }
         let state = Arc::new(State::default());
         let shared = Arc::clone(&state);
-        let server = std::thread::spawn(move || serve(device, &shared, count));
+        let server =
+            std::thread::spawn(move || serve(device, &shared, vec![vec![0u8; size]; count]));
         let server = Some(server);
         let mut drives = Drives { paths: Vec::new(), state, server, point, _folder: folder };
         for number in 0..count {
@@ -96,8 +102,7 @@ impl Drop for Drives {
 }
 
 /// Answers the requests of the kernel (linux/fuse.h, protocol 7.31) until the end.
-fn serve(mut device: File, state: &State, count: usize) {
-    let mut files = vec![vec![0u8; SIZE]; count];
+fn serve(mut device: File, state: &State, mut files: Vec<Vec<u8>>) {
     let mut request = vec![0; LONGEST_REQUEST];
     while !state.ended.load(Ordering::SeqCst) {
         let is_silent = state.silent.load(Ordering::SeqCst);
@@ -129,13 +134,14 @@ fn answer(request: &[u8], files: &mut [Vec<u8>]) -> Option<(i32, Vec<u8>)> {
         // LOOKUP: the name of a file is its number.
         1 => match std::str::from_utf8(&request[40..request.len() - 1]).unwrap().parse::<u64>() {
             Ok(name) if (name as usize) < files.len() => {
-                let entry = [words(&[name + 2, 0, 1, 0, 0]), attributes(name + 2)].concat();
+                let entry =
+                    [words(&[name + 2, 0, 1, 0, 0]), attributes(name + 2, files[0].len())].concat();
                 (0, entry)
             }
             Ok(_) | Err(_) => (NO_ENTRY, Vec::new()),
         },
         // GETATTR, SETATTR: valid for 0 s, so that the kernel asks again.
-        3 | 4 => (0, [words(&[0, 0]), attributes(node)].concat()),
+        3 | 4 => (0, [words(&[0, 0]), attributes(node, files[0].len())].concat()),
         // OPEN, OPENDIR.
         14 | 27 => (0, words(&[0, 0])),
         // READ.
@@ -173,8 +179,8 @@ fn words(words: &[u64]) -> Vec<u8> {
 }
 
 /// Returns `struct fuse_attr` of the root (node 1) or a file.
-fn attributes(node: u64) -> Vec<u8> {
-    let (mode, size) = if node == 1 { (0o40755, 0) } else { (0o100_600, SIZE as u64) };
+fn attributes(node: u64, size: usize) -> Vec<u8> {
+    let (mode, size) = if node == 1 { (0o40755, 0) } else { (0o100_600, size as u64) };
     let tail: [u32; 10] = [0, 0, 0, mode, 1, 0, 0, 0, 4_096, 0];
     let tail = tail.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<u8>>();
     [words(&[node, size, size / 512, 0, 0, 0]), tail].concat()

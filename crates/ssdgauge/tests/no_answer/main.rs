@@ -13,6 +13,7 @@ mod support;
 mod file_system;
 
 use file_system::{Drives, SIZE};
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -222,6 +223,50 @@ fn a_signal_ends_a_command_that_waits_for_a_file_system_and_no_file_is_left() {
     let after = names();
     assert!(run(&["umount", point]));
     assert_eq!(after, before);
+}
+
+#[test]
+fn an_x_ray_of_a_drive_that_hangs_in_an_experiment_ends_with_its_card_and_has_written_nothing() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let bench = Bench::new();
+    let Some(drives) = Drives::attach_sized(1, 256 << 20) else { return };
+    let path = drives.paths[0].as_str();
+    let before = written(path);
+    let mut call = start(&bench, &["xray", path, "--gentle", "--only=page-read", "--json"]);
+    let mut lines = BufReader::new(call.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("pairs of reads by distance")));
+    drives.set_silent(true);
+    // What was read already would still be answered.
+    std::fs::write("/proc/sys/vm/drop_caches", "1").unwrap();
+    wait_for("a read that waits for the drive in the kernel", || states(call.id()).contains('D'));
+    // Without a signal the drive counts as hung after 60 s.
+    signal(&call, "INT");
+    // The process ends only when the kernel gives its requests back, behind its last message.
+    let mut stderr = Vec::new();
+    for line in lines.by_ref().map(Result::unwrap) {
+        let is_last = line.starts_with("hint:");
+        stderr.push(line);
+        if is_last {
+            break;
+        }
+    }
+    let is_running = call.try_wait().unwrap().is_none();
+    drives.set_silent(false);
+    stderr.extend(lines.map(Result::unwrap));
+    let output = call.wait_with_output().unwrap();
+    let stderr = stderr.join("\n");
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    for part in ["error: ", "has not answered for", "hint: nothing was written"] {
+        assert!(stderr.contains(part), "{part}: {stderr}");
+    }
+    let card: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&card["is_complete"], &card["written_bytes"]), (&false.into(), &0.into()));
+    for answer in card["structures"].as_array().unwrap() {
+        assert!(answer["not_identifiable"].is_string(), "{answer}");
+    }
+    assert!(is_running, "the message came before the drive answered");
+    wait_for("the end of the requests", || holders(path) == 0);
+    assert_eq!(written(path), before);
 }
 
 /// Returns the number of processes that have the device `path` open.

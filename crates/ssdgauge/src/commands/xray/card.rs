@@ -2,10 +2,15 @@
 
 use crate::terminal;
 use serde_json::json;
-use ssdgauge_core::{Bytes, DriveInfo, Plan, Severity};
+use ssdgauge_core::{Bytes, DriveInfo, Plan};
 use ssdgauge_lab::Examined;
-use ssdgauge_xray::{Answer, CARD_FORMAT, CARD_VERSION, Unit, Value};
+use ssdgauge_xray::{Answer, CARD_FORMAT, CARD_VERSION, CheckedCard, Series, Value, axes};
+use ssdgauge_xray::{shown, shown_interval};
 
+/// The severity of a finding that is no doubt.
+const NOTE: &str = "note";
+/// The most that is shown of the name of a drive.
+const NAME_SHOWN: usize = 200;
 /// The width of the column of names.
 const NAME: usize = 18;
 /// The width of the column of values.
@@ -13,24 +18,26 @@ const VALUE: usize = 14;
 /// The width of the column of intervals.
 const INTERVAL: usize = 22;
 
-/// Returns the card of `examined` as text.
-pub(super) fn text(examined: &Examined, drive: &DriveInfo) -> String {
-    let found = examined.answers.iter().filter(|answer| answer.outcome.is_ok()).count();
+/// Returns `card` as text.
+pub(super) fn text(card: &CheckedCard) -> String {
+    let CheckedCard { card, answers, .. } = card;
+    let found = answers.iter().filter(|answer| answer.outcome.is_ok()).count();
+    let name: String = card.drive.chars().take(NAME_SHOWN).collect();
     let mut lines = vec![
         format!(
-            "X-ray of {}: {found} of {} structures identified; {} written, {} read",
-            drive.name(),
-            examined.answers.len(),
-            examined.written.about(),
-            examined.read.about()
+            "X-ray of {name}{}: {found} of {} structures identified; {} written, {} read",
+            if card.is_model && !name.contains("MODEL") { " (MODEL)" } else { "" },
+            answers.len(),
+            Bytes(card.written_bytes).about(),
+            Bytes(card.read_bytes).about()
         ),
         String::new(),
     ];
     let named = |answer: &Answer| format!("  {:<NAME$}", answer.structure.title());
-    for answer in &examined.answers {
+    for answer in answers {
         if let Ok(value) = &answer.outcome {
             let unit = answer.structure.unit();
-            let (shown, interval) = (one(value.value, unit), interval(value, unit));
+            let (shown, interval) = (shown(value.value, unit), shown_interval(value, unit));
             lines.push(format!(
                 "{}{shown:<VALUE$}{interval:<INTERVAL$}{}",
                 named(answer),
@@ -39,15 +46,15 @@ pub(super) fn text(examined: &Examined, drive: &DriveInfo) -> String {
         }
     }
     lines.extend([String::new(), "  not identifiable".into()]);
-    for answer in &examined.answers {
+    for answer in answers {
         if let Err(reason) = &answer.outcome {
             lines.push(format!("{}{}", named(answer), reason.0));
         }
     }
-    if found == examined.answers.len() {
+    if found == answers.len() {
         lines.push("  none of those that were looked for".into());
     }
-    for finding in examined.findings.iter().filter(|finding| finding.severity > Severity::Note) {
+    for finding in card.findings.iter().filter(|finding| finding.severity != NOTE) {
         lines.push(format!("warning: {}", finding.text));
     }
     lines.join("\n")
@@ -68,7 +75,37 @@ pub(super) fn json(examined: &Examined, drive: &DriveInfo) -> serde_json::Value 
         "read_bytes": examined.read.0,
         "structures": answers,
         "findings": examined.findings,
+        "series": examined.series.iter().map(series_json).collect::<Vec<_>>(),
     })
+}
+
+/// Returns a series, with its numbers in four digits or more.
+fn series_json(series: &Series) -> serde_json::Value {
+    let axes = axes(series.structure).expect("a series is made for a structure with axes");
+    let points = series.points.iter().map(|(x, y)| json!([rounded(*x), rounded(*y)]));
+    json!({
+        "structure": series.structure.key(),
+        "line": axes.lines[series.line],
+        "x": axes.x,
+        "y": axes.y,
+        "points": points.collect::<Vec<_>>(),
+    })
+}
+
+/// Returns `value` to five digits: a chart shows fewer.
+fn rounded(value: f64) -> f64 {
+    let text = format!("{value:.4e}");
+    text.parse().expect("a number in digits is a number")
+}
+
+/// Returns `card` as indented text, each of its series in one line.
+pub(super) fn json_text(mut card: serde_json::Value) -> String {
+    let series = card.as_object_mut().and_then(|card| card.remove("series"));
+    let series = series.as_ref().and_then(serde_json::Value::as_array);
+    let lines: Vec<String> = series.into_iter().flatten().map(ToString::to_string).collect();
+    let card = format!("{card:#}");
+    let card = card.strip_suffix("\n}").unwrap_or(&card);
+    format!("{card},\n  \"series\": [\n    {}\n  ]\n}}\n", lines.join(",\n    "))
 }
 
 fn answer_json(answer: &Answer) -> serde_json::Value {
@@ -117,51 +154,22 @@ pub(super) fn print_plan(plan: &Plan, drive: &DriveInfo, expected: &str, as_json
     terminal::print_text(&lines.join("\n"));
 }
 
-/// Returns `value` with its unit.
-pub(super) fn one(value: f64, unit: Unit) -> String {
-    match unit {
-        Unit::MegabytesPerSecond => format!("{value:.0} MB/s"),
-        Unit::Microseconds => format!("{value:.2} us"),
-        Unit::Count => format!("{value:.0}"),
-        // A chunk is some whole pages.
-        Unit::Bytes if value < 16e6 && value % 4_096.0 == 0.0 => Bytes(value as u64).to_string(),
-        Unit::Bytes => Bytes(value.max(0.0) as u64).about(),
-        Unit::YesNo => if value > 0.5 { "yes" } else { "no" }.into(),
-        Unit::Celsius => format!("{value:.0} °C"),
-    }
-}
-
-/// Returns the interval of `value`; nothing for yes and no.
-pub(super) fn interval(value: &Value, unit: Unit) -> String {
-    if value.low == value.high {
-        return match unit {
-            Unit::YesNo => String::new(),
-            Unit::MegabytesPerSecond
-            | Unit::Microseconds
-            | Unit::Count
-            | Unit::Bytes
-            | Unit::Celsius => "exact".into(),
-        };
-    }
-    let (low, high) = (one(value.low, unit), one(value.high, unit));
-    let (number, _) = low.split_once(' ').unwrap_or((&low, ""));
-    match low.split_once(' ').map(|low| low.1) == high.split_once(' ').map(|high| high.1) {
-        true => format!("{number}-{high}"),
-        false => format!("{low}-{high}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_xray::Structure;
 
     #[test]
-    fn intervals_repeat_their_unit_only_where_it_differs() {
-        let value = |low, high| Value { value: low, low, high };
-        assert_eq!(interval(&value(10.0, 12.0), Unit::MegabytesPerSecond), "10-12 MB/s");
-        assert_eq!(interval(&value(0.9e9, 1.1e9), Unit::Bytes), "900 MB-1.10 GB");
-        assert_eq!(interval(&Value::exact(16.0), Structure::Units.unit()), "exact");
-        assert_eq!(interval(&Value::exact(1.0), Unit::YesNo), "");
+    fn the_text_of_a_card_is_the_json_that_it_was_made_from() {
+        let card = json!({ "a": { "b": 1 }, "series": [{ "points": [[1.0, 2.5]] }, {}] });
+        let text = json_text(card.clone());
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), card, "{text}");
+        assert_eq!(text.lines().filter(|line| line.contains("points")).count(), 1, "{text}");
+        let empty = json!({ "a": 1, "series": [] });
+        let text = json_text(empty.clone());
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), empty, "{text}");
+        assert_eq!(
+            (rounded(1234.567), rounded(0.0), rounded(-0.000_123_456)),
+            (1_234.6, 0.0, -0.000_123_46)
+        );
     }
 }

@@ -1,11 +1,14 @@
 //! The cards of two drives side by side.
 
-use super::card::{interval, one};
+use super::read;
 use crate::failure::{Failure, FailureKind};
+use crate::output::{self, Format};
 use crate::terminal;
-use crate::text_file::read_text_file;
 use serde_json::json;
-use ssdgauge_xray::{Answer, Card, Compared, Identified, Likeness, Structure, compare, inside};
+use ssdgauge_xray::{
+    Card, CheckedCard, Compared, Identified, Likeness, Structure, compare, inside,
+};
+use ssdgauge_xray::{shown, shown_interval};
 use std::path::{Path, PathBuf};
 
 /// The width of the column of names.
@@ -15,22 +18,34 @@ const DRIVE: usize = 32;
 /// The most that is shown of the name of a drive.
 const NAME_SHOWN: usize = 60;
 
-/// Compares the two `cards`, and prints what is the same.
+/// Compares the two `cards`, prints what is the same, and writes the `page` that was asked for.
 ///
 /// # Errors
 /// A file is no card; with [`FailureKind::Criterion`], the drives are not the same inside.
-pub(super) fn execute(cards: &[PathBuf], as_json: bool) -> Result<(), Failure> {
-    let read: Vec<(Card, Vec<Answer>)> =
-        cards.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
+pub(super) fn execute(
+    paths: &[PathBuf],
+    page: Option<&Path>,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let inputs: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    if let Some(page) = page {
+        output::check(page, Format::Page, &inputs)?;
+    }
+    let read: Vec<CheckedCard> =
+        paths.iter().map(|path| read::card(path)).collect::<Result<_, _>>()?;
     let [one, two] = &read[..] else {
         return Err(Failure::new(FailureKind::Usage, "two cards are compared", "name two files"));
     };
-    let compared = compare(&one.1, &two.1);
-    let (cards, doubts) = ([&one.0, &two.0], doubts(&one.0, &two.0));
+    let compared = compare(&one.answers, &two.answers);
+    let (cards, doubts) = ([&one.card, &two.card], doubts(&one.card, &two.card));
     let sentence = sentence(&compared);
     match as_json {
         true => terminal::print_json(&to_json(cards, &compared, &sentence, &doubts)),
         false => terminal::print_text(&to_text(cards, &compared, &sentence, &doubts)),
+    }
+    if let Some(page) = page {
+        let text = ssdgauge_report::xray_compared_page([one, two], &compared, &sentence, &doubts);
+        output::write(page, Format::Page, &inputs, text.as_bytes())?;
     }
     match inside(&compared, Likeness::Different).is_empty() {
         true => Ok(()),
@@ -40,17 +55,6 @@ pub(super) fn execute(cards: &[PathBuf], as_json: bool) -> Result<(), Failure> {
             "compare further drives of the model: firmware and age change structures as well",
         )),
     }
-}
-
-/// Reads the card at `path`.
-fn read(path: &Path) -> Result<(Card, Vec<Answer>), Failure> {
-    let hint = "name two files that `ssdgauge xray TARGET --out FILE` wrote";
-    let fail = |text: String| Failure::new(FailureKind::Usage, text, hint);
-    let text = read_text_file(&path.display().to_string()).map_err(fail)?;
-    let not_a_card = |reason: String| fail(format!("{} is no card: {reason}", path.display()));
-    let card: Card = serde_json::from_str(&text).map_err(|error| not_a_card(error.to_string()))?;
-    let answers = card.answers().map_err(|error| not_a_card(error.to_string()))?;
-    Ok((card, answers))
 }
 
 /// Returns what keeps the cards from being compared like for like.
@@ -99,12 +103,12 @@ fn to_text(cards: [&Card; 2], compared: &[Compared], sentence: &str, doubts: &[S
     let mut lines = vec![sentence.to_owned(), String::new()];
     for (mark, card) in ["A", "B"].iter().zip(cards) {
         let name: String = card.drive.chars().take(NAME_SHOWN).collect();
-        let model = if card.is_model { " (MODEL)" } else { "" };
+        let model = if card.is_model && !name.contains("MODEL") { " (MODEL)" } else { "" };
         lines.push(format!("  {mark}  {name}{model}"));
     }
     lines.push(String::new());
     for Compared { structure, outcomes, likeness } in compared {
-        let [one, two] = outcomes.each_ref().map(|outcome| shown(*structure, outcome.as_ref()));
+        let [one, two] = outcomes.each_ref().map(|outcome| words(*structure, outcome.as_ref()));
         let outside = match *likeness == Likeness::Different && !structure.is_inside() {
             true => " (also by slot, host or cooling)",
             false => "",
@@ -120,11 +124,11 @@ fn to_text(cards: [&Card; 2], compared: &[Compared], sentence: &str, doubts: &[S
 }
 
 /// Returns the value with its interval.
-fn shown(structure: Structure, outcome: Option<&Identified>) -> String {
+fn words(structure: Structure, outcome: Option<&Identified>) -> String {
     match outcome {
         Some(Ok(value)) => {
             let unit = structure.unit();
-            let (value, interval) = (one(value.value, unit), interval(value, unit));
+            let (value, interval) = (shown(value.value, unit), shown_interval(value, unit));
             if interval.is_empty() { value } else { format!("{value} ({interval})") }
         }
         Some(Err(_)) => "not identifiable".into(),
@@ -165,7 +169,7 @@ fn to_json(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_xray::Value;
+    use ssdgauge_xray::{Answer, Value};
 
     fn answer(structure: Structure, value: f64) -> Answer {
         Answer { structure, outcome: Ok(Value::within(value, 0.0, 0.05)) }

@@ -1,13 +1,12 @@
 //! Stated figures beside a card: a file of the user, such as the figures of a data sheet.
 
-use super::card::one;
 use crate::failure::{Failure, FailureKind};
 use crate::suggestion;
 use crate::text_file::read_text_file;
 use serde::Deserialize;
 use serde_json::json;
 use ssdgauge_core::Bytes;
-use ssdgauge_xray::{Agreement, Answer, Figure, Stated, Structure, Unit, judge_stated};
+use ssdgauge_xray::{Agreement, Answer, Figure, Stated, Structure, Unit, judge_stated, shown};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -123,9 +122,9 @@ fn word(agreement: Agreement) -> &'static str {
 fn figure_text(stated: &Stated) -> String {
     let unit = stated.structure.unit();
     match stated.figure {
-        Figure::Exactly(value) => one(value, unit),
-        Figure::AtLeast(value) => format!("at least {}", one(value, unit)),
-        Figure::AtMost(value) => format!("at most {}", one(value, unit)),
+        Figure::Exactly(value) => shown(value, unit),
+        Figure::AtLeast(value) => format!("at least {}", shown(value, unit)),
+        Figure::AtMost(value) => format!("at most {}", shown(value, unit)),
     }
 }
 

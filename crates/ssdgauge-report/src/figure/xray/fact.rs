@@ -1,0 +1,87 @@
+//! A structure in a drawing: its name, and below it the value with its interval, or why there is none.
+
+use super::shape::{Drawing, Font, Paint};
+use super::words;
+use ssdgauge_xray::{CheckedCard, Structure};
+
+/// The most lines of a reason.
+const REASON_LINES: usize = 4;
+/// The distance between lines of a reason.
+const LINE: f64 = 14.0;
+
+/// A card as a drawing shows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'a> {
+    /// The card.
+    pub(crate) card: &'a CheckedCard,
+    /// The structures in which it differs from another card.
+    pub(crate) different: &'a [Structure],
+}
+
+/// What stands at one place of a drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fact {
+    /// A structure of the card.
+    Of(Structure),
+    /// The write buffer, which no experiment looks for.
+    Buffer,
+    /// The channels, which no experiment looks for.
+    Channels,
+}
+
+impl Fact {
+    /// Returns its drawing, about `width` wide.
+    pub(crate) fn drawing(self, view: View<'_>, width: f64) -> Drawing {
+        let mut drawing = Drawing::new(width, 0.0);
+        match self {
+            Fact::Of(structure) => of_structure(&mut drawing, view, structure),
+            Fact::Buffer => refusal(
+                &mut drawing,
+                "Write buffer",
+                "not looked for,",
+                "because its bytes lie within the interval of the fast cache",
+            ),
+            Fact::Channels => refusal(
+                &mut drawing,
+                "Channels",
+                "not looked for,",
+                "because two reads show one unit, and not which units share a channel",
+            ),
+        }
+        drawing
+    }
+}
+
+fn of_structure(drawing: &mut Drawing, View { card, different }: View<'_>, structure: Structure) {
+    let name = words::title(structure);
+    match words::outcome(card, structure) {
+        Some(Ok(value)) => {
+            let name = match different.contains(&structure) {
+                true => {
+                    drawing.area([-6.0, -4.0, drawing.width + 8.0, 58.0], Paint::Different);
+                    format!("{name}, differs")
+                }
+                false => name,
+            };
+            drawing.words((0.0, 11.0), &name, Font::Name);
+            drawing.words((0.0, 31.0), &words::value(structure, value), Font::Value);
+            drawing.words((0.0, 47.0), &words::interval(structure, value), Font::Small);
+            drawing.height = 52.0;
+        }
+        Some(Err(reason)) => {
+            refusal(drawing, &name, "not identifiable,", &words::because_in_short(reason));
+        }
+        None => refusal(drawing, &name, "not looked for", ""),
+    }
+}
+
+fn refusal(drawing: &mut Drawing, name: &str, what: &str, reason: &str) {
+    drawing.words((0.0, 11.0), name, Font::Name);
+    drawing.words((0.0, 28.0), what, Font::Refusal);
+    let mut bottom = 28.0;
+    for line in Font::Small.wrapped(reason, drawing.width, REASON_LINES) {
+        bottom += LINE;
+        drawing.words((0.0, bottom), &line, Font::Small);
+    }
+    drawing.height = bottom + 5.0;
+}

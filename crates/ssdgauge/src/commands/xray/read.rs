@@ -1,0 +1,28 @@
+//! Cards of earlier X-rays, read from files that anybody may have written.
+
+use crate::failure::{Failure, FailureKind};
+use crate::text_file::read_text_file;
+use ssdgauge_xray::{Card, CheckedCard};
+use std::path::Path;
+
+/// Reads the card at `path`.
+///
+/// # Errors
+/// The file cannot be read, or is no card; the message names the place.
+pub(super) fn card(path: &Path) -> Result<CheckedCard, Failure> {
+    let hint = "name a file that `ssdgauge xray TARGET --out FILE` wrote";
+    let fail = |text: String| Failure::new(FailureKind::Usage, text, hint);
+    let text = read_text_file(&path.display().to_string()).map_err(fail)?;
+    let not_a_card = |reason: String| fail(format!("{} is no card: {reason}", path.display()));
+    let card: Card = serde_json::from_str(&text).map_err(|error| not_a_card(error.to_string()))?;
+    card.checked().map_err(|error| not_a_card(error.to_string()))
+}
+
+/// Returns the card that `json` is.
+///
+/// # Errors
+/// The reason why it is none.
+pub(super) fn from_json(json: serde_json::Value) -> Result<CheckedCard, String> {
+    let card: Card = serde_json::from_value(json).map_err(|error| error.to_string())?;
+    card.checked().map_err(|error| error.to_string())
+}
