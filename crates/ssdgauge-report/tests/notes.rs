@@ -171,6 +171,8 @@ fn an_error_in_notes_names_the_line_and_the_remedy() {
         (front("accent = \"red\""), 3, "no colour"),
         (front("accent = \"#12345\u{e4}\""), 3, "no colour"),
         (drive("price = 0"), 5, "not above zero"),
+        (drive("price = 1e300"), 5, "price 1e300 is not that of a drive"),
+        (drive("tbw = 0.001"), 5, "tbw 1e-3 is not that of a drive"),
         (drive("price = nan"), 5, "not above zero"),
         (drive("tbw = -1"), 5, "not above zero"),
         (drive(&many), 5, "13 points"),

@@ -48,7 +48,10 @@ fn main() -> ExitCode {
         Ok(arguments) => {
             terminal::colour::choose(arguments.color);
             match commands::execute(arguments.command) {
-                Ok(()) => ExitCode::SUCCESS,
+                Ok(()) => match terminal::failed_output() {
+                    Some(cause) => report(&incomplete(cause)),
+                    None => ExitCode::SUCCESS,
+                },
                 Err(failure) => report(&failure),
             }
         }
@@ -62,6 +65,15 @@ fn main() -> ExitCode {
             _ => report(&usage_error::from_clap(&error, &command)),
         },
     }
+}
+
+/// Returns the failure of a command whose data did not all reach stdout.
+fn incomplete(cause: &std::io::Error) -> Failure {
+    Failure::new(
+        FailureKind::Failed,
+        format!("the standard output is incomplete: {cause}"),
+        "free space, or print to another place; files that the command wrote are complete",
+    )
 }
 
 /// Prints a failure and returns its exit code.

@@ -128,6 +128,24 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), Failure> {
     }
 }
 
+/// Checks that `folder` can hold output files: it is a folder, or nothing has its name. Nothing is
+/// written.
+///
+/// # Errors
+///
+/// Fails with exit code 2 where something else has its name.
+pub(crate) fn check_output_folder(folder: &Path) -> Result<(), Failure> {
+    check_place(folder)?;
+    match folder.exists() && !folder.is_dir() {
+        true => Err(Failure::new(
+            FailureKind::Usage,
+            format!("{} is not a folder", folder.display()),
+            "nothing was written; name a folder",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Writes `bytes` as a file of `format` at `path`; an existing one of the same format is replaced.
 ///
 /// The bytes are written under a temporary name first: a reader never sees a partial file, and a
@@ -240,7 +258,7 @@ fn check_existing(path: &Path, format: Format, inputs: &[&Path]) -> Result<bool,
     let signature = format.signature();
     match read.is_ok() && head.windows(signature.len()).any(|bytes| bytes == signature) {
         true => Ok(true),
-        false => refused("exists and was not written by ssdgauge"),
+        false => refused(&format!("exists and is not a {} of ssdgauge", format.name())),
     }
 }
 

@@ -9,12 +9,30 @@ pub(crate) mod table;
 pub(crate) mod width;
 
 use colour::{Paint, Role};
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
-/// Writes data to stdout. A closed pipe, such as `| head`, is not an error.
+/// The first error of stdout that is not a closed pipe.
+static FAILED_OUTPUT: OnceLock<std::io::Error> = OnceLock::new();
+
+/// Writes data to stdout. A closed pipe, such as `| head`, is not an error; another error is kept, and
+/// nothing is written behind the gap.
 pub(crate) fn print(text: &str) {
+    if FAILED_OUTPUT.get().is_some() {
+        return;
+    }
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let Err(cause) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        && cause.kind() != ErrorKind::BrokenPipe
+    {
+        // Only the first error is kept.
+        let _ = FAILED_OUTPUT.set(cause);
+    }
+}
+
+/// Returns the error for which data are missing on stdout.
+pub(crate) fn failed_output() -> Option<&'static std::io::Error> {
+    FAILED_OUTPUT.get()
 }
 
 /// Writes data to stdout, and returns whether it is open: a program that never ends by itself ends with a

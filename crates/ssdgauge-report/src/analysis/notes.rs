@@ -323,12 +323,20 @@ fn colour(accent: Spanned<String>, fault: &Fault<'_>) -> Result<String, InputErr
     Err(fault(accent.span(), message, "write six hexadecimal digits, such as \"#0a6b4f\""))
 }
 
+/// The prices and terabytes of a rating that a drive can have, in any currency. Chosen.
+const NUMBERS: std::ops::RangeInclusive<f64> = 0.01..=1e9;
+
 fn of_drive(drive: DriveFront, fault: &Fault<'_>) -> Result<DriveNotes, InputError> {
     for (key, value) in [("price", &drive.price), ("tbw", &drive.tbw)] {
         let Some(value) = value else { continue };
         if !(value.get_ref().is_finite() && *value.get_ref() > 0.0) {
             let message = format!("{key} {} is not above zero", value.get_ref());
             return Err(fault(value.span(), message, "give a number above zero"));
+        }
+        if !NUMBERS.contains(value.get_ref()) {
+            let message = format!("{key} {:e} is not that of a drive", value.get_ref());
+            let (least, most) = (NUMBERS.start(), NUMBERS.end());
+            return Err(fault(value.span(), message, &format!("give one from {least} to {most}")));
         }
     }
     for points in [&drive.pros, &drive.cons].into_iter().flatten() {

@@ -46,6 +46,9 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     if let Some(image) = &arguments.share_image {
         output::check(image, Format::Png, &inputs)?;
     }
+    for folder in [&arguments.svg, &arguments.png, &arguments.vega].into_iter().flatten() {
+        output::check_output_folder(folder)?;
+    }
     let mut runs = ssdgauge_report::read_all(&arguments.files)?;
     // A proof of the capacity has no measurements for a page: its card is printed.
     if let ([file], [run]) = (arguments.files.as_slice(), runs.as_slice())

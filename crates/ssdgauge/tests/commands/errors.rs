@@ -200,6 +200,18 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
+fn data_that_do_not_reach_a_full_output_are_an_error() {
+    let program = env!("CARGO_BIN_EXE_ssdgauge");
+    for arguments in ["suites", "suites --json", "drives sim:", "plan demo sim:tiny"] {
+        let line = format!("{program} {arguments} >/dev/full");
+        let output = std::process::Command::new("bash").args(["-c", &line]).output().unwrap();
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments}: {error}");
+        assert!(error.contains("the standard output is incomplete: No space left"), "{error}");
+    }
+}
+
+#[test]
 fn without_arguments_the_first_commands_are_listed_in_eighty_columns() {
     let bench = Bench::new();
     let output = bench.call(&[]);

@@ -111,6 +111,10 @@ fn no_file_is_created_among_the_device_nodes() {
     for ending in ["", ".html", ".png", ".fio", ".ssdg", ".log"] {
         assert!(!Path::new(&format!("{node}{ending}")).exists(), "{node}{ending}");
     }
+    std::fs::write(bench.path("file"), "").unwrap();
+    let charts = ["report", "a.ssdg", "-o", "page.html", "--svg", "file"];
+    check_refused(&bench, 2, &charts, "file is not a folder");
+    assert!(!bench.path("page.html").exists());
     check_refused(
         &bench,
         2,

@@ -107,7 +107,7 @@ fn a_run_that_is_exported_again_replaces_its_own_files_alone() {
     let stderr = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("runs/c.ssdg: left out"), "{stderr}");
-    assert!(stderr.contains("was not written by ssdgauge"), "{stderr}");
+    assert!(stderr.contains("exists and is not a table of ssdgauge"), "{stderr}");
     assert!(stderr.contains("error: 2 of 3 runs were left out"), "{stderr}");
     assert_eq!(std::fs::read(foreign).unwrap(), b"a file of the user");
 }
