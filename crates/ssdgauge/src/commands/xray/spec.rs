@@ -60,7 +60,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Stated>, Failure> {
     let fail = |text: String| Failure::new(FailureKind::Usage, text, hint);
     let text = read_text_file(&name).map_err(fail)?;
     let file: SpecFile =
-        toml::from_str(&text).map_err(|error| fail(format!("{name}: {}", error.message())))?;
+        toml::from_str(&text).map_err(|error| fail(defect(&name, &text, &error)))?;
     let stated = |(key, entry): (&String, &Entry)| {
         let structure = Structure::from_key(key).ok_or_else(|| {
             let known = Structure::ALL.map(Structure::key);
@@ -76,13 +76,31 @@ pub(super) fn read(path: &Path) -> Result<Vec<Stated>, Failure> {
         })?;
         let figure = entry.figure(structure.unit());
         let figure = figure.ok_or_else(|| {
-            fail(format!("{name}: '{key}' is no figure in {}", structure.unit().key()))
+            let unit = match structure.unit() {
+                Unit::Bytes => "bytes, such as \"42 GB\"",
+                unit => unit.key(),
+            };
+            fail(format!("{name}: '{key}' is no figure in {unit}"))
         })?;
         Ok(Stated { structure, figure })
     };
     let mut all: Vec<Stated> = file.stated.iter().map(stated).collect::<Result<_, Failure>>()?;
     all.sort_by_key(|stated| stated.structure);
     Ok(all)
+}
+
+/// Returns the place and the defect of `text`, the contents of the file `name`.
+fn defect(name: &str, text: &str, error: &toml::de::Error) -> String {
+    let what = match error.message() {
+        // The message of serde names types of this program.
+        message if message.contains("untagged enum") => "a value that is no figure",
+        message => message,
+    };
+    let before = error.span().and_then(|span| text.get(..span.start));
+    match before {
+        Some(before) => format!("{name}, line {}: {what}", before.matches('\n').count() + 1),
+        None => format!("{name}: {what}"),
+    }
 }
 
 impl Entry {
@@ -101,7 +119,9 @@ impl Number {
     fn in_unit(&self, unit: Unit) -> Option<f64> {
         let is_yes_no = unit == Unit::YesNo;
         match self {
-            Number::Plain(value) => Some(*value).filter(|value| value.is_finite() && !is_yes_no),
+            // 42 is not 42 bytes: a size has its unit.
+            Number::Plain(_) if is_yes_no || unit == Unit::Bytes => None,
+            Number::Plain(value) => Some(*value).filter(|value| value.is_finite()),
             Number::Size(text) => {
                 let size: Bytes = text.replace(' ', "").parse().ok()?;
                 (unit == Unit::Bytes).then_some(size.0 as f64)
@@ -207,7 +227,9 @@ mod tests {
             ("[stated]\nlink = \"3 GB\"\n", "MB/s"),
             ("[stated]\nsuspend = 1\n", "yes-no"),
             ("[stated]\nlink = nan\n", "MB/s"),
-            ("[stated]\nlink = { about = 3 }\n", "spec.toml"),
+            ("[stated]\ncache = 42\n", "such as \"42 GB\""),
+            ("[stated]\nlink = { about = 3 }\n", "a value that is no figure"),
+            ("[stated]\nlink = = 3\n", "spec.toml, line 2: "),
             ("stated = 3\n", "spec.toml"),
         ] {
             let error = read_text(text).unwrap_err();
