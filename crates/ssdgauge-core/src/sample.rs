@@ -253,6 +253,8 @@ pub enum FindingKind {
     ResultsRead,
     /// Other processes sent requests to the drive during the step.
     OtherTraffic,
+    /// Whether the drive is slower while drives of other runs are loaded.
+    DriveInterference,
     /// The kernel merged adjacent requests.
     Merged,
     /// An I/O scheduler of the kernel may reorder requests.
@@ -377,6 +379,7 @@ impl FindingKind {
             FindingKind::ResultsFull => "results-full",
             FindingKind::ResultsRead => "results-read",
             FindingKind::OtherTraffic => "other-traffic",
+            FindingKind::DriveInterference => "drive-interference",
             FindingKind::Merged => "merged",
             FindingKind::Scheduler => "scheduler",
             FindingKind::FrequencyGovernor => "frequency-governor",
