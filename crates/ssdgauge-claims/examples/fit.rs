@@ -13,8 +13,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use ssdgauge_claims::{FIT_SUITE, Fit, Fits, Quantified, fits};
-use ssdgauge_core::{Finding, Nanos, Phase, Rig, Step, Test};
-use ssdgauge_lab::{Completion, Options, SecondSummary, Suite, Watcher, find_built_in};
+use ssdgauge_core::Rig;
+use ssdgauge_lab::{Completion, Options, Suite, Unwatched, find_built_in};
 use ssdgauge_runfile::{Opening, Writer};
 use ssdgauge_sim::{VirtualRig, reviewed_profiles};
 use std::error::Error;
@@ -128,7 +128,7 @@ fn run(suite: &Suite, target: &str, options: &Options, file: &Path) -> Result<()
         properties: &[],
     };
     let mut writer = Writer::create(file, &opening)?;
-    match ssdgauge_lab::conduct(&plan, &mut rig, &mut writer, &mut Silent)? {
+    match ssdgauge_lab::conduct(&plan, &mut rig, &mut writer, &mut Unwatched)? {
         Completion::Finished => Ok(()),
         Completion::Interrupted => Err("interrupted".into()),
     }
@@ -158,27 +158,4 @@ fn search(fits: &Fits, fit: &Fit, number: &Quantified<'_>) -> Result<String, Box
         middle = (low * high).sqrt();
     }
     Ok(format!("{middle:.4}"))
-}
-
-/// Shows nothing and never stops.
-struct Silent;
-
-impl Watcher for Silent {
-    fn unix_ms(&mut self) -> i64 {
-        0
-    }
-
-    fn stop(&mut self) -> bool {
-        false
-    }
-
-    fn step_began(&mut self, _test: &Test, _phase: &Phase, _step: &Step) {}
-
-    fn second_ended(&mut self, _summary: &SecondSummary) {}
-
-    fn pause_began(&mut self, _duration: Nanos) {}
-
-    fn finding_recorded(&mut self, _finding: &Finding) {}
-
-    fn step_ended(&mut self, _test: &Test, _step: &Step, _elapsed: Nanos) {}
 }

@@ -29,6 +29,11 @@ pub fn latency(us: f64) -> String {
     }
 }
 
+/// Returns a number of things: `1 run`, `2 runs`, `0 runs`. `noun` takes an s in the plural.
+pub fn count_of(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Returns the decimal digits of a number with its thousands set apart.
 pub fn grouped(digits: &str) -> String {
     let (sign, digits) = match digits.strip_prefix('-') {

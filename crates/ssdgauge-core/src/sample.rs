@@ -253,6 +253,8 @@ pub enum FindingKind {
     ResultsRead,
     /// Other processes sent requests to the drive during the step.
     OtherTraffic,
+    /// Whether the drive is slower while drives of other runs are loaded.
+    DriveInterference,
     /// The kernel merged adjacent requests.
     Merged,
     /// Completions were to be polled, and some came by interrupts.
@@ -379,6 +381,7 @@ impl FindingKind {
             FindingKind::ResultsFull => "results-full",
             FindingKind::ResultsRead => "results-read",
             FindingKind::OtherTraffic => "other-traffic",
+            FindingKind::DriveInterference => "drive-interference",
             FindingKind::Merged => "merged",
             FindingKind::NotPolled => "not-polled",
             FindingKind::Scheduler => "scheduler",

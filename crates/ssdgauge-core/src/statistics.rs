@@ -5,6 +5,7 @@ pub mod change_point;
 pub mod consistency;
 pub mod fit;
 pub mod histogram;
+pub mod interference;
 pub mod knee;
 pub mod low_frequency;
 pub mod mean_interval;

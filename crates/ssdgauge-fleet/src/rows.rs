@@ -77,6 +77,23 @@ const FINDING: [(&str, Kind); 6] = [
     ("advice", Text),
 ];
 
+/// The names of all tables.
+pub const TABLES: [&str; 5] = ["run", "value", "step", "finding", "second"];
+
+/// Returns the table `name` without rows; `None` for another name than those of [`TABLES`].
+pub(crate) fn empty(name: &str) -> Option<Table> {
+    let own: &[(&'static str, Kind)] = match name {
+        "run" => &RUN,
+        "value" => &VALUE,
+        "step" => &STEP,
+        "finding" => &FINDING,
+        "second" => &SECOND,
+        _ => return None,
+    };
+    let name = TABLES.into_iter().find(|known| *known == name)?;
+    Some(Table::new(name, &[&OF_RUN, own]))
+}
+
 /// Returns the tables `run`, `value`, `step` and `finding` of `run`, and `second` where `with_seconds`.
 pub fn tables(run: &Run, with_seconds: bool) -> Vec<Table> {
     let of_run = cells_of_run(run);
@@ -87,6 +104,10 @@ pub fn tables(run: &Run, with_seconds: bool) -> Vec<Table> {
         tables.push(second_table(run, &of_run));
     }
     tables
+}
+
+fn of_table(name: &str) -> Table {
+    empty(name).expect("the tables of this file are in the list")
 }
 
 fn cells_of_run(run: &Run) -> Vec<Cell> {
@@ -119,7 +140,7 @@ fn prose(text: &str) -> Cell {
 }
 
 fn run_table(run: &Run, of_run: &[Cell]) -> Table {
-    let mut table = Table::new("run", &[&OF_RUN, &RUN]);
+    let mut table = of_table("run");
     let revision = run.head.drive.details.get("model_revision");
     let revision = revision.and_then(|text| text.parse().ok()).map_or(Cell::Null, Cell::Integer);
     let own = [
@@ -134,7 +155,7 @@ fn run_table(run: &Run, of_run: &[Cell]) -> Table {
 }
 
 fn value_table(run: &Run, of_run: &[Cell]) -> Table {
-    let mut table = Table::new("value", &[&OF_RUN, &VALUE]);
+    let mut table = of_table("value");
     for value in values(run) {
         let (low, high) = value.interval.unzip();
         let own = [
@@ -168,7 +189,7 @@ fn steps(run: &Run) -> impl Iterator<Item = (&TestRun, &PointRun)> {
 }
 
 fn step_table(run: &Run, of_run: &[Cell]) -> Table {
-    let mut table = Table::new("step", &[&OF_RUN, &STEP]);
+    let mut table = of_table("step");
     for (test, point) in steps(run) {
         for direction in Direction::ALL {
             let totals = &point.point.totals.directions[direction as usize];
@@ -196,7 +217,7 @@ fn step_table(run: &Run, of_run: &[Cell]) -> Table {
 }
 
 fn second_table(run: &Run, of_run: &[Cell]) -> Table {
-    let mut table = Table::new("second", &[&OF_RUN, &SECOND]);
+    let mut table = of_table("second");
     for (test, point) in steps(run) {
         for second in point.seconds() {
             let own = [
@@ -215,7 +236,7 @@ fn second_table(run: &Run, of_run: &[Cell]) -> Table {
 }
 
 fn finding_table(run: &Run, of_run: &[Cell]) -> Table {
-    let mut table = Table::new("finding", &[&OF_RUN, &FINDING]);
+    let mut table = of_table("finding");
     for located in run.all_findings() {
         let finding = located.finding;
         let own = [

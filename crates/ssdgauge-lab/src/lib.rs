@@ -15,12 +15,14 @@ mod built_in;
 mod conductor;
 mod cost;
 mod error;
+mod interference;
 mod planner;
 mod proof;
 mod reader;
 mod repeat;
 mod schema;
 mod suite;
+mod unwatched;
 mod xray;
 
 pub use built_in::{built_in, built_in_ids, find_built_in};
@@ -34,6 +36,10 @@ pub use cost::{
     limits, spent, verification_time, verified_bytes, wear, writes_most,
 };
 pub use error::SuiteError;
+pub use interference::{
+    InterferenceError, InterferenceLoad, PhaseResult, interference_plan, prepare_interference,
+    run_interference,
+};
 pub use planner::{Options, PlanError, REPLAY_SUITE, needed_span, plan, plan_replay};
 pub use proof::{
     Depth, Event, Fate, Fated, Layout, PROOF_SUITE, ProofError, ProofWatcher, Proved, Recorded,
@@ -43,6 +49,7 @@ pub use repeat::{MAX_REPETITIONS, Repeat, RepeatError};
 pub use suite::{
     Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
 };
+pub use unwatched::Unwatched;
 pub use xray::{
     Examined, XRAY_SUITE, XrayError, XrayOptions, XrayTarget, XrayWatcher, xray, xray_plan,
 };

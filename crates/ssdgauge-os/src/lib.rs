@@ -13,6 +13,7 @@ pub mod own_process;
 pub mod process;
 pub mod processor;
 pub mod ring;
+pub mod shared_part;
 pub mod sysfs;
 pub mod system_calls;
 pub mod thread;

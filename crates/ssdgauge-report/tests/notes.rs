@@ -165,7 +165,7 @@ fn an_error_in_notes_names_the_line_and_the_remedy() {
     let drive = |line: &str| front(&format!("[[drive]]\nname = \"Alpha\"\n{line}"));
     let many = format!("pros = [{}]", "\"x\", ".repeat(13));
     let photographs: String = (0..21).map(|n| format!("![x](p{n}.png)\n\n")).collect();
-    let cases: [(String, usize, &str); 13] = [
+    let cases: [(String, usize, &str); 15] = [
         ("+++\ntitle = \"x\"\n".to_owned(), 1, "no end"),
         (front("colour = 1"), 3, "unknown field"),
         (front("accent = \"red\""), 3, "no colour"),

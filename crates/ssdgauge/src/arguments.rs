@@ -14,6 +14,7 @@ mod own_process;
 mod prove;
 mod quick;
 mod replay;
+mod run;
 mod serve;
 mod trace;
 mod values;
@@ -32,6 +33,7 @@ pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, Privileg
 pub(crate) use prove::ProveArguments;
 pub(crate) use quick::QuickArguments;
 pub(crate) use replay::ReplayOptions;
+pub(crate) use run::RunArguments;
 pub(crate) use serve::ServeArguments;
 pub(crate) use trace::{TraceAction, TraceArguments, TraceConvertArguments, TraceInfoArguments};
 pub(crate) use watch::WatchArguments;
@@ -129,22 +131,6 @@ pub(crate) enum Command {
     /// Looks at devices that may not answer; started by the program itself.
     #[command(hide = true)]
     Look(LookArguments),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RunArguments {
-    /// Suite of the list (`ssdgauge suites`), path of a suite file, or trace:FILE to replay a trace.
-    pub(crate) suite: String,
-    /// Target to test; several run side by side, each by a process of its own.
-    #[arg(required = true, value_name = "TARGET")]
-    pub(crate) targets: Vec<String>,
-    /// Size of the scratch file, or of the tested range of another target.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
-    pub(crate) size: Option<Bytes>,
-    #[command(flatten)]
-    pub(crate) replay: ReplayOptions,
-    #[command(flatten)]
-    pub(crate) options: RunOptions,
 }
 
 #[derive(Debug, Args)]
@@ -247,7 +233,7 @@ pub(crate) struct RunOptions {
     /// Print the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// The target that this process runs, as NUMBER:START; set by the program itself.
+    /// The target that this process runs, as NUMBER:START[:check]; set by the program itself.
     #[arg(long, hide = true, value_parser = parse_part)]
     pub(crate) part: Option<Part>,
 }

@@ -38,9 +38,10 @@ pub fn quantile(degrees: u32) -> f64 {
     quantile_beyond(ALPHA, degrees)
 }
 
-/// Returns the t that |T| exceeds with the probability `outside`, from 0.01 to 1.
+/// Returns the t that |T| exceeds with the probability `outside`, from 0.01 to 1; from four degrees of
+/// freedom on from 0.00001 to 1.
 pub fn quantile_beyond(outside: f64, degrees: u32) -> f64 {
-    // 63.66 is the quantile of one degree of freedom for 1 %, the largest of all.
+    // 63.66 is the quantile of one degree of freedom for 1 %, 27.77 that of four for 0.001 %.
     crossing_of(outside, 0.0, 64.0, |t| two_sided_tail(t, degrees))
 }
 

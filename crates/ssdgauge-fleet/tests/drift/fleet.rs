@@ -1,8 +1,8 @@
 //! Fleets of virtual drives, of which some have a known fault.
 
-use ssdgauge_core::{Finding, Nanos, Phase, Random, Rig, Step, Test};
+use ssdgauge_core::{Random, Rig};
 use ssdgauge_fleet::{DriveRun, drive_run};
-use ssdgauge_lab::{Completion, Options, SecondSummary, Suite, Watcher, conduct, plan};
+use ssdgauge_lab::{Completion, Options, Suite, Unwatched, conduct, plan};
 use ssdgauge_runfile::{Opening, Writer};
 use ssdgauge_sim::VirtualRig;
 
@@ -135,7 +135,7 @@ pub(crate) fn run(seed: u64, fault: Option<Fault>, strength: f64) -> DriveRun {
         properties: &[],
     };
     let mut writer = Writer::create(&file, &opening).unwrap();
-    let completion = conduct(&plan, &mut rig, &mut writer, &mut Silent).unwrap();
+    let completion = conduct(&plan, &mut rig, &mut writer, &mut Unwatched).unwrap();
     assert!(matches!(completion, Completion::Finished));
     drop(writer);
     drive_run(&ssdgauge_report::read(&file).unwrap()).unwrap()
@@ -152,26 +152,4 @@ pub(crate) fn runs(first_seed: u64, drives: u64, strength: f64) -> Vec<DriveRun>
         all.extend(second.join().unwrap());
         all
     })
-}
-
-struct Silent;
-
-impl Watcher for Silent {
-    fn unix_ms(&mut self) -> i64 {
-        0
-    }
-
-    fn stop(&mut self) -> bool {
-        false
-    }
-
-    fn step_began(&mut self, _test: &Test, _phase: &Phase, _step: &Step) {}
-
-    fn second_ended(&mut self, _summary: &SecondSummary) {}
-
-    fn pause_began(&mut self, _duration: Nanos) {}
-
-    fn finding_recorded(&mut self, _finding: &Finding) {}
-
-    fn step_ended(&mut self, _test: &Test, _step: &Step, _elapsed: Nanos) {}
 }

@@ -47,9 +47,13 @@ impl LinuxRig {
             }
         }
         let written = Bytes(outcome.ios[1] * block_size.0);
+        // The synchronous engine fills with one thread.
+        let depth = if outcome.report.engine == Engine::IoUring.name() { 8 } else { 1 };
         let method = match access {
-            Access::Sequential => format!("sequential writes of {block_size} at QD8"),
-            Access::Random => format!("random writes of {block_size} at QD8, each block once"),
+            Access::Sequential => format!("sequential writes of {block_size} at QD{depth}"),
+            Access::Random => {
+                format!("random writes of {block_size} at QD{depth}, each block once")
+            }
         };
         Ok(Prepared { method, written, elapsed: outcome.elapsed, stopped })
     }

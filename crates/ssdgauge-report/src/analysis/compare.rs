@@ -10,6 +10,7 @@ use crate::model::Run;
 use crate::text::interval;
 use crate::text::labels;
 use crate::text::sanitize;
+use ssdgauge_core::rounded::count_of;
 use ssdgauge_core::{Headline, Metric, Ratio, Score};
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -326,8 +327,8 @@ fn judge_by_history(tests: &mut [TestComparison], first: usize, history: &Histor
         };
         test.difference = match variation.limit {
             None => Difference::Unknown(format!(
-                "the history has {} runs of this test, and {} are needed",
-                variation.runs,
+                "the history has {} of this test, and {} are needed",
+                count_of(variation.runs, "run"),
                 Variation::LEAST_RUNS
             )),
             Some(limit) if better > 1.0 + limit => Difference::Better,

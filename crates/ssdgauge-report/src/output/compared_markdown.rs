@@ -13,6 +13,7 @@ use crate::model::{LocatedFinding, Run};
 use crate::output::markdown_text::{MODEL, escaped};
 use crate::text::{labels, number, sanitize};
 use ssdgauge_core::FindingKind;
+use ssdgauge_core::rounded::count_of;
 use std::fmt::Write;
 
 /// The most tests of the table. Chosen: with six drives the text stays below 6 kB.
@@ -110,7 +111,7 @@ fn of_drives(
             parts.push(of_run.join(" "));
         }
         if of_drive.len() > 3 {
-            parts.push(format!("{} more runs", of_drive.len() - 3));
+            parts.push(count_of(of_drive.len() - 3, "more run"));
         }
         let parts: Vec<String> = parts.iter().map(|part| escaped(part)).collect();
         writeln!(text, "- **{}**: {}", escaped(drives.name(*drive)), parts.join(" · "))?;

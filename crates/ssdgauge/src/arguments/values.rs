@@ -1,6 +1,6 @@
 //! Values of options: text to a checked number.
 
-use ssdgauge_core::{BLOCK_SIZES, Bytes};
+use ssdgauge_core::{BLOCK_SIZES, Bytes, Finding};
 use std::net::SocketAddr;
 
 /// Parses the rated endurance, such as `600TB`, or `600TBW` as in data sheets.
@@ -106,13 +106,36 @@ pub(crate) struct Part {
     pub(crate) number: usize,
     /// The start of all in milliseconds since 1970, for the names of their files.
     pub(crate) begun: i64,
+    /// Whether the process checks for interference, and runs nothing else.
+    pub(crate) checks: bool,
 }
 
-/// Parses the number of a target and the start of its run, `NUMBER:START`.
+impl std::fmt::Display for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let suffix = if self.checks { CHECK } else { "" };
+        write!(f, "{}:{}{suffix}", self.number, self.begun)
+    }
+}
+
+/// The end of a part that checks for interference.
+const CHECK: &str = ":check";
+
+/// Parses the number of a target and the start of its run, `NUMBER:START[:check]`.
 pub(super) fn parse_part(text: &str) -> Result<Part, String> {
-    let parts = text.split_once(':');
+    let run = text.strip_suffix(CHECK);
+    let parts = run.unwrap_or(text).split_once(':');
     let parsed = parts.and_then(|(number, begun)| {
-        Some(Part { number: number.parse().ok()?, begun: begun.parse().ok()? })
+        let (number, begun) = (number.parse().ok()?, begun.parse().ok()?);
+        Some(Part { number, begun, checks: run.is_some() })
     });
-    parsed.ok_or_else(|| "this option is set by the program itself".to_owned())
+    parsed.ok_or_else(set_by_the_program)
+}
+
+/// Parses a finding in JSON.
+pub(super) fn parse_finding(text: &str) -> Result<Finding, String> {
+    serde_json::from_str(text).map_err(|_| set_by_the_program())
+}
+
+fn set_by_the_program() -> String {
+    "this option is set by the program itself".to_owned()
 }

@@ -3,6 +3,7 @@
 use crate::arguments;
 use crate::failure::{Failure, FailureKind};
 use crate::{run_files, terminal};
+use ssdgauge_core::rounded::count_of;
 use ssdgauge_report::{CompareOptions, Gate, History, Run};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -63,7 +64,10 @@ fn read_history(folder: &Path, first: &Run, second: &Run) -> Result<History, Fai
         }
     });
     for (reason, count) in left_out {
-        terminal::print_message(&format!("history: {count} runs left out ({reason})"));
+        terminal::print_message(&format!(
+            "history: {} left out ({reason})",
+            count_of(count, "run")
+        ));
     }
     Ok(history)
 }

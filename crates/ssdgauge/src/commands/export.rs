@@ -1,5 +1,6 @@
 //! `ssdgauge export`: suites and runs in the form of other programs.
 
+mod compact;
 mod tables;
 
 use crate::arguments::ExportArguments;

@@ -1,5 +1,6 @@
 //! `ssdgauge quick` and `ssdgauge run`: a suite on a target, with run file, summary and page.
 
+mod interference;
 mod several;
 
 use crate::arguments::{self, ConsentOptions, PlanOptions, ReplayOptions, RunOptions};
@@ -16,9 +17,9 @@ use crate::run_file_name::RunFileName;
 use crate::suite_options::{DEFAULT_SIZE, endurance_from, rates_from};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, terminal};
-use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
-use ssdgauge_lab::{Outlook, Suite};
-use ssdgauge_runfile::{Opening, RATED_ENDURANCE, RunFile};
+use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan, TargetKind};
+use ssdgauge_lab::{Outlook, Suite, Watcher};
+use ssdgauge_runfile::{FindingRecord, Opening, RATED_ENDURANCE, RunFile};
 use std::path::Path;
 
 /// Runs the suite `quick`, or that of a kind of work, on a target.
@@ -33,7 +34,15 @@ pub(crate) fn execute_quick(arguments: &arguments::QuickArguments) -> Result<(),
         let quick = Protocol::find(arguments.suite(), &ReplayOptions::default())?;
         Ok((quick, size))
     };
-    execute_on(std::slice::from_ref(&arguments.target), &arguments.options, &protocol)
+    let targets = std::slice::from_ref(&arguments.target);
+    execute_on(targets, &arguments.options, &Interference::default(), &protocol)
+}
+
+/// What is asked, and what was found, about drives that disturb each other.
+#[derive(Default)]
+struct Interference {
+    is_checked: bool,
+    found: Option<Finding>,
 }
 
 /// Runs a suite on a target.
@@ -49,13 +58,25 @@ pub(crate) fn execute(arguments: &arguments::RunArguments) -> Result<(), Failure
         let size = protocol.size(&options.plan, arguments.size);
         Ok((protocol, size))
     };
-    execute_on(&arguments.targets, options, &protocol)
+    let interference = Interference {
+        is_checked: arguments.check_interference,
+        found: arguments.interference_found.clone(),
+    };
+    if interference.is_checked && arguments.targets.len() < 2 {
+        return Err(Failure::new(
+            FailureKind::Usage,
+            "one target has no other one that could disturb it",
+            "nothing was written; omit --check-interference, or name several targets",
+        ));
+    }
+    execute_on(&arguments.targets, options, &interference, &protocol)
 }
 
 /// Runs a protocol on one target in this process, or on each of several in a process of its own.
 fn execute_on(
     targets: &[String],
     options: &RunOptions,
+    interference: &Interference,
     protocol: &dyn Fn() -> Result<(Protocol, SizeRequest), Failure>,
 ) -> Result<(), Failure> {
     let (target, options) = match options.part {
@@ -64,33 +85,42 @@ fn execute_on(
                 let hint = "omit --part, which the program sets itself";
                 Failure::new(FailureKind::Usage, "there is no such target", hint)
             })?;
-            let (protocol, _) = protocol()?;
+            let (protocol, size) = protocol()?;
             let names = several::Names::new(&protocol.id(), targets, options, part.begun);
-            (target, RunOptions { out: Some(names.file(part.number)), ..options.clone() })
+            let out = names.file(part.number);
+            if part.checks {
+                return interference::serve(&protocol, target, size, options, &out);
+            }
+            (target, RunOptions { out: Some(out), ..options.clone() })
         }
         None if options.watch || targets.len() > 1 => {
             let prepare = |target: &str, out: &Path| {
                 let (protocol, size) = protocol()?;
-                consent_before(&protocol, target, size, options, out)
+                let others = targets.len().saturating_sub(1);
+                let checked_beside = interference.is_checked.then_some(others);
+                consent_before(&protocol, target, size, options, out, checked_beside)
             };
-            return several::run(&protocol()?.0.id(), targets, options, &prepare);
+            let id = protocol()?.0.id();
+            return several::run(&id, targets, options, interference.is_checked, &prepare);
         }
         None => (&targets[0], options.clone()),
     };
     process::retry_while_busy(options.wait, || {
         let (protocol, size) = protocol()?;
-        start(protocol, target, size, &options)
+        start(protocol, target, size, &options, interference.found.as_ref())
     })
 }
 
 /// Checks everything that can be checked before `target` is opened, asks for its confirmation, and returns
-/// what is permitted. Nothing is written.
+/// what is permitted. Nothing is written. `checked_beside` is the number of other targets that a check for
+/// interference has.
 fn consent_before(
     protocol: &Protocol,
     target: &str,
     size: SizeRequest,
     options: &RunOptions,
     out: &Path,
+    checked_beside: Option<usize>,
 ) -> Result<ConsentOptions, Failure> {
     let target = Target::find(target, size, options.plan.seed)?;
     if options.or_resume && out.exists() {
@@ -104,6 +134,13 @@ fn consent_before(
     check_outputs(out, None)?;
     let context = RunContext { run_id: "", results: out, continues: None };
     let expected = expectation(&plan, target.info(), &options.plan);
+    if let Some(others) = checked_beside {
+        let drive = target.info();
+        let checks = interference::plan(drive, &plan, &options.plan)?;
+        check_endurance(None, &checks, drive, &options.plan)?;
+        let line = interference::expectation(&checks, drive, &options.plan, others);
+        terminal::print_message(&format!("{}: {line}", drive.target));
+    }
     let consent = target.ask(&plan, &options.consent, context, &expected)?;
     target.refuse(&plan, &consent, context)?;
     Ok(consent)
@@ -134,12 +171,13 @@ fn check_endurance(
     })
 }
 
-/// Plans, opens and conducts a run, and finishes it.
+/// Plans, opens and conducts a run, and finishes it. `found` is a finding from before the run.
 fn start(
     protocol: Protocol,
     target: &str,
     size: SizeRequest,
     options: &RunOptions,
+    found: Option<&Finding>,
 ) -> Result<(), Failure> {
     let seed = options.plan.seed;
     if let Some(file) = options.out.as_ref().filter(|file| options.or_resume && file.exists()) {
@@ -206,6 +244,10 @@ fn start(
     let mut progress = Progress::new(&plan, outlook, stop)
         .with_commit_interval(commit_interval::for_run(&out, rig.drive()))
         .with_trace(trace);
+    if let Some(finding) = found.cloned() {
+        progress.finding_recorded(&finding);
+        writer.finding(&FindingRecord { step: None, unix_ms: now, finding })?;
+    }
     let result = ssdgauge_lab::conduct(&plan, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();
     drop((writer, rig));

@@ -54,9 +54,9 @@ fn a_comparison_with_too_short_a_history_says_so_and_fails_the_gate() {
     let output = bench.call(&line);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let stderr = text(&output.stderr);
-    assert!(stderr.contains("history: 1 runs left out (another drive)"), "{stderr}");
+    assert!(stderr.contains("history: 1 run left out (another drive)"), "{stderr}");
     let words = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("the history has 1 runs of this test, and 8 are needed"), "{words}");
+    assert!(words.contains("the history has 1 run of this test, and 8 are needed"), "{words}");
     let output = bench.call(&[&line[..], &["--threshold", "5"]].concat());
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
     let output = bench.call(&[&line[..], &["--noise", "5"]].concat());

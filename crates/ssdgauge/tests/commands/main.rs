@@ -21,6 +21,7 @@ mod fleet_runs;
 mod hostile_files;
 mod import;
 mod import_act;
+mod interference;
 mod interruption;
 mod lab;
 mod large_files;

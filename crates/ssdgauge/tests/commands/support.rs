@@ -153,21 +153,31 @@ impl Throttle {
         throttle
     }
 
+    /// Limits `device` in the same group; returns whether that is possible.
+    pub(crate) fn also(&self, device: &Loop, rate: u64) -> bool {
+        self.limit_in(device, rate).is_some()
+    }
+
     fn limit(device: &Loop, rate: u64) -> Option<Throttle> {
         let folder = PathBuf::from(format!(
             "/sys/fs/cgroup/blkio/ssdgauge-{}-{}",
             std::process::id(),
             device.name()
         ));
-        let number = std::fs::read_to_string(format!("/sys/block/{}/dev", device.name())).ok()?;
         std::fs::create_dir(&folder).ok()?;
         let throttle = Throttle { folder };
+        throttle.limit_in(device, rate)?;
+        Some(throttle)
+    }
+
+    fn limit_in(&self, device: &Loop, rate: u64) -> Option<()> {
+        let number = std::fs::read_to_string(format!("/sys/block/{}/dev", device.name())).ok()?;
         let limit = format!("{} {rate}", number.trim());
         for direction in ["read", "write"] {
             let file = format!("blkio.throttle.{direction}_iops_device");
-            std::fs::write(throttle.folder.join(file), &limit).ok()?;
+            std::fs::write(self.folder.join(file), &limit).ok()?;
         }
-        Some(throttle)
+        Some(())
     }
 
     /// Returns a shell that runs `program` inside the group.

@@ -95,7 +95,7 @@ fn a_run_that_is_exported_again_replaces_its_own_files_alone() {
     assert_eq!(files(&bench.path("tables")), written);
 
     let output = bench.call(&["export", "--parquet", "/dev/tables", "runs"]);
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("no file is created below /dev"));
     assert!(!Path::new("/dev/tables").exists());
 
@@ -112,10 +112,44 @@ fn a_run_that_is_exported_again_replaces_its_own_files_alone() {
     assert_eq!(std::fs::read(foreign).unwrap(), b"a file of the user");
 }
 
+/// Returns every row below `folder` as text, with its table.
+fn rows(folder: &Path) -> Vec<String> {
+    let mut rows = Vec::new();
+    for file in files(folder) {
+        let table = file.strip_prefix(folder).unwrap().iter().next().unwrap().to_str().unwrap();
+        let read = ssdgauge_fleet::read_parquet(table, std::fs::read(&file).unwrap()).unwrap();
+        rows.extend(read.rows.iter().map(|row| format!("{table} {row:?}")));
+    }
+    rows.sort();
+    rows
+}
+
+#[test]
+fn compact_tables_have_the_rows_of_all_runs_and_later_exports_add_to_them() {
+    let bench = bench();
+    bench.print(&["export", "--parquet", "single", "runs", "--seconds"]);
+    bench.print(&["export", "--parquet", "compact", "runs", "--seconds", "--compact"]);
+    let (single, compact) = (bench.path("single"), bench.path("compact"));
+    assert_eq!((files(&single).len(), files(&compact).len()), (10, 5));
+    assert_eq!(rows(&compact), rows(&single));
+    let bytes =
+        || files(&compact).iter().map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>();
+    let before = bytes();
+    bench.print(&["export", "--parquet", "compact", "runs/a.ssdg", "--seconds"]);
+    assert!(bytes() == before, "a run that is exported again changes nothing");
+
+    bench.print(&["quick", "sim:tiny", "--shorten", "5", "--seed", "3", "--out", "runs/c.ssdg"]);
+    bench.print(&["export", "--parquet", "compact", "runs/c.ssdg"]);
+    bench.print(&["export", "--parquet", "single", "runs/c.ssdg"]);
+    assert_eq!((files(&single).len(), files(&compact).len()), (14, 5));
+    assert_eq!(rows(&compact), rows(&single));
+}
+
 #[test]
 fn a_wrong_form_of_export_is_refused() {
     let bench = Bench::new();
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 6] = [
+        (&["export", "--jsonl", "--compact", "a.ssdg"], "cannot be used with"),
         (&["export", "a.ssdg"], "--fio|--parquet <FOLDER>|--jsonl"),
         (&["export", "--fio", "--jsonl", "a.ssdg"], "cannot be used with"),
         (&["export", "--jsonl", "-o", "x", "a.ssdg"], "cannot be used with"),

@@ -271,3 +271,23 @@ fn the_bill_of_materials_lists_what_the_program_contains() {
         assert!(!text(&one["licenses"][0]["expression"]).is_empty(), "{one}");
     }
 }
+
+#[test]
+fn the_lock_file_of_the_fuzz_targets_is_up_to_date() {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/Cargo.toml");
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--locked", "--offline", "--format-version", "1", "--manifest-path"])
+        .arg(&fuzz)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    // Its packages are in the cache of cargo once it was built; without them nothing can be said.
+    if !output.status.success() && !stderr.contains("--locked") {
+        println!("skipped: the packages of fuzz/Cargo.lock are not downloaded");
+        return;
+    }
+    assert!(
+        output.status.success(),
+        "run `cargo metadata --manifest-path fuzz/Cargo.toml >/dev/null`, which updates it: {stderr}"
+    );
+}

@@ -1,30 +1,39 @@
 //! Run files as tables: Parquet files in a folder, or JSON lines.
 
+use super::compact;
 use crate::arguments::ExportArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::run_files;
 use crate::terminal;
+use ssdgauge_core::rounded::count_of;
 use ssdgauge_fleet::Table;
 use ssdgauge_report::Run;
 use std::path::{Path, PathBuf};
 
 /// Writes the tables of every run file into `folder`. A run that was exported before has the same
-/// file names, and its files are replaced.
+/// file names, and its files are replaced; or its rows, where they are in a file of many runs.
 ///
 /// # Errors
 ///
 /// Fails at the end where a run file could not be read, or a table could not be written; the others
-/// are written.
+/// are written. Fails where files cannot be combined.
 pub(super) fn to_folder(arguments: &ExportArguments, folder: &Path) -> Result<(), Failure> {
     let inputs = run_files::find(&sources(arguments))?;
+    // No folder is created for tables that may not be written.
+    output::check_place(&folder.join("run"))?;
+    create(folder)?;
+    let writing = compact::lock(folder, false)?;
     let write = |path: &Path, run: &Run| {
         ssdgauge_fleet::tables(run, arguments.seconds)
             .iter()
             .try_for_each(|table| write_table(folder, path, run, table))
     };
     let exported = run_files::for_each_run(&inputs, &write, &mut |()| {});
-    terminal::print_message(&format!("{exported} runs in {}", folder.display()));
+    drop(writing);
+    terminal::print_message(&format!("{} in {}", count_of(exported, "run"), folder.display()));
+    let _alone = compact::lock(folder, true)?;
+    compact::combine(folder, arguments.compact)?;
     check_all_exported(exported, inputs.len())
 }
 
@@ -58,12 +67,15 @@ fn write_table(folder: &Path, path: &Path, run: &Run, table: &Table) -> Result<(
     let to = folder.join(ssdgauge_fleet::path(table, run));
     // No folder is created for a table that may not be written.
     output::check_place(&to)?;
-    let parent = to.parent().unwrap_or(folder);
-    std::fs::create_dir_all(parent).map_err(|error| {
-        let error = format!("cannot create the folder {}: {error}", parent.display());
-        Failure::new(FailureKind::Failed, error, "choose another folder for --parquet")
-    })?;
+    create(to.parent().unwrap_or(folder))?;
     output::write(&to, Format::Parquet, &[path], &bytes)
+}
+
+fn create(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let error = format!("cannot create the folder {}: {error}", folder.display());
+        Failure::new(FailureKind::Failed, error, "choose another folder for --parquet")
+    })
 }
 
 fn check_all_exported(exported: usize, inputs: usize) -> Result<(), Failure> {

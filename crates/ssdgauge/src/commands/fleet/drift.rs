@@ -4,6 +4,7 @@ use crate::arguments::DriftArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::{process, run_files, terminal};
 use serde_json::{Value, json};
+use ssdgauge_core::rounded::count_of;
 use ssdgauge_fleet::{
     Change, Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, Reason, Suspect,
 };
@@ -47,7 +48,8 @@ pub(super) fn execute(arguments: &DriftArguments) -> Result<(), Failure> {
 
 fn text(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usize>) -> String {
     let drives: BTreeSet<&str> = runs.iter().map(|run| run.serial.as_str()).collect();
-    let mut lines = vec![format!("{} runs of {} drives{}", runs.len(), drives.len(), mark(runs))];
+    let counts = [count_of(runs.len(), "run"), count_of(drives.len(), "drive")];
+    let mut lines = vec![format!("{}{}", counts.join(" of "), mark(runs))];
     lines.extend(left_out.iter().map(|(reason, count)| format!("{count} left out: {reason}")));
 
     lines.push("\nDrift, from the first run to the last one:".to_owned());

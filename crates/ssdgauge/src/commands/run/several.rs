@@ -3,6 +3,7 @@
 //! No run waits for another one. This process opens no target: it starts the others, shows their run files
 //! as they grow, and passes signals on.
 
+mod interference;
 mod process;
 
 use crate::arguments::{ConsentOptions, Part, RunOptions};
@@ -12,14 +13,13 @@ use crate::process::{file_timestamp, unix_ms};
 use crate::terminal;
 use crate::watch::display::{Display, Wish};
 use crate::watch::followed::Watched;
-use process::{Process, Signals};
+use interference::Checked;
+use process::{BETWEEN_LOOKS, Process, Signals, stop_all};
+use ssdgauge_core::rounded::count_of;
 use ssdgauge_report::{PageOptions, Run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// The time between two looks at the processes and their run files.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 
 /// The names of the files of runs that are started together.
 pub(super) struct Names {
@@ -89,7 +89,8 @@ fn short_name(target: &str) -> String {
 }
 
 /// Runs the suite `suite` on each of `targets` in a process of its own. `prepare` checks a target, asks for
-/// its confirmation and returns it; no run begins before all targets have passed it.
+/// its confirmation and returns it; no run begins before all targets have passed it. With
+/// `check_interference`, what the drives do to each other is checked before.
 ///
 /// # Errors
 ///
@@ -98,6 +99,7 @@ pub(super) fn run(
     suite: &str,
     targets: &[String],
     options: &RunOptions,
+    check_interference: bool,
     prepare: &dyn Fn(&str, &Path) -> Result<ConsentOptions, Failure>,
 ) -> Result<(), Failure> {
     if targets.len() > 1 && options.log_ios.is_some() {
@@ -117,9 +119,14 @@ pub(super) fn run(
         consents.push(prepare(target, &names.file(number))?);
     }
     let signals = Signals::listen()?;
+    let checked = match check_interference {
+        true => check(targets, &names, &consents, options, begun, &signals)?,
+        false => None,
+    };
     let mut processes = Vec::with_capacity(targets.len());
     for (number, consent) in consents.iter().enumerate() {
-        match Process::start(Part { number, begun }, consent) {
+        let found = checked.as_ref().map(|checked| &checked.findings[number]);
+        match Process::start(Part { number, begun, checks: false }, consent, found) {
             Ok(process) => processes.push(process),
             Err(error) => {
                 stop_all(&mut processes);
@@ -130,17 +137,31 @@ pub(super) fn run(
         }
     }
     conduct(&mut processes, &names, &signals);
-    finish(&processes, &names, options)
+    finish(&processes, &names, options, checked.as_ref())
 }
 
-/// Stops what has begun, and waits for its end.
-fn stop_all(processes: &mut [Process]) {
-    for process in processes {
-        process.signal(1);
-        while !process.has_ended() {
-            std::thread::sleep(BETWEEN_LOOKS);
-        }
+/// Checks whether the targets disturb each other, unless a run continues: its drive holds the data of the
+/// run, and its file has the result of the first time.
+fn check(
+    targets: &[String],
+    names: &Names,
+    consents: &[ConsentOptions],
+    options: &RunOptions,
+    begun: i64,
+    signals: &Signals,
+) -> Result<Option<Checked>, Failure> {
+    let file = (0..targets.len()).map(|number| names.file(number)).find(|file| file.exists());
+    if let Some(file) = file.filter(|_| options.or_resume) {
+        let name = file.display();
+        terminal::print_message(&format!("{name} is continued: no check for interference"));
+        return Ok(None);
     }
+    let titles: Vec<&str> = (0..targets.len()).map(|number| names.title(number)).collect();
+    let checked = interference::check(targets, &titles, consents, begun, signals)?;
+    if !options.json {
+        terminal::print_folded(&checked.text(terminal::width::columns()));
+    }
+    Ok(Some(checked))
 }
 
 /// Shows the runs until all have ended.
@@ -209,7 +230,12 @@ fn open_and_poll(watched: &mut Vec<Watched>, number: usize, is_held: bool, names
 }
 
 /// Prints the results of all runs, and writes the page of all.
-fn finish(processes: &[Process], names: &Names, options: &RunOptions) -> Result<(), Failure> {
+fn finish(
+    processes: &[Process],
+    names: &Names,
+    options: &RunOptions,
+    checked: Option<&Checked>,
+) -> Result<(), Failure> {
     let files: Vec<PathBuf> = (0..processes.len()).map(|number| names.file(number)).collect();
     let mut runs: Vec<Run> = Vec::new();
     let mut inputs: Vec<&Path> = Vec::new();
@@ -221,7 +247,11 @@ fn finish(processes: &[Process], names: &Names, options: &RunOptions) -> Result<
         }
     }
     if options.json {
-        terminal::print_json(&ssdgauge_report::json(&runs));
+        let mut report = ssdgauge_report::json(&runs);
+        if let Some(checked) = checked {
+            report["interference"] = checked.json();
+        }
+        terminal::print_json(&report);
     } else {
         let width = terminal::width::columns();
         for run in &runs {
@@ -231,8 +261,8 @@ fn finish(processes: &[Process], names: &Names, options: &RunOptions) -> Result<
     }
     if processes.len() > 1 && !runs.is_empty() {
         page_file::write_page(&names.page(), &inputs, &runs, &PageOptions::default())?;
-        let count = runs.len();
-        terminal::print_message(&format!("report of {count} runs: {}", names.page().display()));
+        let count = count_of(runs.len(), "run");
+        terminal::print_message(&format!("report of {count}: {}", names.page().display()));
     }
     let failed = processes.iter().enumerate().filter_map(|(number, process)| {
         process.failure().map(|kind| (kind, files[number].display().to_string()))

@@ -5,12 +5,18 @@ use crate::failure::{Failure, FailureKind};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals as Received};
+use ssdgauge_core::Finding;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The time between two looks at the processes and their run files.
+pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 
 /// The most bytes of a line, and the most lines that wait to be shown; further ones are lost.
 const LONGEST_LINE: u64 = 64 << 10;
@@ -23,7 +29,18 @@ pub(super) struct Process {
     messages: Arc<Messages>,
     /// The signals that it got.
     signalled: usize,
+    /// The questions and answers of a check.
+    conversation: Option<Conversation>,
 }
+
+/// The two ends of a process that is told what to do, line by line.
+struct Conversation {
+    questions: ChildStdin,
+    answers: Receiver<String>,
+}
+
+/// The most answers that wait to be taken.
+const MOST_ANSWERS: usize = 16;
 
 /// The lines that a process has printed and that are not shown yet.
 #[derive(Default)]
@@ -33,16 +50,22 @@ struct Messages {
 }
 
 impl Process {
-    /// Starts this program with its own command line for `part`, with what was permitted.
+    /// Starts this program with its own command line for `part`, with what was permitted and what a check
+    /// found. A part that checks is told what to do by [`Process::ask`].
     ///
     /// # Errors
     ///
     /// The process cannot be started.
-    pub(super) fn start(part: Part, consent: &ConsentOptions) -> std::io::Result<Process> {
+    pub(super) fn start(
+        part: Part,
+        consent: &ConsentOptions,
+        found: Option<&Finding>,
+    ) -> std::io::Result<Process> {
+        let end = || if part.checks { Stdio::piped() } else { Stdio::null() };
         let mut child = Command::new("/proc/self/exe")
-            .args(command_line(std::env::args_os().skip(1), part, consent))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .args(command_line(std::env::args_os().skip(1), part, consent, found))
+            .stdin(end())
+            .stdout(end())
             .stderr(Stdio::piped())
             // Ctrl-C goes to the foreground process group. This process passes it on, once.
             .process_group(0)
@@ -54,7 +77,35 @@ impl Process {
                 messages.collect(BufReader::new(stderr));
             })?;
         }
-        Ok(Process { child, ended: None, messages, signalled: 0 })
+        let conversation = match (child.stdin.take(), child.stdout.take()) {
+            (Some(questions), Some(stdout)) => {
+                let (sender, answers) = sync_channel(MOST_ANSWERS);
+                std::thread::Builder::new()
+                    .name("answers".to_owned())
+                    .spawn(move || pass_lines(stdout, &sender))?;
+                Some(Conversation { questions, answers })
+            }
+            (None, _) | (_, None) => None,
+        };
+        Ok(Process { child, ended: None, messages, signalled: 0, conversation })
+    }
+
+    /// Sends `line` to a process that checks. One that has ended shows by [`Process::has_ended`].
+    pub(super) fn ask(&mut self, line: &str) {
+        if let Some(conversation) = &mut self.conversation {
+            let questions = &mut conversation.questions;
+            let _ = writeln!(questions, "{line}").and_then(|()| questions.flush());
+        }
+    }
+
+    /// Returns its next line, for which it waits a moment.
+    pub(super) fn answer(&self) -> Option<String> {
+        self.conversation.as_ref()?.answers.recv_timeout(BETWEEN_LOOKS).ok()
+    }
+
+    /// Asks a process that checks to end, without a signal.
+    pub(super) fn dismiss(&mut self) {
+        self.conversation = None;
     }
 
     /// Returns whether the process has ended.
@@ -118,14 +169,46 @@ impl Messages {
     }
 }
 
-/// Returns the command line `given` with the number of the target and what was permitted, behind the name
-/// of the command: arguments behind `--` would be targets.
+/// Stops `processes`, and waits for their end.
+pub(super) fn stop_all(processes: &mut [Process]) {
+    for process in processes {
+        process.dismiss();
+        process.signal(1);
+        while !process.has_ended() {
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+    }
+}
+
+/// Passes the lines of a process on, until it closes its end or they are no longer taken.
+fn pass_lines(from: ChildStdout, to: &SyncSender<String>) {
+    let mut from = BufReader::new(from);
+    loop {
+        let mut line = Vec::new();
+        match from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {
+                if to.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Returns the command line `given` with the number of the target, what was permitted and what was found,
+/// behind the name of the command: arguments behind `--` would be targets.
 fn command_line(
     given: impl Iterator<Item = OsString>,
     part: Part,
     consent: &ConsentOptions,
+    found: Option<&Finding>,
 ) -> Vec<OsString> {
-    let mut own = vec!["--part".to_owned(), format!("{}:{}", part.number, part.begun)];
+    let mut own = vec!["--part".to_owned(), part.to_string()];
+    if let Some(found) = found {
+        let text = serde_json::to_string(found).expect("a finding always serialises");
+        own.push(format!("--interference-found={text}"));
+    }
     for (option, serials) in [("--confirm", &consent.confirm), ("--erase", &consent.erase)] {
         for serial in serials {
             own.push(format!("{option}={serial}"));
@@ -196,7 +279,8 @@ mod tests {
     fn the_command_line_of_a_process_is_that_of_the_user_with_its_number_and_its_confirmation() {
         let given = ["--color", "never", "run", "quick", "a", "--", "b"].map(OsString::from);
         let consent = ConsentOptions { confirm: vec!["-S1".into()], ..ConsentOptions::default() };
-        let line = command_line(given.into_iter(), Part { number: 1, begun: 7 }, &consent);
+        let part = Part { number: 1, begun: 7, checks: false };
+        let line = command_line(given.into_iter(), part, &consent, None);
         let expected =
             ["--color", "never", "run", "--part", "1:7", "--confirm=-S1", "quick", "a", "--", "b"];
         assert_eq!(line, expected.map(OsString::from));
