@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_load_has_the_name_of_its_access_size_and_durability() {
-        let stream = |access, kib: u64, depth, flush_every: Option<u64>| Stream {
+        let stream = |access, kib: u64, depth, flush_every: Option<u32>| Stream {
             access,
             block_size: Bytes(kib << 10),
             read_percent: if flush_every.is_some() { 0 } else { 100 },
