@@ -95,10 +95,16 @@ impl Drive {
                 let truth = &mut self.ftl.media.truth;
                 truth.host_bytes += bytes;
                 truth.host_pages += u64::from(pages);
+                let copied_before = self.ftl.media.copied_pages;
                 if !(request.offset | bytes).is_multiple_of(PAGE) {
                     self.read_partial_pages(command.at, request.offset, bytes);
                 }
-                self.ftl.write(command.at, first, pages)
+                let done = self.ftl.write(command.at, first, pages);
+                if self.effects.has_copy_time() {
+                    let copied = self.ftl.media.copied_pages - copied_before;
+                    self.effects.add_copies(command.at, copied, &mut self.host_interface);
+                }
+                done
             }
         };
         let end = (done + command.transfer).max(command.link_free) + command.delay;

@@ -18,6 +18,8 @@ pub(crate) struct Effects {
     sync_write: SimTime,
     journal: Option<Journal>,
     housekeeping: Option<Housekeeping>,
+    /// Controller time of each page that is copied while the host writes.
+    copy: SimTime,
     last_direction: Option<Direction>,
     /// Whether the writes that follow are synchronous.
     is_sync: bool,
@@ -71,6 +73,7 @@ impl Effects {
             sync_write: ns(figures.sync_write_us),
             journal,
             housekeeping,
+            copy: ns(figures.copy_us),
             last_direction: None,
             is_sync: false,
         }
@@ -113,6 +116,24 @@ impl Effects {
             if self.is_sync {
                 interface.occupy(now, self.sync_write);
             }
+        }
+    }
+}
+
+impl Effects {
+    /// Returns whether the controller is occupied by each page that is copied.
+    #[inline]
+    pub(crate) fn has_copy_time(&self) -> bool {
+        self.copy > 0
+    }
+
+    /// Occupies the controller by the copies of `pages` that a write at `at` brought about.
+    // Not inlined: few drives have effects.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn add_copies(&self, at: SimTime, pages: u64, interface: &mut HostInterface) {
+        if pages > 0 {
+            interface.occupy(at, pages * self.copy);
         }
     }
 }

@@ -22,6 +22,7 @@ pub(crate) struct Flash {
     retries: ReadRetries,
     /// Time of one repetition of a sense operation, in nanoseconds.
     retry: u64,
+    suspension: Suspension,
     /// Operations booked so far.
     pub(crate) operations: Operations,
 }
@@ -35,6 +36,15 @@ struct Die {
     read_free: SimTime,
     /// Length of the operation booked last, in nanoseconds.
     last: u64,
+}
+
+/// How a host read suspends a program or erase operation, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Suspension {
+    /// Duration of the pulses between which an operation can be suspended; 0 at any time.
+    pulse: u64,
+    /// Time of the die that each suspended operation loses.
+    resume: u64,
 }
 
 /// The durations of flash operations in nanoseconds.
@@ -69,6 +79,10 @@ impl Flash {
             timing: FlashTiming::new(&profile.nand, &profile.slc, 1.0),
             retries: ReadRetries::new(&profile.effects, seed),
             retry: (profile.effects.read_retry_us * 1e3).round() as u64,
+            suspension: Suspension {
+                pulse: (profile.effects.pulse_us * 1e3).round() as u64,
+                resume: (profile.effects.resume_us * 1e3).round() as u64,
+            },
             operations: Operations::default(),
         }
     }
@@ -87,11 +101,13 @@ impl Flash {
         let repetitions = u64::from(self.retries.repetitions());
         let length = timing.sense + repetitions * self.retry;
         let die = &mut self.dies[die as usize];
-        let begin = die.read_from(at, timing.suspend);
+        let begin = die.read_from(at, timing.suspend, self.suspension.pulse);
         let end = begin + length;
+        let is_suspended = timing.suspend.is_some() && die.read_free <= at && begin < die.free;
+        let lost = if is_suspended { self.suspension.resume } else { 0 };
         die.read_free = end;
         // Booked operations are delayed by this read; an idle die is busy until its end.
-        die.free = if die.free > at { (die.free + length).max(end) } else { end };
+        die.free = if die.free > at { (die.free + length + lost).max(end) } else { end };
         self.operations.senses += 1 + repetitions;
         (end + u64::from(pages) * timing.transfer_page).max(moved)
     }
@@ -173,9 +189,9 @@ impl Flash {
 
 impl Die {
     /// Returns when a host read that arrives at `at` can begin. `suspend` is the time to suspend an
-    /// operation in progress, where the flash can.
+    /// operation in progress, where the flash can, behind the `pulse` in progress.
     #[inline]
-    fn read_from(&self, at: SimTime, suspend: Option<u64>) -> SimTime {
+    fn read_from(&self, at: SimTime, suspend: Option<u64>, pulse: u64) -> SimTime {
         if self.read_free > at {
             return self.read_free;
         }
@@ -183,7 +199,12 @@ impl Die {
             return at;
         }
         match suspend {
-            Some(suspension) => at + suspension.min(self.free - at),
+            Some(suspension) if pulse == 0 => at + suspension.min(self.free - at),
+            // Pulses end with the operation: the phase follows from the time that is left.
+            Some(suspension) => {
+                let left = self.free - at;
+                at + (left % pulse + suspension).min(left)
+            }
             // The read overtakes queued operations and waits for the one in progress. That one is
             // taken to be as long as the last: exact where a die does one kind of operation.
             None => at + (self.free - at) % self.last.max(1),
@@ -230,6 +251,39 @@ mod tests {
         assert!((170_000..170_100).contains(&read), "{read}");
         let second = flash.program(program(0), 100_000);
         assert!((2_050_000..2_050_200).contains(&second), "{second}");
+    }
+
+    #[test]
+    fn reads_that_arrive_at_any_time_wait_evenly_for_up_to_a_pulse() {
+        let mut waits: Vec<u64> = (0..1_000)
+            .map(|at| {
+                let text = "nand.t_prog_us=1000&nand.t_r_us=50&nand.suspend_us=20";
+                let mut flash = flash(&format!("{text}&effects.pulse_us=100"));
+                flash.program(program(0), 0);
+                flash.read(0, at * 900, 1) - at * 900 - 50_000
+            })
+            .collect();
+        waits.sort_unstable();
+        // Uniform from 20 to 120 us: each quantile is its share of the pulse.
+        for (rank, wait) in waits.iter().enumerate() {
+            let expected = 20_000.0 + 100_000.0 * (rank as f64 + 0.5) / 1_000.0;
+            assert!((*wait as f64 - expected).abs() < 2_000.0, "{rank}: {wait} {expected}");
+        }
+    }
+
+    #[test]
+    fn a_suspended_program_loses_the_time_to_resume_it_once_for_reads_in_a_row() {
+        let end = |reads: u64| {
+            let text = "nand.t_prog_us=1000&nand.t_r_us=50&nand.suspend_us=20";
+            let mut flash = flash(&format!("{text}&effects.resume_us=30"));
+            flash.program(program(0), 0);
+            (0..reads).for_each(|_| {
+                flash.read(0, 100_000, 1);
+            });
+            flash.program(program(0), 100_000) - 2_000_000
+        };
+        let [none, one, three] = [0, 1, 3].map(end);
+        assert_eq!((one - none, three - none), (80_000, 180_000));
     }
 
     #[test]

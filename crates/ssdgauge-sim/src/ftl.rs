@@ -64,7 +64,7 @@ impl Ftl {
             host: None,
             parked: None,
             cache: SlcCache::new(&geometry, &profile.slc),
-            folding: Folding::new(&profile.slc, &geometry),
+            folding: Folding::new(&profile.slc, &profile.effects, &geometry),
             gc: GarbageCollection::new(profile, &geometry),
             idle_superblocks: profile.gc.idle_superblocks as usize,
             buffer_is_safe: profile.host_interface.buffer_is_safe,

@@ -7,7 +7,7 @@ use crate::ftl::map::Map;
 use crate::ftl::media::{Media, Victim};
 use crate::ftl::slc_cache::SlcCache;
 use crate::ftl::valid_pages::Superblock;
-use crate::profile::{Geometry, PAGE, SlcFigures};
+use crate::profile::{EffectFigures, Geometry, PAGE, SlcFigures};
 use crate::time::SimTime;
 
 /// Free superblocks that folding needs: it and garbage collection can each have to open one before
@@ -32,11 +32,31 @@ pub(crate) struct Folding {
     /// Slots that may be folded by `allowed_until`, less than one unit between calls.
     allowance: f64,
     allowed_until: SimTime,
+    /// Between which levels of the cache it is folded while the host writes; `None` for all.
+    levels: Option<FoldingLevels>,
+}
+
+/// The levels of the cache, in full superblocks, at which folding under load begins and ends.
+#[derive(Clone, Debug)]
+struct FoldingLevels {
+    from: u64,
+    until: u64,
+    is_folding: bool,
+}
+
+impl FoldingLevels {
+    /// Returns whether a cache of `full` superblocks is folded.
+    fn is_due(&mut self, full: u64) -> bool {
+        self.is_folding = full >= self.from || (self.is_folding && full > self.until);
+        self.is_folding
+    }
 }
 
 impl Folding {
     /// Returns folding that has not begun.
-    pub(crate) fn new(slc: &SlcFigures, geometry: &Geometry) -> Folding {
+    pub(crate) fn new(slc: &SlcFigures, effects: &EffectFigures, geometry: &Geometry) -> Folding {
+        let cache = f64::from(geometry.slc_superblocks + geometry.slc_borrowed);
+        let superblocks = |share: f64| (share * cache).round() as u64;
         let rate = |mb_s: f64| mb_s * 1e6 / PAGE as f64;
         let unit_ns = f64::from(geometry.slc_unit_pages) * 1e9 / rate(slc.fold_mb_s);
         Folding {
@@ -46,6 +66,11 @@ impl Folding {
             writing_rate: rate(slc.fold_under_load_mb_s),
             allowance: 0.0,
             allowed_until: 0,
+            levels: (effects.fold_from_share > 0.0).then(|| FoldingLevels {
+                from: superblocks(effects.fold_from_share).max(1),
+                until: superblocks(effects.fold_until_share),
+                is_folding: false,
+            }),
         }
     }
 
@@ -93,7 +118,9 @@ impl Folding {
             self.allowed_until = at;
             return;
         }
-        match self.writing_rate > 0.0 {
+        let filled = cache.full_superblocks();
+        let is_due = self.levels.as_mut().is_none_or(|levels| levels.is_due(filled));
+        match is_due && self.writing_rate > 0.0 {
             true => self.fold_until(media, cache, gc, at),
             false => self.allowed_until = at,
         }

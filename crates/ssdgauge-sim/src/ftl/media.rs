@@ -18,6 +18,8 @@ pub(crate) struct Media {
     /// The superblock that takes copies. Copies and host writes are kept apart because copied data
     /// is colder: mixed with it, each superblock would age unevenly and cost more copies later.
     copies: Option<OpenSuperblock>,
+    /// Pages copied since the drive was created or last purged.
+    pub(crate) copied_pages: u64,
     pub(crate) truth: GroundTruth,
 }
 
@@ -113,6 +115,7 @@ impl Media {
             map: Map::new(&geometry),
             flash: Flash::new(&geometry, profile, seed),
             copies: None,
+            copied_pages: 0,
             truth: GroundTruth::default(),
             geometry,
         }
@@ -134,6 +137,7 @@ impl Media {
                 moved += self.write_copies(victim.superblock, pages, at);
             }
         }
+        self.copied_pages += u64::from(moved);
         self.truth.add_moved(moved, victim.slc);
         moved
     }

@@ -33,6 +33,19 @@ pub struct EffectFigures {
     /// Time that the die takes for each repetition, in microseconds. Half of the repetitions need
     /// another one.
     pub read_retry_us: f64,
+    /// Controller time of each page that is copied while the host writes, in microseconds: the
+    /// bookkeeping of garbage collection and folding.
+    pub copy_us: f64,
+    /// Duration of the pulses of a program or erase operation, in microseconds: it can be suspended
+    /// between two of them only; 0 at any time.
+    pub pulse_us: f64,
+    /// Time of the die that a suspended operation loses when it is resumed, in microseconds.
+    pub resume_us: f64,
+    /// Share of the fast cache in use from which on a drive folds while the host writes; 0 folds
+    /// whenever there is something to fold.
+    pub fold_from_share: f64,
+    /// Share of the fast cache in use at which that folding ends.
+    pub fold_until_share: f64,
     /// Sequential read streams that the drive follows at a time; 0 for eight.
     pub read_streams: u32,
     /// Free superblocks above the reserve at which collection stops that has begun at the reserve: the
@@ -50,7 +63,7 @@ impl EffectFigures {
     }
 
     /// Returns each figure with its name, its minimum and its maximum.
-    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 11] {
+    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 16] {
         let watermark = f64::from(self.watermark_superblocks);
         [
             ("effects.direction_change_us", self.direction_change_us, 0.0, 100_000.0),
@@ -61,6 +74,11 @@ impl EffectFigures {
             ("effects.housekeeping_us", self.housekeeping_us, 0.0, 100_000.0),
             ("effects.read_retry_share", self.read_retry_share, 0.0, 0.5),
             ("effects.read_retry_us", self.read_retry_us, 0.0, 100_000.0),
+            ("effects.copy_us", self.copy_us, 0.0, 10_000.0),
+            ("effects.pulse_us", self.pulse_us, 0.0, 100_000.0),
+            ("effects.resume_us", self.resume_us, 0.0, 100_000.0),
+            ("effects.fold_from_share", self.fold_from_share, 0.0, 1.0),
+            ("effects.fold_until_share", self.fold_until_share, 0.0, 1.0),
             ("effects.read_streams", f64::from(self.read_streams), 0.0, 8.0),
             ("effects.watermark_superblocks", watermark, 0.0, 10_000.0),
             ("effects.watermark_pace", self.watermark_pace, 0.0, 1_000.0),

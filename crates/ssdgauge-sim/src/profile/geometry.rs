@@ -186,6 +186,12 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
             effects.watermark_pace
         ));
     }
+    if effects.fold_until_share > effects.fold_from_share {
+        return impossible(format!(
+            "effects.fold_until_share is {}, above effects.fold_from_share {}",
+            effects.fold_until_share, effects.fold_from_share
+        ));
+    }
     if effects.power_cap && profile.power.max_w == 0.0 {
         return impossible("effects.power_cap needs power.max_w".into());
     }

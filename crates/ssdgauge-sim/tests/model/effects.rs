@@ -1,7 +1,7 @@
 //! The effects of single drives: each against its own arithmetic, and none where all are off.
 
-use crate::support::{Recording, seconds, stream, workload};
-use ssdgauge_core::{Access, Bytes, Direction, Engine, Rig, Stream, Workload};
+use crate::support::{Recording, bytes, seconds, stream, workload};
+use ssdgauge_core::{Access, Arrival, Bytes, Direction, Engine, Nanos, Rig, Stream, Workload};
 use ssdgauge_sim::VirtualRig;
 
 /// A drive of 4 GB without a cache whose buffer is safe, filled.
@@ -106,6 +106,78 @@ fn the_controllers_own_work_delays_a_request_by_its_duration_at_most() {
     // 20 interruptions of 28 us in 2 s: the mean moves by less than their share.
     let (mean, free) = (cycle_us(&run(keys, random(100))), cycle_us(&run("", random(100))));
     assert!(mean >= free && mean < free * (1.0 + 3.0 * 28.0 / 100_000.0), "{mean} {free}");
+}
+
+#[test]
+fn each_copied_page_takes_its_time_of_the_controller() {
+    // Flash that takes no time: the controller alone limits the drive, at 1.9 us a write.
+    let flash = "capacity=4GB&state=steady&nand.t_prog_us=0&nand.t_bers_us=0&nand.t_r_us=0\
+                 &nand.channel_mb_s=1000000";
+    let writes = |keys: &str| {
+        let mut rig = VirtualRig::open(&format!("nvme-datacentre?{flash}{keys}"), 1).unwrap();
+        let load = workload(stream(Access::Random, 4_096, 0, 32, rig.drive().capacity));
+        let mut recording = Recording::brief();
+        rig.run(&load, &bytes(4_000_000_000), &mut recording).unwrap();
+        let before = rig.ground_truth();
+        let mut recording = Recording::brief();
+        let ended = rig.run(&load, &bytes(4_000_000_000), &mut recording).unwrap();
+        let copies = rig.ground_truth().moved_pages - before.moved_pages;
+        let ios = recording.ios() as f64;
+        (ended.elapsed.0 as f64 / 1e3 / ios, copies as f64 / ios)
+    };
+    let (free, copies) = writes("");
+    assert!(copies > 2.0, "{copies}");
+    let (found, with) = writes("&effects.copy_us=10");
+    assert_eq!(with, copies, "the copies are the same");
+    let expected = free + 10.0 * copies;
+    assert!((found / expected - 1.0).abs() < 0.01, "{found} us, {expected} us");
+}
+
+#[test]
+fn copies_of_an_idle_drive_take_no_time_of_the_controller() {
+    let cycle = |keys: &str| {
+        let text = format!("tlc-client?capacity=16GB&slc.fold_under_load_mb_s=0{keys}");
+        let mut rig = VirtualRig::open(&text, 1).unwrap();
+        let mut recording = Recording::default();
+        // 200 MB fit the fast cache, and are folded in the pause.
+        let load = workload(stream(Access::Sequential, 131_072, 0, 4, rig.drive().capacity));
+        rig.run(&load, &bytes(200_000_000), &mut recording).unwrap();
+        let before = rig.ground_truth().folded_pages;
+        rig.rest(Nanos::from_secs(60), &mut recording).unwrap();
+        assert!(rig.ground_truth().folded_pages > before);
+        rig.run(&load, &bytes(200_000_000), &mut recording).unwrap();
+        recording
+    };
+    assert!(cycle("&effects.copy_us=10") == cycle(""));
+}
+
+#[test]
+fn folding_between_two_levels_of_the_cache_has_the_period_of_their_arithmetic() {
+    // 8 GB of cache that is folded between a half and a quarter of it: the share of 62.5 GB that a
+    // drive of 64 instead of 500 GB keeps.
+    let text = "tlc-client?capacity=64GB&slc.fixed_gb=0&slc.dynamic_gb=62.5\
+                &slc.fold_under_load_mb_s=500&effects.fold_from_share=0.5\
+                &effects.fold_until_share=0.25";
+    let mut rig = VirtualRig::open(text, 1).unwrap();
+    let (written, folded) = (0.2, 0.5);
+    let arrival = Arrival::Uniform { per_second: written * 1e9 / 131_072.0 };
+    let span = rig.drive().capacity;
+    let writes = Stream { arrival, ..stream(Access::Sequential, 131_072, 0, 8, span) };
+    let mut recording = Recording::brief();
+    rig.run(&workload(writes), &seconds(100), &mut recording).unwrap();
+    let used: Vec<f64> =
+        recording.values("slc_occupancy_bytes").iter().map(|bytes| bytes / 1e9).collect();
+    let is_peak = |at: &usize| used[at - 1] < used[*at] && used[*at] > used[at + 1];
+    let peaks: Vec<usize> = (1..used.len() - 1).filter(is_peak).collect();
+    assert!(peaks.len() >= 4, "{peaks:?}");
+    assert!(peaks[0].abs_diff(20) <= 1, "4 GB at 0.2 GB/s: {peaks:?}");
+    // 2 GB are folded at 0.5 − 0.2 GB/s, and written again at 0.2 GB/s.
+    let expected = 2.0 / (folded - written) + 2.0 / written;
+    let period = (peaks[peaks.len() - 1] - peaks[0]) as f64 / (peaks.len() - 1) as f64;
+    assert!((period / expected - 1.0).abs() < 0.05, "{period} s, {expected} s");
+    let (low, high) = (used[peaks[0]..].iter())
+        .fold((8.0, 0.0), |(low, high), level| (f64::min(low, *level), f64::max(high, *level)));
+    assert!((1.8..2.4).contains(&low) && (3.7..4.2).contains(&high), "{low} {high}");
 }
 
 #[test]
