@@ -233,7 +233,7 @@ pub(crate) struct RunOptions {
     /// Print the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// The target that this process runs, as NUMBER:START[:check]; set by the program itself.
+    /// The target that this process runs, as NUMBER:START or NUMBER:START:check; set by itself.
     #[arg(long, hide = true, value_parser = parse_part)]
     pub(crate) part: Option<Part>,
 }

@@ -120,7 +120,7 @@ impl std::fmt::Display for Part {
 /// The end of a part that checks for interference.
 const CHECK: &str = ":check";
 
-/// Parses the number of a target and the start of its run, `NUMBER:START[:check]`.
+/// Parses the number of a target and the start of its run, `NUMBER:START` or `NUMBER:START:check`.
 pub(super) fn parse_part(text: &str) -> Result<Part, String> {
     let run = text.strip_suffix(CHECK);
     let parts = run.unwrap_or(text).split_once(':');
