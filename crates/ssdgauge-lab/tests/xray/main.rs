@@ -3,6 +3,8 @@
 mod gate;
 mod noise;
 mod prior;
+mod second_model;
+mod second_model_gates;
 
 use gate::judge;
 use ssdgauge_core::{Bytes, Rig};
