@@ -42,14 +42,15 @@ fn lane(direction: Direction, access: Access, block: u64, span: u64, depth: u32)
 fn run(rig: &mut SecondRig, lanes: &[Lane], seconds: f64, written: u64) -> LanesEnded {
     let (time, bin) = (Nanos((seconds * 1e9) as u64), Nanos::SECOND);
     let limits = LaneLimits { time, written: Bytes(written), bin };
-    rig.run_lanes(lanes, limits, &mut Recording::default()).unwrap().unwrap()
+    let ended = rig.run_lanes(lanes, limits, &mut Recording::default());
+    ended.expect("no request fails").expect("nothing stops it")
 }
 
 fn fill(rig: &mut SecondRig, span: u64) {
     let (access, block_size, offset) = (Access::Sequential, Bytes(131_072), Bytes(0));
     let fill = Preparation::Fill { access, block_size, offset, span: Bytes(span) };
-    rig.prepare(&fill, &mut Recording::default()).unwrap();
-    rig.flush(&mut Recording::default()).unwrap();
+    rig.prepare(&fill, &mut Recording::default()).expect("a drive is filled");
+    rig.flush(&mut Recording::default()).expect("a drive is flushed");
 }
 
 #[track_caller]

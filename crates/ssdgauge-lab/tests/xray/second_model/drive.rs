@@ -15,6 +15,9 @@ const AIR_C: f64 = 30.0;
 /// Watts of the controller, of a die that works, and joules per byte on the link. Chosen.
 const POWER: (f64, f64, f64) = (0.8, 0.15, 1.5e-9);
 
+/// Pages of the host, each with what tells its write apart.
+type Pages = Vec<(u32, u32)>;
+
 #[derive(Clone, Copy, Debug)]
 struct Command {
     direction: Direction,
@@ -53,9 +56,9 @@ pub(super) struct Drive {
     /// Pages in the open buffer.
     open: u64,
     /// Pages by die that do not fill a program operation yet, and whether they go to the cache.
-    pending: Vec<(Vec<(u32, u32)>, bool)>,
+    pending: Vec<(Pages, bool)>,
     /// Program operations that are complete and wait for the flush.
-    complete: Vec<(usize, Vec<(u32, u32)>, bool)>,
+    complete: Vec<(usize, Pages, bool)>,
     /// Buffers that are flushed: number, and programs left.
     flushes: VecDeque<(u64, usize)>,
     flush_number: u64,
