@@ -1,7 +1,8 @@
 //! Looks into random virtual drives, and counts the answers whose interval contains the truth:
-//! `cargo run --release -p ssdgauge-lab --example xray-gate -- --drives N --seed S [--only STRUCTURES] [--all] [--without-noise]`.
+//! `cargo run --release -p ssdgauge-lab --example xray-gate -- --drives N --seed S [--model second] [--only STRUCTURES] [--all] [--without-noise]`.
 //!
-//! Seeds below 1,000,000 were used while the methods were tuned.
+//! Drives are those of ssdgauge-sim, or of the second model. Seeds below 1,000,000 were used while the methods were
+//! tuned.
 
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
 
@@ -11,7 +12,13 @@ mod gate;
 mod noise;
 #[path = "../tests/xray/prior.rs"]
 mod prior;
+#[path = "../tests/xray/second_gate.rs"]
+mod second_gate;
+#[allow(dead_code, unused_imports, reason = "tests compare more of it with arithmetic")]
+#[path = "../tests/xray/second_model.rs"]
+mod second_model;
 
+use rustix::time::{ClockId, clock_gettime};
 use ssdgauge_xray::Structure;
 use std::collections::BTreeMap;
 
@@ -43,9 +50,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map(|keys| keys.split(',').filter_map(Structure::from_key).collect())
         .unwrap_or_default();
     let shows = arguments.iter().any(|argument| argument == "--all");
+    let is_second = arguments.windows(2).any(|pair| pair == ["--model", "second"]);
+    let judge = if is_second { second_gate::judge } else { gate::judge };
+    let kind = if is_second { " of the second model" } else { "" };
+    let mut looked_s = Vec::new();
     let mut tallies: BTreeMap<Structure, Tally> = BTreeMap::new();
     for seed in first..first + drives {
-        let (target, judged) = gate::judge(seed, &only, noise);
+        let before = processor_seconds();
+        let (target, judged) = judge(seed, &only, noise);
+        looked_s.push(processor_seconds() - before);
         if shows {
             println!("{seed} sim:{target}");
         }
@@ -90,7 +103,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         values.sort_by(f64::total_cmp);
         values.get(values.len() / 2).map_or("-".into(), |value| format!("{:.1} %", value * 100.0))
     };
-    println!("\n{drives} random virtual drives from seed {first} (MODEL), noise {noise}");
+    println!("\n{drives} random virtual drives{kind} from seed {first} (MODEL), noise {noise}");
     println!(
         "structure     asked  identifiable  of these answered  answered  right  median width  median error"
     );
@@ -116,5 +129,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let share = f64::from(right) / f64::from(answered.max(1)) * 100.0;
     println!("{right} of {answered} answers contain the truth ({share:.1} %)");
+    looked_s.sort_by(f64::total_cmp);
+    let mean = looked_s.iter().sum::<f64>() / drives.max(1) as f64;
+    let longest = looked_s.last().unwrap_or(&0.0);
+    println!("processor time of a drive with its truth: mean {mean:.1} s, longest {longest:.1} s");
     Ok(())
+}
+
+/// Returns the processor time of this process, in seconds.
+fn processor_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

@@ -50,6 +50,7 @@ pub fn xray<'a>(
         is_throttled: false,
         level: Err(Refusal("the drive was not filled".into())),
         drop: None,
+        freed: 0.0,
     };
     let ended = examination.carry_out();
     let Examination { access, wanted, mut answers, mut series, .. } = examination;
@@ -91,6 +92,8 @@ struct Examination<'a> {
     level: Result<(), Refusal>,
     /// The end of the fast cache, where the fill found it.
     drop: Option<Drop>,
+    /// The bytes of the cache that all rests together have freed.
+    freed: f64,
 }
 
 impl Examination<'_> {

@@ -1,4 +1,5 @@
-//! Page read time: of two reads on one unit, the second completes one page read after the first.
+//! Page read time: of two reads on one unit, the second completes one page read after the first. Where a unit has no
+//! register beside the one that senses, a transfer to the controller comes in addition.
 
 use crate::answer::{Identified, Value, refuse};
 use crate::pairs::Pair;
@@ -18,11 +19,34 @@ const OF_MEDIAN: f64 = 1.253;
 /// Half width of the interval in standard errors: 99 %.
 const WIDE: f64 = 2.58;
 
-/// Returns the page read time in microseconds, from pairs of reads at a distance at which they meet.
+/// The longest transfer of 4 KiB from the flash, in microseconds: 400 MB/s (ONFI 3.0).
+const MOST_TRANSFER_US: f64 = 10.24;
+
+/// Returns the page read time in microseconds: `busy`, the time for which a read of 4 KiB keeps a unit busy,
+/// without the transfer, where the unit is busy meanwhile. `larger` has that time of a read of so many times 4 KiB
+/// on the same page; without it, the interval contains the longest transfer.
+pub fn without_transfer(busy: Value, larger: Option<(Value, f64)>) -> Value {
+    let transfer = larger.map(|(large, blocks)| (large.value - busy.value) / (blocks - 1.0));
+    // More than the longest transfer: the larger read lies on several pages.
+    match transfer.filter(|transfer| *transfer <= MOST_TRANSFER_US) {
+        Some(transfer) => {
+            let half = busy.high - busy.low;
+            Value::within(busy.value - transfer.max(0.0), 0.5 * half, LEAST)
+        }
+        None => Value {
+            value: busy.value - 0.5 * MOST_TRANSFER_US.min(busy.value),
+            low: (busy.low - MOST_TRANSFER_US).max(0.0),
+            high: busy.high,
+        },
+    }
+}
+
+/// Returns the time in microseconds for which a read keeps a unit busy, from pairs of reads at a distance at which
+/// they meet.
 ///
 /// # Errors
 /// Too few pairs met.
-pub fn find(pairs: &[Pair]) -> Identified {
+pub fn busy(pairs: &[Pair]) -> Identified {
     let between: Vec<f64> = pairs.iter().map(Pair::between_us).collect();
     let Some(rough) = summary::percentile(&between, 0.5) else {
         return refuse("no pairs of reads");
@@ -45,6 +69,20 @@ mod tests {
     use ssdgauge_core::{Nanos, Random, Timing};
 
     #[test]
+    fn a_transfer_is_taken_off_where_larger_reads_show_it_and_is_within_the_interval_elsewhere() {
+        let busy = Value::within(54.0, 0.5, 0.0);
+        // 4 us for each 4 KiB.
+        let four = Some((Value::exact(66.0), 4.0));
+        assert!(without_transfer(busy, four).contains(50.0));
+        assert!(without_transfer(busy, Some((busy, 4.0))).contains(54.0));
+        // Two pages: each is sensed.
+        let pages = Some((Value::exact(104.0), 2.0));
+        assert_eq!(without_transfer(busy, pages), without_transfer(busy, None));
+        let unknown = without_transfer(busy, None);
+        assert!(unknown.contains(54.0) && unknown.contains(44.5) && !unknown.contains(40.0));
+    }
+
+    #[test]
     fn the_median_is_right_beside_repeated_reads_and_pairs_that_did_not_meet() {
         let mut random = Random::new(1, 1);
         let mut pair = |i: u64| {
@@ -62,8 +100,8 @@ mod tests {
             Pair { distance: 0, reads: [at(70.0), at(70.0 + wait)] }
         };
         let pairs: Vec<Pair> = (0..300).map(&mut pair).collect();
-        let found = find(&pairs).unwrap();
+        let found = busy(&pairs).unwrap();
         assert!(found.contains(45.0) && found.width() < 0.1, "{found:?}");
-        assert!(find(&pairs[..20]).is_err());
+        assert!(busy(&pairs[..20]).is_err());
     }
 }

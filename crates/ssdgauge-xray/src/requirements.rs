@@ -4,7 +4,8 @@ use crate::answer::{Answer, Refusal};
 use crate::structure::Structure;
 
 /// Each structure with those that have to be identified before it.
-const NEEDS: [(Structure, &[Structure]); 7] = [
+const NEEDS: [(Structure, &[Structure]); 8] = [
+    (Structure::Command, &[Structure::Link]),
     (Structure::PageRead, &[Structure::Units]),
     (Structure::NativeRate, &[Structure::Cache]),
     (Structure::Overflow, &[Structure::Cache]),

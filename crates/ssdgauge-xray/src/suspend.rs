@@ -52,6 +52,11 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
     let median = percentile(&waits, 0.5);
     let spread = (percentile(&waits, 0.75) - percentile(&waits, 0.25)) / median;
     let densest = densest(&waits, LEAST_WINDOW_US.max(2.0 * noise));
+    if spread <= CONSTANT && median >= MOST_SUSPENSION_US {
+        return refuse(format!(
+            "waits of one length, {median:.0} us, may be whole operations that begin together"
+        ));
+    }
     if spread <= CONSTANT || (densest >= DENSE.1 && median < MOST_SUSPENSION_US) {
         Ok(Value::exact(1.0))
     } else if spread >= SPREAD && densest <= DENSE.0 && percentile(&waits, 0.75) > LEAST_QUARTILE_US
@@ -95,5 +100,7 @@ mod tests {
         assert_eq!(find(&alone, &beside(|_| 25.0)), Ok(Value::exact(1.0)));
         assert_eq!(find(&alone, &beside(|unit| 600.0 * unit)), Ok(Value::exact(0.0)));
         assert!(find(&alone, &beside(|_| 0.0)).is_err());
+        // Reads that come at one phase of programs wait for one time as well.
+        assert!(find(&alone, &beside(|_| 600.0)).is_err());
     }
 }

@@ -18,8 +18,12 @@ const DEPTH: u32 = 32;
 const COLD: f64 = 0.95;
 /// The share of the link from which a fill may run into a cache without an end that shows.
 const LINK_HIDES: f64 = 0.85;
-/// The share of the cache that rests have to free before their number is enough.
-const FREED: f64 = 0.5;
+/// The share of the cache that a rest frees before others are chosen by it.
+const FREED: f64 = 0.3;
+/// The rests that are tried where one frees nothing and the next one nearly everything.
+const MOST_BETWEEN: usize = 6;
+/// The shares of the cache that the chosen rests free, in groups: the sums up to a burst differ most between them.
+const SHARES: [f64; 10] = [0.62, 0.62, 0.2, 0.2, 0.2, 0.62, 0.62, 0.2, 0.2, 0.4];
 /// The most that a burst writes, in bytes of the cache.
 const MOST_OF_CACHE: f64 = 2.0;
 /// The seconds of a stage of a fill: throttling lasts longer. Chosen.
@@ -140,25 +144,39 @@ impl Examination<'_> {
         }
         let Some(drop) = self.drop else { return Ok(()) };
         let end = self.filled + self.sizes.bursts;
-        let mut bursts = Vec::new();
-        let mut longest = 0.0;
+        let cache = drop.bytes.value;
+        let mut bursts: Vec<Burst> = Vec::new();
         for rest_s in Sizes::RESTS_S {
+            if !self.burst(rest_s, &drop, end, &mut bursts)?
+                || bursts.last().is_some_and(|burst| burst.bytes > FREED * cache)
+            {
+                break;
+            }
+        }
+        for _ in 0..MOST_BETWEEN {
+            let Some(rest_s) = inference::rest_between(&bursts, cache) else { break };
             if !self.burst(rest_s, &drop, end, &mut bursts)? {
                 break;
             }
-            longest = rest_s;
-            let freed = bursts.last().map_or(0.0, |burst: &Burst| burst.bytes);
-            if bursts.len() >= 3 && freed > FREED * drop.bytes.value {
+        }
+        // What is left is divided among the bursts; each writes about as much behind the cache as into it.
+        let left = end.saturating_sub(self.filled) as f64;
+        let affordable = 0.5 * left / (SHARES.iter().sum::<f64>() * cache);
+        let mut rested_s = 0.0;
+        for share in SHARES {
+            let rest_s = inference::rest_for(&bursts, cache, share * affordable.min(1.0));
+            let Some(rest_s) = rest_s.filter(|rest_s| rested_s + rest_s < Sizes::MORE_RESTS_S)
+            else {
+                break;
+            };
+            rested_s += rest_s;
+            if !self.burst(rest_s, &drop, end, &mut bursts)? {
                 break;
             }
         }
-        for share in [0.2, 0.35, 0.5, 0.65, 0.8] {
-            if !self.burst(share * longest, &drop, end, &mut bursts)? {
-                break;
-            }
-        }
+        self.freed = bursts.iter().map(|burst| burst.bytes).sum();
         self.keep([Series::of_bursts(&bursts)]);
-        self.answer(Structure::Folding, inference::folding_rate(&bursts, drop.bytes.value));
+        self.answer(Structure::Folding, inference::folding_rate(&bursts, cache));
         Ok(())
     }
 

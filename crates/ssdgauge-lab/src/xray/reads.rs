@@ -22,14 +22,20 @@ const PAIRS: usize = 9;
 const SWEEP_FROM: u64 = 32;
 /// Pairs at the distance at which they meet.
 const MEETING_PAIRS: usize = 400;
+/// The block of larger reads of one page: small, because a read of two pages is told by two page reads.
+const MOST_OF_PAGE: u64 = 8 << 10;
 /// Reads in a second that chosen units are asked for. Chosen: far below what a controller and a host allow.
 const MOST_PER_SECOND: f64 = 60_000.0;
 /// Rounds of all units that reads of chosen units lie in: few, so that they lie within one fill.
 const ROUNDS: u64 = 16;
 /// Places at which the rate of chosen units is measured, an odd number.
 const PLACES: u64 = 5;
-/// Reads alone and beside writes.
-const LATENCIES: (usize, usize) = (1_500, 6_000);
+/// Reads alone, and beside writes for each pause between reads.
+const LATENCIES: (usize, usize) = (1_500, 750);
+/// The pauses between reads beside writes, in microseconds. Dies that begin to program together end together, and
+/// a read that follows another one at once would always come at the same phase. Chosen: without a common period,
+/// and longer than a drive keeps programs running before it suspends them again.
+const THINKS_US: [u64; 8] = [430, 530, 640, 770, 910, 1_090, 1_310, 1_580];
 /// The pause between writes and reads that stand alone: longer than a buffer takes to drain.
 const SETTLE: Nanos = Nanos(300_000_000);
 /// The random numbers of pairs.
@@ -45,7 +51,7 @@ impl Examination<'_> {
             false => false,
         };
         for structure in [Structure::Link, Structure::Command] {
-            if self.is_open(structure) && !is_trimmed {
+            if !is_trimmed && self.is_open(structure) {
                 let reason = "the target cannot be trimmed as a whole";
                 self.answer(structure, Err(Refusal(reason.into())));
             }
@@ -129,7 +135,7 @@ impl Examination<'_> {
         // Both reads of a pair have to be completed before the next one.
         let spacing = Nanos(((3.0 * lone_us + 60.0) * 1e3).min(20e6) as u64);
         let fine: Vec<u64> = (0..=64).map(|blocks| blocks * BLOCK).collect();
-        let fine = self.pairs(&fine, PAIRS, spacing, &mut random)?;
+        let fine = self.pairs(&fine, BLOCK, PAIRS, spacing, &mut random)?;
         self.keep([Series::of_blocks(&fine)]);
         let found = match inference::chunk(&fine) {
             Ok(chunk) => self.sweep(chunk, spacing, &mut random)?,
@@ -143,18 +149,47 @@ impl Examination<'_> {
             }
         };
         let round = layout.chunk * layout.units;
-        let meeting = self.pairs(&[round], MEETING_PAIRS, spacing, &mut random)?;
+        let meeting = self.pairs(&[round], BLOCK, MEETING_PAIRS, spacing, &mut random)?;
         self.keep([Series::of_meetings(&meeting)]);
-        let page_read = inference::page_read(&meeting);
-        let checked = match &page_read {
+        let busy = inference::unit_busy(&meeting);
+        let checked = match &busy {
             Ok(value) => self.check_depth(&layout, value.value, &mut random)?,
             Err(reason) => Err(reason.clone()),
+        };
+        let page_read = match (busy, self.cells_of_region()) {
+            (Ok(busy), Ok(())) => {
+                let block = layout.chunk.min(MOST_OF_PAGE);
+                let large = match block > BLOCK {
+                    true => self.pairs(&[round], block, MEETING_PAIRS, spacing * 2, &mut random)?,
+                    false => Vec::new(),
+                };
+                let large = inference::unit_busy(&large).ok();
+                let large = large.map(|value| (value, (block / BLOCK) as f64));
+                Ok(inference::without_transfer(busy, large))
+            }
+            (Ok(_), Err(reason)) | (Err(reason), _) => Err(reason),
         };
         let of_layout = |number: u64| checked.clone().map(|()| Value::exact(number as f64));
         self.answer(Structure::Units, of_layout(layout.units));
         self.answer(Structure::Chunk, of_layout(layout.chunk));
         self.answer(Structure::PageRead, checked.and(page_read));
         Ok(())
+    }
+
+    /// Checks that the range of the reads does not lie in a fast cache, whose cells are read faster: the cache is
+    /// emptied in the order in which it was filled, and the range was filled first.
+    fn cells_of_region(&self) -> Result<(), Refusal> {
+        if !self.gentle && self.filled == 0 {
+            let reason = "the data that is read may lie in a fast cache, which was not looked for";
+            return Err(Refusal(reason.into()));
+        }
+        match self.drop.is_some() && self.freed < self.sizes.region as f64 {
+            true => Err(Refusal(format!(
+                "rests freed {:.0} MB of the fast cache, so the data that is read may still be in it",
+                self.freed / 1e6
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// Sends pairs at more and more multiples of `chunk` until they show the layout: short distances lie
@@ -170,7 +205,7 @@ impl Examination<'_> {
         let (mut count, mut swept) = (SWEEP_FROM, None);
         while found.is_err() && count <= most {
             let distances: Vec<u64> = (1..=count).map(|number| number * chunk).collect();
-            let pairs = self.pairs(&distances, PAIRS, spacing, random)?;
+            let pairs = self.pairs(&distances, BLOCK, PAIRS, spacing, random)?;
             found = inference::layout(chunk, &pairs);
             swept = Some(Series::of_pairs(Structure::Units, &pairs, chunk));
             count *= 2;
@@ -206,11 +241,12 @@ impl Examination<'_> {
         self.access.flush()
     }
 
-    /// Sends `count` pairs of reads for each of `distances`, in random order, each from the start of a
-    /// mebibyte.
+    /// Sends `count` pairs of reads of `block` bytes for each of `distances`, in random order, each from the start
+    /// of a mebibyte.
     fn pairs(
         &mut self,
         distances: &[u64],
+        block: u64,
         count: usize,
         spacing: Nanos,
         random: &mut Random,
@@ -224,8 +260,8 @@ impl Examination<'_> {
             let bases = (self.sizes.region - distance) / MIB - 2;
             let base = random.below(bases.max(1)) * MIB;
             let due = spacing * number;
-            let one = TimedRequest { due, ..read(base, BLOCK) };
-            let two = TimedRequest { due, ..read(base + distance, BLOCK) };
+            let one = TimedRequest { due, ..read(base, block) };
+            let two = TimedRequest { due, ..read(base + distance, block) };
             requests.extend([one, two]);
         }
         let timings = self.access.send(&requests, 2)?;
@@ -273,15 +309,25 @@ impl Examination<'_> {
         self.access.flush()?;
         self.access.rest(SETTLE)?;
         self.access.doing("program suspend: reads beside writes");
-        let alone = self.read_beside(LATENCIES.0, None)?;
-        let beside = self.read_beside(LATENCIES.1, Some(self.sizes.beside))?;
+        let alone = self.read_beside(LATENCIES.0, Nanos::ZERO, None)?;
+        let mut beside = Vec::new();
+        for (part, think) in (0..).zip(THINKS_US) {
+            let think = Nanos(think * 1_000);
+            beside.extend(self.read_beside(LATENCIES.1, think, Some(part))?);
+        }
         self.keep(Series::of_latencies(&alone, &beside));
         self.answer(Structure::Suspend, inference::suspend(&alone, &beside));
         Ok(())
     }
 
-    /// Returns latencies of random reads with one in flight, beside `writes` bytes of ascending writes.
-    fn read_beside(&mut self, count: usize, writes: Option<u64>) -> Result<Vec<f64>, Ended> {
+    /// Returns latencies of up to `count` random reads with one in flight and a pause of `think` behind each,
+    /// beside one of the parts of the ascending writes.
+    fn read_beside(
+        &mut self,
+        count: usize,
+        think: Nanos,
+        part: Option<u64>,
+    ) -> Result<Vec<f64>, Ended> {
         let lane = Lane {
             direction: Direction::Read,
             access: Order::Random,
@@ -289,23 +335,26 @@ impl Examination<'_> {
             offset: Bytes(0),
             span: Bytes(self.sizes.region),
             queue_depth: 1,
-            think: Nanos::ZERO,
+            think,
             latencies: count,
         };
+        let bytes = self.sizes.beside / THINKS_US.len() as u64 / BLOCK * BLOCK;
         let mut lanes = vec![lane.clone()];
-        if let Some(bytes) = writes {
+        if let Some(part) = part {
+            let from = self.sizes.capacity - self.sizes.trimmed - self.sizes.beside;
             lanes.push(Lane {
                 direction: Direction::Write,
                 access: Order::Sequential,
-                offset: Bytes(self.sizes.capacity - self.sizes.trimmed - bytes),
+                offset: Bytes(from + part * bytes),
                 span: Bytes(bytes),
+                think: Nanos::ZERO,
                 latencies: 0,
                 ..lane
             });
         }
         let limits = LaneLimits {
-            time: Nanos(if writes.is_some() { 2_000_000_000 } else { 250_000_000 }),
-            written: Bytes(writes.unwrap_or(0)),
+            time: Nanos(250_000_000),
+            written: Bytes(if part.is_some() { bytes } else { 0 }),
             bin: Nanos::SECOND,
         };
         let ended = self.access.run(&lanes, limits)?;

@@ -38,6 +38,8 @@ impl Sizes {
     /// The rests before bursts, in seconds, until a part of the cache is free.
     pub(super) const RESTS_S: [f64; 12] =
         [0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 24.0, 48.0, 96.0, 128.0];
+    /// The seconds of all rests behind those, which are chosen by what they freed.
+    pub(super) const MORE_RESTS_S: f64 = 3.3 * 128.0;
     /// The seconds of rest between writes and pairs of reads.
     pub(super) const FOLDING_S: u64 = 60;
     /// The seconds of rest before reads that heat the drive.

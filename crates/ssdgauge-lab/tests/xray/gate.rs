@@ -5,14 +5,14 @@
 use crate::noise::Noisy;
 use crate::prior;
 use ssdgauge_core::{
-    Access, Bytes, Direction, Lane, LaneLimits, Nanos, Preparation, Recording, Rig,
+    Access, Bytes, Direction, Lane, LaneLimits, Nanos, Preparation, Recording, Rig, TimedLoads,
 };
 use ssdgauge_lab::{XrayOptions, XrayTarget, XrayWatcher, xray};
 use ssdgauge_sim::VirtualRig;
-use ssdgauge_xray::{Identified, Structure};
+use ssdgauge_xray::{Answer, Identified, Structure};
 
 /// What a drive without a cache writes before its rate is taken, and meanwhile.
-const NATIVE: [u64; 2] = [256 << 20, 2 << 30];
+pub(crate) const NATIVE: [u64; 2] = [256 << 20, 2 << 30];
 
 /// What the figures of a drive say about a structure.
 pub(crate) struct Truth {
@@ -51,26 +51,34 @@ impl XrayWatcher for Silent {
 /// Looks into the drive of `seed` and judges each answer. Returns the text of its target as well.
 pub(crate) fn judge(seed: u64, only: &[Structure], noise: bool) -> (String, Vec<Judged>) {
     let (rig, target) = prior::drive(seed);
+    let answers = look(rig.clone(), seed, only, noise);
+    let truths = truths(rig, &target, seed);
+    (target, compare(answers, truths))
+}
+
+/// Returns what the X-ray answers about a drive.
+pub(crate) fn look<R: Rig + TimedLoads>(
+    mut rig: R,
+    seed: u64,
+    only: &[Structure],
+    noise: bool,
+) -> Vec<Answer> {
     let only = if only.is_empty() { Structure::ALL.to_vec() } else { only.to_vec() };
     let options = XrayOptions { gentle: false, only, seed };
     let examined = match noise {
-        true => {
-            let mut noisy = Noisy::new(rig.clone(), seed);
-            xray(XrayTarget::Rig(&mut noisy), &options, &mut Silent)
-        }
-        false => {
-            let mut rig = rig.clone();
-            xray(XrayTarget::Rig(&mut rig), &options, &mut Silent)
-        }
+        true => xray(XrayTarget::Rig(&mut Noisy::new(rig, seed)), &options, &mut Silent),
+        false => xray(XrayTarget::Rig(&mut rig), &options, &mut Silent),
     };
-    let examined = examined.expect("a virtual drive without faults fails no request");
-    let truths = truths(rig, &target, seed);
-    let judged = examined.answers.into_iter().filter_map(|answer| {
-        let truth = truths.iter().find(|truth| truth.structure == answer.structure)?;
-        let Truth { structure, value, identifiable } = *truth;
-        Some(Judged { truth: Truth { structure, value, identifiable }, outcome: answer.outcome })
+    examined.expect("a virtual drive without faults fails no request").answers
+}
+
+/// Puts the truth beside each answer, where there is one.
+pub(crate) fn compare(answers: Vec<Answer>, mut truths: Vec<Truth>) -> Vec<Judged> {
+    let judged = answers.into_iter().filter_map(|answer| {
+        let place = truths.iter().position(|truth| truth.structure == answer.structure)?;
+        Some(Judged { truth: truths.swap_remove(place), outcome: answer.outcome })
     });
-    (target, judged.collect())
+    judged.collect()
 }
 
 /// Returns the truth about each structure from the figures of a fresh drive, from a fill of it, and from
@@ -91,7 +99,8 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let cache = end.map(|bytes| bytes as f64);
     // In the cache, and behind it.
     let rate_of = |parts: [f64; 2]| {
-        cache.map_or(0.0, |bytes| rate(cool(target, seed), parts.map(|part| part * bytes)))
+        let parts = |bytes: f64| parts.map(|part| part * bytes);
+        cache.map_or(0.0, |bytes| rate(&mut cool(target, seed), parts(bytes)))
     };
     let (cached, behind) = (rate_of([0.125, 0.5]), rate_of([1.25, 1.0]));
     // The rate drops once where a cache is no larger than the write buffer.
@@ -99,8 +108,8 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let shows = is_large && cached > 1.2 * behind;
     // Where the link is the limit, no cache would show.
     let plain = without(target, &["slc."]);
-    let plain = cool(&format!("{plain}&slc.fixed_gb=0&slc.dynamic_gb=0"), seed);
-    let hides = rate(plain, NATIVE.map(|bytes| bytes as f64)) > 0.85 * front.link_mb_s;
+    let mut plain = cool(&format!("{plain}&slc.fixed_gb=0&slc.dynamic_gb=0"), seed);
+    let hides = rate(&mut plain, NATIVE.map(|bytes| bytes as f64)) > 0.85 * front.link_mb_s;
     let is_seen = |found: bool| Some(found);
     vec![
         truth(Structure::Link, Some(front.link_mb_s), is_seen(command_block_us < link_block_us)),
@@ -129,7 +138,7 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     ]
 }
 
-fn truth(structure: Structure, value: Option<f64>, identifiable: Option<bool>) -> Truth {
+pub(crate) fn truth(structure: Structure, value: Option<f64>, identifiable: Option<bool>) -> Truth {
     Truth { structure, value, identifiable }
 }
 
@@ -174,7 +183,7 @@ fn fill(rig: &mut VirtualRig) {
 /// Returns the rate in 10^6 bytes per second of the second part of ascending writes to a fresh `rig`. Figures
 /// alone do not give it: a small write buffer keeps fewer program operations in flight than there are dies, and
 /// transfers share channels.
-fn rate(mut rig: VirtualRig, parts: [f64; 2]) -> f64 {
+pub(crate) fn rate(rig: &mut dyn Rig, parts: [f64; 2]) -> f64 {
     let (mut rate, mut offset) = (0.0, 0);
     for part in parts {
         let bytes = (part as u64 >> 20 << 20).max(1 << 20);

@@ -3,6 +3,9 @@
 mod gate;
 mod noise;
 mod prior;
+mod second_gate;
+mod second_model;
+mod second_model_gates;
 
 use gate::judge;
 use ssdgauge_core::{Bytes, Rig};
@@ -49,6 +52,26 @@ fn no_answer_about_a_few_random_drives_with_noise_is_wrong() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     // Of 36 questions.
     assert!(answered >= 24, "{answered}");
+}
+
+#[test]
+fn no_answer_about_a_few_drives_of_the_second_model_with_noise_is_wrong() {
+    let only = [Structure::Command, Structure::Units, Structure::Suspend];
+    let (mut identifiable, mut answered, mut wrong) = (0, 0, Vec::new());
+    for seed in [0, 6, 7] {
+        let (figures, judged) = second_gate::judge(seed, &only, true);
+        for one in judged {
+            let is_identifiable = one.truth.identifiable == Some(true);
+            identifiable += u32::from(is_identifiable);
+            answered += u32::from(is_identifiable && one.outcome.is_ok());
+            if !one.is_right() {
+                let (structure, truth) = (one.truth.structure, one.truth.value);
+                wrong.push(format!("{seed} {structure:?} {:?} {truth:?} {figures}", one.outcome));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(2 * answered >= identifiable, "{answered} of {identifiable}");
 }
 
 /// Returns the outcome for `structure` of the drive of `seed`, with noise.

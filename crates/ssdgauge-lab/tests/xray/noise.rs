@@ -5,7 +5,6 @@ use ssdgauge_core::{
     Prepared, Random, Reading, Rig, RigError, Sink, TimedLoads, TimedRequest, Timings, Until,
     Workload,
 };
-use ssdgauge_sim::VirtualRig;
 
 /// Mean of the exponential noise of a latency, as a share of it.
 const SHARE: f64 = 0.03;
@@ -15,13 +14,13 @@ const OUTLIERS: (f64, f64) = (0.002, 300_000.0);
 const BINS: f64 = 0.03;
 
 /// A virtual drive with noise over every observation.
-pub(crate) struct Noisy {
-    rig: VirtualRig,
+pub(crate) struct Noisy<R> {
+    rig: R,
     random: Random,
 }
 
-impl Noisy {
-    pub(crate) fn new(rig: VirtualRig, seed: u64) -> Noisy {
+impl<R> Noisy<R> {
+    pub(crate) fn new(rig: R, seed: u64) -> Noisy<R> {
         Noisy { rig, random: Random::new(seed, 0x0153) }
     }
 
@@ -55,7 +54,7 @@ impl Sink for Rounded<'_> {
     }
 }
 
-impl Rig for Noisy {
+impl<R: Rig + TimedLoads> Rig for Noisy<R> {
     fn drive(&self) -> &DriveInfo {
         self.rig.drive()
     }
@@ -85,7 +84,7 @@ impl Rig for Noisy {
     }
 }
 
-impl TimedLoads for Noisy {
+impl<R: TimedLoads> TimedLoads for Noisy<R> {
     fn send(
         &mut self,
         requests: &[TimedRequest],

@@ -1,0 +1,69 @@
+//! The blind gate on drives of the second model.
+//!
+//! The truth is arithmetic of the figures, but for rates of writes: these are those of the same drive without
+//! throttling and without noise, because a small write buffer keeps few dies busy. They are read here alone,
+//! after the answers are given.
+
+use crate::gate::{Judged, NATIVE, Truth, compare, look, rate, truth};
+use crate::second_model::{Figures, SecondRig};
+use ssdgauge_xray::Structure;
+
+/// Looks into the drive of `seed` and judges each answer. Returns its figures as text as well.
+pub(crate) fn judge(seed: u64, only: &[Structure], noise: bool) -> (String, Vec<Judged>) {
+    let figures = Figures::draw(seed);
+    let answers = look(SecondRig::new(figures.clone(), seed), seed, only, noise);
+    let truths = truths(&figures, seed);
+    (format!("{figures:?}"), compare(answers, truths))
+}
+
+/// Returns the rate of the second one of `parts` of a fill, in 10^6 bytes per second.
+fn cool_rate(figures: &Figures, seed: u64, parts: [f64; 2]) -> f64 {
+    let mut figures = figures.clone();
+    figures.throttling.upper_c = 900.0;
+    rate(&mut SecondRig::new(figures, seed), parts)
+}
+
+fn truths(figures: &Figures, seed: u64) -> Vec<Truth> {
+    let micros = |ns: u64| ns as f64 / 1e3;
+    let link = figures.link_rate * 1e3;
+    let command = micros(figures.read_command_ns);
+    let link_block_us = 131_072.0 / link;
+    let block_us = figures.logical_block as f64 / link;
+    let lone_us = command + micros(figures.read_delay_ns) + block_us;
+    let depth_us = lone_us / figures.queue as f64;
+    let sees_command = depth_us < 0.95 * command && block_us < 0.8 * command;
+    let cache = figures.cache().map(|bytes| bytes as f64);
+    let rate_of = |parts: [f64; 2]| {
+        let parts = |bytes: f64| parts.map(|part| part * bytes);
+        cache.map_or(0.0, |bytes| cool_rate(figures, seed, parts(bytes)))
+    };
+    let (cached, behind) = (rate_of([0.125, 0.5]), rate_of([1.25, 1.0]));
+    let buffers = figures.buffer as f64 * figures.buffers as f64;
+    let shows = cache.is_some_and(|bytes| bytes > 2.0 * buffers) && cached > 1.2 * behind;
+    let folds = cache.filter(|_| figures.fold_dies > 0);
+    let folded_soon = folds.is_some_and(|bytes| figures.folding() * 128e9 > 0.1 * bytes);
+    let has_cache = figures.cache_blocks > 0;
+    let hides = || cool_rate(figures, seed, NATIVE.map(|bytes| bytes as f64)) > 0.85 * link;
+    let sees_spare = !has_cache && !hides();
+    let sees_units = Some(figures.units() > 1);
+    let suspends = f64::from(u8::from(figures.suspension.is_some()));
+    let throttling = figures.throttling;
+    vec![
+        truth(Structure::Link, Some(link), Some(command < link_block_us)),
+        truth(Structure::Command, Some(command), Some(sees_command)),
+        truth(Structure::Units, Some(figures.units() as f64), sees_units),
+        truth(Structure::Chunk, Some(figures.chunk() as f64), sees_units),
+        truth(Structure::PageRead, Some(micros(figures.read_ns)), sees_units),
+        truth(Structure::Suspend, Some(suspends), Some(true)),
+        truth(Structure::Cache, cache, Some(shows)),
+        truth(Structure::NativeRate, cache.map(|_| behind), Some(shows)),
+        truth(
+            Structure::Folding,
+            folds.map(|_| figures.folding() * 1e3),
+            Some(shows && folded_soon),
+        ),
+        truth(Structure::Throttle, Some(throttling.upper_c), None),
+        truth(Structure::Resume, Some(throttling.lower_c), None),
+        truth(Structure::Spare, Some(figures.spare() as f64), Some(sees_spare)),
+    ]
+}
