@@ -249,6 +249,28 @@ impl RunFile {
             .collect("finding", "SELECT * FROM finding ORDER BY rowid", 6, |row| row.finding())
     }
 
+    /// Returns where the rows of `step` stand in `table`. The first call for a table goes once through
+    /// its index, and so does one behind a commit of a writer.
+    fn range(&self, table: &'static str, step: StepId) -> Result<Range, RunFileError> {
+        let sqlite = |cause| untrusted::error_of(&self.path, cause);
+        self.budget.renew();
+        let state = self
+            .connection
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut pragma| pragma.query_row([], |row| row.get(0)))
+            .map_err(sqlite)?;
+        let mut known = self.ranges.borrow_mut();
+        if known.get(table).is_none_or(|ranges| ranges.state != state) {
+            // Steps and entries are read in one state of the file.
+            let transaction = self.connection.unchecked_transaction().map_err(sqlite)?;
+            let steps = self.read_steps(false)?.iter().map(|record| record.id.0).collect();
+            self.budget.renew();
+            let ranges = Ranges::read(&transaction, (&self.path, table), (state, &steps))?;
+            known.insert(table, ranges);
+        }
+        Ok(known[table].of(step))
+    }
+
     fn rows(&self) -> Rows<'_> {
         Rows { connection: &self.connection, path: &self.path, budget: &self.budget }
     }
