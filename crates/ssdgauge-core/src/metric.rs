@@ -396,6 +396,12 @@ impl Metric {
         of(Metric::LatTimeP50Us, 0.5).or(of(Metric::LatTimeP99Us, 0.99))
     }
 
+    /// Returns the largest share by which a value differs from the next one that can be measured: 0.1 % for
+    /// latencies that are buckets of a histogram (definitions D1 and D25), 0 for others.
+    pub fn resolution(self) -> f64 {
+        self.percentile().or(self.time_share()).map_or(0.0, |_| 0.001)
+    }
+
     /// Returns the fewest requests that a latency is computed from; `None` for other metrics.
     ///
     /// A percentile needs a sample beyond it (definition D1): 1 ÷ (1 − p) requests.

@@ -10,7 +10,7 @@ mod peers;
 
 pub use drive_run::{DriveModel, DriveRun, TestKey, drive_run};
 pub use history::{Change, Drift};
-pub use peers::{Group, LEAST_DRIVES, Reason, Suspect, Unjudged};
+pub use peers::{Group, LEAST_DRIVES, NotJudged, Reason, Suspect, Unjudged};
 
 /// The results for a fleet.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -17,8 +17,8 @@ mod table;
 
 pub use combined::{Combined, MOST_RUNS, combined_name, combined_number};
 pub use drift::{
-    Change, Drift, DriveModel, DriveRun, FleetDrift, Group, LEAST_DRIVES, Reason, Suspect, TestKey,
-    Unjudged, drift, drive_run,
+    Change, Drift, DriveModel, DriveRun, FleetDrift, Group, LEAST_DRIVES, NotJudged, Reason,
+    Suspect, TestKey, Unjudged, drift, drive_run,
 };
 pub use json_lines::{json_lines, json_lines_head};
 pub use parquet_file::{ParquetError, parquet};

@@ -5,16 +5,23 @@
 
 mod support;
 
-use ssdgauge_core::Stream;
+use ssdgauge_core::{Metric, Score, Stream};
 use ssdgauge_report::{
     CompareError, CompareOptions, Comparison, Difference, Gate, History, Run, Variation,
     compare_with_history,
 };
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
-use support::{Pace, Recipe, quick, run, steady};
+use support::{Pace, Recipe, STARTED, quick, run, steady};
 
-/// Returns a run of the drive `serial` whose rates are `factor` times the usual ones.
+/// Returns a run of the drive `serial` whose rates are `factor` times the usual ones. Those with an id of
+/// `earlier-N` start some days before the others.
 fn recorded(id: &str, serial: &str, factor: f64) -> Run {
+    changed(id, serial, factor, &|_| {})
+}
+
+/// Returns the same run with a changed recipe.
+fn changed(id: &str, serial: &str, factor: f64, change: &dyn Fn(&mut Recipe<'_>)) -> Run {
     let pace = move |stream: &Stream, second: u32| {
         let pace = steady(stream, second);
         Pace { iops: (pace.iops as f64 * factor) as u64, lat_us: pace.lat_us / factor }
@@ -22,7 +29,12 @@ fn recorded(id: &str, serial: &str, factor: f64) -> Run {
     let mut recipe = Recipe::new(id, quick(2), "Disk");
     recipe.drive.serial = Some(serial.to_owned());
     recipe.pace = &pace;
-    run(&recipe)
+    change(&mut recipe);
+    let mut run = run(&recipe);
+    if let Some(number) = id.strip_prefix("earlier-") {
+        run.head.started_unix_ms = STARTED - (10 - number.parse::<i64>().unwrap()) * 86_400_000;
+    }
+    run
 }
 
 /// The rates of eight runs of one drive, which differ by about 1 %.
@@ -35,9 +47,13 @@ static EARLIER: LazyLock<Vec<Run>> = LazyLock::new(|| {
 });
 
 fn history(reference: &Run, runs: usize) -> History {
+    history_of(&EARLIER[..runs], reference)
+}
+
+fn history_of(earlier: &[Run], reference: &Run) -> History {
     let mut history = History::default();
-    for earlier in EARLIER.iter().take(runs) {
-        history.add(earlier, reference, &["a", "b"]).unwrap();
+    for earlier in earlier {
+        history.add(earlier, [reference, reference]).unwrap();
     }
     history
 }
@@ -94,14 +110,131 @@ fn the_gate_fails_beyond_the_limit_and_the_threshold_and_is_undecided_by_a_short
 #[test]
 fn runs_of_other_drives_and_the_compared_ones_are_no_history() {
     let a = recorded("a", "S1", 1.0);
+    let b = recorded("b", "S1", 1.0);
     let mut history = history(&a, 8);
     assert_eq!(history.runs(), 8);
-    let mut add = |run: &Run| history.add(run, &a, &["a", "b"]);
+    let mut add = |run: &Run| history.add(run, [&a, &b]);
     assert_eq!(add(&recorded("other", "S2", 1.0)), Err("another drive"));
-    assert!(add(&recorded("b", "S1", 1.0)).is_err());
+    assert!(add(&b).is_err());
     assert!(add(&recorded("earlier-3", "S1", 1.0)).is_err(), "a copy");
     assert_eq!(history.runs(), 8);
     let other = recorded("b", "S2", 1.0);
     let refused = compare_with_history(&a, &other, &CompareOptions::default(), &history);
     assert!(matches!(refused, Err(CompareError::OtherDrive(_))), "{refused:?}");
+}
+
+#[test]
+fn a_run_that_started_at_the_second_one_or_after_it_is_no_history() {
+    let (a, mut b) = (recorded("a", "S1", 1.0), recorded("b", "S1", 1.0));
+    b.head.started_unix_ms = STARTED + 1_000;
+    let mut history = History::default();
+    let mut add = |id: &str, started_unix_ms: i64| {
+        let mut run = recorded(id, "S1", 1.0);
+        run.head.started_unix_ms = started_unix_ms;
+        history.add(&run, [&a, &b])
+    };
+    assert_eq!(add("after", STARTED + 1_001), Err("not started before the second run"));
+    assert_eq!(add("beside", STARTED + 1_000), Err("not started before the second run"));
+    assert_eq!(add("between", STARTED + 999), Ok(()));
+    assert_eq!(add("before", STARTED - 1), Ok(()));
+    assert_eq!(history.runs(), 2);
+}
+
+#[test]
+fn a_change_of_one_bucket_of_the_histogram_is_within_noise_after_equal_runs() {
+    let by_percentile = |recipe: &mut Recipe<'_>| {
+        recipe.plan.tests[0].score = Score::MeanOf(Metric::LatP99Us);
+    };
+    let equal = |id: &str| changed(id, "S1", 1.0, &by_percentile);
+    let earlier: Vec<Run> = (0..8).map(|number| equal(&format!("earlier-{number}"))).collect();
+    let a = equal("a");
+    for (factor, expected) in [
+        (1.0 + 1.0 / 1_024.0, Difference::WithinNoise),
+        (1.0 - 1.0 / 1_024.0, Difference::WithinNoise),
+        (1.003, Difference::Worse),
+        (0.997, Difference::Better),
+    ] {
+        let mut b = equal("b");
+        let value = b.tests[0].headline.value.as_mut().unwrap();
+        *value *= factor;
+        let history = history_of(&earlier, &a);
+        let options = CompareOptions::default();
+        let comparison = compare_with_history(&a, &b, &options, &history).unwrap();
+        let test = &comparison.tests[0];
+        assert_eq!(test.difference, expected, "{factor}");
+        assert_eq!(test.variation, Some(Variation { runs: 8, limit: Some(0.001) }));
+        // A rate is a count over a time, without buckets.
+        assert_eq!(comparison.tests[1].variation.unwrap().limit, Some(0.0));
+    }
+}
+
+/// Returns a run whose first test has `also` as further numbers, with a meter that reads `power_w`.
+fn with_further(id: &str, factor: f64, also: &[Score], power_w: f64) -> Run {
+    changed(id, "S1", factor, &|recipe| {
+        recipe.plan.tests[0].also = also.to_vec();
+        recipe.power_w = Some(power_w);
+    })
+}
+
+/// Eight runs with a power that varies by some 10 %, and a percentile that varies by some 1 %.
+fn powers(also: &[Score]) -> Vec<Run> {
+    let one = |(number, factor): (usize, &f64)| {
+        let power_w = 3.0 + 10.0 * (factor - 1.0);
+        with_further(&format!("earlier-{number}"), *factor, also, power_w)
+    };
+    FACTORS.iter().enumerate().map(one).collect()
+}
+
+#[test]
+fn a_further_number_of_another_meter_stays_unknown_beside_a_history() {
+    let also = [Score::MeanOf(Metric::PowerW)];
+    let mut earlier = powers(&also);
+    let a = with_further("a", 1.0, &also, 3.0);
+    let mut b = with_further("b", 1.0, &also, 30.0);
+    let further = |b: &Run, earlier: &[Run]| {
+        let history = history_of(earlier, &a);
+        let options = CompareOptions::default();
+        let comparison = compare_with_history(&a, b, &options, &history).unwrap();
+        let number = comparison.tests.into_iter().find(|test| test.further).unwrap();
+        assert_eq!(number.metric, Metric::PowerW);
+        number
+    };
+    assert_eq!(further(&b, &earlier).difference, Difference::Worse, "one meter");
+    read_by_another_meter(&mut b);
+    let number = further(&b, &earlier);
+    let reason = "power was read by different meters: meter and other".to_owned();
+    assert_eq!(number.difference, Difference::Unknown(reason));
+    assert_eq!((number.values[1], number.ratio), (None, None));
+
+    // Nor does an earlier run of another meter count.
+    read_by_another_meter(&mut earlier[3]);
+    let Some(Variation { runs, limit }) = further(&b, &earlier).variation else { panic!() };
+    assert_eq!((runs, limit), (7, None));
+}
+
+fn read_by_another_meter(run: &mut Run) {
+    for point in run.tests.iter_mut().flat_map(|test| &mut test.points) {
+        let other = BTreeSet::from(["other".to_owned()]);
+        assert!(point.instruments.insert("power_w".to_owned(), other).is_some());
+    }
+}
+
+#[test]
+fn a_further_number_is_judged_by_its_own_history_where_the_second_run_lacks_another() {
+    let percentile = Score::MeanOf(Metric::LatP99Us);
+    let also = [Score::MeanOf(Metric::PowerW), percentile.clone()];
+    let history = powers(&also);
+    let a = with_further("a", 1.0, &also, 3.0);
+    let variations = |also: &[Score]| -> Vec<Variation> {
+        let b = with_further("b", 1.0, also, 3.0);
+        let options = CompareOptions::default();
+        let history = history_of(&history, &a);
+        let comparison = compare_with_history(&a, &b, &options, &history).unwrap();
+        let further = comparison.tests.iter().filter(|test| test.further);
+        further.map(|test| test.variation.unwrap()).collect()
+    };
+    let both = variations(&also);
+    assert_eq!(both.len(), 2);
+    assert!(both[0].limit > both[1].limit, "{both:?}");
+    assert_eq!(variations(&[percentile]), both[1..]);
 }

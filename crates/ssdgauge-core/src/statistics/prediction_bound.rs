@@ -45,47 +45,40 @@ pub struct PredictionBound {
     pub used: usize,
 }
 
+/// The reason why points have no bound: fewer are left than a fit needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoBound {
+    /// The points.
+    pub points: usize,
+    /// Those that are near the first line; all of them where they are too few for it.
+    pub near: usize,
+    /// The points near the first line without which no bound is given.
+    pub needed: usize,
+}
+
 impl PredictionBound {
-    /// Fits a polynomial of at most `degree` (0 to 2) to `points`; a lower degree where there are too few
-    /// different x. `least_sigma` is the standard deviation of residuals that is assumed at least.
-    /// `None` where fewer than five degrees of freedom are left.
-    pub fn fit(points: &[(f64, f64)], degree: usize, least_sigma: f64) -> Option<PredictionBound> {
+    /// Fits a polynomial of at most `degree` (0 to 2) to `points` at `settings` intended values of x; of a
+    /// lower degree where these are too few. Measured x of one setting differ by chance, and a curve through
+    /// those would follow single points. `least_sigma` is the standard deviation of residuals that is
+    /// assumed at least.
+    ///
+    /// # Errors
+    /// Returns [`NoBound`] where fewer than five degrees of freedom are left.
+    pub fn fit(
+        points: &[(f64, f64)],
+        degree: usize,
+        settings: usize,
+        least_sigma: f64,
+    ) -> Result<PredictionBound, NoBound> {
         let mut different: Vec<f64> = points.iter().map(|(x, _)| *x).collect();
         different.sort_by(f64::total_cmp);
         different.dedup();
-        let terms = (degree + 1).min(different.len()).min(MOST);
-        if terms == 0 || points.len() < terms + LEAST_FREEDOM {
-            return None;
-        }
-        let centre = different.iter().sum::<f64>() / different.len() as f64;
+        let centre = different.iter().sum::<f64>() / different.len().max(1) as f64;
         let centred: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x - centre, *y)).collect();
-
-        let mut weights = vec![1.0; centred.len()];
-        let mut line = solve(&centred, &weights, terms)?.0;
-        for _ in 0..ROUNDS {
-            let floor = least_sigma.max(f64::EPSILON) * 1e-3;
-            for (weight, point) in weights.iter_mut().zip(&centred) {
-                *weight = 1.0 / residual(&line, *point).abs().max(floor);
-            }
-            line = solve(&centred, &weights, terms)?.0;
-        }
-        let sizes: Vec<f64> = centred.iter().map(|point| residual(&line, *point).abs()).collect();
-        let sigma = (SIGMA_BY_MEDIAN * percentile(&sizes, 0.5)?).max(least_sigma);
-
-        let is_near = |point: &&(f64, f64)| residual(&line, **point).abs() <= NEAR * sigma;
-        let near: Vec<(f64, f64)> = centred.iter().filter(is_near).copied().collect();
-        let freedom = near.len().checked_sub(terms).filter(|freedom| *freedom >= LEAST_FREEDOM)?;
-        let (coefficients, inverse) = solve(&near, &vec![1.0; near.len()], terms)?;
-        let squares: f64 = near.iter().map(|point| residual(&coefficients, *point).powi(2)).sum();
-        Some(PredictionBound {
-            coefficients,
-            terms,
-            centre,
-            inverse,
-            sigma: (squares / freedom as f64).sqrt().max(least_sigma),
-            quantile: student::quantile_beyond(2.0 * BEYOND, freedom as u32),
-            used: near.len(),
-        })
+        let most = (degree + 1).min(settings).min(different.len()).clamp(1, MOST);
+        let mut lower = (1..=most).rev();
+        let fit = lower.find_map(|terms| with_terms(&centred, centre, terms, least_sigma));
+        fit.unwrap_or(Err(NoBound { points: points.len(), near: 0, needed: 1 + LEAST_FREEDOM }))
     }
 
     /// Returns the y that is expected at `x`.
@@ -106,6 +99,54 @@ impl PredictionBound {
         }
         self.expected(x) + self.quantile * self.sigma * (1.0 + leverage).sqrt()
     }
+}
+
+/// Fits a polynomial of so many `terms`; `None` where the x do not determine it.
+fn with_terms(
+    centred: &[(f64, f64)],
+    centre: f64,
+    terms: usize,
+    least_sigma: f64,
+) -> Option<Result<PredictionBound, NoBound>> {
+    let needed = terms + LEAST_FREEDOM;
+    let too_few = |near: usize| Some(Err(NoBound { points: centred.len(), near, needed }));
+    if centred.len() < needed {
+        return too_few(centred.len());
+    }
+    let near = near_points(centred, terms, least_sigma)?;
+    if near.len() < needed {
+        return too_few(near.len());
+    }
+    let (coefficients, inverse) = solve(&near, &vec![1.0; near.len()], terms)?;
+    let squares: f64 = near.iter().map(|point| residual(&coefficients, *point).powi(2)).sum();
+    let freedom = near.len() - terms;
+    Some(Ok(PredictionBound {
+        coefficients,
+        terms,
+        centre,
+        inverse,
+        sigma: (squares / freedom as f64).sqrt().max(least_sigma),
+        quantile: student::quantile_beyond(2.0 * BEYOND, freedom as u32),
+        used: near.len(),
+    }))
+}
+
+/// Returns the points that are not outliers: those near the line of least absolute residuals. `None` where
+/// there is no such line.
+fn near_points(centred: &[(f64, f64)], terms: usize, least_sigma: f64) -> Option<Vec<(f64, f64)>> {
+    let mut weights = vec![1.0; centred.len()];
+    let mut line = solve(centred, &weights, terms)?.0;
+    for _ in 0..ROUNDS {
+        let floor = least_sigma.max(f64::EPSILON) * 1e-3;
+        for (weight, point) in weights.iter_mut().zip(centred) {
+            *weight = 1.0 / residual(&line, *point).abs().max(floor);
+        }
+        line = solve(centred, &weights, terms)?.0;
+    }
+    let sizes: Vec<f64> = centred.iter().map(|point| residual(&line, *point).abs()).collect();
+    let sigma = (SIGMA_BY_MEDIAN * percentile(&sizes, 0.5)?).max(least_sigma);
+    let is_near = |point: &&(f64, f64)| residual(&line, **point).abs() <= NEAR * sigma;
+    Some(centred.iter().filter(is_near).copied().collect())
 }
 
 fn powers(x: f64) -> [f64; MOST] {
@@ -188,7 +229,7 @@ mod tests {
                 (x, truth(x) + far)
             })
             .collect();
-        let fit = PredictionBound::fit(&points, 2, 1e-3).unwrap();
+        let fit = PredictionBound::fit(&points, 2, 6, 1e-3).unwrap();
         for x in [0.0, 2.5, 5.0] {
             assert!((fit.expected(x) - truth(x)).abs() < 1e-3, "{x}: {}", fit.expected(x));
             assert!(fit.upper(x) < truth(x) + 0.02);
@@ -200,7 +241,7 @@ mod tests {
     fn the_bound_of_equal_loads_is_that_of_the_textbook() {
         let values = [9.0, 10.0, 11.0, 10.5, 9.5, 10.2, 9.8, 10.1];
         let points = values.map(|value| (3.0, value));
-        let fit = PredictionBound::fit(&points, 2, 0.0).unwrap();
+        let fit = PredictionBound::fit(&points, 2, 1, 0.0).unwrap();
         // Montgomery and Runger, 8-6: mean + t·s·√(1 + 1/n); t of 7 degrees at 99.9 % is 4.785.
         let expected = mean(&values).unwrap() + 4.785 * sigma(&values).unwrap() * 1.125f64.sqrt();
         assert!((fit.upper(3.0) - expected).abs() < 1e-3, "{} {expected}", fit.upper(3.0));
@@ -213,7 +254,7 @@ mod tests {
         for _ in 0..repetitions {
             let points: Vec<(f64, f64)> =
                 (0..40).map(|n| (f64::from(n % 4), normal(&mut random))).collect();
-            let fit = PredictionBound::fit(&points, 1, 0.0).unwrap();
+            let fit = PredictionBound::fit(&points, 1, 4, 0.0).unwrap();
             beyond += usize::from(normal(&mut random) > fit.upper(1.5));
         }
         // Leaving out what is far makes s smaller, so a little more than 0.1 %.
@@ -222,9 +263,30 @@ mod tests {
     }
 
     #[test]
-    fn too_few_points_have_no_bound() {
-        assert_eq!(PredictionBound::fit(&[], 2, 0.1), None);
+    fn measured_rates_of_one_setting_get_no_curve() {
+        // One setting, reached to 0.01 %; the eighth point falls behind and is far above the others.
+        let mut points: Vec<(f64, f64)> =
+            (0..7).map(|n| (9.0 + 1e-4 * f64::from(n), 0.01 * f64::from(n % 3))).collect();
+        let fit = PredictionBound::fit(&points, 2, 1, 0.01).unwrap();
+        assert_eq!((fit.terms, fit.used), (1, 7));
+        points.push((8.7, 1.0));
+        let fit = PredictionBound::fit(&points, 2, 1, 0.01).unwrap();
+        assert_eq!(fit.used, 7, "the eighth one is left out");
+        assert!(fit.upper(8.7) < 0.1, "{}", fit.upper(8.7));
+    }
+
+    #[test]
+    fn too_few_points_have_no_bound_and_the_reason_counts_them() {
+        let none = NoBound { points: 0, near: 0, needed: 6 };
+        assert_eq!(PredictionBound::fit(&[], 2, 3, 0.1), Err(none));
         let five = [1.0, 2.0, 3.0, 4.0, 5.0].map(|x| (x, x));
-        assert_eq!(PredictionBound::fit(&five, 1, 0.1), None);
+        let few = NoBound { points: 5, near: 5, needed: 7 };
+        assert_eq!(PredictionBound::fit(&five, 1, 5, 0.1), Err(few));
+        // Of seven equal settings one may be far away, and no second one.
+        let mut seven = [0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 9.0].map(|y| (0.0, y));
+        assert_eq!(PredictionBound::fit(&seven, 2, 1, 0.01).unwrap().used, 6);
+        seven[5].1 = 8.0;
+        let scattered = NoBound { points: 7, near: 5, needed: 6 };
+        assert_eq!(PredictionBound::fit(&seven, 2, 1, 0.01), Err(scattered));
     }
 }

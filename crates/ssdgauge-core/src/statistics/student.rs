@@ -38,11 +38,14 @@ pub fn quantile(degrees: u32) -> f64 {
     quantile_beyond(ALPHA, degrees)
 }
 
-/// Returns the t that |T| exceeds with the probability `outside`, from 0.01 to 1; from four degrees of
+/// Returns the t that |T| exceeds with the probability `outside`, from 0.001 to 1; from four degrees of
 /// freedom on from 0.00001 to 1.
 pub fn quantile_beyond(outside: f64, degrees: u32) -> f64 {
-    // 63.66 is the quantile of one degree of freedom for 1 %, 27.77 that of four for 0.001 %.
-    crossing_of(outside, 0.0, 64.0, |t| two_sided_tail(t, degrees))
+    debug_assert!((0.00001..=1.0).contains(&outside), "{outside}");
+    // The quantile of one degree of freedom is the largest of all: 63.66 for 1 %, 636.6 for 0.1 %. That
+    // of four is 27.77 for 0.001 %.
+    let most = if outside < 0.01 { 640.0 } else { 64.0 };
+    crossing_of(outside, 0.0, most, |t| two_sided_tail(t, degrees))
 }
 
 /// Returns the t from `low` to `high` at which the falling function `tail` crosses 5 %.
@@ -111,9 +114,9 @@ mod tests {
     #[test]
     fn a_crossing_is_that_of_a_bisection() {
         for degrees in 1..60 {
-            for outside in [0.01, 0.05, 0.3, 1.0 - 1e-9] {
+            for outside in [0.001, 0.002, 0.005, 0.01, 0.05, 0.3, 1.0 - 1e-9] {
                 let found = quantile_beyond(outside, degrees);
-                let (mut low, mut high) = (0.0, 64.0);
+                let (mut low, mut high) = (0.0, 640.0);
                 while high - low > 1e-13 * high {
                     let middle = 0.5 * (low + high);
                     match two_sided_tail(middle, degrees) > outside {

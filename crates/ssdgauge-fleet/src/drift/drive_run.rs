@@ -1,7 +1,8 @@
 //! What one run contributes to the judgement of its drive.
 
-use ssdgauge_core::{Direction, DriveInfo, Metric, Scope, Severity, Workload};
+use ssdgauge_core::{Bytes, Direction, DriveInfo, Metric, Scope, Severity, Workload};
 use ssdgauge_report::{PointRun, Run, TestRun, sanitize_device, sanitize_prose};
+use std::fmt;
 
 /// The latencies that are judged: the mean, as in Perseus, and the 99th percentile, in which a drive that
 /// repeats single reads shows first.
@@ -36,6 +37,8 @@ pub struct DriveRun {
     pub run_id: String,
     /// Its start, in milliseconds since 1970.
     pub started_unix_ms: i64,
+    /// Whether all of its steps have finished.
+    pub is_complete: bool,
     /// The headlines.
     pub(super) headlines: Vec<HeadlineOfRun>,
     /// The latencies of the steps.
@@ -56,10 +59,50 @@ pub struct TestKey {
     pub suite: String,
     /// The id of the test.
     pub test: String,
-    /// The revisions of both, and the divisor of a shortened run.
-    revisions: [u32; 3],
+    /// The revision of the suite.
+    pub suite_revision: u32,
+    /// The revision of the test.
+    pub test_revision: u32,
+    /// The divisor of a shortened run, 1 for the full length.
+    pub shortened: u32,
     /// Whether completions were polled.
-    polled: bool,
+    pub polled: bool,
+}
+
+impl fmt::Display for DriveModel {
+    /// Writes all that separates drives, such as `Disk, firmware F1, 1.00 TB (1000204886016 bytes)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.model)?;
+        if !self.firmware.is_empty() {
+            write!(f, ", firmware {}", self.firmware)?;
+        }
+        write!(f, ", {} ({} bytes)", Bytes(self.capacity).about(), self.capacity)?;
+        match self.model_revision.as_str() {
+            "" => Ok(()),
+            revision => write!(f, ", model revision {revision}"),
+        }
+    }
+}
+
+impl fmt::Display for TestKey {
+    /// Writes all that separates tests, such as `quick/random-read (revisions 3 and 2, polled completions)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TestKey { suite, test, suite_revision, test_revision, shortened, polled } = self;
+        write!(f, "{suite}/{test} (revisions {suite_revision} and {test_revision}")?;
+        if *shortened > 1 {
+            write!(f, ", shortened to 1/{shortened}")?;
+        }
+        f.write_str(if *polled { ", polled completions)" } else { ")" })
+    }
+}
+
+impl DriveRun {
+    /// Returns whether this copy of a run is the one to judge, beside `other`: the copy of a run in progress
+    /// has a part of its steps.
+    pub fn supersedes(&self, other: &DriveRun) -> bool {
+        let contents = |run: &DriveRun| (run.is_complete, run.latencies.len(), run.headlines.len());
+        self.run_id == other.run_id && contents(self) > contents(other)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -115,6 +158,7 @@ pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
         is_model: run.is_model(),
         run_id: sanitize_prose(&head.id),
         started_unix_ms: head.started_unix_ms,
+        is_complete: run.complete,
         headlines: Vec::new(),
         latencies: Vec::new(),
     };
@@ -127,7 +171,9 @@ pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
         let key = TestKey {
             suite: sanitize_prose(&head.plan.suite.id),
             test: sanitize_prose(&test.test.id),
-            revisions: [head.plan.suite.revision, test.test.revision, head.plan.shortened.max(1)],
+            suite_revision: head.plan.suite.revision,
+            test_revision: test.test.revision,
+            shortened: head.plan.shortened.max(1),
             polled: head.plan.polled,
         };
         let metric = test.headline.metric;

@@ -1,14 +1,12 @@
 //! The latency of a drive beside that of the other drives of its model and firmware.
 
 use super::drive_run::{DriveModel, DriveRun, Latency, TestKey};
-use ssdgauge_core::statistics::prediction_bound::PredictionBound;
-use ssdgauge_core::statistics::summary::percentile;
+use ssdgauge_core::statistics::prediction_bound::{NoBound, PredictionBound};
 use ssdgauge_core::{Direction, Metric};
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The drives without which nothing is judged: half of them has to be in order, and a bound at 0.1 % of
-/// fewer than seven drives is more than five standard deviations away.
+/// The drives without which nothing is judged: a bound at 0.1 % of fewer than seven drives is more than five
+/// standard deviations away. Six of them have to be near each other, so that one may be an outlier.
 pub const LEAST_DRIVES: usize = 7;
 
 /// A spread between drives below 1 % is taken as 1 %: no drive is suspect for less than some 4 %.
@@ -33,13 +31,30 @@ pub struct Group {
     pub bounds: usize,
 }
 
-/// A group, or one load of it, that was not judged.
+/// A group, or some loads of it, that were not judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unjudged {
     /// Model and firmware.
     pub kind: DriveModel,
-    /// The most drives that have a load in common.
-    pub drives: usize,
+    /// The reason.
+    pub reason: NotJudged,
+}
+
+/// The reason why drives were not judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotJudged {
+    /// No load is one of [`LEAST_DRIVES`] drives.
+    FewDrives {
+        /// The most drives that have a load in common.
+        most: usize,
+    },
+    /// Too few latencies are near each other, so that they are no measure for the others.
+    Outliers {
+        /// The loads.
+        loads: usize,
+        /// The load with the fewest latencies near each other.
+        worst: NoBound,
+    },
 }
 
 /// A drive that is slower than its peers.
@@ -51,7 +66,7 @@ pub struct Suspect {
     pub kind: DriveModel,
     /// Whether it is a virtual drive.
     pub is_model: bool,
-    /// The steps that are beyond their bound in the latest run, and the steps that were judged.
+    /// The steps of the latest run that are beyond their bound.
     pub slow: usize,
     /// The steps of the latest run that have a bound.
     pub judged: usize,
@@ -108,11 +123,15 @@ pub(super) fn judge(runs: &[DriveRun]) -> Peers {
     }
     let mut peers = Peers::default();
     for (kind, runs) in kinds {
-        let (drives, most, bounds) = judge_kind(&runs, &mut peers.suspects);
-        match bounds {
-            0 => peers.unjudged.push(Unjudged { kind: kind.clone(), drives: most }),
-            _ => peers.groups.push(Group { kind: kind.clone(), drives, runs: runs.len(), bounds }),
+        let Judged { drives, most, bounds, none } = judge_kind(&runs, &mut peers.suspects);
+        if bounds > 0 {
+            peers.groups.push(Group { kind: kind.clone(), drives, runs: runs.len(), bounds });
         }
+        let worst = none.iter().copied().min_by_key(|load| load.near);
+        let outliers = worst.map(|worst| NotJudged::Outliers { loads: none.len(), worst });
+        let few = (bounds == 0).then_some(NotJudged::FewDrives { most });
+        let reason = outliers.or(few);
+        peers.unjudged.extend(reason.map(|reason| Unjudged { kind: kind.clone(), reason }));
     }
     let ratio = |suspect: &Suspect| {
         suspect.reasons.first().map_or(0.0, |reason| reason.latency_us / reason.expected_us)
@@ -121,9 +140,19 @@ pub(super) fn judge(runs: &[DriveRun]) -> Peers {
     peers
 }
 
-/// Judges the drives of one kind. Returns their number, the most of them with a load in common, and the
-/// number of regressions.
-fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>) -> (usize, usize, usize) {
+/// What was judged of the drives of one kind.
+struct Judged {
+    drives: usize,
+    /// The most drives with a load in common.
+    most: usize,
+    /// The regressions.
+    bounds: usize,
+    /// The loads of enough drives without a regression.
+    none: Vec<NoBound>,
+}
+
+/// Judges the drives of one kind.
+fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>) -> Judged {
     let mut loads: BTreeMap<(&TestKey, Direction, &str, Metric), Vec<Observed<'_>>> =
         BTreeMap::new();
     for run in runs {
@@ -132,20 +161,27 @@ fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>) -> (usize, usize,
             loads.entry(load).or_default().push((run, latency));
         }
     }
-    let (mut most, mut bounds) = (0, 0);
+    let drives = latest_runs(runs.iter().copied());
+    let mut found = Judged { drives: drives.len(), most: 0, bounds: 0, none: Vec::new() };
     let mut slow: BTreeMap<&str, Vec<(Step<'_>, Reason)>> = BTreeMap::new();
     let mut judged: BTreeMap<&str, BTreeSet<Step<'_>>> = BTreeMap::new();
     for observed in loads.values() {
+        let observed = latest(observed);
         let serials: BTreeSet<&str> = observed.iter().map(|(run, _)| run.serial.as_str()).collect();
-        most = most.max(serials.len());
+        found.most = found.most.max(serials.len());
         if serials.len() < LEAST_DRIVES {
             continue;
         }
-        let Some(bound) = PredictionBound::fit(&points(observed), DEGREE, LEAST_SIGMA) else {
-            continue;
+        let bound = match bound(&observed) {
+            Ok(bound) => bound,
+            Err(none) => {
+                found.none.push(none);
+                continue;
+            }
         };
-        bounds += 1;
-        for (run, latency) in latest(observed) {
+        found.bounds += 1;
+        let is_judged = |(run, _): &&Observed<'_>| drives[run.serial.as_str()].run_id == run.run_id;
+        for (run, latency) in observed.iter().filter(is_judged) {
             let step = (&latency.test, latency.step.as_str(), latency.direction);
             judged.entry(&run.serial).or_default().insert(step);
             if latency.latency > bound.upper(latency.throughput) {
@@ -154,8 +190,6 @@ fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>) -> (usize, usize,
             }
         }
     }
-    let drives: BTreeMap<&str, &DriveRun> =
-        runs.iter().map(|run| (run.serial.as_str(), *run)).collect();
     for (serial, found) in slow {
         let steps: BTreeSet<&Step<'_>> = found.iter().map(|(step, _)| step).collect();
         if steps.len() < LEAST_SLOW {
@@ -174,35 +208,45 @@ fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>) -> (usize, usize,
             reasons,
         });
     }
-    (drives.len(), most, bounds)
+    found
 }
 
-/// Returns one point for each drive and step: the medians over its runs, because the runs of one drive are
-/// not independent.
-fn points(observed: &[Observed<'_>]) -> Vec<(f64, f64)> {
-    let mut each: BTreeMap<(&str, &str), Vec<&Latency>> = BTreeMap::new();
-    for (run, latency) in observed {
-        each.entry((&run.serial, &latency.step)).or_default().push(latency);
+/// Returns the latest run of each drive; of runs that started at one time, the one with the last id.
+fn latest_runs<'a>(runs: impl Iterator<Item = &'a DriveRun>) -> BTreeMap<&'a str, &'a DriveRun> {
+    let mut latest: BTreeMap<&str, &DriveRun> = BTreeMap::new();
+    for run in runs {
+        let order = |run: &'a DriveRun| (run.started_unix_ms, run.run_id.as_str());
+        let of_drive = latest.entry(&run.serial).or_insert(run);
+        if order(run) > order(of_drive) {
+            *of_drive = run;
+        }
     }
-    let median = |of_drive: &[&Latency], value: fn(&Latency) -> f64| {
-        let values: Vec<f64> = of_drive.iter().map(|latency| value(latency)).collect();
-        percentile(&values, 0.5)
-    };
-    let point = |of_drive: &Vec<&Latency>| {
-        Some((median(of_drive, |one| one.throughput)?, median(of_drive, |one| one.latency)?))
-    };
-    each.values().filter_map(point).collect()
+    latest
 }
 
-/// Returns what was measured in the latest run of each drive.
+/// Returns what was measured in one run of each drive, the latest one that has this load.
+///
+/// The bound judges single runs, so it is fitted to single runs: their variance is that between drives and
+/// that between the runs of one drive together, and medians of many runs have the first one alone.
 fn latest<'a>(observed: &[Observed<'a>]) -> Vec<Observed<'a>> {
+    let runs = latest_runs(observed.iter().map(|(run, _)| *run));
     let mut latest: BTreeMap<(&str, &str), Observed<'a>> = BTreeMap::new();
-    let mut sorted = observed.to_vec();
-    sorted.sort_by_key(|(run, _)| Reverse(run.started_unix_ms));
-    for one in sorted {
-        latest.entry((&one.0.serial, &one.1.step)).or_insert(one);
+    for one in observed {
+        let (run, latency) = *one;
+        if runs[run.serial.as_str()].run_id == run.run_id {
+            latest.entry((&run.serial, &latency.step)).or_insert(*one);
+        }
     }
     latest.into_values().collect()
+}
+
+/// Returns the bound of one load. The degree follows from its steps, because measured rates of one step
+/// differ from drive to drive.
+fn bound(observed: &[Observed<'_>]) -> Result<PredictionBound, NoBound> {
+    let points: Vec<(f64, f64)> =
+        observed.iter().map(|(_, latency)| (latency.throughput, latency.latency)).collect();
+    let steps: BTreeSet<&str> = observed.iter().map(|(_, latency)| latency.step.as_str()).collect();
+    PredictionBound::fit(&points, DEGREE, steps.len(), LEAST_SIGMA)
 }
 
 fn reason(run: &DriveRun, latency: &Latency, bound: &PredictionBound, drives: usize) -> Reason {
@@ -220,3 +264,6 @@ fn reason(run: &DriveRun, latency: &Latency, bound: &PredictionBound, drives: us
         drives,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ mod fleet;
 
 use fleet::{Fault, runs};
 use ssdgauge_core::Direction;
-use ssdgauge_fleet::{LEAST_DRIVES, drift};
+use ssdgauge_fleet::{LEAST_DRIVES, NotJudged, drift};
 use std::collections::BTreeSet;
 
 #[test]
@@ -36,5 +36,5 @@ fn each_slow_drive_is_found_and_its_peers_are_not() {
     // Too few drives: nothing is judged, and that is stated.
     let few = drift(&runs[..LEAST_DRIVES - 1]);
     assert_eq!((few.suspects.len(), few.groups.len(), few.unjudged.len()), (0, 0, 1));
-    assert_eq!(few.unjudged[0].drives, LEAST_DRIVES - 1);
+    assert_eq!(few.unjudged[0].reason, NotJudged::FewDrives { most: LEAST_DRIVES - 1 });
 }

@@ -12,7 +12,6 @@ use crate::text::labels;
 use crate::text::sanitize;
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_core::{Headline, Metric, Ratio, Score};
-use std::collections::BTreeSet;
 use thiserror::Error;
 
 /// Options of a comparison.
@@ -160,15 +159,17 @@ fn compare_all(
     check_firmware(a, b, options)?;
     let mut tests = Vec::new();
     for test in &a.tests {
-        let first = tests.len();
         let member = Member { index: 0, run: a, test };
         let other = b.tests.iter().find(|other| other.test.id == test.test.id);
         let other = other.map(|test| Member { index: 1, run: b, test });
-        tests.push(compared(member, other, options));
-        tests.extend(further(member, other, options));
+        let mut numbers = vec![(history::HEADLINE, compared(member, other, options))];
+        numbers.extend(further(member, other, options));
         if let Some(history) = history {
-            judge_by_history(&mut tests, first, history);
+            for (place, number) in &mut numbers {
+                judge_by_history(number, history.variation(&test.test.id, *place));
+            }
         }
+        tests.extend(numbers.into_iter().map(|(_, number)| number));
     }
     if tests.iter().all(|test| test.values[1].is_none()) {
         let reason = |test: &TestComparison| match &test.difference {
@@ -234,7 +235,7 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
         comparison.difference = Difference::Unknown(why.to_owned());
         return comparison;
     }
-    if let Some(why) = other_meters(metric, a, b) {
+    if let Some(why) = group::other_meters(metric, a, b) {
         comparison.difference = Difference::Unknown(why);
         return comparison;
     }
@@ -245,24 +246,33 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
     comparison
 }
 
-/// Compares the further numbers of a test that both runs have by the same rule.
-fn further(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> Vec<TestComparison> {
+/// Compares the further numbers of a test that both runs have by the same rule; each with its place among
+/// the numbers of the first run.
+fn further(
+    a: Member<'_>,
+    b: Option<Member<'_>>,
+    options: &CompareOptions,
+) -> Vec<(usize, TestComparison)> {
     let Some(b) = b.filter(|b| group::incomparable(a, *b).is_none()) else { return Vec::new() };
     let number = |(place, score): (usize, &Score)| {
         let of_b = b.test.test.also.iter().position(|other| other == score)?;
         let headlines = [a.test.also.get(place)?, b.test.also.get(of_b)?];
-        let values = headlines.map(|headline| headline.value);
+        let mut values = headlines.map(|headline| headline.value);
         let metric = score.metric();
-        let meters = other_meters(metric, a, b);
-        let ratio = match (values, &meters) {
-            ([Some(_), Some(_)], None) => b.test.also_over(a.test, score),
-            (_, _) => None,
+        let meters = group::other_meters(metric, a, b);
+        if meters.is_some() {
+            // As for a headline: the value of another meter is not shown beside the first one.
+            values[1] = None;
+        }
+        let ratio = match values {
+            [Some(_), Some(_)] => b.test.also_over(a.test, score),
+            [_, _] => None,
         };
         let difference = match meters {
             Some(why) => Difference::Unknown(why),
             None => difference(ratio, headlines, options.noise),
         };
-        Some(TestComparison {
+        let comparison = TestComparison {
             id: sanitize::prose(&a.test.test.id),
             revision: a.test.test.revision,
             title: format!("{}, {}", sanitize::prose(&a.test.test.title), metric.title()),
@@ -273,24 +283,10 @@ fn further(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> Ve
             ratio,
             variation: None,
             difference,
-        })
+        };
+        Some((history::HEADLINE + 1 + place, comparison))
     };
     a.test.test.also.iter().enumerate().filter_map(number).collect()
-}
-
-/// Returns why a metric of power must not be compared: what one meter sees of a host, another does
-/// not.
-fn other_meters(metric: Metric, a: Member<'_>, b: Member<'_>) -> Option<String> {
-    let meters = |member: Member<'_>| -> BTreeSet<String> {
-        let points = member.test.points.iter();
-        points.filter_map(|point| point.instruments.get("power_w")).flatten().cloned().collect()
-    };
-    let (of_a, of_b) = (meters(a), meters(b));
-    if !metric.needs_power() || of_a == of_b || of_a.is_empty() || of_b.is_empty() {
-        return None;
-    }
-    let words = |meters: BTreeSet<String>| meters.into_iter().collect::<Vec<_>>().join(", ");
-    Some(format!("power was read by different meters: {} and {}", words(of_a), words(of_b)))
 }
 
 fn difference(ratio: Option<Ratio>, headlines: [&Headline; 2], noise: f64) -> Difference {
@@ -312,30 +308,28 @@ fn difference(ratio: Option<Ratio>, headlines: [&Headline; 2], noise: f64) -> Di
     }
 }
 
-/// Judges the numbers of one test, which begin at `first`, by what they have varied before.
-fn judge_by_history(tests: &mut [TestComparison], first: usize, history: &History) {
-    for (place, test) in tests[first..].iter_mut().enumerate() {
-        let variation = history.variation(&test.id, place);
-        test.variation = Some(variation);
-        let [Some(a), Some(b)] = test.values else { continue };
-        if a <= 0.0 || b <= 0.0 {
-            continue;
-        }
-        let (better, worse) = match test.metric.more_is_better() {
-            true => (b / a, a / b),
-            false => (a / b, b / a),
-        };
-        test.difference = match variation.limit {
-            None => Difference::Unknown(format!(
-                "the history has {} of this test, and {} are needed",
-                count_of(variation.runs, "run"),
-                Variation::LEAST_RUNS
-            )),
-            Some(limit) if better > 1.0 + limit => Difference::Better,
-            Some(limit) if worse > 1.0 + limit => Difference::Worse,
-            Some(_) => Difference::WithinNoise,
-        };
+/// Judges a number by what it has varied before. One without two values that may be compared stays as it is.
+fn judge_by_history(number: &mut TestComparison, variation: Variation) {
+    let limit = variation.limit.map(|limit| limit.max(number.metric.resolution()));
+    number.variation = Some(Variation { limit, ..variation });
+    let [Some(a), Some(b)] = number.values else { return };
+    if a <= 0.0 || b <= 0.0 {
+        return;
     }
+    let (better, worse) = match number.metric.more_is_better() {
+        true => (b / a, a / b),
+        false => (a / b, b / a),
+    };
+    number.difference = match limit {
+        None => Difference::Unknown(format!(
+            "the history has {} of this test, and {} are needed",
+            count_of(variation.runs, "run"),
+            Variation::LEAST_RUNS
+        )),
+        Some(limit) if better > 1.0 + limit => Difference::Better,
+        Some(limit) if worse > 1.0 + limit => Difference::Worse,
+        Some(_) => Difference::WithinNoise,
+    };
 }
 
 /// Judges `tests`: one fails where its whole interval lies beyond the threshold; with a history, where it

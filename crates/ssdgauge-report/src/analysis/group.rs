@@ -8,7 +8,8 @@ use crate::model::metrics;
 use crate::model::plan::measured_spans;
 use crate::model::{Run, TestRun};
 use crate::text::{labels, number, sanitize};
-use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+use ssdgauge_core::{Bytes, DriveInfo, Metric, TargetKind};
+use std::collections::BTreeSet;
 
 /// Tests of several runs that may be compared.
 #[derive(Debug)]
@@ -111,6 +112,21 @@ pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<&'static str>
         ),
     ];
     reasons.into_iter().find(|(differs, _)| *differs).map(|(_, why)| why)
+}
+
+/// Returns why a metric of power must not be compared: what one meter sees of a host, another does
+/// not.
+pub(crate) fn other_meters(metric: Metric, a: Member<'_>, b: Member<'_>) -> Option<String> {
+    let meters = |member: Member<'_>| -> BTreeSet<String> {
+        let points = member.test.points.iter();
+        points.filter_map(|point| point.instruments.get("power_w")).flatten().cloned().collect()
+    };
+    let (of_a, of_b) = (meters(a), meters(b));
+    if !metric.needs_power() || of_a == of_b || of_a.is_empty() || of_b.is_empty() {
+        return None;
+    }
+    let words = |meters: BTreeSet<String>| meters.into_iter().collect::<Vec<_>>().join(", ");
+    Some(format!("power was read by different meters: {} and {}", words(of_a), words(of_b)))
 }
 
 /// Sorts every test of every run into groups, in the order of their first appearance.

@@ -2,8 +2,8 @@
 
 use crate::analysis::group::{self, Member};
 use crate::model::Run;
-use ssdgauge_core::Severity;
 use ssdgauge_core::statistics::variation;
+use ssdgauge_core::{Headline, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns what runs of one drive have in common: the model, the serial, and the seed of a virtual drive,
@@ -23,8 +23,11 @@ pub struct History {
     runs: BTreeSet<String>,
 }
 
-/// A number of a test: its id, and the place of its rule: 0 for the headline, then the further ones.
+/// A number of a test: its id, and the place of its rule, [`HEADLINE`] or that of a further one behind it.
 type Number = (String, usize);
+
+/// The place of the headline among the numbers of a test.
+pub(crate) const HEADLINE: usize = 0;
 
 /// The variation of one number.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,17 +39,13 @@ pub struct Variation {
 }
 
 impl History {
-    /// Adds `run`, where it is one of the drive of `reference` under the same firmware, and not one of
-    /// those that are `compared`.
+    /// Adds `run`, where it is an earlier one of the drive of the `compared` runs under the firmware of the
+    /// first one: it started before the second one, and is neither of them.
     ///
     /// # Errors
     /// Returns why it was left out.
-    pub fn add(
-        &mut self,
-        run: &Run,
-        reference: &Run,
-        compared: &[&str],
-    ) -> Result<(), &'static str> {
+    pub fn add(&mut self, run: &Run, compared: [&Run; 2]) -> Result<(), &'static str> {
+        let [reference, judged] = compared;
         if identity(reference) != identity(run) {
             return Err("another drive");
         }
@@ -59,9 +58,14 @@ impl History {
         if run.findings.iter().any(|finding| finding.severity == Severity::Invalid) {
             return Err("invalid");
         }
-        if compared.contains(&run.head.id.as_str()) || !self.runs.insert(run.head.id.clone()) {
+        let is_compared = compared.iter().any(|compared| compared.head.id == run.head.id);
+        if is_compared || self.runs.contains(&run.head.id) {
             return Err("one of the runs that are compared, or a copy");
         }
+        if run.head.started_unix_ms >= judged.head.started_unix_ms {
+            return Err("not started before the second run");
+        }
+        self.runs.insert(run.head.id.clone());
         for test in &reference.tests {
             let Some(same) = run.tests.iter().find(|same| same.test.id == test.test.id) else {
                 continue;
@@ -73,15 +77,18 @@ impl History {
             if is_invalid || group::incomparable(of_reference, of_run).is_some() {
                 continue;
             }
-            let mut add = |place: usize, value: Option<f64>| {
-                let Some(value) = value else { return };
+            let mut add = |place: usize, headline: &Headline| {
+                let meters = group::other_meters(headline.metric, of_reference, of_run);
+                let Some(value) = headline.value.filter(|_| meters.is_none()) else { return };
                 let number = (test.test.id.clone(), place);
                 self.values.entry(number).or_default().push((run.head.started_unix_ms, value));
             };
-            add(0, same.headline.value);
+            add(HEADLINE, &same.headline);
             for (place, score) in test.test.also.iter().enumerate() {
                 let of_run = same.test.also.iter().position(|other| other == score);
-                add(place + 1, of_run.and_then(|of_run| same.also.get(of_run)?.value));
+                if let Some(number) = of_run.and_then(|of_run| same.also.get(of_run)) {
+                    add(HEADLINE + 1 + place, number);
+                }
             }
         }
         Ok(())

@@ -57,9 +57,8 @@ fn read_history(folder: &Path, first: &Run, second: &Run) -> Result<History, Fai
     let inputs = run_files::find(&[folder.to_owned()])?;
     let mut history = History::default();
     let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
-    let compared = [first.head.id.as_str(), second.head.id.as_str()];
     run_files::for_each_run(&inputs, &|_, run: &Run| Ok(run.clone()), &mut |run: Run| {
-        if let Err(reason) = history.add(&run, first, &compared) {
+        if let Err(reason) = history.add(&run, [first, second]) {
             *left_out.entry(reason).or_insert(0) += 1;
         }
     });

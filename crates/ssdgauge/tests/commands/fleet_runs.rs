@@ -1,6 +1,6 @@
 //! `fleet drift` and `compare --history`.
 
-use crate::support::{Bench, text};
+use crate::support::{Bench, text, unfolded};
 use serde_json::Value;
 
 /// Runs of one virtual drive and one of another seed, shortened.
@@ -18,8 +18,14 @@ fn bench() -> Bench {
 #[test]
 fn the_drift_of_a_drive_is_printed_and_too_few_peers_are_not_judged() {
     let bench = bench();
-    let printed = bench.print(&["fleet", "drift", "runs"]);
+    let printed = unfolded(&bench.print(&["fleet", "drift", "runs"]));
     assert!(printed.starts_with("4 runs of 2 drives (MODEL"), "{printed}");
+    let drive = " bytes), model revision ";
+    assert!(printed.matches(drive).count() >= 2, "{printed}");
+    assert!(
+        printed.contains("(revisions ") && printed.contains(", shortened to 1/10) "),
+        "{printed}"
+    );
     assert!(printed.contains("not judged, at most 2 drives with the same load; 7 are needed"));
     let found = bench.print(&["fleet", "drift", "runs", "--json"]);
     let found: Value = serde_json::from_str(&found).unwrap();
@@ -29,6 +35,7 @@ fn the_drift_of_a_drive_is_printed_and_too_few_peers_are_not_judged() {
     // The drive with one run has no drift; equal runs of a virtual drive do not differ by a bit.
     assert!(drift.len() >= 4, "{drift:?}");
     for one in drift {
+        assert_eq!(one["conditions"]["shortened"], 10, "{one}");
         assert!(one["serial"].as_str().unwrap().ends_with(" seed 1"), "{one}");
         assert_eq!((&one["runs"], &one["change"]), (&3.into(), &0.0.into()), "{one}");
         assert_eq!(one["worse"], false);
@@ -36,12 +43,22 @@ fn the_drift_of_a_drive_is_printed_and_too_few_peers_are_not_judged() {
     assert_eq!(found["suspects"].as_array().unwrap().len(), 0);
     assert_eq!(found["not_judged"][0]["needed"], 7);
 
+    // A copy of a run in progress, behind the whole one in the order of the names.
+    std::fs::copy(bench.path("runs/a.ssdg"), bench.path("runs/z.ssdg")).unwrap();
+    let part = rusqlite::Connection::open(bench.path("runs/z.ssdg")).unwrap();
+    for table in ["interval", "reading", "finding", "property"] {
+        part.execute(&format!("DELETE FROM {table} WHERE step_id > 4"), []).unwrap();
+    }
+    part.execute("DELETE FROM step WHERE id > 4", []).unwrap();
+    drop(part);
+    assert_eq!(unfolded(&bench.print(&["fleet", "drift", "runs"])), printed);
+
     let output = bench.call(&["fleet", "drift", "."]);
     assert_eq!(output.status.code(), Some(0), "folders below are read: {}", text(&output.stderr));
     std::fs::write(bench.path("runs/broken.ssdg"), "no run").unwrap();
     let output = bench.call(&["fleet", "drift", "runs"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("1 of 5 run files could not be read"));
+    assert!(text(&output.stderr).contains("1 of 6 run files could not be read"));
     assert!(text(&output.stdout).contains("4 runs of 2 drives"), "the others are judged");
     let output = bench.call(&["fleet", "drift", "nothing-here"]);
     assert_ne!(output.status.code(), Some(0));
@@ -51,6 +68,10 @@ fn the_drift_of_a_drive_is_printed_and_too_few_peers_are_not_judged() {
 fn a_comparison_with_too_short_a_history_says_so_and_fails_the_gate() {
     let bench = bench();
     let line = ["compare", "runs/a.ssdg", "runs/b.ssdg", "--history", "runs"];
+    let stderr = text(&bench.call(&line).stderr);
+    let later = "history: 1 runs left out (not started before the second run)";
+    assert!(stderr.contains(later), "{stderr}");
+    let line = ["compare", "runs/a.ssdg", "runs/c.ssdg", "--history", "runs"];
     let output = bench.call(&line);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let stderr = text(&output.stderr);

@@ -6,9 +6,11 @@ use crate::{process, run_files, terminal};
 use serde_json::{Value, json};
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_fleet::{
-    Change, Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, Reason, Suspect,
+    Change, Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, NotJudged, Reason, Suspect,
+    TestKey, Unjudged,
 };
 use ssdgauge_report::Run;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -26,8 +28,16 @@ pub(super) fn execute(arguments: &DriftArguments) -> Result<(), Failure> {
     let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
     let read = |_: &Path, run: &Run| Ok(ssdgauge_fleet::drive_run(run));
     let count = run_files::for_each_run(&inputs, &read, &mut |result| match result {
-        // A copy of a run file is the same run.
-        Ok(run) => drop(runs.insert(run.run_id.clone(), run)),
+        // A copy of a run file is the same run, and may be a part of it.
+        Ok(run) => match runs.entry(run.run_id.clone()) {
+            Entry::Vacant(place) => {
+                place.insert(run);
+            }
+            Entry::Occupied(mut place) if run.supersedes(place.get()) => {
+                place.insert(run);
+            }
+            Entry::Occupied(_) => {}
+        },
         Err(reason) => *left_out.entry(reason).or_default() += 1,
     });
     let runs: Vec<DriveRun> = runs.into_values().collect();
@@ -53,11 +63,15 @@ fn text(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usize>)
     lines.extend(left_out.iter().map(|(reason, count)| format!("{count} left out: {reason}")));
 
     lines.push("\nDrift, from the first run to the last one:".to_owned());
-    let several: Vec<&Drift> = found.drifts.iter().collect();
-    if several.is_empty() {
+    if found.drifts.is_empty() {
         lines.push("  no drive has two runs of a test".to_owned());
     }
-    lines.extend(several.iter().map(|drift| format!("  {}", drift_line(drift))));
+    let is_of_one_drive = |a: &Drift, b: &Drift| (&a.serial, &a.kind) == (&b.serial, &b.kind);
+    for drifts in found.drifts.chunk_by(is_of_one_drive) {
+        let Drift { serial, kind, is_model, .. } = &drifts[0];
+        lines.push(format!("  {}{serial}, {kind}:", model_mark(*is_model)));
+        lines.extend(drifts.iter().map(|drift| format!("    {}", drift_line(drift))));
+    }
 
     lines.push("\nDrives slower than their peers:".to_owned());
     if found.suspects.is_empty() {
@@ -69,33 +83,40 @@ fn text(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usize>)
     lines.push("\nCompared:".to_owned());
     for group in &found.groups {
         let (drives, runs, bounds) = (group.drives, group.runs, group.bounds);
-        lines.push(format!(
-            "  {}: {drives} drives, {runs} runs, {bounds} bounds",
-            name(&group.kind)
-        ));
+        lines.push(format!("  {}: {drives} drives, {runs} runs, {bounds} bounds", group.kind));
     }
-    for group in &found.unjudged {
-        let drives = match group.drives {
-            0 => "no latencies".to_owned(),
-            1 => "1 drive".to_owned(),
-            n => format!("at most {n} drives with the same load"),
-        };
-        let kind = name(&group.kind);
-        lines.push(format!("  {kind}: not judged, {drives}; {LEAST_DRIVES} are needed"));
-    }
+    lines.extend(found.unjudged.iter().map(unjudged_line));
     lines.join("\n") + "\n"
+}
+
+fn unjudged_line(group: &Unjudged) -> String {
+    let kind = &group.kind;
+    match &group.reason {
+        NotJudged::FewDrives { most } => {
+            let drives = match most {
+                0 => "no latencies".to_owned(),
+                1 => "1 drive".to_owned(),
+                n => format!("at most {n} drives with the same load"),
+            };
+            format!("  {kind}: not judged, {drives}; {LEAST_DRIVES} are needed")
+        }
+        NotJudged::Outliers { loads, worst } => format!(
+            "  {kind}: {loads} {} not judged, too many outliers: {} of {} latencies are near each other; \
+             {} are needed",
+            if *loads == 1 { "load" } else { "loads" },
+            worst.near,
+            worst.points,
+            worst.needed
+        ),
+    }
 }
 
 fn mark(runs: &[DriveRun]) -> &'static str {
     if runs.iter().any(|run| run.is_model) { " (MODEL: with virtual drives)" } else { "" }
 }
 
-fn name(kind: &DriveModel) -> String {
-    let firmware = match kind.firmware.as_str() {
-        "" => String::new(),
-        firmware => format!(", firmware {firmware}"),
-    };
-    format!("{}{firmware}", kind.model)
+fn model_mark(is_model: bool) -> &'static str {
+    if is_model { "MODEL " } else { "" }
 }
 
 fn drift_line(drift: &Drift) -> String {
@@ -107,11 +128,9 @@ fn drift_line(drift: &Drift) -> String {
             format!("{} ({} to {}){word}", percent(value), percent(low), percent(high))
         }
     };
-    let Drift { serial, test, metric, runs, days, values: [first, last], .. } = drift;
+    let Drift { test, metric, runs, days, values: [first, last], .. } = drift;
     format!(
-        "{serial}  {}/{} {}: {} to {}, {runs} runs in {days:.1} days, {change}",
-        test.suite,
-        test.test,
+        "{test} {}: {} to {}, {runs} runs in {days:.1} days, {change}",
         metric.key(),
         number(*first),
         number(*last),
@@ -124,14 +143,10 @@ fn number(value: f64) -> String {
 }
 
 fn suspect_lines(suspect: &Suspect) -> Vec<String> {
-    let mark = if suspect.is_model { "MODEL " } else { "" };
-    let mut lines = vec![format!(
-        "  {mark}{} ({}): {} of {} steps beyond the bound",
-        suspect.serial,
-        name(&suspect.kind),
-        suspect.slow,
-        suspect.judged
-    )];
+    let Suspect { serial, kind, is_model, slow, judged, .. } = suspect;
+    let mark = model_mark(*is_model);
+    let mut lines =
+        vec![format!("  {mark}{serial}, {kind}: {slow} of {judged} steps beyond the bound")];
     lines.extend(suspect.reasons.iter().take(SHOWN_REASONS).map(|reason| {
         let Reason { test, step, direction, metric, iops, drives, .. } = reason;
         format!(
@@ -167,6 +182,7 @@ fn as_json(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usiz
             "drive": kind(&drift.kind),
             "suite": drift.test.suite,
             "test": drift.test.test,
+            "conditions": conditions_json(&drift.test),
             "metric": drift.metric.key(),
             "runs": drift.runs,
             "days": drift.days,
@@ -191,11 +207,32 @@ fn as_json(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usiz
             "runs": group.runs,
             "bounds": group.bounds,
         })).collect::<Vec<_>>(),
-        "not_judged": found.unjudged.iter().map(|group| json!({
-            "drive": kind(&group.kind),
-            "drives": group.drives,
-            "needed": LEAST_DRIVES,
-        })).collect::<Vec<_>>(),
+        "not_judged": found.unjudged.iter().map(|group| match &group.reason {
+            NotJudged::FewDrives { most } => json!({
+                "drive": kind(&group.kind),
+                "reason": "few-drives",
+                "drives": most,
+                "needed": LEAST_DRIVES,
+            }),
+            NotJudged::Outliers { loads, worst } => json!({
+                "drive": kind(&group.kind),
+                "reason": "outliers",
+                "loads": loads,
+                "latencies": worst.points,
+                "near": worst.near,
+                "needed": worst.needed,
+            }),
+        }).collect::<Vec<_>>(),
+    })
+}
+
+/// What separates tests of one id.
+fn conditions_json(test: &TestKey) -> Value {
+    json!({
+        "suite_revision": test.suite_revision,
+        "test_revision": test.test_revision,
+        "shortened": test.shortened,
+        "polled": test.polled,
     })
 }
 
