@@ -215,7 +215,7 @@ impl Poller {
     }
 }
 
-/// Returns what hosts have written by the SMART log of an NVMe drive, or the reason why it is not known.
+/// Returns what hosts have written by the SMART log of an NVMe drive, or why it is not known.
 fn host_of(snapshot: &Result<SmartSnapshot, CommandError>) -> Result<Counter, String> {
     match snapshot {
         Ok(snapshot) => {

@@ -111,9 +111,9 @@ impl Counter {
     /// Returns the granules since `before` as an amount and the size of a granule, both in bytes or
     /// in pages; `None` where the counter decreased or changed its unit.
     ///
-    /// A counter in bytes may count in larger steps. The greatest common divisor of both counts, and of
-    /// the `earlier` ones, is such a step, or a multiple of it: a wider interval than needed, where the
-    /// counts share a divisor by chance.
+    /// A counter in bytes may count in larger steps. The greatest common divisor of both counts, and
+    /// of the `earlier` ones, is such a step, or a multiple of it: a wider interval than needed, where
+    /// the counts share a divisor by chance.
     pub(crate) fn since(self, before: Counter, earlier: Steps) -> Option<(f64, f64)> {
         if self.unit != before.unit {
             return None;

@@ -55,8 +55,12 @@ fn server_drive(number: u8, answer: Vec<u8>) -> Fixture {
 
 /// Returns a SATA drive of the family `number` whose SMART data is `answer` with its checksum.
 fn sata_drive(number: u8, mut answer: Vec<u8>) -> Fixture {
-    let models =
-        ["CT1000MX500SSD1", "INTEL SSDSC2BB480G4", "INTEL SSDSC2KW512G8", "SanDisk SD8SB8U128G1122"];
+    let models = [
+        "CT1000MX500SSD1",
+        "INTEL SSDSC2BB480G4",
+        "INTEL SSDSC2KW512G8",
+        "SanDisk SD8SB8U128G1122",
+    ];
     let mut drive = Fixture::sata_of_model(models[usize::from(number) % models.len()], &[]);
     answer.truncate(512);
     let sum = answer[..511].iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));

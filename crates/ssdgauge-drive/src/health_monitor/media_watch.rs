@@ -37,8 +37,8 @@ impl MediaWatch {
         }
     }
 
-    /// Reads the counters before the first step; `host` is what hosts have written by the SMART log, or
-    /// the reason why that is not known. It counts where the source does not count hosts.
+    /// Reads the counters before the first step; `host` is what hosts have written by the SMART log,
+    /// or the reason why that is not known. It counts where the source does not count hosts.
     pub(super) fn begin(
         &mut self,
         pass_through: &dyn PassThrough,
@@ -125,8 +125,8 @@ fn unread(source: &str, reason: &str) -> Finding {
         FindingKind::NotMeasured,
         Severity::Note,
         format!(
-            "the counters of media writes ({source}) could not be read: {reason}; the steps before and \
-             after each such reading have no media writes, and further ones are not reported"
+            "the counters of media writes ({source}) could not be read: {reason}; the steps before \
+             and after each such reading have no media writes, and further ones are not reported"
         ),
         "",
     )
@@ -146,8 +146,8 @@ fn drift(source: &Source, (counted, granule): (f64, f64), data: u64) -> Option<F
     let (counted_gb, sent_gb, source) = (gigabytes(counted), gigabytes(sent), source.name());
     let text = match data {
         0 => format!(
-            "the counter of hosts of the drive ({source}) rose by {counted_gb} in this step, while this \
-             program wrote nothing: a late update, or another writer"
+            "the counter of hosts of the drive ({source}) rose by {counted_gb} in this step, while \
+             this program wrote nothing: a late update, or another writer"
         ),
         _ => {
             let with = if sent > data as f64 { " with metadata" } else { "" };

@@ -5,8 +5,8 @@
 //! makers' documents. A family is here only where it has an attribute of the media and one of hosts,
 //! both with a stated unit. A drive of another family is not decoded.
 //!
-//! Left out: SanDisk X600 (`SD9S`) and Ultra 3D (`SDSSDH3`). Attribute 233 of the WD Blue 3D, which has the
-//! same hardware, counts TLC alone, and 234 SLC.
+//! Left out: SanDisk X600 (`SD9S`) and Ultra 3D (`SDSSDH3`). Attribute 233 of the WD Blue 3D, which has
+//! the same hardware, counts TLC alone, and 234 SLC.
 
 use super::{Counter, Unit, Written};
 use crate::ata::SmartAttribute;
@@ -32,7 +32,7 @@ pub(crate) struct Family {
     host: &'static [(u8, Unit)],
 }
 
-/// What hosts wrote to a drive of Intel. The database names 225 for every family, 241 for most of them.
+/// What hosts wrote to a drive of Intel. The database names 225 for every family, 241 for most.
 const INTEL_HOST: &[(u8, Unit)] = &[(225, MIB_32), (241, MIB_32)];
 
 /// Every family. The first that fits a model counts.

@@ -20,8 +20,8 @@ const LENGTH: usize = 512;
 /// The identifier and the length of the statistics of Flexible Data Placement.
 const FDP: u8 = 0x22;
 const FDP_LENGTH: usize = 64;
-/// What the media of a log of these statistics may lag behind hosts, in bytes: data in the write buffer.
-/// Chosen, above the buffer of any drive with Flexible Data Placement.
+/// What the media may lag behind hosts in these statistics, in bytes: data in the write buffer.
+/// Chosen: write buffers with protection against power loss are smaller.
 const MAX_BUFFERED: u128 = 1 << 30;
 
 /// The identifier of the extended SMART log of OCP and of boot drives.
@@ -136,7 +136,7 @@ impl LogSource {
         Ok(self.decode(&self.query(pass_through)?))
     }
 
-    /// Returns the bytes by which the counter of hosts increases for each byte of data that hosts write.
+    /// Returns the bytes by which the counter of hosts increases for each byte that hosts write.
     pub(crate) fn host_bytes_per_byte(self) -> f64 {
         match self {
             LogSource::Fdp(_, Some(format)) => {
@@ -201,8 +201,8 @@ fn candidates(
     {
         logs.push(LogSource::Fdp(group, namespace.current_format()));
     }
-    // Drives for servers have protection against power loss, which OCP requires; with it, the cache is
-    // not volatile.
+    // Drives for servers have protection against power loss, which OCP requires; with it, the cache
+    // is not volatile.
     let is_for_servers = !controller.has_volatile_cache;
     if may(C0, is_for_servers && OCP_MAKERS.contains(&vendor)) {
         logs.extend([LogSource::Ocp, LogSource::Boot]);
@@ -221,8 +221,8 @@ fn candidates(
 }
 
 /// Decodes the statistics of Flexible Data Placement: host bytes with metadata written in bytes 15:0,
-/// media bytes with metadata written in bytes 31:16. The latter contain the former, but for what is in
-/// the write buffer: other data, and a log that the firmware does not fill, is not this log.
+/// media bytes with metadata written in bytes 31:16. The latter contain the former, except what is in
+/// the write buffer. Other data is not this log, nor is one that the firmware does not fill.
 fn fdp(data: &[u8]) -> Option<Written> {
     let reader = ByteReader(data.get(..FDP_LENGTH)?);
     let (host, media) = (reader.u128(0)?, reader.u128(16)?);
