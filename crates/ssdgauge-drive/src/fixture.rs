@@ -97,6 +97,18 @@ impl Fixture {
         drive.ata.insert((0x2f, 1 << 8 | 4), general);
         drive
     }
+
+    /// Returns a SATA drive of the model `model` with the raw values of its SMART attributes.
+    pub fn sata_of_model(model: &str, attributes: &[(u8, u64)]) -> Fixture {
+        let mut drive = Fixture::sata();
+        let identity = drive.ata.get_mut(&(0xec, 0)).unwrap();
+        let padded = format!("{model:<40}");
+        for (at, pair) in padded.as_bytes().chunks(2).enumerate() {
+            (identity[54 + 2 * at], identity[55 + 2 * at]) = (pair[1], pair[0]);
+        }
+        drive.ata.insert((0xb0, 0xc2_4f00), smart_data(attributes));
+        drive
+    }
 }
 
 fn respond(found: Option<&Vec<u8>>, data: &mut [u8]) -> Result<u32, CommandError> {
@@ -352,6 +364,14 @@ pub fn ocp_log(bytes: u128) -> Vec<u8> {
     log[494..496].copy_from_slice(&3u16.to_le_bytes());
     let guid: u128 = 0xafd5_14c9_7c6f_4f9c_a4f2_bfea_2810_afc5;
     log[496..].copy_from_slice(&guid.to_le_bytes());
+    log
+}
+
+/// Returns the statistics of Flexible Data Placement (log 22h) with these bytes of hosts and of the media.
+pub fn fdp_statistics(host: u128, media: u128) -> Vec<u8> {
+    let mut log = vec![0; 64];
+    log[..16].copy_from_slice(&host.to_le_bytes());
+    log[16..32].copy_from_slice(&media.to_le_bytes());
     log
 }
 

@@ -116,13 +116,12 @@ impl HealthMonitor {
     /// Begins a step. `within` allows queries during the step.
     pub fn begin(&mut self, within: bool, sink: &mut dyn Sink) {
         if self.last.is_none() && !self.is_unavailable {
-            match read_snapshot(self.pass_through.as_ref(), self.command_set) {
-                Ok(snapshot) => {
-                    if let Some(media) = &mut self.media {
-                        media.begin(self.pass_through.as_ref(), snapshot.host);
-                    }
-                    self.record(Nanos::ZERO, snapshot, sink);
-                }
+            let snapshot = read_snapshot(self.pass_through.as_ref(), self.command_set);
+            if let Some(media) = &mut self.media {
+                media.begin(self.pass_through.as_ref(), host_of(&snapshot), sink);
+            }
+            match snapshot {
+                Ok(snapshot) => self.record(Nanos::ZERO, snapshot, sink),
                 Err(reason) => {
                     self.is_unavailable = true;
                     sink.finding(Finding::new(
@@ -156,14 +155,18 @@ impl HealthMonitor {
             let at = at.saturating_duration_since(since).as_nanos() as u64;
             self.record(Nanos(at.min(elapsed.0)), snapshot, sink);
         }
-        if has_succeeded
-            && !self.is_unavailable
-            && let Ok(snapshot) = read_snapshot(self.pass_through.as_ref(), self.command_set)
-        {
+        if has_succeeded {
+            let snapshot = match self.is_unavailable {
+                true => Err(CommandError::System("the health of the drive is not recorded".into())),
+                false => read_snapshot(self.pass_through.as_ref(), self.command_set),
+            };
             if let Some(media) = &mut self.media {
-                media.end(self.pass_through.as_ref(), snapshot.host, (elapsed, written), sink);
+                let host = host_of(&snapshot);
+                media.end(self.pass_through.as_ref(), host, (elapsed, written), sink);
             }
-            self.record(elapsed, snapshot, sink);
+            if let Ok(snapshot) = snapshot {
+                self.record(elapsed, snapshot, sink);
+            }
         } else if let Some(media) = &mut self.media {
             media.lose();
         }
@@ -209,6 +212,16 @@ impl Poller {
             }
         });
         Poller { snapshots, ended }
+    }
+}
+
+/// Returns what hosts have written by the SMART log of an NVMe drive, or why it is not known.
+fn host_of(snapshot: &Result<SmartSnapshot, CommandError>) -> Result<Counter, String> {
+    match snapshot {
+        Ok(snapshot) => {
+            snapshot.host.ok_or_else(|| "the drive does not report what hosts wrote".into())
+        }
+        Err(reason) => Err(reason.to_string()),
     }
 }
 

@@ -73,6 +73,14 @@ impl Source {
         }
     }
 
+    /// Returns the bytes by which the counter of hosts increases where hosts write `data` bytes.
+    pub(crate) fn host_bytes(&self, data: u64) -> f64 {
+        match self {
+            Source::Log(log) => data as f64 * log.host_bytes_per_byte(),
+            Source::Attributes(_) => data as f64,
+        }
+    }
+
     /// Reads the counters.
     ///
     /// # Errors
@@ -103,9 +111,10 @@ impl Counter {
     /// Returns the granules since `before` as an amount and the size of a granule, both in bytes or
     /// in pages; `None` where the counter decreased or changed its unit.
     ///
-    /// A counter in bytes may count in larger steps. The largest power of two that divides both counts
-    /// is such a step, or larger: a wider interval than needed, where a count is even by chance.
-    pub(crate) fn since(self, before: Counter) -> Option<(f64, f64)> {
+    /// A counter in bytes may count in larger steps. The greatest common divisor of both counts, and
+    /// of the `earlier` ones, is such a step, or a multiple of it: a wider interval than needed, where
+    /// the counts share a divisor by chance.
+    pub(crate) fn since(self, before: Counter, earlier: Steps) -> Option<(f64, f64)> {
         if self.unit != before.unit {
             return None;
         }
@@ -114,10 +123,27 @@ impl Counter {
             Unit::Pages => 1.0,
         };
         let difference = self.count.checked_sub(before.count)?;
-        let even = (self.count | before.count).trailing_zeros();
         // Without a difference nothing shows a larger step; a unit above a byte is one.
-        let step = if self.unit == Unit::Bytes(1) && difference > 0 { even } else { 0 };
-        Some((difference as f64 * unit, unit * 2f64.powi(step as i32)))
+        let step = match self.unit == Unit::Bytes(1) && difference > 0 {
+            true => earlier.with(before).with(self).0,
+            false => 1,
+        };
+        Some((difference as f64 * unit, unit * step as f64))
+    }
+}
+
+/// The greatest common divisor of the counts of one counter; 0 before the first count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Steps(u128);
+
+impl Steps {
+    /// Returns the steps with a further count.
+    pub(crate) fn with(self, counter: Counter) -> Steps {
+        let (mut divisor, mut rest) = (self.0, counter.count);
+        while rest > 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        Steps(divisor)
     }
 }
 
@@ -128,17 +154,33 @@ mod tests {
     #[test]
     fn a_difference_has_the_granule_of_its_counts() {
         let bytes = |count| Counter::of_bytes(count, 1);
-        assert_eq!(bytes(1_007).since(bytes(1_000)), Some((7.0, 1.0)));
+        let since = |now: Counter, before| now.since(before, Steps::default());
+        assert_eq!(since(bytes(1_007), bytes(1_000)), Some((7.0, 1.0)));
         // Both counts are multiples of 4,096: the drive may count in pages.
-        assert_eq!(bytes(12_288).since(bytes(4_096)), Some((8_192.0, 4_096.0)));
+        assert_eq!(since(bytes(12_288), bytes(4_096)), Some((8_192.0, 4_096.0)));
         let sectors = |count| Counter::of_bytes(count, 512);
-        assert_eq!(sectors(1_008).since(sectors(1_000)), Some((8.0 * 512.0, 512.0)));
-        assert_eq!(bytes(5).since(bytes(5)), Some((0.0, 1.0)));
-        assert_eq!(bytes(4).since(bytes(5)), None, "a counter never decreases");
-        assert_eq!(bytes(4).since(Counter { count: 1, unit: Unit::Pages }), None);
+        assert_eq!(since(sectors(1_008), sectors(1_000)), Some((8.0 * 512.0, 512.0)));
+        assert_eq!(since(bytes(5), bytes(5)), Some((0.0, 1.0)));
+        assert_eq!(since(bytes(4), bytes(5)), None, "a counter never decreases");
+        assert_eq!(since(bytes(4), Counter { count: 1, unit: Unit::Pages }), None);
         // Beyond the integers that a floating-point number holds, the difference is exact.
         let large = 1u128 << 100;
-        assert_eq!(bytes(large + 3).since(bytes(large)), Some((3.0, 1.0)));
+        assert_eq!(since(bytes(large + 3), bytes(large)), Some((3.0, 1.0)));
         assert_eq!(bytes(large).bytes(), None);
+    }
+
+    #[test]
+    fn the_granule_is_the_greatest_common_divisor_of_all_counts() {
+        let bytes = |count| Counter::of_bytes(count, 1);
+        for step in [512_000, 1_000_000_000, 1 << 30, 3] {
+            let (before, now) = (bytes(1_001 * step), bytes(1_310 * step));
+            let amount = 309.0 * step as f64;
+            assert_eq!(now.since(before, Steps::default()), Some((amount, step as f64)), "{step}");
+        }
+        // Two counts that are even by chance; an earlier one shows the smaller step.
+        let (before, now) = (bytes(2_000_000), bytes(3_000_000));
+        assert_eq!(now.since(before, Steps::default()), Some((1e6, 1e6)));
+        let earlier = Steps::default().with(bytes(1_512_000));
+        assert_eq!(now.since(before, earlier), Some((1e6, 8_000.0)));
     }
 }

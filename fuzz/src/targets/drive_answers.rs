@@ -37,7 +37,7 @@ pub(crate) fn run(data: &[u8]) -> bool {
 /// Returns a drive for servers whose log of media writes is `answer`: that of the maker `number`.
 fn server_drive(number: u8, answer: Vec<u8>) -> Fixture {
     let mut drive = Fixture::nvme();
-    let (vendor, log) = [(0x144du16, 0xc0), (0x8086, 0xca), (0x1344, 0xfb), (0x144d, 0x23)]
+    let (vendor, log) = [(0x144du16, 0xc0), (0x8086, 0xca), (0x1344, 0xd0), (0x144d, 0x22)]
         [usize::from(number % 4)];
     let controller = drive.identify.get_mut(&(1, 0)).expect("a drive has this data");
     controller[..2].copy_from_slice(&vendor.to_le_bytes());
@@ -46,7 +46,7 @@ fn server_drive(number: u8, answer: Vec<u8>) -> Fixture {
     controller[98] = 1 << 3;
     controller[261] |= 1 << 5;
     let mut list = vec![0; 1_024];
-    [0xc0, 0xca, 0xfb].iter().for_each(|id| list[4 * id] = 1);
+    [0x22, 0xc0, 0xca, 0xd0].iter().for_each(|id| list[4 * id] = 1);
     drive.identify.get_mut(&(0, 1)).expect("a drive has this data")[102] = 1;
     drive.logs.insert(0, list);
     drive.logs.insert(log, answer);
@@ -55,12 +55,13 @@ fn server_drive(number: u8, answer: Vec<u8>) -> Fixture {
 
 /// Returns a SATA drive of the family `number` whose SMART data is `answer` with its checksum.
 fn sata_drive(number: u8, mut answer: Vec<u8>) -> Fixture {
-    let mut drive = Fixture::sata();
-    let models = [b"CTM5X0S0DS1D", b"NIET LSSDCS2", b"AS NSIDkD8SS"];
-    let model = models[usize::from(number) % models.len()];
-    let identity = drive.ata.get_mut(&(0xec, 0)).expect("a drive has this data");
-    identity[54..94].fill(b' ');
-    identity[54..54 + model.len()].copy_from_slice(model);
+    let models = [
+        "CT1000MX500SSD1",
+        "INTEL SSDSC2BB480G4",
+        "INTEL SSDSC2KW512G8",
+        "SanDisk SD8SB8U128G1122",
+    ];
+    let mut drive = Fixture::sata_of_model(models[usize::from(number) % models.len()], &[]);
     answer.truncate(512);
     let sum = answer[..511].iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     answer[511] = sum.wrapping_neg();

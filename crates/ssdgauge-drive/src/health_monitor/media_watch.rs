@@ -3,7 +3,7 @@
 //! Within a step they are not read: one more query each ten seconds would answer nothing. What the
 //! drive writes between two steps counts in the second one, so that the steps add up to the run.
 
-use crate::media::{Counter, Source, Unit, Written};
+use crate::media::{Counter, Source, Steps, Unit};
 use crate::pass_through::PassThrough;
 use ssdgauge_core::{Finding, FindingKind, MediaWrites, Nanos, Reading, Severity, Sink};
 
@@ -16,18 +16,36 @@ const DRIFT: f64 = 0.01;
 pub(super) struct MediaWatch {
     source: Source,
     /// The counters before the step; `None` where they are not known.
-    before: Option<Written>,
+    before: Option<Counters>,
+    /// The steps of the counters, by all counts of the run: of the media, then of hosts.
+    steps: [Steps; 2],
+    /// Whether a failed reading was reported.
+    is_failure_reported: bool,
 }
+
+/// The counters of the media and of hosts at one time.
+type Counters = [Counter; 2];
 
 impl MediaWatch {
     /// Returns the counters of `source`, before their first reading.
     pub(super) fn new(source: Source) -> MediaWatch {
-        MediaWatch { source, before: None }
+        MediaWatch {
+            source,
+            before: None,
+            steps: [Steps::default(); 2],
+            is_failure_reported: false,
+        }
     }
 
-    /// Reads the counters before the first step; `host` is what hosts have written by the SMART log.
-    pub(super) fn begin(&mut self, pass_through: &dyn PassThrough, host: Option<Counter>) {
-        self.before = self.read(pass_through, host);
+    /// Reads the counters before the first step; `host` is what hosts have written by the SMART log,
+    /// or the reason why that is not known. It counts where the source does not count hosts.
+    pub(super) fn begin(
+        &mut self,
+        pass_through: &dyn PassThrough,
+        host: Result<Counter, String>,
+        sink: &mut dyn Sink,
+    ) {
+        self.before = self.read(pass_through, host, sink);
     }
 
     /// Forgets the counters: the next step has no amounts, because it would contain those of a step
@@ -41,16 +59,15 @@ impl MediaWatch {
     pub(super) fn end(
         &mut self,
         pass_through: &dyn PassThrough,
-        host: Option<Counter>,
+        host: Result<Counter, String>,
         (elapsed, sent): (Nanos, u64),
         sink: &mut dyn Sink,
     ) {
-        let now = self.read(pass_through, host);
+        let now = self.read(pass_through, host, sink);
         let before = std::mem::replace(&mut self.before, now);
         let (Some(before), Some(now)) = (before, now) else { return };
-        let (Some(host_before), Some(host_now)) = (before.host, now.host) else { return };
-        let both = now.media.since(before.media).zip(host_now.since(host_before));
-        let Some((media, host)) = both else {
+        let [media, host] = [0, 1].map(|which| now[which].since(before[which], self.steps[which]));
+        let Some((media, host)) = media.zip(host) else {
             sink.finding(Finding::new(
                 FindingKind::Implausible,
                 Severity::Warning,
@@ -59,7 +76,7 @@ impl MediaWatch {
             ));
             return;
         };
-        let is_in_pages = now.media.unit == Unit::Pages;
+        let is_in_pages = now[0].unit == Unit::Pages;
         let quantities = match is_in_pages {
             true => MediaWrites::PAGES,
             false => MediaWrites::BYTES,
@@ -69,25 +86,56 @@ impl MediaWatch {
             let instrument = self.source.name().to_owned();
             sink.reading(&Reading { at: elapsed, instrument, quantity: quantity.into(), value });
         };
-        if let Some(bytes) = now.media.bytes() {
+        if let Some(bytes) = now[0].bytes() {
             read("media_written_bytes", bytes as f64);
         }
         quantities.into_iter().zip(values).for_each(|(quantity, value)| read(quantity, value));
-        if !is_in_pages && let Some(finding) = drift(self.source.name(), host, sent) {
+        if !is_in_pages && let Some(finding) = drift(&self.source, host, sent) {
             sink.finding(finding);
         }
     }
 
-    fn read(&self, pass_through: &dyn PassThrough, host: Option<Counter>) -> Option<Written> {
-        let written = self.source.read(pass_through).ok()?;
-        Some(Written { host: written.host.or(host), ..written })
+    /// Returns the counters; the first failure of the run is a finding.
+    fn read(
+        &mut self,
+        pass_through: &dyn PassThrough,
+        host: Result<Counter, String>,
+        sink: &mut dyn Sink,
+    ) -> Option<Counters> {
+        let read = self.source.read(pass_through).map_err(|error| error.to_string());
+        let counters = read.and_then(|written| Ok([written.media, written.host.map_or(host, Ok)?]));
+        match counters {
+            Ok([media, host]) => {
+                self.steps = [self.steps[0].with(media), self.steps[1].with(host)];
+                Some([media, host])
+            }
+            Err(reason) => {
+                if !std::mem::replace(&mut self.is_failure_reported, true) {
+                    sink.finding(unread(self.source.name(), &reason));
+                }
+                None
+            }
+        }
     }
+}
+
+/// Returns the finding that the counters could not be read.
+fn unread(source: &str, reason: &str) -> Finding {
+    Finding::new(
+        FindingKind::NotMeasured,
+        Severity::Note,
+        format!(
+            "the counters of media writes ({source}) could not be read: {reason}; the steps before \
+             and after each such reading have no media writes, and further ones are not reported"
+        ),
+        "",
+    )
 }
 
 /// Returns the finding that the drive counts other bytes than this program sent, where the counter is
 /// fine enough to see it.
-fn drift(source: &str, (counted, granule): (f64, f64), sent: u64) -> Option<Finding> {
-    let sent = sent as f64;
+fn drift(source: &Source, (counted, granule): (f64, f64), data: u64) -> Option<Finding> {
+    let sent = source.host_bytes(data);
     let most = counted.max(sent);
     let is_fine = most >= MediaWrites::LEAST_GRANULES * granule;
     let difference = (counted - sent).abs();
@@ -95,33 +143,43 @@ fn drift(source: &str, (counted, granule): (f64, f64), sent: u64) -> Option<Find
         return None;
     }
     let gigabytes = |bytes: f64| format!("{:.3} GB", bytes / 1e9);
-    let advice = match counted > sent {
-        true => {
-            "end other writers, and use no other namespace of the drive; the write \
-                 amplification counts their data as well"
-        }
-        false => {
-            "the drive may update its counters late; measure longer steps before using its \
-                  write amplification"
+    let (counted_gb, sent_gb, source) = (gigabytes(counted), gigabytes(sent), source.name());
+    let text = match data {
+        0 => format!(
+            "the counter of hosts of the drive ({source}) rose by {counted_gb} in this step, while \
+             this program wrote nothing: a late update, or another writer"
+        ),
+        _ => {
+            let with = if sent > data as f64 { " with metadata" } else { "" };
+            format!(
+                "hosts wrote {counted_gb} in this step by the counter of the drive ({source}), this \
+                 program sent {sent_gb}{with}"
+            )
         }
     };
-    Some(Finding::new(
-        FindingKind::CounterDrift,
-        Severity::Warning,
-        format!(
-            "hosts wrote {} in this step by the counter of the drive ({source}), this program sent {}",
-            gigabytes(counted),
-            gigabytes(sent)
-        ),
-        advice,
-    ))
+    let advice = match (data, counted > sent) {
+        (0, _) => {
+            "look for other writers; without one, the drive updates its counters late: measure \
+             longer steps before using its write amplification"
+        }
+        (_, true) => {
+            "end other writers, and use no other namespace of the drive; the write \
+             amplification counts their data as well"
+        }
+        (_, false) => {
+            "the drive may update its counters late; measure longer steps before using its \
+             write amplification"
+        }
+    };
+    Some(Finding::new(FindingKind::CounterDrift, Severity::Warning, text, advice))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{Fixture, SysfsTree, ocp_log, smart};
+    use crate::fixture::{Fixture, SysfsTree, fdp_statistics, namespace, ocp_log, smart};
     use crate::health_monitor::HealthMonitor;
+    use crate::sysfs_device::SysfsDevice;
     use ssdgauge_core::Recording;
     use std::sync::Arc;
     use std::time::Instant;
@@ -136,6 +194,39 @@ mod tests {
         drive.logs.insert(2, health);
         drive.logs.insert(0xc0, ocp_log(media));
         drive
+    }
+
+    /// A SATA drive with these counters of pages, of hosts and of the drive itself, without Device
+    /// Statistics.
+    fn sata_drive(counters: (u64, u64)) -> Fixture {
+        let attributes = [(247, counters.0), (248, counters.1)];
+        let mut drive = Fixture::sata_of_model("CT1000MX500SSD1", &attributes);
+        drive.ata.retain(|(command, _), _| *command != 0x2f);
+        drive
+    }
+
+    /// A drive with Flexible Data Placement, blocks of 512 + 8 bytes, and these statistics.
+    fn placement_drive(host: u128, media: u128) -> Fixture {
+        let mut drive = Fixture::nvme();
+        drive.identify.get_mut(&(1, 0)).unwrap()[98] |= 1 << 3;
+        let mut blocks = namespace();
+        blocks[102] = 1;
+        blocks[128..130].copy_from_slice(&8u16.to_le_bytes());
+        drive.identify.insert((0, 1), blocks);
+        drive.logs.insert(0x22, fdp_statistics(host, media));
+        drive
+    }
+
+    /// Returns what `monitor` records of successful steps that end with the drives `after` and sent so
+    /// many bytes.
+    fn record(mut monitor: HealthMonitor, after: Vec<(Fixture, u64)>) -> Recording {
+        let mut seen = Recording::default();
+        for (drive, sent) in after {
+            monitor.begin(false, &mut seen);
+            monitor.pass_through = Arc::new(drive);
+            monitor.end(Instant::now(), Nanos::SECOND, (true, sent), &mut seen);
+        }
+        seen
     }
 
     /// Returns what a monitor records of steps that end with the counters `after` and sent so many
@@ -202,5 +293,106 @@ mod tests {
         let reset = steps(&[(Some((2_001_001, 1)), 512_000_000)]);
         assert_eq!(readings(&reset, MediaWrites::BYTES[0]), [0.0; 0]);
         assert_eq!(reset.findings[0].kind, FindingKind::Implausible);
+    }
+
+    #[test]
+    fn a_step_without_writes_in_which_the_counter_rises_says_so() {
+        let media = 3_000_000_000_001;
+        let seen = steps(&[(Some((2_001_001, media + 512_000_000)), 0)]);
+        let [finding] = seen.findings.as_slice() else { panic!("{:?}", seen.findings) };
+        assert_eq!(finding.kind, FindingKind::CounterDrift);
+        assert!(finding.text.contains("rose by 0.512 GB"), "{}", finding.text);
+        assert!(finding.text.contains("wrote nothing: a late update, or another writer"));
+        assert!(finding.advice.contains("look for other writers"), "{}", finding.advice);
+        assert_eq!(steps(&[(Some((2_000_001, media)), 0)]).findings, []);
+    }
+
+    #[test]
+    fn a_sata_drive_without_device_statistics_has_amounts() {
+        let tree = SysfsTree::new();
+        let folder = "devices/pci0/ata3/host2/block/sda";
+        tree.file(&format!("{folder}/dev"), "8:0")
+            .file(&format!("{folder}/device/scsi_level"), "6");
+        tree.link("dev/block/8:0", folder);
+        let place = SysfsDevice::from_number(&tree.root(), 8, 0).unwrap();
+        let start = Arc::new(sata_drive((1_000, 500)));
+        let mut monitor = HealthMonitor::for_device(&place, start).unwrap();
+        assert_eq!(monitor.watch_media(&place), "attributes 247 and 248 of Crucial and Micron");
+        let after = vec![(sata_drive((2_000, 1_000)), 4_096), (sata_drive((4_000, 1_000)), 4_096)];
+        let seen = record(monitor, after);
+        let [media, _, host, _] = MediaWrites::PAGES;
+        assert_eq!(readings(&seen, media), [1_500.0, 2_000.0]);
+        assert_eq!(readings(&seen, host), [1_000.0, 2_000.0]);
+        let kinds: Vec<_> = seen.findings.iter().map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [FindingKind::NotMeasured], "the health alone is not recorded");
+        assert!(seen.findings[0].text.contains("health"), "{}", seen.findings[0].text);
+    }
+
+    #[test]
+    fn counters_that_cannot_be_read_are_one_finding_with_the_reason() {
+        let counted =
+            |kilo: u128| drive(2_000_001 + 1_000 * kilo, 3_000_000_000_001 + 512_000_000 * kilo);
+        let closed = |kilo| {
+            let mut drive = counted(kilo);
+            drive.logs.remove(&0xc0);
+            drive
+        };
+        let sent = 512_000_000;
+        let tree = SysfsTree::new();
+        let place = tree.nvme_without_multipath("16.0 GT/s PCIe", "4");
+        let mut monitor = HealthMonitor::for_device(&place, Arc::new(counted(0))).unwrap();
+        monitor.watch_media(&place);
+        let after = vec![
+            (closed(1), sent),
+            (counted(2), sent),
+            (counted(3), sent),
+            (closed(4), sent),
+            (counted(5), sent),
+        ];
+        let seen = record(monitor, after);
+        assert_eq!(readings(&seen, MediaWrites::BYTES[0]), [512e6], "the third step alone");
+        let [finding] = seen.findings.as_slice() else { panic!("{:?}", seen.findings) };
+        assert_eq!(finding.kind, FindingKind::NotMeasured);
+        for words in ["OCP extended SMART log C0h", "rejects", "have no media writes"] {
+            assert!(finding.text.contains(words), "{}", finding.text);
+        }
+    }
+
+    #[test]
+    fn a_counter_with_metadata_is_compared_with_the_data_and_its_metadata() {
+        let sent = 1_000_000 * 512;
+        let recorded = |counted: u128| {
+            let tree = SysfsTree::new();
+            let place = tree.nvme_without_multipath("16.0 GT/s PCIe", "4");
+            let start = Arc::new(placement_drive(1_000_000_007, 2_000_000_003));
+            let mut monitor = HealthMonitor::for_device(&place, start).unwrap();
+            assert_eq!(monitor.watch_media(&place), "FDP statistics, log 22h");
+            let end = placement_drive(1_000_000_007 + counted, 2_000_000_003 + 2 * counted);
+            record(monitor, vec![(end, sent)])
+        };
+        let seen = recorded(1_000_000 * 520);
+        assert_eq!(seen.findings, []);
+        assert_eq!(readings(&seen, MediaWrites::BYTES[2]), [520e6]);
+        let without = recorded(1_000_000 * 512);
+        assert_eq!(without.findings[0].kind, FindingKind::CounterDrift);
+        let text = &without.findings[0].text;
+        assert!(text.contains("this program sent 0.520 GB with metadata"), "{text}");
+    }
+
+    #[test]
+    fn the_granule_of_a_step_follows_from_all_counts_of_the_run() {
+        const STEP: u128 = 512_000;
+        let tree = SysfsTree::new();
+        let place = tree.nvme_without_multipath("16.0 GT/s PCIe", "4");
+        let start = Arc::new(drive(2_000_001, 6 * STEP));
+        let mut monitor = HealthMonitor::for_device(&place, start).unwrap();
+        monitor.watch_media(&place);
+        // The counts of the first step are even by chance, those of the second multiples of five.
+        let after = vec![
+            (drive(2_000_005, 10 * STEP), 2_048_000),
+            (drive(2_000_010, 15 * STEP), 2_560_000),
+        ];
+        let granules = readings(&record(monitor, after), MediaWrites::BYTES[1]);
+        assert_eq!(granules, [1_024_000.0, 512_000.0]);
     }
 }

@@ -1,25 +1,28 @@
 //! Log pages of NVMe drives that count the bytes written to the media.
 //!
-//! Layouts: the Statistics log of Flexible Data Placement (TP4146, now NVM Express Base Specification
+//! Layouts: the Statistics log 22h of Flexible Data Placement (TP4146, now NVM Express Base Specification
 //! 2.1; `fdp` of nvme-cli 2.3), the extended SMART log of the OCP Datacenter NVMe SSD Specification 2.0
 //! (`ocp` of nvme-cli), the SMART cloud log of boot drives (`wdc` of nvme-cli, extended SMART log),
-//! Micron's extended SMART logs FBh and D0h (`micron` of nvme-cli), the NAND statistics FBh of WD (`wdc`),
-//! the extended SMART attributes C4h of Seagate (`seagate`), and the additional SMART log of Intel, Solidigm
+//! Micron's extended SMART log D0h (`micron` of nvme-cli), the NAND statistics FBh of WD (`wdc`), extended SMART attributes C4h of Seagate (`seagate`), and the additional SMART log of Intel, Solidigm
 //! and Memblaze (`intel`, `solidigm` and `memblaze` of nvme-cli). A log is queried only where the drive lists it, or
 //! where it has no list and its maker and kind have such a log, because a drive stores each rejected
 //! command in its error log. Every byte is checked.
 
 use super::{Counter, Written};
 use crate::byte_reader::ByteReader;
-use crate::controller::Controller;
+use crate::controller::{Controller, LbaFormat};
 use crate::pass_through::{CommandError, PassThrough};
 use crate::power_log::is_supported;
 use crate::query;
 
 /// The length of the vendor logs.
 const LENGTH: usize = 512;
-/// The length of the statistics of Flexible Data Placement.
+/// The identifier and the length of the statistics of Flexible Data Placement.
+const FDP: u8 = 0x22;
 const FDP_LENGTH: usize = 64;
+/// What the media may lag behind hosts in these statistics, in bytes: data in the write buffer.
+/// Chosen: write buffers with protection against power loss are smaller.
+const MAX_BUFFERED: u128 = 1 << 30;
 
 /// The identifier of the extended SMART log of OCP and of boot drives.
 const C0: u8 = 0xc0;
@@ -63,17 +66,19 @@ const LEAST_VERSION: u16 = 2;
 const TO_FLASH: [u8; 2] = [233, 234];
 const FROM_HOSTS: [u8; 2] = [241, 242];
 
+/// A log page as it is queried: identifier, length in bytes, and the part of the drive.
+type Page = (u8, usize, u16);
+
 /// A log page that counts the bytes written to the media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogSource {
-    /// The statistics of Flexible Data Placement of an endurance group.
-    Fdp(u16),
+    /// The statistics of Flexible Data Placement of an endurance group. They count metadata: the LBA
+    /// format of the namespace, where it is known.
+    Fdp(u16, Option<LbaFormat>),
     /// The extended SMART log of OCP.
     Ocp,
     /// The extended SMART log of boot drives.
     Boot,
-    /// The extended SMART log of Micron.
-    Micron,
     /// The extended SMART log D0h of Micron.
     MicronD0,
     /// The NAND statistics of WD, in the version that counts bytes.
@@ -99,9 +104,12 @@ impl LogSource {
             true => query::supported_logs(pass_through).ok(),
             false => None,
         };
-        for log in candidates(&controller, list.as_deref(), pass_through, namespace) {
-            if let Ok(Some(_)) = log.read(pass_through) {
-                return Ok(log);
+        let logs = candidates(&controller, list.as_deref(), pass_through, namespace);
+        // Logs with one identifier are told apart by their contents: they are one query.
+        for of_one_page in logs.chunk_by(|one, next| one.page() == next.page()) {
+            let Ok(data) = of_one_page[0].query(pass_through) else { continue };
+            if let Some(log) = of_one_page.iter().find(|log| log.decode(&data).is_some()) {
+                return Ok(*log);
             }
         }
         Err("not decoded: the drive has no log of media writes that is publicly described".into())
@@ -110,10 +118,9 @@ impl LogSource {
     /// Returns the name in reports.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            LogSource::Fdp(_) => "FDP statistics, log 23h",
+            LogSource::Fdp(..) => "FDP statistics, log 22h",
             LogSource::Ocp => "OCP extended SMART log C0h",
             LogSource::Boot => "extended SMART log C0h of boot drives",
-            LogSource::Micron => "Micron extended SMART log FBh",
             LogSource::MicronD0 => "Micron extended SMART log D0h",
             LogSource::Wd => "WD NAND statistics, log FBh",
             LogSource::Seagate => "Seagate extended SMART attributes, log C4h",
@@ -126,16 +133,51 @@ impl LogSource {
         self,
         pass_through: &dyn PassThrough,
     ) -> Result<Option<Written>, CommandError> {
-        Ok(match self {
-            LogSource::Fdp(group) => fdp(&query::log_of(pass_through, 0x23, FDP_LENGTH, group)?),
-            LogSource::Ocp => ocp(&query::log(pass_through, C0, LENGTH)?),
-            LogSource::Boot => boot(&query::log(pass_through, C0, LENGTH)?),
-            LogSource::Micron => by_kind_of_cell(&query::log(pass_through, 0xfb, LENGTH)?),
-            LogSource::MicronD0 => micron_d0(&query::log(pass_through, 0xd0, LENGTH)?),
-            LogSource::Wd => wd(&query::log(pass_through, 0xfb, LENGTH)?),
-            LogSource::Seagate => seagate(&query::log(pass_through, 0xc4, LENGTH)?),
-            LogSource::Additional => additional(&query::log(pass_through, 0xca, LENGTH)?),
-        })
+        Ok(self.decode(&self.query(pass_through)?))
+    }
+
+    /// Returns the bytes by which the counter of hosts increases for each byte that hosts write.
+    pub(crate) fn host_bytes_per_byte(self) -> f64 {
+        match self {
+            LogSource::Fdp(_, Some(format)) => {
+                1.0 + f64::from(format.metadata) / format.block as f64
+            }
+            LogSource::Fdp(_, None)
+            | LogSource::Ocp
+            | LogSource::Boot
+            | LogSource::MicronD0
+            | LogSource::Wd
+            | LogSource::Seagate
+            | LogSource::Additional => 1.0,
+        }
+    }
+
+    fn page(self) -> Page {
+        match self {
+            LogSource::Fdp(group, _) => (FDP, FDP_LENGTH, group),
+            LogSource::Ocp | LogSource::Boot => (C0, LENGTH, 0),
+            LogSource::MicronD0 => (0xd0, LENGTH, 0),
+            LogSource::Wd => (0xfb, LENGTH, 0),
+            LogSource::Seagate => (0xc4, LENGTH, 0),
+            LogSource::Additional => (0xca, LENGTH, 0),
+        }
+    }
+
+    fn query(self, pass_through: &dyn PassThrough) -> Result<Vec<u8>, CommandError> {
+        let (id, length, part) = self.page();
+        query::log_of(pass_through, id, length, part)
+    }
+
+    fn decode(self, data: &[u8]) -> Option<Written> {
+        match self {
+            LogSource::Fdp(..) => fdp(data),
+            LogSource::Ocp => ocp(data),
+            LogSource::Boot => boot(data),
+            LogSource::MicronD0 => micron_d0(data),
+            LogSource::Wd => wd(data),
+            LogSource::Seagate => seagate(data),
+            LogSource::Additional => additional(data),
+        }
     }
 }
 
@@ -153,20 +195,22 @@ fn candidates(
     };
     let mut logs = Vec::new();
     if controller.has_placement
+        && may(FDP, true)
         && let Ok(namespace) = query::namespace(pass_through, namespace)
         && let Some(group) = namespace.endurance_group
     {
-        logs.push(LogSource::Fdp(group));
+        logs.push(LogSource::Fdp(group, namespace.current_format()));
     }
-    // OCP requires protection against power loss; with it, the cache is not volatile.
-    if may(C0, !controller.has_volatile_cache && OCP_MAKERS.contains(&vendor)) {
+    // Drives for servers have protection against power loss, which OCP requires; with it, the cache
+    // is not volatile.
+    let is_for_servers = !controller.has_volatile_cache;
+    if may(C0, is_for_servers && OCP_MAKERS.contains(&vendor)) {
         logs.extend([LogSource::Ocp, LogSource::Boot]);
     }
     let is_sn720 = controller.model.as_ref().is_some_and(|model| model.contains("SN720"));
     let rows = [
-        (LogSource::Additional, matches!(vendor, INTEL | SOLIDIGM) && may(0xca, true)),
+        (LogSource::Additional, matches!(vendor, INTEL | SOLIDIGM) && may(0xca, is_for_servers)),
         (LogSource::Additional, vendor == MEMBLAZE && may(0xca, false)),
-        (LogSource::Micron, vendor == MICRON && may(0xfb, false)),
         (LogSource::MicronD0, vendor == MICRON && may(0xd0, false)),
         // Of the models from which `wdc` of nvme-cli reads this log, the one that a name identifies.
         (LogSource::Wd, vendor == SANDISK && is_sn720 && may(0xfb, true)),
@@ -177,11 +221,16 @@ fn candidates(
 }
 
 /// Decodes the statistics of Flexible Data Placement: host bytes with metadata written in bytes 15:0,
-/// media bytes with metadata written in bytes 31:16.
+/// media bytes with metadata written in bytes 31:16. The latter contain the former, except what is in
+/// the write buffer. Other data is not this log, nor is one that the firmware does not fill.
 fn fdp(data: &[u8]) -> Option<Written> {
     let reader = ByteReader(data.get(..FDP_LENGTH)?);
-    let host = Some(Counter::of_bytes(reader.u128(0)?, 1));
-    Some(Written { host, media: Counter::of_bytes(reader.u128(16)?, 1) })
+    let (host, media) = (reader.u128(0)?, reader.u128(16)?);
+    let are_counts = [host, media].iter().all(|bytes| *bytes != 0 && *bytes != u128::MAX);
+    (are_counts && host.saturating_sub(media) <= MAX_BUFFERED).then(|| Written {
+        host: Some(Counter::of_bytes(host, 1)),
+        media: Counter::of_bytes(media, 1),
+    })
 }
 
 /// Decodes the OCP log: physical media units written in bytes 15:0, in bytes (SMART-1).

@@ -1,8 +1,33 @@
 //! Constructed log pages after the documents, and hostile ones.
 
 use super::*;
-use crate::fixture::{Fixture, additional_smart, ocp_log};
+use crate::fixture::{Fixture, additional_smart, fdp_statistics, ocp_log};
 use crate::media::Source;
+use crate::pass_through::{AtaCommand, NvmeCommand};
+use std::sync::Mutex;
+
+/// A drive, and the log pages that it was asked for.
+struct Asked(Fixture, Mutex<Vec<u8>>);
+
+impl PassThrough for Asked {
+    fn nvme(&self, command: &NvmeCommand, data: &mut [u8]) -> Result<u32, CommandError> {
+        if command.opcode == 0x02 {
+            self.1.lock().unwrap().push(command.words[0] as u8);
+        }
+        self.0.nvme(command, data)
+    }
+
+    fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError> {
+        self.0.ata(command, data)
+    }
+}
+
+/// Returns the log pages that `drive` is asked for, in order.
+fn asked(drive: Fixture) -> Vec<u8> {
+    let drive = Asked(drive, Mutex::default());
+    LogSource::find(&drive, 1).ok();
+    drive.1.into_inner().unwrap()
+}
 
 /// A drive for servers of `vendor`, without a volatile cache, with the logs `logs`.
 fn server_drive(vendor: u16, logs: &[(u8, Vec<u8>)]) -> Fixture {
@@ -78,12 +103,6 @@ fn every_described_log_is_found_and_decoded() {
             Some(gib),
         ),
         (
-            listed(server_drive(MICRON, &[(0xfb, with_cells(None, media, 1))]), &[0xfb]),
-            LogSource::Micron,
-            media + 1,
-            None,
-        ),
-        (
             listed(server_drive(MICRON, &[(0xd0, micron_d0_log(9_000_000_007))]), &[0xd0]),
             LogSource::MicronD0,
             9_000_000_007,
@@ -125,19 +144,63 @@ fn every_described_log_is_found_and_decoded() {
 
 #[test]
 fn the_statistics_of_an_endurance_group_count_before_all_other_logs() {
-    let mut statistics = vec![0; FDP_LENGTH];
-    statistics[..16].copy_from_slice(&1_000_000u128.to_le_bytes());
-    statistics[16..32].copy_from_slice(&1_425_000u128.to_le_bytes());
-    let mut drive = server_drive(0x144d, &[(C0, ocp_log(5)), (0x23, statistics)]);
+    let mut drive = placement_drive(1_000_000, 1_425_000);
+    drive.identify.get_mut(&(1, 0)).unwrap()[98] = 0;
+    drive.identify.get_mut(&(0, 1)).unwrap()[102] = 0;
     // Without the attribute of the controller, and without an endurance group, it is not queried.
     assert_eq!(LogSource::find(&drive, 1), Ok(LogSource::Ocp));
     drive.identify.get_mut(&(1, 0)).unwrap()[98] |= 1 << 3;
     assert_eq!(LogSource::find(&drive, 1), Ok(LogSource::Ocp));
     drive.identify.get_mut(&(0, 1)).unwrap()[102] = 2;
-    assert_eq!(LogSource::find(&drive, 1), Ok(LogSource::Fdp(2)));
-    let found = LogSource::Fdp(2).read(&drive).unwrap().unwrap();
+    let source = LogSource::find(&drive, 1).unwrap();
+    let format = query::namespace(&drive, 1).unwrap().current_format();
+    assert_eq!(source, LogSource::Fdp(2, format));
+    let found = source.read(&drive).unwrap().unwrap();
     assert_eq!(found.media.bytes(), Some(1_425_000));
     assert_eq!(found.host.and_then(Counter::bytes), Some(1_000_000));
+    // With a list, the log has to be in it: 23h is the log of events.
+    assert_eq!(LogSource::find(&listed(drive, &[0x22, C0]), 1), Ok(source));
+    let unlisted = || listed(placement_drive(1_000_000, 1_425_000), &[0x23, C0]);
+    assert_eq!(LogSource::find(&unlisted(), 1), Ok(LogSource::Ocp));
+    assert_eq!(asked(unlisted()), [0, C0]);
+}
+
+/// A drive for servers with an OCP log, and with statistics of Flexible Data Placement of group 2.
+fn placement_drive(host: u128, media: u128) -> Fixture {
+    let logs = [(C0, ocp_log(5)), (0x22, fdp_statistics(host, media))];
+    let mut drive = server_drive(0x144d, &logs);
+    drive.identify.get_mut(&(1, 0)).unwrap()[98] |= 1 << 3;
+    drive.identify.get_mut(&(0, 1)).unwrap()[102] = 2;
+    drive
+}
+
+#[test]
+fn statistics_that_are_impossible_leave_the_place_to_the_next_log() {
+    let gib = 1u128 << 30;
+    let impossible =
+        [(0, 0), (gib, 0), (0, gib), (9 * gib, 7 * gib), (u128::MAX, u128::MAX), (u128::MAX, gib)];
+    for (host, media) in impossible {
+        let drive = placement_drive(host, media);
+        assert_eq!(LogSource::find(&drive, 1), Ok(LogSource::Ocp), "{host} {media}");
+    }
+    // The last data of hosts may be in the write buffer.
+    let buffered = placement_drive(9 * gib, 9 * gib - 4_096);
+    assert!(matches!(LogSource::find(&buffered, 1), Ok(LogSource::Fdp(2, _))));
+}
+
+#[test]
+fn metadata_counts_in_the_statistics_of_placement_alone() {
+    let format = |block, metadata| LbaFormat { number: 0, block, metadata, performance: 0 };
+    let cases = [
+        (LogSource::Fdp(1, Some(format(512, 8))), 520.0 / 512.0),
+        (LogSource::Fdp(1, Some(format(4_096, 64))), 4_160.0 / 4_096.0),
+        (LogSource::Fdp(1, Some(format(4_096, 0))), 1.0),
+        (LogSource::Fdp(1, None), 1.0),
+        (LogSource::Ocp, 1.0),
+    ];
+    for (source, factor) in cases {
+        assert_eq!(Source::Log(source).host_bytes(1_000_000), 1e6 * factor, "{source:?}");
+    }
 }
 
 #[test]
@@ -146,18 +209,34 @@ fn a_log_that_the_drive_does_not_have_is_not_queried() {
     let mut client = server_drive(0x144d, &[(C0, ocp_log(5))]);
     client.identify.get_mut(&(1, 0)).unwrap()[525] |= 1;
     let unlisted = listed(server_drive(0x144d, &[(C0, ocp_log(5))]), &[2]);
+    // The drives of Intel for clients have no additional log.
+    let mut intel = server_drive(INTEL, &[(0xca, additional_smart(9, 3))]);
+    intel.identify.get_mut(&(1, 0)).unwrap()[525] |= 1;
     let stranger = server_drive(0x1b36, &[(C0, ocp_log(5)), (0xca, additional_smart(9, 3))]);
     // Without a list, these are asked by their model alone, or not at all.
     let seagate = seagate_log(2, &[(233, 7), (234, 0), (241, 4), (242, 0)]);
     let other_wd = server_drive(SANDISK, &[(0xfb, with_cells(None, 9, 5))]);
     let seagate = server_drive(SEAGATE, &[(0xc4, seagate)]);
     let micron = server_drive(MICRON, &[(0xd0, micron_d0_log(7))]);
-    for drive in [client, unlisted, stranger, other_wd, seagate, micron] {
+    // No document states the unit of this log.
+    let fb = listed(server_drive(MICRON, &[(0xfb, with_cells(None, 9, 5))]), &[0xfb]);
+    for drive in [client, unlisted, intel, stranger, other_wd, seagate, micron, fb] {
         let reason = LogSource::find(&drive, 1).unwrap_err();
         assert!(reason.starts_with("not decoded"), "{reason}");
     }
     let closed = LogSource::find(&Fixture::without_responses(), 1).unwrap_err();
     assert!(closed.contains("rejects"), "{closed}");
+}
+
+#[test]
+fn each_log_is_queried_once() {
+    assert_eq!(asked(server_drive(0x144d, &[])), [C0], "a rejected query is not repeated");
+    let boot = with_cells(Some(BOOT_GUID), 9, 5);
+    assert_eq!(asked(server_drive(SANDISK, &[(C0, boot)])), [C0]);
+    assert_eq!(asked(server_drive(SOLIDIGM, &[])), [C0, 0xca]);
+    let mut client = server_drive(INTEL, &[]);
+    client.identify.get_mut(&(1, 0)).unwrap()[525] |= 1;
+    assert_eq!(asked(client), [0; 0]);
 }
 
 #[test]
@@ -198,11 +277,12 @@ fn another_log_behind_the_same_number_is_not_decoded() {
         assert!(LogSource::find(&drive, 1).is_err(), "{vendor:x} {id:x}");
     }
     for length in [0, 1, 15, 63, 511] {
-        let data = vec![0xff; length];
+        let data = vec![0x11; length];
         let decoders = [ocp, boot, by_kind_of_cell, additional, micron_d0, wd, seagate];
         assert_eq!(decoders.map(|decode| decode(&data)), [None; 7], "{length}");
     }
-    assert_eq!(fdp(&[0; FDP_LENGTH - 1]), None);
+    assert_eq!(fdp(&[0x11; FDP_LENGTH - 1]), None);
+    assert!(fdp(&[0x11; FDP_LENGTH]).is_some());
 }
 
 #[test]
@@ -214,7 +294,9 @@ fn random_data_behind_a_valid_identifier_is_decoded_without_a_panic() {
         assert!(seagate(&log).is_none_or(|written| written.host.is_some()));
         let d0 = log[176..184].try_into().map(u64::from_le_bytes).unwrap();
         assert_eq!(micron_d0(&log).map(|written| written.media.count), Some(d0.into()));
-        assert!(statistics.is_some(), "every value of this log is a count");
+        let half = |at: usize| log[at..at + 16].try_into().map(u128::from_le_bytes).unwrap();
+        let is_possible = half(0) <= half(16).saturating_add(1 << 30);
+        assert_eq!(statistics.is_some(), is_possible, "the media contains what hosts wrote");
         assert!(items.is_none_or(|written| written.host.is_some()));
         log[496..].copy_from_slice(&OCP_GUID);
         let all = log[..16].try_into().map(u128::from_le_bytes).unwrap();
