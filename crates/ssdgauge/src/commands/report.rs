@@ -46,7 +46,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     if let Some(image) = &arguments.share_image {
         output::check(image, Format::Png, &inputs)?;
     }
-    let mut runs = ssdgauge_report::read_all(&arguments.files)?;
+    let mut runs = once_each(&arguments.files, ssdgauge_report::read_all(&arguments.files)?);
     // A proof of the capacity has no measurements for a page: its card is printed.
     if let ([file], [run]) = (arguments.files.as_slice(), runs.as_slice())
         && run.head.plan.suite.id == ssdgauge_lab::PROOF_SUITE
@@ -88,6 +88,18 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         output::write(image, Format::Png, &inputs, &png)?;
     }
     print_text(arguments, &runs, &options)
+}
+
+/// Returns `runs` of `files` without those that were given twice, with a note for each.
+fn once_each(files: &[PathBuf], runs: Vec<Run>) -> Vec<Run> {
+    let (runs, repeated) = ssdgauge_report::once_each(runs);
+    for one in repeated {
+        let (left_out, counted) = (files[one.left_out].display(), files[one.counted].display());
+        terminal::print_message(&format!(
+            "note: {left_out} has the same run as {counted}, and is left out"
+        ));
+    }
+    runs
 }
 
 /// Prints the text that an option asks for.
