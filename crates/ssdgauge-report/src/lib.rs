@@ -32,6 +32,7 @@ pub use analysis::history::{History, Variation};
 pub use analysis::input_error::InputError;
 pub use analysis::label_comparison::{LabelError, compared_labels};
 pub use analysis::notes::{DriveNotes, Notes, Photograph};
+pub use analysis::repeated_runs::{RepeatedRun, once_each};
 pub use analysis::report_drives::find_run;
 pub use analysis::specification::{CacheSide, Claim, Specification, State};
 pub use figure::{PageOptions, VEGA_LITE_MARK};

@@ -185,7 +185,7 @@ fn the_conclusions_name_a_leader_only_beyond_noise() {
     };
     let page = whole(&[run(&fast), run(&slow)]);
     assert!(page.contains("Fast leads with"), "a title for each figure");
-    assert!(page.contains("2.0 times the result of Slow"));
+    assert!(page.contains("2.00 times the result of Slow"));
     let tied = whole(&[run(&fast), run(&Recipe::new("c", quick(12), "Twin"))]);
     assert!(tied.contains("No difference beyond"));
     assert!(!tied.contains(" leads with"));

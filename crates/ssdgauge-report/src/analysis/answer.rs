@@ -15,6 +15,10 @@ const MOST: usize = 4;
 /// Requests in flight of everyday work at most. Chosen: a desktop rarely has more.
 const SHALLOW: u32 = 8;
 
+/// By how much two percentiles of latency of equal drives may differ, as a share: a percentile has no
+/// interval. Chosen, not measured.
+const PERCENTILE_NOISE: f64 = 0.5;
+
 /// The answer: the drives in their order, and the columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
@@ -50,6 +54,8 @@ pub(crate) struct Column {
     pub(crate) short: String,
     /// The load and the unit, in a few words.
     pub(crate) conditions: String,
+    /// Its requests with their direction, size and depth, such as `4 KiB random reads, QD1`.
+    pub(crate) requests: String,
     /// Whether all of its requests are sequential.
     pub(crate) is_sequential: bool,
     /// The metric.
@@ -58,6 +64,8 @@ pub(crate) struct Column {
     pub(crate) group: usize,
     /// The value of each drive, by its number.
     pub(crate) values: Vec<Option<f64>>,
+    /// Whether each value has a say in the choice of columns: that of an unfinished run has none.
+    counts: Vec<bool>,
 }
 
 impl Column {
@@ -67,17 +75,47 @@ impl Column {
         values.reduce(if self.metric.more_is_better() { f64::max } else { f64::min })
     }
 
-    /// Returns whether the value of `drive` is within 3 % of the best, the noise assumed between runs.
+    /// Returns the least ratio of two values that is more than noise: 1.03, the noise assumed between
+    /// runs, or 1.5 for a percentile of latency.
+    pub(crate) fn noise(&self) -> f64 {
+        match self.metric.percentile() {
+            Some(_) => 1.0 + PERCENTILE_NOISE,
+            None => 1.0 + CompareOptions::default().noise,
+        }
+    }
+
+    /// Returns whether `better` is better than `worse` by more than the noise.
+    fn is_beyond(&self, better: f64, worse: f64) -> bool {
+        match self.metric.more_is_better() {
+            true => better > worse * self.noise(),
+            false => worse > better * self.noise(),
+        }
+    }
+
+    /// Returns whether the value of `drive` does not differ from the best by more than the noise.
     pub(crate) fn is_best(&self, drive: usize) -> bool {
-        let noise = 1.0 + CompareOptions::default().noise;
         match (self.values.get(drive).copied().flatten(), self.best()) {
-            (Some(value), Some(best)) if self.metric.more_is_better() => value * noise >= best,
-            (Some(value), Some(best)) => value <= best * noise,
+            (Some(value), Some(best)) => !self.is_beyond(best, value),
             (_, _) => false,
         }
     }
 
-    /// Returns whether no two of at least two drives differ by more than the noise assumed between runs.
+    /// Returns whether `drive` is the last of at least three, by more than the noise.
+    pub(crate) fn is_last(&self, drive: usize) -> bool {
+        let Some(own) = self.values.get(drive).copied().flatten() else { return false };
+        let others = || (0..self.values.len()).filter(|other| *other != drive);
+        let values: Vec<f64> = others().filter_map(|other| self.values[other]).collect();
+        values.len() > 1 && values.into_iter().all(|value| self.is_beyond(value, own))
+    }
+
+    /// Returns whether no two of the drives whose runs have finished differ by more than the noise.
+    fn is_alike(&self) -> bool {
+        let own = |(value, counts): (&Option<f64>, &bool)| value.filter(|_| *counts);
+        let values = self.values.iter().zip(&self.counts).map(own).collect();
+        Column { values, ..self.clone() }.is_flat()
+    }
+
+    /// Returns whether no two of at least two drives differ by more than the noise.
     pub(crate) fn is_flat(&self) -> bool {
         let ranked = self.ranked();
         ranked.len() > 1 && ranked.iter().all(|drive| self.is_best(*drive))
@@ -106,26 +144,33 @@ impl Column {
         };
         (low > 0.0).then(|| (best, next, high / low))
     }
+
+    /// Returns the same as [`Column::lead`] where it is more than noise.
+    pub(crate) fn leader(&self) -> Option<(usize, usize, f64)> {
+        self.lead().filter(|(_, _, ratio)| *ratio > self.noise())
+    }
 }
 
 /// Returns the answer of `groups`. A question whose answer is the same for all drives yields its place to
 /// another test that separates them.
 pub(crate) fn answer(groups: &[Group<'_>], drives: &ReportDrives) -> Answer {
+    let mut members = groups.iter().flat_map(|group| &group.members);
+    let choice = Choice { groups, drives, finished_only: members.any(|one| one.run.complete) };
     let mut columns: Vec<Column> = Vec::new();
     let found = [
-        find(groups, drives, Question::Everyday, Measure::Speed, everyday),
-        find(groups, drives, Question::Sustained, Measure::Speed, sustained),
-        find(groups, drives, Question::Tail, Measure::P9999, tail),
+        choice.find(Question::Everyday, Measure::Speed, everyday),
+        choice.find(Question::Sustained, Measure::Speed, sustained),
+        choice.find(Question::Tail, Measure::P9999, tail),
     ];
     columns.extend(found.into_iter().flatten());
-    columns.extend(efficiency(groups, drives, &columns));
+    columns.extend(choice.efficiency(&columns));
     let (flat, mut columns): (Vec<Column>, Vec<Column>) =
-        columns.into_iter().partition(Column::is_flat);
-    let mut others = others(groups, drives, &columns);
+        columns.into_iter().partition(Column::is_alike);
+    let mut others = choice.others(&columns);
     // A test has no second column that separates its drives no better than its first.
-    others.retain(|other| flat.iter().all(|one| one.group != other.group) || !other.is_flat());
+    others.retain(|other| flat.iter().all(|one| one.group != other.group) || !other.is_alike());
     let (flat_others, others): (Vec<Column>, Vec<Column>) =
-        others.into_iter().partition(Column::is_flat);
+        others.into_iter().partition(Column::is_alike);
     columns.extend(others.into_iter().chain(flat).chain(flat_others));
     columns.truncate(MOST);
     columns.sort_by_key(|column| column.question as usize);
@@ -133,93 +178,122 @@ pub(crate) fn answer(groups: &[Group<'_>], drives: &ReportDrives) -> Answer {
     Answer { order, columns }
 }
 
-/// Returns the headlines of tests that no column has: those of searches, then one for each kind of work.
-fn others(groups: &[Group<'_>], drives: &ReportDrives, columns: &[Column]) -> Vec<Column> {
-    let searches = groups.iter().enumerate();
-    let searches = searches.filter(|(_, group)| group.first().test.test.search.is_some());
-    let mut numbers: Vec<usize> = searches.map(|(number, _)| number).collect();
-    numbers.extend(key_metrics::select(groups).into_iter().map(|(number, _)| number));
-    let mut seen: Vec<usize> = columns.iter().map(|column| column.group).collect();
-    let mut found = Vec::new();
-    for number in numbers {
-        let group = &groups[number];
-        if !seen.contains(&number) && measured(group, Measure::Speed) > 1 {
-            seen.push(number);
-            found.push(column(number, group, drives, Question::Other, Measure::Speed));
-        }
+/// What the columns are chosen from.
+struct Choice<'a> {
+    groups: &'a [Group<'a>],
+    drives: &'a ReportDrives,
+    /// Whether the results of finished runs alone choose: those of an unfinished run lack the tests
+    /// that it did not reach. False where no run has finished.
+    finished_only: bool,
+}
+
+impl Choice<'_> {
+    /// Returns how many members of `group` with a value of `measure` have a say in the choice.
+    fn measured(&self, group: &Group<'_>, measure: Measure) -> usize {
+        let members = group.members.iter().filter(|member| self.counts(member));
+        members.filter(|member| measure.value(group, member).is_ok()).count()
     }
-    found
-}
 
-/// Returns the column of the group with the most drives, and of those the one of the highest `rank`;
-/// groups without a rank do not answer the question.
-fn find(
-    groups: &[Group<'_>],
-    drives: &ReportDrives,
-    question: Question,
-    measure: Measure,
-    rank: fn(&Test) -> Option<u32>,
-) -> Option<Column> {
-    let fits = |(_, group): &(usize, &Group<'_>)| {
-        rank(&group.first().test.test).is_some() && measured(group, measure) > 0
-    };
-    let key = |group: &Group<'_>| (measured(group, measure), rank(&group.first().test.test));
-    // The first of equals.
-    let candidates = groups.iter().enumerate().filter(fits).rev();
-    let (number, group) = candidates.max_by_key(|(_, group)| key(group))?;
-    Some(column(number, group, drives, question, measure))
-}
+    fn counts(&self, member: &Member<'_>) -> bool {
+        !self.finished_only || member.run.complete
+    }
 
-fn efficiency(groups: &[Group<'_>], drives: &ReportDrives, columns: &[Column]) -> Option<Column> {
-    let of_column = |question: Question| columns.iter().find(|c| c.question == question);
-    let wanted = [Question::Sustained, Question::Everyday];
-    let known = wanted.into_iter().filter_map(of_column).map(|column| column.group);
-    let number = known.chain(0..groups.len()).find(|number| {
-        Measure::Efficiency.is_measured(&groups[*number])
-            && measured(&groups[*number], Measure::Efficiency) > 0
-    })?;
-    let group = &groups[number];
-    Some(column(number, group, drives, Question::Efficiency, Measure::Efficiency))
-}
+    /// Returns the groups in an order that does not depend on that of the files: by suite, then as in
+    /// the plan.
+    fn in_order(&self) -> Vec<usize> {
+        let key = |number: &usize| {
+            let first = self.groups[*number].first();
+            let plan = &first.run.head.plan;
+            let place = plan.tests.iter().position(|test| test.id == first.test.test.id);
+            (&plan.suite.id, plan.suite.revision, place)
+        };
+        let mut numbers: Vec<usize> = (0..self.groups.len()).collect();
+        numbers.sort_by(|a, b| key(a).cmp(&key(b)));
+        numbers
+    }
 
-fn measured(group: &Group<'_>, measure: Measure) -> usize {
-    group.members.iter().filter(|member| measure.value(group, member).is_ok()).count()
-}
-
-fn column(
-    number: usize,
-    group: &Group<'_>,
-    drives: &ReportDrives,
-    question: Question,
-    measure: Measure,
-) -> Column {
-    let test = &group.first().test.test;
-    let metric = measure.metric(test);
-    let of_drive = |drive: usize| {
-        let member = |member: &&Member<'_>| drives.drive_of(member.index) == drive;
-        group.members.iter().find(member).and_then(|member| measure.value(group, member).ok())
-    };
-    let (title, short) = match question {
-        Question::Everyday => ("Everyday".to_owned(), "Everyday".to_owned()),
-        Question::Sustained => ("Sustained write".to_owned(), "Sustained".to_owned()),
-        Question::Tail => ("Slowest 1 in 10,000".to_owned(), "p99.99".to_owned()),
-        Question::Efficiency => ("Efficiency".to_owned(), "Efficiency".to_owned()),
-        Question::Other => {
-            // A column of a phone has room for what the test does, not for its sizes.
-            let title = group.title();
-            let short = title.split(',').next().unwrap_or_default().to_owned();
-            (group.full_title(), short)
+    /// Returns the headlines of tests that no column has: those of searches, then one for each kind of
+    /// work.
+    fn others(&self, columns: &[Column]) -> Vec<Column> {
+        let mut numbers = self.in_order();
+        numbers.retain(|number| self.groups[*number].first().test.test.search.is_some());
+        let counts = |member: &Member<'_>| self.counts(member);
+        let selected = key_metrics::select(self.groups, counts);
+        numbers.extend(selected.into_iter().map(|(number, _)| number));
+        let mut seen: Vec<usize> = columns.iter().map(|column| column.group).collect();
+        let mut found = Vec::new();
+        for number in numbers {
+            if !seen.contains(&number) && self.measured(&self.groups[number], Measure::Speed) > 1 {
+                seen.push(number);
+                found.push(self.column(number, Question::Other, Measure::Speed));
+            }
         }
-    };
-    Column {
-        question,
-        title,
-        short,
-        conditions: conditions(test, metric, question),
-        is_sequential: uses::is_sequential(test),
-        metric,
-        group: number,
-        values: (0..drives.count()).map(of_drive).collect(),
+        found
+    }
+
+    /// Returns the column of the group with the most drives, and of those the one of the highest
+    /// `rank`; groups without a rank do not answer the question.
+    fn find(
+        &self,
+        question: Question,
+        measure: Measure,
+        rank: fn(&Test) -> Option<u32>,
+    ) -> Option<Column> {
+        let rank = |number: usize| rank(&self.groups[number].first().test.test);
+        let measured = |number: usize| self.measured(&self.groups[number], measure);
+        let mut numbers = self.in_order();
+        numbers.retain(|number| rank(*number).is_some() && measured(*number) > 0);
+        // The first of equals.
+        let candidates = numbers.into_iter().rev();
+        let number = candidates.max_by_key(|number| (measured(*number), rank(*number)))?;
+        Some(self.column(number, question, measure))
+    }
+
+    fn efficiency(&self, columns: &[Column]) -> Option<Column> {
+        let of_column = |question: Question| columns.iter().find(|c| c.question == question);
+        let wanted = [Question::Sustained, Question::Everyday];
+        let known = wanted.into_iter().filter_map(of_column).map(|column| column.group);
+        let number = known.chain(self.in_order()).find(|number| {
+            let group = &self.groups[*number];
+            Measure::Efficiency.is_measured(group) && self.measured(group, Measure::Efficiency) > 0
+        })?;
+        Some(self.column(number, Question::Efficiency, Measure::Efficiency))
+    }
+
+    fn column(&self, number: usize, question: Question, measure: Measure) -> Column {
+        let (group, drives) = (&self.groups[number], self.drives);
+        let test = &group.first().test.test;
+        let metric = measure.metric(test);
+        let member = |drive: usize| {
+            group.members.iter().find(|member| drives.drive_of(member.index) == drive)
+        };
+        let value =
+            |drive: usize| member(drive).and_then(|member| measure.value(group, member).ok());
+        let counts = |drive: usize| member(drive).is_some_and(|member| self.counts(member));
+        let (title, short) = match question {
+            Question::Everyday => ("Everyday".to_owned(), "Everyday".to_owned()),
+            Question::Sustained => ("Sustained write".to_owned(), "Sustained".to_owned()),
+            Question::Tail => ("Slowest 1 in 10,000".to_owned(), "p99.99".to_owned()),
+            Question::Efficiency => ("Efficiency".to_owned(), "Efficiency".to_owned()),
+            Question::Other => {
+                // A column of a phone has room for what the test does, not for its sizes.
+                let title = group.title();
+                let short = title.split(',').next().unwrap_or_default().to_owned();
+                (group.full_title(), short)
+            }
+        };
+        Column {
+            question,
+            title,
+            short,
+            conditions: conditions(test, metric, question),
+            requests: workload_text::requests(test),
+            is_sequential: uses::is_sequential(test),
+            metric,
+            group: number,
+            values: (0..drives.count()).map(value).collect(),
+            counts: (0..drives.count()).map(counts).collect(),
+        }
     }
 }
 

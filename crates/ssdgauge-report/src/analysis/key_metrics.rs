@@ -1,6 +1,6 @@
 //! Key metrics: one headline for each kind of workload, selected from the tests of a report.
 
-use crate::analysis::group::Group;
+use crate::analysis::group::{Group, Member};
 use crate::model::plan::measured_steps;
 use ssdgauge_core::{Access, Stream};
 
@@ -29,15 +29,18 @@ impl Kind {
 }
 
 /// Returns at most [`MOST`] of `groups` with their numbers: for each kind of work the test that
-/// most drives have, of writes the one that lasts longest; then others in their order.
-pub(crate) fn select<'a>(groups: &'a [Group<'a>]) -> Vec<(usize, &'a Group<'a>)> {
-    let measured = |group: &Group<'_>| {
-        group.members.iter().filter(|m| m.test.headline.value.is_some()).count()
+/// most drives have, of writes the one that lasts longest; then others in their order. Members that do
+/// not count have no say.
+pub(crate) fn select<'a>(
+    groups: &'a [Group<'a>],
+    counts: impl Fn(&Member<'_>) -> bool,
+) -> Vec<(usize, &'a Group<'a>)> {
+    let members = |group: &Group<'_>, is: fn(&Member<'_>) -> bool| {
+        group.members.iter().filter(|member| counts(member) && is(member)).count()
     };
+    let measured = |group: &Group<'_>| members(group, |m| m.test.headline.value.is_some());
     // A number with an interval says more.
-    let judged = |group: &Group<'_>| {
-        group.members.iter().filter(|m| m.test.headline.interval.ends().is_some()).count()
-    };
+    let judged = |group: &Group<'_>| members(group, |m| m.test.headline.interval.ends().is_some());
     let mut chosen: Vec<usize> = Vec::new();
     for kind in Kind::ALL {
         let of_kind =

@@ -14,8 +14,11 @@ pub(crate) enum Outcome {
     /// The first is ahead of the second by a ratio above 1 whose whole interval lies beyond the noise
     /// between runs.
     Lead { best: usize, next: usize, ratio: f64 },
-    /// These do not differ beyond the noise between runs, the best value first.
+    /// These are within the noise between runs of the best value, the best first.
     Tie(Vec<usize>),
+    /// The two best values, which differ by more than the noise, while the interval of their ratio
+    /// reaches into it.
+    Undecided { best: usize, next: usize },
     /// The two best values, where an interval is missing: no lead is claimed.
     Unjudged { best: usize, next: usize },
 }
@@ -27,9 +30,14 @@ pub(crate) fn ranked(group: &Group<'_>) -> Vec<usize> {
     let mut places: Vec<usize> = (0..group.members.len())
         .filter(|place| group.members[*place].test.headline.value.is_some())
         .collect();
-    places.sort_by(|a, b| match more {
-        true => value(b).total_cmp(&value(a)),
-        false => value(a).total_cmp(&value(b)),
+    // The order of files does not show in that of equal values.
+    let id = |place: &usize| &group.members[*place].run.head.id;
+    places.sort_by(|a, b| {
+        let order = match more {
+            true => value(b).total_cmp(&value(a)),
+            false => value(a).total_cmp(&value(b)),
+        };
+        order.then_with(|| id(a).cmp(id(b)))
     });
     places
 }
@@ -37,7 +45,7 @@ pub(crate) fn ranked(group: &Group<'_>) -> Vec<usize> {
 /// Returns the outcome of `group`.
 ///
 /// A drive leads where the 95 % interval of the ratio to the next lies beyond 3 %, the noise assumed
-/// between runs ([`CompareOptions`]). Drives tie with the best where that does not hold for them.
+/// between runs ([`CompareOptions`]). Drives tie with the best where their values are within 3 % of it.
 pub(crate) fn judge(group: &Group<'_>) -> Outcome {
     let places = ranked(group);
     let (best, next) = match places.as_slice() {
@@ -45,22 +53,44 @@ pub(crate) fn judge(group: &Group<'_>) -> Outcome {
         [one] => return Outcome::Alone(*one),
         [best, next, ..] => (*best, *next),
     };
-    let member = |place: usize| &group.members[place];
-    let ratios: Vec<(usize, Option<Ratio>)> =
-        places.iter().skip(1).map(|other| (*other, ratio(member(best), member(*other)))).collect();
-    let is_judged = |ratio: &Option<Ratio>| ratio.and_then(|ratio| ratio.interval).is_some();
+    let (first, second) = (&group.members[best], &group.members[next]);
     // Of the first two: what stands behind them changes no lead.
-    if !is_judged(&ratios[0].1) {
+    let Some(ratio) = ratio(first, second).filter(|ratio| ratio.interval.is_some()) else {
         return Outcome::Unjudged { best, next };
+    };
+    let shown = shown_ratio(first, second, ratio);
+    if shown <= noise() {
+        return Outcome::Tie(near(group, &places));
     }
-    let tied = ratios.iter().take_while(|(_, ratio)| is_judged(ratio) && !is_lead(*ratio));
-    let tied: Vec<usize> = std::iter::once(best).chain(tied.map(|(place, _)| *place)).collect();
-    match (tied.len(), ratios[0].1) {
-        (1, Some(ratio)) => {
-            Outcome::Lead { best, next, ratio: shown_ratio(member(best), member(next), ratio) }
-        }
-        (_, _) => Outcome::Tie(tied),
+    match ratio.interval {
+        Some((low, _)) if low > noise() => Outcome::Lead { best, next, ratio: shown },
+        Some(_) | None => Outcome::Undecided { best, next },
     }
+}
+
+/// Returns the members of `group` that share the best result: none where their order is not decided.
+pub(crate) fn best(group: &Group<'_>) -> Vec<usize> {
+    match judge(group) {
+        Outcome::Lead { best, .. } => vec![best],
+        Outcome::Tie(places) => places,
+        Outcome::Unjudged { .. } => near(group, &ranked(group)),
+        Outcome::Nothing | Outcome::Alone(_) | Outcome::Undecided { .. } => Vec::new(),
+    }
+}
+
+/// Returns those of `places`, the best first, whose values are within the noise of the best.
+fn near(group: &Group<'_>, places: &[usize]) -> Vec<usize> {
+    let value = |place: usize| group.members[place].test.headline.value.unwrap_or(f64::NAN);
+    let best = places.first().map_or(f64::NAN, |best| value(*best));
+    let is_near = |place: &&usize| {
+        let (low, high) = (value(**place).min(best), value(**place).max(best));
+        high <= low * noise()
+    };
+    places.iter().filter(is_near).copied().collect()
+}
+
+fn noise() -> f64 {
+    1.0 + CompareOptions::default().noise
 }
 
 /// Returns how many times the better of the two is the other, above 1 where it leads.
@@ -80,18 +110,13 @@ fn shown_ratio(best: &Member<'_>, next: &Member<'_>, ratio: Ratio) -> f64 {
     if shown.is_finite() { shown } else { ratio.value }
 }
 
-fn is_lead(ratio: Option<Ratio>) -> bool {
-    let noise = CompareOptions::default().noise;
-    ratio.and_then(|ratio| ratio.interval).is_some_and(|(low, _)| low > 1.0 + noise)
-}
-
 /// Returns whether the results of `group` separate any two drives by the noise between runs: the
 /// greatest is at least 3 % above the least.
 pub(crate) fn separates(group: &Group<'_>) -> bool {
     let values = || group.members.iter().filter_map(|member| member.test.headline.value);
     let (least, most) = values()
         .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-    least.is_finite() && most >= (1.0 + CompareOptions::default().noise) * least && most > 0.0
+    least.is_finite() && most >= noise() * least && most > 0.0
 }
 
 /// Returns the greatest result of `group` divided by the least; 1 where fewer than two are above zero.

@@ -13,6 +13,7 @@ use crate::text::number;
 use crate::text::short_names;
 use ssdgauge_core::TargetKind;
 use ssdgauge_runfile::Head;
+use std::collections::BTreeSet;
 
 /// The drives of a report: names, colours, and the highlighted drive.
 #[derive(Clone, Debug)]
@@ -28,7 +29,18 @@ pub(crate) struct ReportDrives {
     drive_of_run: Vec<usize>,
     kinds: Vec<TargetKind>,
     count: usize,
-    are_labels: bool,
+    compared: Compared,
+    ssds: usize,
+}
+
+/// What the entries of a report are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compared {
+    Drives,
+    /// Runs of one drive that differ by their labels.
+    Labels,
+    /// Runs of one drive through the same test.
+    Runs,
 }
 
 impl ReportDrives {
@@ -50,14 +62,56 @@ impl ReportDrives {
         let mut best_first = by_rank(runs, &drive_of_run, count);
         best_first.sort_by_key(|drive| highlighted != Some(*drive));
         let slots = drive_slots::assign(&fingerprints, &best_first);
+        let ssds = count_ssds(runs);
         let are_labels = count > 1 && label_comparison::compared_labels(runs).is_ok();
-        ReportDrives { names, highlighted, short, slots, drive_of_run, kinds, count, are_labels }
+        let compared = match (are_labels, ssds) {
+            (true, _) => Compared::Labels,
+            (false, 1) if count > 1 => Compared::Runs,
+            (false, _) => Compared::Drives,
+        };
+        ReportDrives {
+            names,
+            highlighted,
+            short,
+            slots,
+            drive_of_run,
+            kinds,
+            count,
+            compared,
+            ssds,
+        }
     }
 
-    /// Returns what is compared: `drives`, or `labels` where all runs are of one drive and differ by
+    /// Returns what is compared: `drives`, or of one drive `runs`, or `labels` where they differ by
     /// their labels.
     pub(crate) fn noun(&self) -> &'static str {
-        if self.are_labels { "labels" } else { "drives" }
+        match self.compared {
+            Compared::Drives => "drives",
+            Compared::Labels => "labels",
+            Compared::Runs => "runs",
+        }
+    }
+
+    /// Returns what has the results: `drives`, or `runs` of one drive.
+    pub(crate) fn those(&self) -> &'static str {
+        match self.compared {
+            Compared::Drives => "drives",
+            Compared::Labels | Compared::Runs => "runs",
+        }
+    }
+
+    /// Returns the singular of [`ReportDrives::those`].
+    pub(crate) fn one(&self) -> &'static str {
+        match self.compared {
+            Compared::Drives => "drive",
+            Compared::Labels | Compared::Runs => "run",
+        }
+    }
+
+    /// Returns how many SSDs were tested: fewer than [`ReportDrives::count`] where one of them went
+    /// through the same test in several runs.
+    pub(crate) fn ssds(&self) -> usize {
+        self.ssds
     }
 
     /// Returns the shortest name that separates the drive with this number from the others.
@@ -179,6 +233,27 @@ fn number_drives(runs: &[Run]) -> Vec<usize> {
         }
     }
     drives
+}
+
+/// Returns how many SSDs `runs` are of; firmware and label may differ between the runs of one. Block
+/// devices without a serial number are told apart as [`number_drives`] does.
+fn count_ssds(runs: &[Run]) -> usize {
+    let has_identity = |run: &Run| {
+        let drive = &run.head.drive;
+        drive.kind != TargetKind::Block || drive.serial.is_some()
+    };
+    if !runs.iter().all(has_identity) {
+        return number_drives(runs).into_iter().max().map_or(0, |most| most + 1);
+    }
+    let ssds: BTreeSet<String> = runs
+        .iter()
+        .map(|run| {
+            let drive = &run.head.drive;
+            let target = if drive.kind == TargetKind::Block { "" } else { &drive.target };
+            format!("{}|{target}", drive.fingerprint())
+        })
+        .collect();
+    ssds.len()
 }
 
 /// Returns what must be equal for two runs to be of one drive.

@@ -1,26 +1,25 @@
 //! The sentences that the program writes about drives: headline, dek, the use that each drive is best
-//! for, and the title of each figure.
+//! for.
 //!
 //! Every sentence follows from ranks and ratios by the rules of [`RULES`], which the page prints.
 
 use crate::analysis::answer::{Answer, Column, Question};
 use crate::analysis::caches::Writes;
-use crate::analysis::compare::CompareOptions;
-use crate::analysis::group::{Group, Member};
-use crate::analysis::outcome::{self, Outcome};
 use crate::analysis::report_drives::ReportDrives;
-use crate::analysis::slc_cache;
 use crate::text::number;
-use ssdgauge_core::{Family, Metric, ScoreFamily};
 
 /// The rules of the sentences, for readers.
 pub(crate) const RULES: [&str; 3] = [
     "Headline: the drives whose write speed falls to 80 % or less when their cache is full; without \
-     such a drive the one that leads in most columns of the answer, by more than 3 % each.",
-    "Best for: first in a column, within 3 % of the best; else a cache that ends, else last in \
-     sustained writes, else no end of a cache.",
+     such a drive the one that leads in most columns of the answer, by more than 3 % each, in a \
+     percentile by more than a factor of 1.5.",
+    "Best for: first in a column that separates the drives, within 3 % of the best, or within a \
+     factor of 1.5 of the best 99.99th percentile, which has no interval; else last in sustained \
+     writes by more than 3 %, else a cache that ends, else no fall to 80 % of the speed; a dash where \
+     the drive has no number.",
     "Title of a figure: a drive leads where the 95 % interval of the ratio to the next lies beyond \
-     3 %, the noise assumed between runs. This noise is chosen, not measured.",
+     3 %, the noise assumed between runs. Values within 3 % tie; others are not decided where the \
+     interval reaches into the noise. The 3 % and the factor of 1.5 are chosen, not measured.",
 ];
 
 /// The most sentences of the dek.
@@ -56,7 +55,7 @@ pub(crate) fn headline(
     }
     let mut leads: Vec<(usize, Vec<&Column>)> = Vec::new();
     for column in &answer.columns {
-        let Some((best, _, _)) = column.lead().filter(is_ahead) else { continue };
+        let Some((best, _, _)) = column.leader() else { continue };
         match leads.iter_mut().find(|(drive, _)| *drive == best) {
             Some((_, columns)) => columns.push(column),
             None => leads.push((best, vec![column])),
@@ -68,7 +67,7 @@ pub(crate) fn headline(
         [] if answer.columns.iter().all(|column| column.lead().is_none()) => {
             format!("No test has values of two {}", drives.noun())
         }
-        [] => format!("No lead beyond 3 % among {} {}", in_letters(count), drives.noun()),
+        [] => format!("No lead beyond the noise among {} {}", in_letters(count), drives.noun()),
         [(drive, columns)] => {
             format!("{} leads in {}", drives.short(*drive), listed(&titles(columns)))
         }
@@ -80,7 +79,8 @@ pub(crate) fn headline(
             listed(&titles(others))
         ),
         [(drive, columns), (other, others), ..] => format!(
-            "No drive leads everywhere: {} is first in {}, {} in {}",
+            "No {} leads everywhere: {} is first in {}, {} in {}",
+            drives.one(),
             drives.short(*drive),
             listed(&titles(&columns[..1])),
             drives.short(*other),
@@ -92,7 +92,7 @@ pub(crate) fn headline(
 /// Returns the headline of drives that leave their cache; `seen` drives wrote enough to show one, and
 /// `most` percent are left at most.
 fn fall_of(falls: &[Fall], seen: usize, most: f64, drives: &ReportDrives) -> String {
-    let some = subject(falls.len(), seen, drives.count());
+    let some = subject(falls.len(), seen, drives);
     match falls {
         [one] => format!(
             "{} falls to {most:.0} % of its write speed once the cache is full",
@@ -107,13 +107,14 @@ fn fall_of(falls: &[Fall], seen: usize, most: f64, drives: &ReportDrives) -> Str
 }
 
 /// Returns the drives that fall as a subject: their share of all drives only where all wrote enough.
-fn subject(falls: usize, seen: usize, count: usize) -> String {
+fn subject(falls: usize, seen: usize, drives: &ReportDrives) -> String {
     let some = capital(&in_letters(falls));
-    match (falls, seen, count) {
-        (_, seen, count) if seen < count => format!("{some} drives"),
-        (2, 2, _) => "Both drives".to_owned(),
-        (all, seen, _) if all == seen => format!("All {} drives", in_letters(seen)),
-        (_, seen, _) => format!("{some} of {} drives", in_letters(seen)),
+    let those = drives.those();
+    match (falls, seen, drives.count()) {
+        (_, seen, count) if seen < count => format!("{some} {those}"),
+        (2, 2, _) => format!("Both {those}"),
+        (all, seen, _) if all == seen => format!("All {} {those}", in_letters(seen)),
+        (_, seen, _) => format!("{some} of {} {those}", in_letters(seen)),
     }
 }
 
@@ -141,10 +142,6 @@ fn within_sentence(title: &str) -> String {
     }
 }
 
-fn is_ahead((_, _, ratio): &(usize, usize, f64)) -> bool {
-    *ratio > 1.0 + CompareOptions::default().noise
-}
-
 /// Returns the drives whose cache ends, and how many drives wrote enough to show it.
 fn falls(writes: &[Option<Writes>]) -> (Vec<Fall>, usize) {
     let falls = writes.iter().enumerate().filter_map(|(drive, writes)| {
@@ -164,7 +161,7 @@ pub(crate) fn dek(
     let mut sentences: Vec<Option<Sentence>> = vec![
         column(Question::Tail).and_then(|column| tail(column, drives)),
         column(Question::Sustained).and_then(|column| most(column, drives, "sustains")),
-        longest_fall(writes),
+        longest_fall(writes, drives),
         column(Question::Everyday).and_then(|column| most(column, drives, "does")),
         column(Question::Sustained).and_then(|column| least(column, drives)),
     ];
@@ -175,9 +172,13 @@ pub(crate) fn dek(
     let mut sentences = varied(sentences.into_iter().flatten().collect());
     if sentences.is_empty() {
         let noun = drives.noun();
+        let has_tail = column(Question::Tail).is_some();
+        let tail = if has_tail { ", or by a factor of 1.5 in the slowest requests" } else { "" };
         let text = match answer.columns.iter().all(Column::is_flat) {
-            true => format!("No two {noun} differ by more than 3 % in the columns below."),
-            false => format!("No one of the {noun} leads by more than 3 % in a column below."),
+            true => format!("No two {noun} differ by more than 3 % in the columns below{tail}."),
+            false => {
+                format!("No one of the {noun} leads by more than 3 % in a column below{tail}.")
+            }
         };
         sentences.push(Sentence { drive: None, text });
     }
@@ -198,18 +199,20 @@ fn varied(sentences: Vec<Sentence>) -> Vec<Sentence> {
 }
 
 fn tail(column: &Column, drives: &ReportDrives) -> Option<Sentence> {
-    let (best, next, _) = column.lead().filter(is_ahead)?;
+    let (best, next, _) = column.leader()?;
     let value = |drive: usize| column.values[drive].map(number::latency);
+    let requests = &column.requests;
     let text = match drives.count() {
         2 => format!(
-            "completes 9,999 of 10,000 requests within {}, {} within {}.",
+            "completes 9,999 of 10,000 requests ({requests}) within {}, {} within {}.",
             value(best)?,
             drives.short(next),
             value(next)?
         ),
         _ => format!(
-            "completes 9,999 of 10,000 requests within {}; no other drive does better than {}.",
+            "completes 9,999 of 10,000 requests ({requests}) within {}; no other {} does better than {}.",
             value(best)?,
+            drives.one(),
             value(next)?
         ),
     };
@@ -217,7 +220,7 @@ fn tail(column: &Column, drives: &ReportDrives) -> Option<Sentence> {
 }
 
 fn most(column: &Column, drives: &ReportDrives, verb: &str) -> Option<Sentence> {
-    let (best, next, ratio) = column.lead().filter(is_ahead)?;
+    let (best, next, ratio) = column.leader()?;
     let value = number::measured(column.values[best]?, column.metric);
     let load = match column.question {
         Question::Sustained => "",
@@ -245,21 +248,26 @@ fn advantage(ratio: f64, more: bool) -> String {
     }
 }
 
-fn times(ratio: f64) -> String {
-    if ratio < 9.95 { format!("{ratio:.1}") } else { number::text(ratio.round()) }
+/// Returns a ratio above 1 with three digits.
+pub(crate) fn times(ratio: f64) -> String {
+    number::text(ratio)
 }
 
-fn share(share: f64) -> String {
+/// Returns a share in percent.
+pub(crate) fn share(share: f64) -> String {
     if share < 0.095 { format!("{:.1}", share * 100.0) } else { format!("{:.0}", share * 100.0) }
 }
 
-/// The cache that ends after the most data: the fastest drive until then.
-fn longest_fall(writes: &[Option<Writes>]) -> Option<Sentence> {
+/// The drive that writes the fastest until its cache ends; of equal ones the first by its name.
+fn longest_fall(writes: &[Option<Writes>], drives: &ReportDrives) -> Option<Sentence> {
     let edges = writes
         .iter()
         .enumerate()
         .filter_map(|(drive, writes)| Some((drive, writes.as_ref()?.edge?)));
-    let (drive, edge) = edges.max_by(|a, b| a.1.before.total_cmp(&b.1.before))?;
+    let (drive, edge) = edges.max_by(|a, b| {
+        let order = a.1.before.total_cmp(&b.1.before);
+        order.then_with(|| drives.short(b.0).cmp(drives.short(a.0)))
+    })?;
     let text = format!(
         "writes at {}\u{a0}MB/s until its cache is full ({}), then at {}\u{a0}MB/s.",
         number::text(edge.before / 1e6),
@@ -274,7 +282,7 @@ fn least(column: &Column, drives: &ReportDrives) -> Option<Sentence> {
     let (best, last) = (*ranked.first()?, *ranked.last()?);
     let (most, least) = (column.values[best]?, column.values[last]?);
     let part = least / most;
-    (ranked.len() > 2 && part < 0.5).then(|| Sentence {
+    (column.is_last(last) && part < 0.5).then(|| Sentence {
         drive: Some(last),
         text: format!(
             "sustains the least: {}, {}\u{a0}% of {}.",
@@ -298,6 +306,10 @@ pub(crate) fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize)
         Question::Efficiency => "most work per watt".to_owned(),
         Question::Other => column.title.clone(),
     };
+    let is_measured = |column: &Column| column.values.get(drive).copied().flatten().is_some();
+    if !answer.columns.iter().any(is_measured) {
+        return number::NOTHING.to_owned();
+    }
     let places: Vec<String> = answer.columns.iter().filter(first).take(2).map(words).collect();
     if !places.is_empty() {
         return capital(&places.join("; "));
@@ -307,140 +319,13 @@ pub(crate) fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize)
         return "No difference".to_owned();
     }
     let sustained = answer.columns.iter().find(|c| c.question == Question::Sustained);
-    let is_last = sustained.is_some_and(|column| {
-        let ranked = column.ranked();
-        ranked.len() > 2 && ranked.last() == Some(&drive)
-    });
+    let is_last = sustained.is_some_and(|column| column.is_last(drive));
     match (is_last, writes.get(drive).and_then(Option::as_ref)) {
         (true, _) => "Mostly reads: last in sustained writes".to_owned(),
         (false, Some(writes)) if writes.edge.is_some() => "Short bursts of writes".to_owned(),
-        (false, Some(_)) => "Steady writes: no end of a cache".to_owned(),
+        (false, Some(_)) => "Long writes: no fall to 80 % seen".to_owned(),
         (false, None) => number::NOTHING.to_owned(),
     }
-}
-
-/// The most drives that a title names.
-const MAX_NAMES: usize = 3;
-
-/// Returns the title of the figure of `group`: the drives that leave their cache, the best drive with
-/// its lead, or a tie.
-pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
-    if let Some(falls) = falls_of(group, drives) {
-        return falls;
-    }
-    let name = |place: usize| drives.short(drives.drive_of(group.members[place].index));
-    let metric = group.first().test.headline.metric;
-    let value = |place: usize| {
-        let value = group.members[place].test.headline.value;
-        value.map_or_else(|| number::NOTHING.to_owned(), |value| number::measured(value, metric))
-    };
-    match outcome::judge(group) {
-        Outcome::Nothing => "No result".to_owned(),
-        Outcome::Alone(place) if drives.count() == 1 => value(place),
-        Outcome::Alone(place) => format!("{}: {}", name(place), value(place)),
-        Outcome::Lead { best, next, ratio } => {
-            lead(metric, (name(best), &value(best)), (name(next), ratio))
-        }
-        Outcome::Tie(places) => {
-            let names: Vec<String> = places.iter().map(|place| name(*place).to_owned()).collect();
-            let tied = match names.len() {
-                many if many > MAX_NAMES => {
-                    format!("{} {}", capital(&in_letters(many)), drives.noun())
-                }
-                _ => listed(&names),
-            };
-            format!("{tied} tie; the best value is {}", value(places[0]))
-        }
-        Outcome::Unjudged { best, next } if is_search(group) => {
-            format!("{} passes at {}, {} at {}", name(best), value(best), name(next), value(next))
-        }
-        Outcome::Unjudged { best, next } => format!(
-            "{} {}, {} {}: no lead without 95\u{a0}% intervals",
-            name(best),
-            value(best),
-            name(next),
-            value(next)
-        ),
-    }
-}
-
-/// Returns whether the result of `group` is the highest load that passed, which has no interval.
-fn is_search(group: &Group<'_>) -> bool {
-    group.first().test.test.score.family() == ScoreFamily::HighestLoad
-}
-
-fn lead(metric: Metric, (best, value): (&str, &str), (next, ratio): (&str, f64)) -> String {
-    let times = times(ratio);
-    let percent = format!("{:.0}\u{a0}%", (ratio - 1.0) * 100.0);
-    let is_close = ratio < 1.5;
-    match metric.family() {
-        Family::Latency | Family::Duration if is_close => {
-            format!("{best} is first with {value}; {next} takes {percent} longer")
-        }
-        Family::Latency | Family::Duration => {
-            format!("{best} is first with {value}; {next} takes {times} times as long")
-        }
-        Family::Power | Family::Cost | Family::Stall if is_close => {
-            format!("{best} needs the least: {value}; {next} needs {percent} more")
-        }
-        Family::Power | Family::Cost | Family::Stall => {
-            format!("{best} needs the least: {value}; {next} needs {times} times as much")
-        }
-        Family::Rate
-        | Family::Efficiency
-        | Family::Queue
-        | Family::Spare
-        | Family::Trim
-        | Family::Judgement => match is_close {
-            true => format!("{best} leads with {value}, {percent} ahead of {next}"),
-            false => format!("{best} leads with {value}, {times} times the result of {next}"),
-        },
-    }
-}
-
-/// Returns the drives of a sequential write that leave their cache, with the share that is left.
-fn falls_of(group: &Group<'_>, drives: &ReportDrives) -> Option<String> {
-    let edge = |member: &Member<'_>| slc_cache::cache_edge(member.test);
-    let mut falls: Vec<(usize, f64)> = group
-        .members
-        .iter()
-        .filter_map(|member| Some((drives.drive_of(member.index), edge(member)?)))
-        .map(|(drive, edge)| (drive, edge.behind / edge.before))
-        .collect();
-    if falls.is_empty() {
-        return None;
-    }
-    falls.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let to = |left: f64| format!("{}\u{a0}%", share(left));
-    if group.members.len() == 1 {
-        let edge = edge(&group.first())?;
-        return Some(format!(
-            "{}\u{a0}MB/s until the cache is full ({}), then {}\u{a0}MB/s",
-            number::text(edge.before / 1e6),
-            edge.about(),
-            number::text(edge.behind / 1e6)
-        ));
-    }
-    let named: Vec<String> = falls
-        .iter()
-        .take(MAX_NAMES)
-        .map(|(drive, left)| format!("{} to {}", drives.short(*drive), to(*left)))
-        .collect();
-    let shown = listed(&named);
-    Some(match (falls.len(), group.members.len()) {
-        (1, _) => format!(
-            "{shown} of its speed when its cache is full",
-            shown = shown.replacen(" to ", " falls to ", 1)
-        ),
-        (n, _) if n > MAX_NAMES => {
-            let n = in_letters(n);
-            format!("{} drives slow down when their cache is full: {shown} among them", capital(&n))
-        }
-        (n, _) => format!(
-            "{} drives slow down when their cache is full: {shown}",
-            capital(&in_letters(n))
-        ),
-    })
 }
 
 /// Returns `words` as `a, b and c`.

@@ -3,7 +3,9 @@
 use crate::model::plan::measured_steps;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{Arrival, Bytes, Data, Nanos, PhaseKind, Score, Stream, Test, Until, Workload};
+use ssdgauge_core::{
+    Arrival, Bytes, Data, Nanos, PhaseKind, Score, Step, Stream, Test, Until, Workload,
+};
 
 /// Returns the settings of `test`, as planned.
 pub(crate) fn line(test: &Test) -> String {
@@ -162,6 +164,37 @@ pub(crate) fn short(test: &Test) -> String {
     parts.extend(window);
     parts.retain(|part| !part.is_empty());
     parts.join(", ")
+}
+
+/// Returns the requests of the steps that the score of `test` counts: size, order, direction and depth,
+/// such as `4 KiB random reads, QD1`.
+pub(crate) fn requests(test: &Test) -> String {
+    let position = test.score.position();
+    let is_scored = |step: &&Step| position.is_none_or(|position| step.position == position);
+    let workloads =
+        measured_steps(test).filter(is_scored).filter_map(|step| step.action.workload());
+    let streams: Vec<&Stream> = workloads.flat_map(|workload| &workload.streams).collect();
+    let sizes = streams.iter().map(|stream| (stream.block_size, stream.size_words()));
+    let sizes = ordered(sizes, |(_, words)| words.clone());
+    let orders = range_of(streams.iter().map(|stream| stream.order()).collect());
+    let reads = streams.iter().any(|stream| stream.reads());
+    let direction = match (reads, streams.iter().any(|stream| stream.writes())) {
+        (true, false) => "reads",
+        (false, true) => "writes",
+        (true, true) => "reads and writes",
+        (false, false) => "requests",
+    };
+    let depths = ordered(streams.iter().map(|stream| stream.total_depth()), |n| format!("QD{n}"));
+    let ends = |values: Vec<String>| match range_of(values).as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first, .., last] => format!("{first} to {last}"),
+    };
+    let order = if orders.len() == 1 { orders.concat() } else { String::new() };
+    let load = [ends(sizes), order, direction.to_owned()];
+    let load: Vec<String> = load.into_iter().filter(|part| !part.is_empty()).collect();
+    let depth = ends(depths);
+    if depth.is_empty() { load.join(" ") } else { format!("{}, {depth}", load.join(" ")) }
 }
 
 /// Returns every distinct value, in the order of its first appearance.

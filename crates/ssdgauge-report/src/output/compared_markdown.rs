@@ -16,63 +16,90 @@ use ssdgauge_core::FindingKind;
 use ssdgauge_core::rounded::count_of;
 use std::fmt::Write;
 
-/// The most tests of the table. Chosen: with six drives the text stays below 6 kB.
+/// The most tests of the table. Chosen: one that is longer is not read.
 const MAX_TESTS: usize = 40;
 
-/// The most kinds of findings, for the same reason.
+/// The fewest tests of the table, whatever the length of the text.
+const MIN_TESTS: usize = 10;
+
+/// The most bytes of the text of at most [`FEW_DRIVES`] drives. Chosen: forums accept as much in one post.
+const MAX_BYTES: usize = 6_000;
+
+/// The most drives whose text is limited in length.
+const FEW_DRIVES: usize = 6;
+
+/// The most kinds of findings.
 const MAX_KINDS: usize = 8;
 
-/// Returns the drives of `runs` in one table, with their runs and their findings by kind.
+/// Returns the drives of `runs` in one table, with their runs and their findings by kind. The text of few
+/// drives has as many tests as its length permits.
 pub(super) fn compared(runs: &[Run], drives: &ReportDrives) -> Result<String, std::fmt::Error> {
     let groups = group::groups(runs);
     let answer = answer::answer(&groups, drives);
     let writes = caches::of_drives(runs, drives);
-    let mut text = String::new();
+    let mut before = String::new();
     let headline = statements::headline(&answer, &writes, drives);
-    writeln!(text, "## {}\n", escaped(&headline))?;
+    writeln!(before, "## {}\n", escaped(&headline))?;
     if runs.iter().any(Run::is_model) {
-        writeln!(text, "**MODEL** {MODEL}\n")?;
+        writeln!(before, "**MODEL** {MODEL}\n")?;
     }
-    table(&mut text, &groups, &answer.order, drives)?;
-    of_drives(&mut text, runs, &answer.order, drives)?;
-    findings(&mut text, runs)?;
-    Ok(text)
+    let mut rows = Vec::new();
+    for group in groups.iter().take(MAX_TESTS) {
+        rows.push(row(group, &answer.order, drives)?);
+    }
+    head(&mut before, &answer.order, drives)?;
+    let mut behind = String::new();
+    of_drives(&mut behind, runs, &answer.order, drives)?;
+    findings(&mut behind, runs)?;
+    let mut shown = rows.len();
+    loop {
+        let mut text = format!("{before}{}", rows[..shown].concat());
+        if groups.len() > shown {
+            writeln!(text, "\n{} further tests are on the page.", groups.len() - shown)?;
+        }
+        text.push_str(&behind);
+        let fits = drives.count() > FEW_DRIVES || text.len() <= MAX_BYTES;
+        if fits || shown <= MIN_TESTS {
+            return Ok(text);
+        }
+        shown -= 1;
+    }
 }
 
-/// Writes a row for each test, the best value and those within 3 % of it bold.
-fn table(
-    text: &mut String,
-    groups: &[Group<'_>],
-    order: &[usize],
-    drives: &ReportDrives,
-) -> std::fmt::Result {
+/// Writes the head of the table.
+fn head(text: &mut String, order: &[usize], drives: &ReportDrives) -> std::fmt::Result {
     write!(text, "| Test |")?;
     for drive in order {
         write!(text, " {} |", escaped(drives.short(*drive)))?;
     }
-    writeln!(text, "\n|---|{}", "--:|".repeat(order.len()))?;
-    for group in groups.iter().take(MAX_TESTS) {
-        let metric = group.first().test.headline.metric;
-        let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
-        let rule = workload_text::rule(&group.first().test.test, &group.first().test.test.score);
-        let rule = number::spaced(&rule);
-        let title = format!("{} ({unit}, {rule})", group.full_title());
-        write!(text, "| {} |", escaped(&title))?;
-        for drive in order {
-            let of_drive = |member: &&Member<'_>| drives.drive_of(member.index) == *drive;
-            let place = group.members.iter().position(|member| of_drive(&member));
-            write!(
-                text,
-                " {} |",
-                place.map_or_else(|| number::NOTHING.to_owned(), |p| cell(group, p))
-            )?;
+    writeln!(text, "\n|---|{}", "--:|".repeat(order.len()))
+}
+
+/// Returns the row of a test; the values that share the best result are bold.
+fn row(
+    group: &Group<'_>,
+    order: &[usize],
+    drives: &ReportDrives,
+) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    let metric = group.first().test.headline.metric;
+    let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
+    let rule = workload_text::rule(&group.first().test.test, &group.first().test.test.score);
+    let rule = number::spaced(&rule).replace("arithmetic mean", "mean");
+    let title = format!("{} ({unit}, {rule})", group.full_title());
+    write!(text, "| {} |", escaped(&title))?;
+    let best = outcome::best(group);
+    for drive in order {
+        let of_drive = |member: &Member<'_>| drives.drive_of(member.index) == *drive;
+        let place = group.members.iter().position(of_drive);
+        let words = place.map_or_else(|| number::NOTHING.to_owned(), |place| cell(group, place));
+        match place.is_some_and(|place| best.contains(&place)) {
+            true => write!(text, " **{words}** |")?,
+            false => write!(text, " {words} |")?,
         }
-        writeln!(text)?;
     }
-    if groups.len() > MAX_TESTS {
-        writeln!(text, "\n{} further tests are on the page.", groups.len() - MAX_TESTS)?;
-    }
-    Ok(())
+    writeln!(text)?;
+    Ok(text)
 }
 
 fn cell(group: &Group<'_>, place: usize) -> String {
@@ -80,11 +107,7 @@ fn cell(group: &Group<'_>, place: usize) -> String {
         return number::NOTHING.to_owned();
     };
     let metric = group.first().test.headline.metric;
-    let ranked = outcome::ranked(group);
-    let best = ranked.first().and_then(|best| group.members[*best].test.headline.value);
-    let is_best = ranked.len() > 1 && best == Some(value);
-    let words = if metric.is_latency() { number::latency(value) } else { number::text(value) };
-    if is_best { format!("**{words}**") } else { words }
+    if metric.is_latency() { number::latency(value) } else { number::text(value) }
 }
 
 /// Writes what each column is: drive, firmware, suites, date and run.
@@ -94,17 +117,26 @@ fn of_drives(
     order: &[usize],
     drives: &ReportDrives,
 ) -> std::fmt::Result {
-    writeln!(text, "\nBold: the best of a test. Runs:\n")?;
+    writeln!(
+        text,
+        "\nBold: within 3 % of the best; none where the intervals do not decide. Runs:\n"
+    )?;
     for drive in order {
         let of_drive: Vec<&Run> = drives.runs_of(*drive).map(|run| &runs[run]).collect();
         let Some(first) = of_drive.first() else { continue };
         let firmware = first.head.drive.firmware.as_deref().map(sanitize::device);
         let mut parts = vec![labels::size_in_words(&first.head.drive)];
         parts.extend(firmware.map(|firmware| format!("firmware {firmware}")));
+        let mut last_day = String::new();
         for run in of_drive.iter().take(3) {
             let day = number::date(run.head.started_unix_ms);
-            let day = day.split(' ').next().unwrap_or_default();
-            let mut of_run = vec![labels::suite(&run.head), day.to_owned()];
+            let day = day.split(' ').next().unwrap_or_default().to_owned();
+            let mut of_run = vec![labels::suite(&run.head)];
+            // The day of several runs stands once.
+            if day != last_day {
+                of_run.push(day.clone());
+            }
+            last_day = day;
             of_run.push(format!("run {}", labels::short_id(&run.head.id)));
             let marks = labels::marks(&run.head, run.complete);
             of_run.extend(marks.into_iter().filter(|mark| mark != "MODEL"));

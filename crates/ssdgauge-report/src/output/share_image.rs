@@ -65,8 +65,13 @@ fn column(answer: &Answer) -> Option<&Column> {
 
 fn of_drives(column: &Column, answer: &Answer, drives: &ReportDrives) -> (String, Vec<Row>) {
     let most = column.values.iter().copied().flatten().fold(0.0, f64::max);
-    let mut order = column.ranked();
-    order.extend(answer.order.iter().filter(|drive| column.values[**drive].is_none()));
+    // Equal values are in the order of the answer, which does not depend on that of the files.
+    let ranked = column.ranked();
+    let place = |drive: &usize| {
+        ranked.iter().position(|other| column.values[*other] == column.values[*drive])
+    };
+    let mut order = answer.order.clone();
+    order.sort_by_key(|drive| place(drive).unwrap_or(usize::MAX));
     let row = |drive: usize| {
         let value = column.values[drive];
         Row {

@@ -52,7 +52,8 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
             tbody { @for drive in &answer.order { (row(facts, drives, *drive, range)) } }
         }
         p.foot {
-            "Bars start at zero; the latency is logarithmic. Best: within 3\u{a0}% of the best value. "
+            "Bars start at zero; the latency is logarithmic. Best: within 3\u{a0}% of the best value, or "
+            "within a factor of 1.5 of the best percentile. "
             "Trust: A no finding puts a number in doubt, B one outside this table, C one in it, D not to "
             "be quoted."
         }
@@ -147,7 +148,7 @@ fn cache(writes: &Option<Writes>, drives: &ReportDrives, drive: usize, range: f6
         return html! { td.k { span.no title="no test writes in order in one step" { "–" } } };
     };
     let (end, then) = match writes.edge {
-        None => ("none seen".to_owned(), String::new()),
+        None => ("no fall to 80\u{a0}% seen".to_owned(), String::new()),
         Some(edge) => {
             let size = edge.about().replace("at most ", "≤\u{a0}");
             let left = 100.0 * (1.0 - edge.behind / edge.before);

@@ -41,10 +41,18 @@ pub(super) fn several(
     drives: &ReportDrives,
 ) -> Head {
     let n = drives.count();
-    let count = statements::capital(&statements::in_letters(n));
-    let what = if n == 1 { "One SSD".to_owned() } else { format!("{count} SSDs compared") };
-    let mut parts = vec![what];
-    parts.extend(common_size(runs));
+    let ssds = drives.ssds();
+    let count = statements::capital(&statements::in_letters(ssds));
+    let of_runs = || statements::in_letters(runs.len());
+    let mut parts = vec![match ssds {
+        1 => format!("One SSD, {} runs", of_runs()),
+        _ if ssds < n => format!("{count} SSDs compared, {} runs", of_runs()),
+        _ => format!("{count} SSDs compared"),
+    }];
+    parts.extend(match ssds {
+        1 => runs.first().map(|run| labels::plain_size(&run.head.drive)),
+        _ => common_size(runs).map(|size| format!("{size} each")),
+    });
     parts.extend(latest(runs));
     if n < 2 {
         let sentences = drive_summary::sentences(runs, drives, 0);
@@ -127,7 +135,7 @@ pub(super) fn single(
 fn common_size(runs: &[Run]) -> Option<String> {
     let size = |run: &Run| labels::plain_size(&run.head.drive);
     let first = size(runs.first()?);
-    runs.iter().all(|run| size(run) == first).then(|| format!("{first} each"))
+    runs.iter().all(|run| size(run) == first).then_some(first)
 }
 
 fn latest(runs: &[Run]) -> Option<String> {

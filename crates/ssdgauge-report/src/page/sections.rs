@@ -1,11 +1,11 @@
 //! The sections by use: one figure for each test, and one line for each test that separates no drives.
 
+use crate::analysis::figure_titles;
 use crate::analysis::group::Group;
 use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::outcome;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections::Section;
-use crate::analysis::statements;
 use crate::analysis::workload_text;
 use crate::model::Run;
 use crate::page::kit::names::names_kept;
@@ -49,7 +49,7 @@ pub(super) fn figure(
     html! {
         figure id=(id) {
             figcaption {
-                h3 { (names_kept(&statements::take(group, drives), drives)) }
+                h3 { (names_kept(&figure_titles::take(group, drives), drives)) }
                 p.cond { (group.full_title()) @if !test.source.is_empty() && test.source != "ssdgauge" {
                     " · after " (source(&test.source))
                 } }

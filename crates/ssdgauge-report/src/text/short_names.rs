@@ -58,9 +58,11 @@ fn is_aside(word: &str) -> bool {
     (is_number && ["GB", "TB", "MB"].contains(&unit)) || matches!(word, "MODEL" | "[MODEL]")
 }
 
-/// Returns whether `word` alone can name a drive: two letters at least.
+/// Returns whether `word` alone can name a drive: two letters at least, and no id of a run in brackets.
 fn is_name(word: &str) -> bool {
-    word.chars().filter(|c| c.is_alphabetic()).count() >= 2 && !is_aside(word)
+    !word.starts_with('(')
+        && word.chars().filter(|c| c.is_alphabetic()).count() >= 2
+        && !is_aside(word)
 }
 
 #[cfg(test)]
@@ -69,7 +71,11 @@ mod tests {
 
     #[test]
     fn a_short_name_has_the_words_that_separate() {
-        let cases: [(&[&str], &[&str]); 6] = [
+        let cases: [(&[&str], &[&str]); 7] = [
+            (
+                &["MODEL tlc 64GB (4ef5b316)", "MODEL tlc 64GB (b8dd236d)"],
+                &["tlc (4ef5b316)", "tlc (b8dd236d)"],
+            ),
             (&["MODEL tlc-client 64GB", "MODEL qlc-client 64GB"], &["tlc-client", "qlc-client"]),
             (&["Samsung SSD 970 EVO 1TB", "Samsung SSD 960 EVO 1TB"], &["970 EVO", "960 EVO"]),
             (&["MODEL tlc 1TB", "MODEL tlc 2TB"], &["tlc 1TB", "tlc 2TB"]),

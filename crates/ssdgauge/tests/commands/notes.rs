@@ -92,6 +92,10 @@ fn labels_stand_with_the_name_and_runs_of_one_drive_are_compared_by_them() {
         serde_json::from_str(&bench.print(&["report", "a.ssdg", "d.ssdg", "--json"])).unwrap();
     assert_eq!(json["runs"][0]["label"], "bare");
     assert!(json["runs"][1]["label"].is_null());
+    let twice = bench.call(&["report", "a.ssdg", "a.ssdg", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&twice.stdout).unwrap();
+    assert_eq!(json["runs"].as_array().unwrap().len(), 1);
+    assert!(text(&twice.stderr).contains("has the same run as a.ssdg"), "{}", text(&twice.stderr));
     let cases = [
         (["a.ssdg", "a.ssdg"], "all runs have the label 'bare'"),
         (["a.ssdg", "c.ssdg"], "of several drives"),

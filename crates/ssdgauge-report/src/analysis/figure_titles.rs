@@ -1,0 +1,146 @@
+//! The title of each figure: the drives that leave their cache, a lead, or a tie.
+
+use crate::analysis::group::{Group, Member};
+use crate::analysis::outcome::{self, Outcome};
+use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::slc_cache;
+use crate::analysis::statements::{capital, in_letters, listed, share, times};
+use crate::text::number;
+use ssdgauge_core::{Family, Metric, ScoreFamily};
+
+/// The most drives that a title names.
+const MAX_NAMES: usize = 3;
+
+/// Returns the title of the figure of `group`: the drives that leave their cache, the best drive with
+/// its lead, or a tie.
+pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
+    if let Some(falls) = falls_of(group, drives) {
+        return falls;
+    }
+    let name = |place: usize| drives.short(drives.drive_of(group.members[place].index));
+    let metric = group.first().test.headline.metric;
+    let value = |place: usize| {
+        let value = group.members[place].test.headline.value;
+        value.map_or_else(|| number::NOTHING.to_owned(), |value| number::measured(value, metric))
+    };
+    match outcome::judge(group) {
+        Outcome::Nothing => "No result".to_owned(),
+        Outcome::Alone(place) if drives.count() == 1 => value(place),
+        Outcome::Alone(place) => format!("{}: {}", name(place), value(place)),
+        Outcome::Lead { best, next, ratio } => {
+            lead(metric, (name(best), &value(best)), (name(next), ratio))
+        }
+        Outcome::Tie(places) => {
+            let names: Vec<String> = places.iter().map(|place| name(*place).to_owned()).collect();
+            let tied = match names.len() {
+                many if many > MAX_NAMES => {
+                    format!("{} {}", capital(&in_letters(many)), drives.those())
+                }
+                _ => listed(&names),
+            };
+            format!("{tied} tie; the best value is {}", value(places[0]))
+        }
+        Outcome::Undecided { best, next } => format!(
+            "Not decided: {} {}, {} {}; the 95\u{a0}% interval of the ratio is too wide",
+            name(best),
+            value(best),
+            name(next),
+            value(next)
+        ),
+        Outcome::Unjudged { best, next } if is_search(group) => {
+            format!("{} passes at {}, {} at {}", name(best), value(best), name(next), value(next))
+        }
+        Outcome::Unjudged { best, next } => format!(
+            "{} {}, {} {}: no lead without 95\u{a0}% intervals",
+            name(best),
+            value(best),
+            name(next),
+            value(next)
+        ),
+    }
+}
+
+/// Returns whether the result of `group` is the highest load that passed, which has no interval.
+fn is_search(group: &Group<'_>) -> bool {
+    group.first().test.test.score.family() == ScoreFamily::HighestLoad
+}
+
+fn lead(metric: Metric, (best, value): (&str, &str), (next, ratio): (&str, f64)) -> String {
+    let times = times(ratio);
+    let percent = format!("{:.0}\u{a0}%", (ratio - 1.0) * 100.0);
+    let is_close = ratio < 1.5;
+    match metric.family() {
+        Family::Latency | Family::Duration if is_close => {
+            format!("{best} is first with {value}; {next} takes {percent} longer")
+        }
+        Family::Latency | Family::Duration => {
+            format!("{best} is first with {value}; {next} takes {times} times as long")
+        }
+        Family::Power | Family::Cost | Family::Stall if is_close => {
+            format!("{best} needs the least: {value}; {next} needs {percent} more")
+        }
+        Family::Power | Family::Cost | Family::Stall => {
+            format!("{best} needs the least: {value}; {next} needs {times} times as much")
+        }
+        Family::Rate
+        | Family::Efficiency
+        | Family::Queue
+        | Family::Spare
+        | Family::Trim
+        | Family::Judgement => match is_close {
+            true => format!("{best} leads with {value}, {percent} ahead of {next}"),
+            false => format!("{best} leads with {value}, {times} times the result of {next}"),
+        },
+    }
+}
+
+/// Returns the drives of a sequential write that leave their cache, with the share that is left.
+fn falls_of(group: &Group<'_>, drives: &ReportDrives) -> Option<String> {
+    let edge = |member: &Member<'_>| slc_cache::cache_edge(member.test);
+    let mut falls: Vec<(usize, f64)> = group
+        .members
+        .iter()
+        .filter_map(|member| Some((drives.drive_of(member.index), edge(member)?)))
+        .map(|(drive, edge)| (drive, edge.behind / edge.before))
+        .collect();
+    if falls.is_empty() {
+        return None;
+    }
+    falls
+        .sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| drives.short(a.0).cmp(drives.short(b.0))));
+    let to = |left: f64| format!("{}\u{a0}%", share(left));
+    if group.members.len() == 1 {
+        let edge = edge(&group.first())?;
+        return Some(format!(
+            "{}\u{a0}MB/s until the cache is full ({}), then {}\u{a0}MB/s",
+            number::text(edge.before / 1e6),
+            edge.about(),
+            number::text(edge.behind / 1e6)
+        ));
+    }
+    let named: Vec<String> = falls
+        .iter()
+        .take(MAX_NAMES)
+        .map(|(drive, left)| format!("{} to {}", drives.short(*drive), to(*left)))
+        .collect();
+    let shown = listed(&named);
+    Some(match (falls.len(), group.members.len()) {
+        (1, _) => format!(
+            "{shown} of its speed when its cache is full",
+            shown = shown.replacen(" to ", " falls to ", 1)
+        ),
+        (n, _) if n > MAX_NAMES => {
+            let n = in_letters(n);
+            format!(
+                "{} {} slow down when their cache is full: {shown} among them",
+                capital(&n),
+                drives.those()
+            )
+        }
+        (n, _) => format!(
+            "{} {} slow down when their cache is full: {shown}",
+            capital(&in_letters(n)),
+            drives.those()
+        ),
+    })
+}
