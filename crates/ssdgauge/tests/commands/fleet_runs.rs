@@ -69,7 +69,7 @@ fn a_comparison_with_too_short_a_history_says_so_and_fails_the_gate() {
     let bench = bench();
     let line = ["compare", "runs/a.ssdg", "runs/b.ssdg", "--history", "runs"];
     let stderr = text(&bench.call(&line).stderr);
-    let later = "history: 1 runs left out (not started before the second run)";
+    let later = "history: 1 run left out (not started before the second run)";
     assert!(stderr.contains(later), "{stderr}");
     let line = ["compare", "runs/a.ssdg", "runs/c.ssdg", "--history", "runs"];
     let output = bench.call(&line);
