@@ -40,7 +40,12 @@ fn no_output_replaces_an_input_a_run_file_or_a_file_of_another_program() {
     check_refused(&bench, 3, &["report", "a.ssdg", "-o", "b.ssdg"], "name of a run file");
     check_refused(&bench, 3, &["report", "a.ssdg", "-o", "new.ssdg"], "name of a run file");
     check_refused(&bench, 3, &["report", "a.ssdg", "-o", "new.SSDG"], "name of a run file");
-    check_refused(&bench, 3, &["report", "a.ssdg", "-o", "notes.html"], "is not a report of ssdgauge");
+    check_refused(
+        &bench,
+        3,
+        &["report", "a.ssdg", "-o", "notes.html"],
+        "is not a report of ssdgauge",
+    );
     check_refused(&bench, 3, &["report", "a.ssdg", "-o", "link.html"], "read by this command");
     check_refused(&bench, 3, &["report", "b.ssdg", "-o", "link.html"], "is a run file");
     check_refused(&bench, 3, &["report", "b.ssdg", "-o", "run.html"], "is a run file");
