@@ -3,8 +3,9 @@
 use crate::permutation::walk;
 use crate::random::Random;
 
-/// The rows of the table are at most this many, and more than half as many: the domain exceeds the count by
-/// less than one part in 128. Chosen.
+/// The rows of the table are at most this many. Chosen. From 65,536 numbers on they are more than half as many,
+/// so that the domain exceeds the count by less than one part in 128; with fewer numbers a row is about as
+/// long as there are rows.
 const MOST_ROWS: u64 = 256;
 
 /// A permutation of `0..count` without a table: the numbers are the cells of rows, whose length is a power of

@@ -118,9 +118,7 @@ impl Effects {
             }
         }
     }
-}
 
-impl Effects {
     /// Returns whether the controller is occupied by each page that is copied.
     #[inline]
     pub(crate) fn has_copy_time(&self) -> bool {

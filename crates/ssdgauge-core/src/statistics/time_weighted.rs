@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_request_counts_as_often_as_it_takes_long() {
-        // 999 requests of 1,000 ns, one of 1,001,000 ns: 999,000 of 2,000,000 ns in the fast ones.
+        // 999 requests of 1,000 ns, one of 1,001,000 ns, and one of 1,100,000 ns.
         let uneven = histogram(&[(1_000, 999), (1_001_000, 1), (1_100_000, 1)]);
         // 999,000 ns of 3,100,000 in the fast ones: 32.2 %, and 64.5 % with the first slow one.
         assert_eq!(percentile(&uneven, 0.32), Some(1_000));

@@ -85,7 +85,7 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         steps.push(writes("program suspend: reads beside writes", sizes.beside));
     }
     if open(Structure::Folding) {
-        let rests = (Sizes::RESTS_S.iter().sum::<f64>() + 3.3 * 128.0) as u64;
+        let rests = (Sizes::RESTS_S.iter().sum::<f64>() + Sizes::MORE_RESTS_S) as u64;
         steps.push(step("folding: rests", Action::Rest(Nanos::from_secs(rests))));
         steps.push(writes("folding: bursts", sizes.bursts));
     }
