@@ -56,11 +56,7 @@ impl Drive {
         Drive {
             host_interface: HostInterface::new(&profile),
             ftl: Ftl::new(&profile, geometry, seed),
-            power_thermal: PowerThermal::new(
-                &profile.power,
-                &profile.thermal,
-                profile.effects.power_cap,
-            ),
+            power_thermal: PowerThermal::new(&profile.power, &profile.thermal, &profile.effects),
             effects: Effects::new(&profile),
             commands: 0,
             link_bytes: 0,
@@ -87,7 +83,10 @@ impl Drive {
         let command = self.host_interface.process(admitted, request.direction, bytes, pages);
         let done = match request.direction {
             Direction::Read => {
-                let at = self.host_interface.read_ahead(command.at, first, pages);
+                let mut at = self.host_interface.read_ahead(command.at, first, pages);
+                if self.effects.reads_flush_buffer() {
+                    at = at.max(self.ftl.empty_buffer(command.at));
+                }
                 // Data that was read ahead is not returned before the command was processed.
                 self.ftl.read(at, first, pages).max(command.at)
             }
@@ -324,6 +323,7 @@ impl Drive {
         if self.power_thermal.speed_factor() != before {
             self.apply_speed();
         }
+        self.effects.recalibrate(now, sample.body_c, &mut self.host_interface);
         sample
     }
 }

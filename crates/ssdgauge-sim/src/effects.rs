@@ -20,6 +20,9 @@ pub(crate) struct Effects {
     housekeeping: Option<Housekeeping>,
     /// Controller time of each page that is copied while the host writes.
     copy: SimTime,
+    /// Whether a read waits until the write buffer is empty.
+    read_flushes_buffer: bool,
+    recalibration: Option<Recalibration>,
     last_direction: Option<Direction>,
     /// Whether the writes that follow are synchronous.
     is_sync: bool,
@@ -41,6 +44,15 @@ struct Housekeeping {
     every: SimTime,
     duration: SimTime,
     next: SimTime,
+}
+
+/// The read thresholds are calibrated each time the temperature has changed by so much.
+#[derive(Clone, Debug)]
+struct Recalibration {
+    every_k: f64,
+    duration: SimTime,
+    /// The body temperature of the last calibration, in degrees Celsius.
+    calibrated_c: f64,
 }
 
 impl Effects {
@@ -74,6 +86,13 @@ impl Effects {
             journal,
             housekeeping,
             copy: ns(figures.copy_us),
+            read_flushes_buffer: figures.read_flushes_buffer,
+            recalibration: (figures.recalibrate_k > 0.0).then(|| Recalibration {
+                every_k: figures.recalibrate_k,
+                duration: ns(figures.recalibrate_ms * 1e3),
+                calibrated_c: profile.thermal.ambient_c
+                    + profile.thermal.r_c_per_w * profile.power.idle_w,
+            }),
             last_direction: None,
             is_sync: false,
         }
@@ -119,6 +138,22 @@ impl Effects {
         }
     }
 
+    /// Returns whether a read waits until the write buffer is empty.
+    #[inline]
+    pub(crate) fn reads_flush_buffer(&self) -> bool {
+        self.read_flushes_buffer
+    }
+
+    /// Stops the controller from `now` on where the body temperature, now `body_c`, asks for a
+    /// calibration of the read thresholds.
+    pub(crate) fn recalibrate(&mut self, now: SimTime, body_c: f64, interface: &mut HostInterface) {
+        if let Some(recalibration) = &mut self.recalibration
+            && recalibration.is_due(body_c)
+        {
+            interface.occupy(now, recalibration.duration);
+        }
+    }
+
     /// Returns whether the controller is occupied by each page that is copied.
     #[inline]
     pub(crate) fn has_copy_time(&self) -> bool {
@@ -144,6 +179,18 @@ impl Journal {
         let is_due = programmed >= self.next_at;
         if is_due {
             self.next_at = programmed - programmed % self.every + self.every;
+        }
+        is_due
+    }
+}
+
+impl Recalibration {
+    /// Returns whether the temperature has changed by enough since the last calibration, which then is
+    /// that at `body_c`.
+    fn is_due(&mut self, body_c: f64) -> bool {
+        let is_due = (body_c - self.calibrated_c).abs() >= self.every_k;
+        if is_due {
+            self.calibrated_c = body_c;
         }
         is_due
     }

@@ -153,7 +153,7 @@ impl Ftl {
             open.filled += 1;
             self.host = Some(open);
             if open.unit_is_full() {
-                programmed = self.program_host_unit(open, buffered);
+                programmed = self.program_host_unit(open, open.unit_pages, buffered);
             }
         }
         match self.acknowledges_early {
@@ -191,11 +191,31 @@ impl Ftl {
         }
     }
 
-    /// Programs the unit of the host that was just filled, and does the collection that is due for
-    /// it; returns when it is programmed.
-    fn program_host_unit(&mut self, open: OpenSuperblock, at: SimTime) -> SimTime {
+    /// Programs what the write buffer holds at `at`; returns when it is empty. The slots that are left
+    /// of the open unit are lost: they hold the last page of the unit a second time.
+    // Not inlined: few drives empty their buffer before a read.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn empty_buffer(&mut self, at: SimTime) -> SimTime {
+        let mut empty = at.max(self.buffer.last_program_end());
+        if let Some(mut open) = self.host
+            && !open.unit_is_full()
+        {
+            let room = open.unit_room();
+            self.media.map.repeat_last(open.superblock, open.filled, room);
+            open.filled += room;
+            self.host = Some(open);
+            self.media.truth.unused_pages += u64::from(room);
+            empty = empty.max(self.program_host_unit(open, open.unit_pages - room, at));
+        }
+        empty
+    }
+
+    /// Programs the unit of the host that was just completed with `pages` pages of it, and does the
+    /// collection that is due for it; returns when it is programmed.
+    fn program_host_unit(&mut self, open: OpenSuperblock, pages: u32, at: SimTime) -> SimTime {
         let end = self.media.flash.program(open.program(self.media.geometry.dies), at);
-        self.buffer.add_program(end, open.unit_pages);
+        self.buffer.add_program(end, pages);
         if open.is_full() {
             self.media.map.close(open.superblock);
             if open.slc {
@@ -206,7 +226,7 @@ impl Ftl {
         let Ftl { media, cache, folding, gc, .. } = self;
         folding.fold_under_load(media, cache, gc, open.unit_pages, at);
         if !open.slc {
-            media.truth.direct_pages += u64::from(open.unit_pages);
+            media.truth.direct_pages += u64::from(pages);
             gc.make_room(media, cache, open.unit_pages, at);
         }
         end

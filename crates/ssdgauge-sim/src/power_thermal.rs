@@ -5,7 +5,7 @@
 
 use crate::operations::Work;
 use crate::power_limit::PowerLimit;
-use crate::profile::{PowerFigures, PowerState, ThermalFigures};
+use crate::profile::{EffectFigures, PowerFigures, PowerState, ThermalFigures};
 use crate::time::SimTime;
 use ssdgauge_core::PowerSaving;
 
@@ -17,6 +17,8 @@ const MAX_THROTTLE_STEPS: u32 = 6;
 pub(crate) struct PowerThermal {
     power: PowerFigures,
     thermal: ThermalFigures,
+    /// The stage below the throttle steps, where the drive has one.
+    light: Option<LightThrottling>,
     /// The time up to which energy is computed.
     now: SimTime,
     /// The time up to which the temperature is computed: the last sample.
@@ -43,6 +45,35 @@ pub(crate) struct PowerThermal {
     limit: Option<PowerLimit>,
 }
 
+/// Light throttling: the first of the two thermal management temperatures of NVMe.
+#[derive(Clone, Copy, Debug)]
+struct LightThrottling {
+    /// The body temperature from which on it is active.
+    from_c: f64,
+    /// The body temperature at which it ends.
+    until_c: f64,
+    /// Share of the speed that is left.
+    factor: f64,
+    is_active: bool,
+}
+
+impl LightThrottling {
+    /// Returns the stage of a drive, if it has one.
+    fn new(thermal: &ThermalFigures, effects: &EffectFigures) -> Option<LightThrottling> {
+        let hysteresis = thermal.throttle_c - thermal.resume_c;
+        (effects.light_throttle_c > 0.0).then_some(LightThrottling {
+            from_c: effects.light_throttle_c,
+            until_c: effects.light_throttle_c - hysteresis,
+            factor: effects.light_throttle_factor,
+            is_active: false,
+        })
+    }
+
+    fn update(&mut self, body_c: f64) {
+        self.is_active = body_c >= self.from_c || (self.is_active && body_c > self.until_c);
+    }
+}
+
 /// A non-operational power state that the host has set.
 #[derive(Clone, Debug)]
 struct SetState {
@@ -67,16 +98,18 @@ pub(crate) struct PowerThermalSample {
 }
 
 impl PowerThermal {
-    /// Returns a drive in thermal equilibrium at its idle power, whose power state 0 has a limit or not.
+    /// Returns a drive in thermal equilibrium at its idle power.
     pub(crate) fn new(
         power: &PowerFigures,
         thermal: &ThermalFigures,
-        is_capped: bool,
+        effects: &EffectFigures,
     ) -> PowerThermal {
+        let is_capped = effects.power_cap;
         let idle_c = thermal.ambient_c + thermal.r_c_per_w * power.idle_w;
         PowerThermal {
             power: power.clone(),
             thermal: thermal.clone(),
+            light: LightThrottling::new(thermal, effects),
             now: 0,
             sampled: 0,
             since_sample_j: 0.0,
@@ -144,7 +177,13 @@ impl PowerThermal {
 
     /// Returns the speed of the drive as a share of its full speed.
     pub(crate) fn speed_factor(&self) -> f64 {
-        self.thermal.factor.powi(self.throttle_steps as i32)
+        let light = self.light.filter(|light| light.is_active).map_or(1.0, |light| light.factor);
+        light * self.thermal.factor.powi(self.throttle_steps as i32)
+    }
+
+    /// Returns whether the drive is slowed down because it is hot.
+    fn is_throttled(&self) -> bool {
+        self.throttle_steps > 0 || self.light.is_some_and(|light| light.is_active)
     }
 
     /// Restarts the operation counts at zero, for a drive that was purged.
@@ -199,7 +238,7 @@ impl PowerThermal {
             power_w,
             body_c: self.body_c,
             junction_c: self.body_c + self.thermal.junction_c_per_w * power_w,
-            throttled: self.throttle_steps > 0,
+            throttled: self.is_throttled(),
         }
     }
 
@@ -226,6 +265,9 @@ impl PowerThermal {
         let decay = if time_constant > 0.0 { (-seconds / time_constant).exp() } else { 0.0 };
         let before = self.body_c;
         self.body_c = end + (self.body_c - end) * decay;
+        if let Some(light) = &mut self.light {
+            light.update(self.body_c);
+        }
         // A further step follows only where the last one does not cool the drive.
         let hot = self.body_c >= thermal.throttle_c;
         if self.body_c <= thermal.resume_c {

@@ -81,6 +81,8 @@ fn impossible_drives_are_refused_with_their_figures() {
         "effects.read_streams=9",
         "effects.watermark_superblocks=4",
         "effects.watermark_superblocks=4&effects.watermark_pace=1",
+        "effects.light_throttle_c=50",
+        "effects.light_throttle_c=90&effects.light_throttle_factor=0.7",
         "nand.t_r_us=-5",
     ] {
         let error = refused(&format!("tiny?{query}"));

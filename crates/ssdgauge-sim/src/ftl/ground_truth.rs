@@ -19,6 +19,8 @@ pub struct GroundTruth {
     pub collected_pages: u64,
     /// Pages copied from the SLC cache to native cells, by folding or by collection.
     pub folded_pages: u64,
+    /// Pages programmed without data: the rest of units that a read caused to be programmed early.
+    pub unused_pages: u64,
     /// Bytes that the host had written when garbage collection first copied a page.
     pub cliff: Option<u64>,
     /// Bytes that the host had written when a host write of the current step first found the SLC
@@ -48,16 +50,20 @@ impl GroundTruth {
         self.cache_exhausted = self.cache_exhausted.or(Some(self.host_bytes));
     }
 
-    /// Returns the bytes programmed to flash: the pages of the host and the copied ones.
+    /// Returns the bytes programmed to flash: the pages of the host, the copied and the unused ones.
     pub fn nand_bytes(&self) -> u64 {
-        (self.host_pages + self.moved_pages) * PAGE
+        self.nand_pages() * PAGE
+    }
+
+    fn nand_pages(&self) -> u64 {
+        self.host_pages + self.moved_pages + self.unused_pages
     }
 
     /// Returns the write amplification since `before`: bytes programmed for each byte of the host.
     /// `None` where the host wrote nothing.
     pub fn write_amplification_since(&self, before: &GroundTruth) -> Option<f64> {
         let bytes = self.host_bytes - before.host_bytes;
-        let pages = self.host_pages - before.host_pages + self.moved_pages - before.moved_pages;
+        let pages = self.nand_pages() - before.nand_pages();
         (bytes > 0).then(|| pages as f64 * PAGE as f64 / bytes as f64)
     }
 

@@ -147,6 +147,13 @@ impl Map {
         self.log[index] = page;
     }
 
+    /// Marks `slots` slots of `superblock` from `slot` on as written with the page of the slot before.
+    /// Of several slots of one page, collection moves the page once.
+    pub(crate) fn repeat_last(&mut self, superblock: Superblock, slot: u32, slots: u32) {
+        let page = self.log[self.first[superblock as usize] + slot as usize - 1];
+        (slot..slot + slots).for_each(|slot| self.write_stale(superblock, slot, page));
+    }
+
     /// Unmaps `page`.
     pub(crate) fn deallocate(&mut self, page: u32) {
         let old = std::mem::replace(&mut self.entries[page as usize], UNMAPPED);

@@ -218,9 +218,9 @@ fn complete(table: Table, query: &str) -> Result<ProfileSpec, ProfileError> {
     // Serialised again, the table has every key, and each value has the type of its field: a user
     // may write 4 for 4.0.
     let mut table = Table::try_from(&nominal).expect("a profile that was read can be written");
-    add_unset_keys(&mut table);
     let effects = Table::try_from(&nominal.effects).expect("effects that were read can be written");
     table.entry("effects").or_insert(Value::Table(effects));
+    add_unset_keys(&mut table);
     let mut query_keys = QueryKeys::default();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(|| ProfileError::Value {
@@ -247,18 +247,24 @@ fn complete(table: Table, query: &str) -> Result<ProfileSpec, ProfileError> {
     })
 }
 
-/// Adds the keys that a text without these faults does not state: the digest of such a drive covers
-/// its text, and remains that of the drives from before these keys.
+/// Adds the keys that a text without these faults and effects does not state: the digest of such a
+/// drive covers its text, and remains that of the drives from before these keys.
 fn add_unset_keys(table: &mut Table) {
     let never = Value::Float(-1.0);
+    let off = Value::Float(0.0);
     let unset = [
-        ("drop_at_s", never.clone()),
-        ("flip_at_s", never),
-        ("flush_fails", Value::Boolean(false)),
+        ("fault", "drop_at_s", never.clone()),
+        ("fault", "flip_at_s", never),
+        ("fault", "flush_fails", Value::Boolean(false)),
+        ("effects", "read_flushes_buffer", Value::Boolean(false)),
+        ("effects", "light_throttle_c", off.clone()),
+        ("effects", "light_throttle_factor", off.clone()),
+        ("effects", "recalibrate_k", off.clone()),
+        ("effects", "recalibrate_ms", off),
     ];
-    if let Some(Value::Table(faults)) = table.get_mut("fault") {
-        for (key, value) in unset {
-            faults.entry(key).or_insert(value);
+    for (section, key, value) in unset {
+        if let Some(Value::Table(figures)) = table.get_mut(section) {
+            figures.entry(key).or_insert(value);
         }
     }
 }

@@ -54,6 +54,34 @@ pub struct EffectFigures {
     /// How many times the work that keeps the number of free superblocks constant is done between the
     /// watermarks; above 1.
     pub watermark_pace: f64,
+    // A figure that is left out of the text where it is off leaves the digest of every drive that has
+    // other effects as it was.
+    /// Whether a read waits until the write buffer is empty: the unit that is not full is programmed
+    /// with unused slots.
+    #[serde(skip_serializing_if = "is_false")]
+    pub read_flushes_buffer: bool,
+    /// Body temperature at which the drive is throttled lightly, below `thermal.throttle_c`; 0 for
+    /// one stage of throttling. It ends as far below as `thermal.resume_c` is below `thermal.throttle_c`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub light_throttle_c: f64,
+    /// Share of the speed that light throttling leaves.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub light_throttle_factor: f64,
+    /// Change of the body temperature after which the read thresholds are calibrated, in kelvin; 0
+    /// for none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub recalibrate_k: f64,
+    /// Time for which a calibration stops the controller, in milliseconds.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub recalibrate_ms: f64,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 impl EffectFigures {
@@ -63,7 +91,7 @@ impl EffectFigures {
     }
 
     /// Returns each figure with its name, its minimum and its maximum.
-    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 16] {
+    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 20] {
         let watermark = f64::from(self.watermark_superblocks);
         [
             ("effects.direction_change_us", self.direction_change_us, 0.0, 100_000.0),
@@ -82,6 +110,10 @@ impl EffectFigures {
             ("effects.read_streams", f64::from(self.read_streams), 0.0, 8.0),
             ("effects.watermark_superblocks", watermark, 0.0, 10_000.0),
             ("effects.watermark_pace", self.watermark_pace, 0.0, 1_000.0),
+            ("effects.light_throttle_c", self.light_throttle_c, 0.0, 150.0),
+            ("effects.light_throttle_factor", self.light_throttle_factor, 0.0, 1.0),
+            ("effects.recalibrate_k", self.recalibrate_k, 0.0, 100.0),
+            ("effects.recalibrate_ms", self.recalibrate_ms, 0.0, 60_000.0),
         ]
     }
 }

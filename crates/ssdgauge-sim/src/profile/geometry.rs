@@ -192,6 +192,18 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
             effects.fold_until_share, effects.fold_from_share
         ));
     }
+    if effects.light_throttle_c > 0.0 && effects.light_throttle_factor < 0.1 {
+        return impossible(format!(
+            "effects.light_throttle_c needs an effects.light_throttle_factor from 0.1 to 1, not {}",
+            effects.light_throttle_factor
+        ));
+    }
+    if effects.light_throttle_c >= profile.thermal.throttle_c {
+        return impossible(format!(
+            "effects.light_throttle_c {} is not below thermal.throttle_c {}",
+            effects.light_throttle_c, profile.thermal.throttle_c
+        ));
+    }
     if effects.power_cap && profile.power.max_w == 0.0 {
         return impossible("effects.power_cap needs power.max_w".into());
     }

@@ -2,7 +2,9 @@
 
 use crate::support::{Recording, random_profile};
 use proptest::prelude::*;
-use ssdgauge_core::{Access, Bytes, Engine, Nanos, Preparation, RequestSource, Rig, Workload};
+use ssdgauge_core::{
+    Access, Bytes, Direction, Engine, Nanos, Preparation, RequestSource, Rig, Workload,
+};
 use ssdgauge_sim::VirtualRig;
 
 const PAGE: u64 = 4_096;
@@ -166,4 +168,34 @@ fn a_verification_counts_the_written_pages_and_finds_dropped_writes_alone() {
             ((128 << 20) + (128 << 10), "other data (one bit differs)"),
         ]
     );
+}
+
+#[test]
+fn units_that_a_read_causes_to_be_programmed_in_part_keep_their_data() {
+    // A unit of 16 pages: most are programmed in part.
+    let drive = (0..).map(small).find(|text| text.contains("program_kib = 64\n")).unwrap();
+    let text = format!("{drive}\n[effects]\nread_flushes_buffer = true\n");
+    let mut rig = VirtualRig::from_toml("partial", &text, "", 5).unwrap();
+    rig.keep_generations();
+    let span = rig.drive().capacity;
+    let stream = crate::support::stream(Access::Random, PAGE, 50, 1, span);
+    let load = Workload { engine: Engine::IoUring, streams: vec![stream.clone()] };
+    let until = crate::support::bytes(6 * span.0);
+    let seed = rig.next_stream_seed(&load, &until, 0);
+    let mut source = RequestSource::new(&stream, 0, seed);
+    rig.run(&load, &until, &mut Recording::brief()).unwrap();
+    let mut plain = vec![0u32; (span.0 / PAGE) as usize];
+    let mut writes = 0;
+    for _ in 0..6 * span.0 / PAGE {
+        let request = source.deal();
+        if request.direction == Direction::Write {
+            writes += 1;
+            plain[(request.offset / PAGE) as usize] = writes;
+        }
+    }
+    let truth = rig.ground_truth();
+    assert!(truth.unused_pages > u64::from(writes) && truth.collected_pages > 0, "{truth:?}");
+    for (page, generation) in plain.iter().enumerate() {
+        assert_eq!(rig.generation(page as u32), *generation, "page {page}");
+    }
 }

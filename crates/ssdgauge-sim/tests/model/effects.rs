@@ -288,3 +288,67 @@ fn collection_between_watermarks_has_the_period_and_the_depth_of_their_arithmeti
     let ratio = all / mean(&even);
     assert!((0.8..1.02).contains(&ratio), "{ratio}");
 }
+
+#[test]
+fn a_read_behind_a_write_waits_until_the_buffer_is_programmed() {
+    // No collection, no suspended operation; a drive of its own, so that what it wrote can be counted.
+    let text = "nvme-datacentre?capacity=4GB&state=filled&over_provisioning=90%&nand.t_prog_us=500&nand.t_bers_us=0\
+                &nand.channel_mb_s=1000000&nand.program_kib=64";
+    let mixed = |keys: &str| {
+        let mut rig = VirtualRig::open(&format!("{text}{keys}"), 1).unwrap();
+        let mut recording = Recording::default();
+        rig.run(&workload(random(50)), &seconds(4), &mut recording).unwrap();
+        (recording, rig.ground_truth())
+    };
+    let (free, before) = mixed("");
+    let (flushed, truth) = mixed("&effects.read_flushes_buffer=true");
+    assert_eq!(before.unused_pages, 0);
+    // Of a deck of 100 cards with 50 reads, 50 × 50 ÷ (100 × 99) of the places have a read behind a write.
+    let behind = 50.0 * 50.0 / (100.0 * 99.0);
+    let found = cycle_us(&flushed) - cycle_us(&free);
+    let expected = behind * 500.0;
+    assert!((found / expected - 1.0).abs() < 0.03, "{found} us, {expected} us");
+    // Each time a unit of 16 pages is programmed, of which the writes since the last one are used.
+    let ios = flushed.ios() as f64;
+    let unused = 16.0 * behind * ios - ios / 2.0;
+    let found = truth.unused_pages as f64;
+    assert!((found / unused - 1.0).abs() < 0.03, "{found} pages, {unused} pages");
+    assert_eq!(truth.nand_bytes(), 4_096 * (truth.host_pages + truth.unused_pages));
+    // Without writes there is nothing to wait for.
+    let effect = "&effects.read_flushes_buffer=true";
+    assert!(run(effect, random(100)) == run("", random(100)));
+}
+
+#[test]
+fn a_recalibration_stops_the_drive_each_time_its_temperature_has_changed_by_so_much() {
+    let keys = "&thermal.c_j_per_c=2&thermal.throttle_c=120&thermal.resume_c=110";
+    let effect = format!("{keys}&effects.recalibrate_k=2&effects.recalibrate_ms=30");
+    let text = |keys: &str| format!("nvme-datacentre?capacity=4GB&state=filled{keys}");
+    let heated = |keys: &str| {
+        let mut rig = VirtualRig::open(&text(keys), 1).unwrap();
+        let reads = stream(Access::Random, 4_096, 100, 32, Bytes(1 << 30));
+        let mut recording = Recording::default();
+        rig.run(&workload(reads), &seconds(120), &mut recording).unwrap();
+        recording
+    };
+    let recording = heated(&effect);
+    let stalls = |recording: &Recording| {
+        let is_long = |ns: Option<u64>| ns.is_some_and(|ns| (29_000_000..33_000_000).contains(&ns));
+        recording.intervals.iter().filter(|second| is_long(second.latency.max())).count()
+    };
+    assert_eq!(stalls(&heated(keys)), 0);
+    let mut calibrated = f64::NAN;
+    let mut expected = 0;
+    for body in recording.values("temperature_c") {
+        // The first reading differs from the temperature of the idle drive by less than a step.
+        if calibrated.is_nan() {
+            calibrated = body;
+        }
+        if (body - calibrated).abs() >= 2.0 {
+            calibrated = body;
+            expected += 1;
+        }
+    }
+    let found = stalls(&recording);
+    assert!(expected >= 3 && found.abs_diff(expected) <= 1, "{found} stops, {expected} expected");
+}

@@ -158,6 +158,37 @@ fn a_second_throttle_step_follows_where_one_does_not_cool_the_drive() {
 }
 
 #[test]
+fn a_light_stage_of_throttling_leaves_its_share_and_precedes_the_steps() {
+    // At full speed the drive would reach the steps; at 70 % it stays below them.
+    let spec = "mlc-client?capacity=64GB&state=filled&thermal.c_j_per_c=2&thermal.r_c_per_w=9\
+                &thermal.throttle_c=THROTTLE&thermal.resume_c=RESUME&thermal.factor=0.4\
+                &effects.light_throttle_c=60&effects.light_throttle_factor=0.7";
+    let run = |throttle: u32| {
+        let spec = spec.replace("THROTTLE", &throttle.to_string());
+        let spec = spec.replace("RESUME", &(throttle - 4).to_string());
+        let mut rig = VirtualRig::open(&spec, 1).unwrap();
+        let load = workload(stream(Access::Sequential, 131_072, 100, 8, rig.drive().capacity));
+        let mut recording = Recording::default();
+        rig.run(&load, &seconds(200), &mut recording).unwrap();
+        let ios: Vec<f64> = recording.intervals[..200].iter().map(|i| i.ios as f64).collect();
+        let shares: Vec<f64> = ios.iter().map(|n| n / ios[0]).collect();
+        (recording.values("temperature_c"), recording.values("throttled"), shares)
+    };
+    let (body, throttled, shares) = run(90);
+    let first = body.iter().position(|c| *c >= 60.0).unwrap();
+    assert_eq!(throttled.iter().position(|value| *value > 0.0), Some(first));
+    assert!((shares[first + 1] - 0.7).abs() < 0.01, "{}", shares[first + 1]);
+    // Full speed or 70 % of it, and full speed again where the drive is four kelvins cooler.
+    assert!(shares.iter().all(|share| (share - 1.0).abs() < 0.01 || (share - 0.7).abs() < 0.01));
+    let back = (first..199).find(|at| throttled[*at] == 0.0);
+    assert!(back.is_none_or(|at| body[at] <= 56.0), "{body:?}");
+    // Where 70 % is still too hot, a step of 40 % follows behind the light stage.
+    let (_, _, shares) = run(62);
+    let slowest = shares.iter().copied().fold(1.0, f64::min);
+    assert!((slowest - 0.7 * 0.4).abs() < 0.01, "{slowest}");
+}
+
+#[test]
 fn mlc_client_throttles_after_about_the_published_time() {
     let mut rig = VirtualRig::open("mlc-client?capacity=64GB", 1).unwrap();
     let load = workload(stream(Access::Sequential, 131_072, 0, 8, rig.drive().capacity));
