@@ -73,22 +73,35 @@ impl BlockSizes {
         for (number, share) in self.0.iter().enumerate() {
             let size = share.size;
             if !BLOCK_SIZES.contains(&size) || !size.0.is_multiple_of(512) {
-                return Some(format!("a size of {size} is not a multiple of 512 B up to 64 MiB"));
+                return Some(format!(
+                    "a size of {} is not a multiple of 512 B up to 64 MiB",
+                    size.as_block()
+                ));
             }
             if self.0[..number].iter().any(|before| before.size == size) {
-                return Some(format!("{size} is listed twice"));
+                return Some(format!("{} is listed twice", size.as_block()));
             }
             if !(1..=100).contains(&share.percent) {
-                return Some(format!("{size} has {} percent, not 1 to 100", share.percent));
+                return Some(format!(
+                    "{} has {} percent, not 1 to 100",
+                    size.as_block(),
+                    share.percent
+                ));
             }
             // Consecutive requests adjoin, so that each begins on a multiple of the smallest size.
             if !size.0.is_multiple_of(smallest.0) {
-                return Some(format!("{size} is no multiple of the smallest size, {smallest}"));
+                return Some(format!(
+                    "{} is no multiple of the smallest size, {}",
+                    size.as_block(),
+                    smallest.as_block()
+                ));
             }
             // A hot block has the largest size, and holds whole requests of the others.
             if is_hot && !largest.0.is_multiple_of(size.0) {
                 return Some(format!(
-                    "{largest}, the size of a hot block, is no multiple of {size}"
+                    "{}, the size of a hot block, is no multiple of {}",
+                    largest.as_block(),
+                    size.as_block()
                 ));
             }
         }

@@ -1,5 +1,6 @@
 //! The figures of an open loop, and the findings about its load generator.
 
+use crate::rounded;
 use crate::sample::{Finding, FindingKind, Severity};
 use crate::schedule::MAX_LAG;
 use crate::statistics::histogram::Histogram;
@@ -200,8 +201,9 @@ impl OpenLoop {
                 FindingKind::Overloaded,
                 Severity::Warning,
                 format!(
-                    "{unsent} requests of stream '{stream}' were due and not sent before the end of \
-                     the step, with at most {slots} requests in flight"
+                    "{} requests of stream '{stream}' were due and not sent before the end of the \
+                     step, with at most {slots} requests in flight",
+                    rounded::count(*unsent)
                 ),
                 "the rate exceeds what the drive completes or what the program sends, so latencies \
                  grow with the duration of the step; use a lower rate",
@@ -220,10 +222,12 @@ impl OpenLoop {
             FindingKind::Withheld,
             Severity::Warning,
             format!(
-                "{withheld} requests of stream '{stream}' ({}) were sent up to {longest} after \
+                "{} requests of stream '{stream}' ({}) were sent up to {} after \
                  their due time, because no slot of their thread was free ({slots} slots in all \
                  threads)",
-                Bytes(*withheld_bytes).about()
+                rounded::count(*withheld),
+                Bytes(*withheld_bytes).about(),
+                longest.about()
             ),
             "latencies count from the due time and contain this delay, but the drive received \
              fewer requests at once than were due, which service latencies do not show; use more \
@@ -253,9 +257,9 @@ impl OpenLoop {
             if delay > most * value {
                 severity = if is_bulk { Severity::Invalid } else { severity };
                 late.push(format!(
-                    "{:.1} µs at a {name} of {:.1} µs ({:.1} %)",
-                    delay / 1e3,
-                    value / 1e3,
+                    "{} at a {name} of {} ({:.1} %)",
+                    rounded::latency(delay / 1e3),
+                    rounded::latency(value / 1e3),
                     100.0 * delay / value
                 ));
             }
@@ -366,7 +370,7 @@ mod tests {
             (finding.kind, finding.severity),
             (FindingKind::GeneratorLate, Severity::Invalid)
         );
-        let expected = "4000.0 µs at a p99 of 115";
+        let expected = "4.00 ms at a p99 of 11.5 ms";
         assert!(finding.text.contains(expected), "{}", finding.text);
         assert!(finding.text.contains("at a p99.9 of"), "{}", finding.text);
         assert!(!finding.text.contains("median"), "{}", finding.text);
@@ -401,7 +405,7 @@ mod tests {
         assert_eq!(figures.lateness_max_us, Some(942_000.0));
         let [finding] = &findings(&count, &values(&[(8_973, 100)]))[..] else { panic!() };
         assert_eq!(finding.kind, FindingKind::Withheld);
-        for part in ["943 requests", "3.86 MB", "942ms", "(2058 slots in all threads)"] {
+        for part in ["943 requests", "3.86 MB", "942 ms", "(2058 slots in all threads)"] {
             assert!(finding.text.contains(part), "{part}: {}", finding.text);
         }
     }

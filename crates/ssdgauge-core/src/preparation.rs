@@ -138,8 +138,8 @@ impl Preparation {
     pub fn label(&self) -> String {
         match self {
             Preparation::Purge | Preparation::PurgeBy(_) => "purge".into(),
-            Preparation::Trim { span, .. } => format!("trim {span}"),
-            Preparation::Fill { span, .. } => format!("fill {span}"),
+            Preparation::Trim { span, .. } => format!("trim {}", span.exact()),
+            Preparation::Fill { span, .. } => format!("fill {}", span.exact()),
             Preparation::Power(saving) => saving.to_string(),
             Preparation::WriteCache(cache) => format!("write cache {cache}"),
         }

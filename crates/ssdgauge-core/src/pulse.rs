@@ -48,10 +48,16 @@ impl Pulse {
     /// Returns why there is no such pulse, as a clause; `None` where there is.
     pub fn defect(&self) -> Option<String> {
         if self.on == Nanos::ZERO || self.on > LONGEST_PULSE {
-            return Some(format!("a pulse is on for {}, not up to {LONGEST_PULSE}", self.on));
+            return Some(format!(
+                "a pulse is on for {}, not up to {}",
+                self.on.about(),
+                LONGEST_PULSE.about()
+            ));
         }
         let is_off = self.off > Nanos::ZERO && self.off <= LONGEST_PAUSE;
-        (!is_off).then(|| format!("a pulse is off for {}, not up to {LONGEST_PAUSE}", self.off))
+        (!is_off).then(|| {
+            format!("a pulse is off for {}, not up to {}", self.off.about(), LONGEST_PAUSE.about())
+        })
     }
 }
 

@@ -364,7 +364,7 @@ pub enum RigError {
     #[error("{0}")]
     Changed(String),
     /// The bytes written exceed, or would exceed, the write budget of the plan.
-    #[error("{drive}: {} written, where the plan allows {}", written.about(), most.about())]
+    #[error("{drive}: {} written, where the plan allows {}", written.about_and_exact(), most.about_and_exact())]
     OverBudget {
         /// The target.
         drive: String,
@@ -385,7 +385,7 @@ pub enum RigError {
     #[error("{0} is gone")]
     Gone(String),
     /// The target is smaller than at its opening.
-    #[error("{drive} shrank from {was} to {now}")]
+    #[error("{drive} shrank from {} to {}", was.about_and_exact(), now.about_and_exact())]
     Shrank {
         /// The target.
         drive: String,
@@ -395,7 +395,7 @@ pub enum RigError {
         now: Bytes,
     },
     /// The drive does not respond.
-    #[error("{drive} has not answered for {silence}")]
+    #[error("{drive} has not answered for {}", silence.about())]
     Hung {
         /// The target.
         drive: String,

@@ -1,7 +1,7 @@
 //! Numbers, sizes and times rounded for people: three significant digits, decimal units, thousands set
-//! apart. `Display` of the types is exact, and reads back as the same value.
+//! apart, a space in front of the unit. Every text but JSON, CSV and what can be typed again uses them.
 
-use crate::{Bytes, Nanos};
+use crate::{Bytes, Metric, Nanos};
 
 /// Returns `value` with three to four significant digits: `1,234`, `56.7`, `8.90`; a dash for one that
 /// is not finite.
@@ -32,6 +32,20 @@ pub fn latency(us: f64) -> String {
 /// Returns a number of things: `1 run`, `2 runs`, `0 runs`. `noun` takes an s in the plural.
 pub fn count_of(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Returns a count with its thousands set apart: `1,234,567`.
+pub fn count(n: u64) -> String {
+    grouped(&n.to_string())
+}
+
+/// Returns two rounded values as a range, with the unit once where both have the same one:
+/// `8.01 to 8.12 ms`, `950 µs to 1.20 ms`.
+pub fn range(low: &str, high: &str) -> String {
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
 }
 
 /// Returns the decimal digits of a number with its thousands set apart.
@@ -67,6 +81,12 @@ impl Bytes {
         }
     }
 
+    /// Returns the size as [`Bytes::about`] does, and in bytes, for one that is compared with another:
+    /// `500 GB (500,107,862,016 bytes)`.
+    pub fn about_and_exact(self) -> String {
+        format!("{} ({} bytes)", self.about(), count(self.0))
+    }
+
     /// Returns the size with its uncertainty, both in the unit of the size and with equal decimals:
     /// `2.73 ± 0.49 GB`. An uncertainty below the last of three digits gets as many as show it.
     pub fn about_within(self, uncertainty: Bytes) -> String {
@@ -94,27 +114,31 @@ impl Bytes {
         match self.0 {
             0 => "0 B".to_owned(),
             whole if whole.is_multiple_of(KIB * KIB) => {
-                format!("{} MiB", grouped_count(whole >> 20))
+                format!("{} MiB", count(whole >> 20))
             }
-            whole if whole.is_multiple_of(KIB) => format!("{} KiB", grouped_count(whole >> 10)),
-            whole => format!("{} B", grouped_count(whole)),
+            whole if whole.is_multiple_of(KIB) => format!("{} KiB", count(whole >> 10)),
+            whole => format!("{} B", count(whole)),
         }
     }
 }
 
-fn grouped_count(n: u64) -> String {
-    grouped(&n.to_string())
-}
-
 impl Nanos {
-    /// Returns the duration rounded: `24 s`, `1 min 54 s`, `2 h 05 min`; below 1 s as [`latency`].
-    /// `Display` is closer.
+    /// Returns the duration rounded: `24 s`, `1 min 54 s`, `2 h 05 min`; below 1 s as [`latency`], and
+    /// below 10 s with decimals where it is no whole number: `1.50 s`.
     pub fn about(self) -> String {
-        if (1..1_000_000_000).contains(&self.0) {
-            return latency(self.as_micros_f64());
+        // A limit of a protocol is a whole number; a measured time has three digits.
+        match self.0 {
+            1..1_000_000_000 if self.0.is_multiple_of(1_000_000) => {
+                return format!("{} ms", self.0 / 1_000_000);
+            }
+            1..1_000_000 if self.0.is_multiple_of(1_000) => return format!("{} µs", self.0 / 1_000),
+            1..1_000_000_000 => return latency(self.as_micros_f64()),
+            _ => {}
         }
+        let seconds = number(self.as_secs_f64());
         let whole = self.as_secs_f64().round() as u64;
         match whole {
+            0..10 if !seconds.ends_with(".00") => format!("{seconds} s"),
             0..90 => format!("{whole} s"),
             90..3_600 if whole.is_multiple_of(60) => format!("{} min", whole / 60),
             90..3_600 => format!("{} min {:02} s", whole / 60, whole % 60),
@@ -123,9 +147,49 @@ impl Nanos {
     }
 }
 
+impl Metric {
+    /// Returns `value` with its unit: latencies in µs, ms or s, a load multiple in all of its digits.
+    pub fn about(self, value: f64) -> String {
+        match (self, self.unit()) {
+            _ if !value.is_finite() => number(value),
+            (Metric::LoadMultiple, unit) => {
+                let digits = format!("{value:.6}");
+                format!("{}{unit}", grouped(digits.trim_end_matches('0').trim_end_matches('.')))
+            }
+            (metric, _) if metric.is_latency() => latency(value),
+            (_, "") => number(value),
+            (_, unit) => format!("{} {unit}", number(value)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_has_the_unit_of_its_metric_and_a_latency_the_unit_of_its_size() {
+        for (metric, value, words) in [
+            (Metric::Iops, 47_590.6, "47,591 IOPS"),
+            (Metric::ThroughputMbS, 726.4, "726 MB/s"),
+            (Metric::LatP99Us, 8_070.2, "8.07 ms"),
+            (Metric::LatP99Us, 65.24, "65.2 µs"),
+            (Metric::LatMaxUs, 2.5e6, "2.50 s"),
+            (Metric::LoadMultiple, 12.0, "12×"),
+            (Metric::LoadMultiple, 0.3125, "0.3125×"),
+            (Metric::WriteAmplification, 5.8, "5.80"),
+            (Metric::PowerW, f64::INFINITY, "–"),
+        ] {
+            assert_eq!(metric.about(value), words);
+        }
+    }
+
+    #[test]
+    fn a_range_repeats_its_unit_only_where_it_differs() {
+        assert_eq!(range("8.01 ms", "8.12 ms"), "8.01 to 8.12 ms");
+        assert_eq!(range("950 µs", "1.20 ms"), "950 µs to 1.20 ms");
+        assert_eq!(range("10", "–"), "10 to –");
+    }
 
     #[test]
     fn a_size_and_its_uncertainty_have_one_unit_and_equal_decimals() {
@@ -161,7 +225,12 @@ mod tests {
         for (nanos, words) in [
             (0, "0 s"),
             (4_200, "4.20 µs"),
+            (1_000_000, "1 ms"),
+            (1_004_000, "1.00 ms"),
             (250_000_000, "250 ms"),
+            (1_000_400_000, "1 s"),
+            (1_500_000_000, "1.50 s"),
+            (9_996_000_000, "10 s"),
             (24_400_000_000, "24 s"),
             (114_000_000_000, "1 min 54 s"),
             (120_000_000_000, "2 min"),

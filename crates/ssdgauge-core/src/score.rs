@@ -127,7 +127,7 @@ impl Window {
 impl std::fmt::Display for Window {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Window::Time(time) => write!(f, "last {time}"),
+            Window::Time(time) => write!(f, "last {}", time.about()),
             // A size that was divided by a shortening is no whole number of a unit.
             Window::Bytes(bytes) => write!(f, "last {}", bytes.about().replacen(".0 ", " ", 1)),
         }

@@ -29,7 +29,7 @@ impl SteadyRounds {
         debug_assert!(
             rule.round >= Nanos::SECOND && rule.round.0.is_multiple_of(Nanos::SECOND.0),
             "a round of {} is not a whole number of seconds",
-            rule.round
+            rule.round.about()
         );
         SteadyRounds {
             rule,

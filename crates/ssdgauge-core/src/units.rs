@@ -1,7 +1,9 @@
-//! Sizes and durations as types, with their text forms.
+//! Sizes and durations as types, and the texts that they are read from.
+//!
+//! They have no `Display`: a text says whether it is for people ([`Bytes::about`], [`Bytes::as_block`],
+//! [`Nanos::about`]) or exact, as it is typed (`exact`).
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 use std::str::FromStr;
@@ -141,9 +143,10 @@ impl FromStr for Nanos {
     }
 }
 
-impl fmt::Display for Bytes {
-    /// Writes the size exactly, in the largest unit that needs no fraction: `64GB`, `4KiB`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Bytes {
+    /// Returns the size exactly, in the largest unit that needs no fraction, as it is typed: `64GB`,
+    /// `4KiB`. Labels of steps have it, so it never changes; other texts have [`Bytes::about`].
+    pub fn exact(self) -> String {
         const DECIMAL: [(&str, u64); 4] =
             [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
         const BINARY: [(&str, u64); 4] =
@@ -159,27 +162,14 @@ impl fmt::Display for Bytes {
             (_, binary) => binary,
         };
         match shortest {
-            Some((name, unit)) => write!(f, "{}{name}", self.0 / unit),
-            None => write!(f, "{}B", self.0),
+            Some((name, unit)) => format!("{}{name}", self.0 / unit),
+            None => format!("{}B", self.0),
         }
     }
-}
 
-impl fmt::Display for Nanos {
-    /// Writes a rounded duration: `250ms`, `1.5s`, `2min 10s`, `3h 20min`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SECOND: u64 = 1_000_000_000;
-        let seconds = self.0 / SECOND;
-        match self.0 {
-            0 => write!(f, "0s"),
-            1..1_000 => write!(f, "{}ns", self.0),
-            1_000..1_000_000 => write!(f, "{}us", decimals(self.0, 1_000)),
-            1_000_000..SECOND => write!(f, "{}ms", decimals(self.0, 1_000_000)),
-            _ if seconds < 60 => write!(f, "{}s", decimals(self.0, SECOND)),
-            _ if seconds < 3_600 => pair(f, seconds, 60, "min", "s"),
-            _ if seconds < 86_400 => pair(f, seconds / 60, 60, "h", "min"),
-            _ => pair(f, seconds / 3_600, 24, "d", "h"),
-        }
+    /// Returns the number of whole units in the size.
+    pub fn blocks_of(self, unit: Bytes) -> u64 {
+        self.0 / unit.0.max(1)
     }
 }
 
@@ -188,10 +178,10 @@ fn decimals(value: u64, unit: u64) -> String {
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-fn pair(f: &mut fmt::Formatter<'_>, n: u64, per: u64, big: &str, small: &str) -> fmt::Result {
+fn pair(n: u64, per: u64, big: &str, small: &str) -> String {
     match n % per {
-        0 => write!(f, "{}{big}", n / per),
-        rest => write!(f, "{}{big} {rest}{small}", n / per),
+        0 => format!("{}{big}", n / per),
+        rest => format!("{}{big} {rest}{small}", n / per),
     }
 }
 
@@ -200,6 +190,23 @@ impl Nanos {
     pub const ZERO: Nanos = Nanos(0);
     /// One second, the length of an interval.
     pub const SECOND: Nanos = Nanos(1_000_000_000);
+
+    /// Returns the duration as labels of steps have it: `250ms`, `1.5s`, `2min 10s`, `3h 20min`. It
+    /// never changes; other texts have [`Nanos::about`].
+    pub fn exact(self) -> String {
+        const SECOND: u64 = 1_000_000_000;
+        let seconds = self.0 / SECOND;
+        match self.0 {
+            0 => "0s".to_owned(),
+            1..1_000 => format!("{}ns", self.0),
+            1_000..1_000_000 => format!("{}us", decimals(self.0, 1_000)),
+            1_000_000..SECOND => format!("{}ms", decimals(self.0, 1_000_000)),
+            _ if seconds < 60 => format!("{}s", decimals(self.0, SECOND)),
+            _ if seconds < 3_600 => pair(seconds, 60, "min", "s"),
+            _ if seconds < 86_400 => pair(seconds / 60, 60, "h", "min"),
+            _ => pair(seconds / 3_600, 24, "d", "h"),
+        }
+    }
 
     /// Returns `seconds` as a duration.
     pub const fn from_secs(seconds: u64) -> Nanos {
@@ -219,13 +226,6 @@ impl Nanos {
     /// Returns `self - other`, or zero where `other` is larger.
     pub fn saturating_sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
-    }
-}
-
-impl Bytes {
-    /// Returns the number of whole units in the size.
-    pub fn blocks_of(self, unit: Bytes) -> u64 {
-        self.0 / unit.0.max(1)
     }
 }
 
@@ -306,10 +306,10 @@ mod tests {
     #[test]
     fn a_written_size_is_read_back_equal() {
         for bytes in [0, 1, 512, 4_000, 4_096, 131_072, 64_000_000_000, 4 << 30, 68_719_476_736] {
-            assert_eq!(Bytes(bytes).to_string().parse(), Ok(Bytes(bytes)));
+            assert_eq!(Bytes(bytes).exact().parse(), Ok(Bytes(bytes)));
         }
-        assert_eq!(Bytes(131_072).to_string(), "128KiB");
-        assert_eq!(Bytes(64_000_000_000).to_string(), "64GB");
+        assert_eq!(Bytes(131_072).exact(), "128KiB");
+        assert_eq!(Bytes(64_000_000_000).exact(), "64GB");
     }
 
     #[test]
@@ -323,7 +323,7 @@ mod tests {
             (12_000_000_000_000, "3h 20min"),
             (4_200, "4.2us"),
         ] {
-            assert_eq!(Nanos(nanos).to_string(), text);
+            assert_eq!(Nanos(nanos).exact(), text);
         }
     }
 }

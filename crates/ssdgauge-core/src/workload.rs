@@ -5,6 +5,7 @@ pub use crate::arrival::{Arrival, LatencyClock};
 use crate::block_sizes::BlockSizes;
 use crate::distribution::Distribution;
 use crate::pulse::Pulse;
+use crate::rounded;
 use crate::sample::Direction;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -330,8 +331,10 @@ impl Stream {
     /// Returns the requests of the stream in words for a printed plan.
     pub fn describe(&self) -> String {
         let load = match (self.arrival.per_second(), self.in_flight_limit()) {
-            (Some(rate), None) => format!("{rate:.2} requests/s"),
-            (Some(rate), Some(limit)) => format!("{rate:.2} requests/s, at most QD{limit}"),
+            (Some(rate), None) => format!("{} requests/s", rounded::number(rate)),
+            (Some(rate), Some(limit)) => {
+                format!("{} requests/s, at most QD{limit}", rounded::number(rate))
+            }
             (None, _) => format!("QD{} × {}", self.queue_depth, self.threads),
         };
         let (access, size) = (self.order(), self.size_words());

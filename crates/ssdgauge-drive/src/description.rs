@@ -18,6 +18,7 @@ use crate::power_log::PowerLog;
 use crate::query::{self, CommandSet, feature};
 use crate::state::{self, SanitizeLog, Security, Transition};
 use crate::sysfs_device::SysfsDevice;
+use ssdgauge_core::rounded::count;
 use ssdgauge_core::{Bytes, DriveDescription, Finding, FindingKind, Severity, Value};
 use ssdgauge_os::sysfs::device_size;
 use std::fs::OpenOptions;
@@ -349,8 +350,10 @@ fn implausible_values(device: &SysfsDevice, results: &QueryResults) -> Vec<Strin
             )),
             (Some(format), Some(size)) if blocks.checked_mul(format.block) != Some(size.0) => {
                 texts.push(format!(
-                    "the drive reports {blocks} blocks of {}, the kernel {size}",
-                    Bytes(format.block)
+                    "the drive reports {} blocks of {}, the kernel {}",
+                    count(*blocks),
+                    Bytes(format.block).as_block(),
+                    size.about_and_exact()
                 ));
             }
             (Some(_), Some(_) | None) => {}

@@ -106,13 +106,15 @@ pub fn judge(
     }
     if let Some(silence) = outcome.silence {
         let text = match outcome.by {
-            EndedBy::Stop => format!("the drive did not finish its last requests within {silence}"),
+            EndedBy::Stop => {
+                format!("the drive did not finish its last requests within {}", silence.about())
+            }
             EndedBy::Time
             | EndedBy::Bytes
             | EndedBy::Faults
             | EndedBy::DeviceLag
             | EndedBy::HostLag => {
-                format!("the drive did not respond for {silence}; the step was given up")
+                format!("the drive did not respond for {}; the step was given up", silence.about())
             }
         };
         let advice = "check the kernel log; a drive that hangs may need a power cycle";
@@ -127,7 +129,11 @@ pub fn judge(
             sink.finding(Finding::new(
                 FindingKind::TargetShrank,
                 Severity::Invalid,
-                format!("the target shrank from {opened_size} to {now} during the test"),
+                format!(
+                    "the target shrank from {} to {} during the test",
+                    opened_size.about_and_exact(),
+                    now.about_and_exact()
+                ),
                 "another program resized it, or the drive was reset; start a new run",
             ));
             let drive = drive.target.clone();

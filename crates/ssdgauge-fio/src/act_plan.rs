@@ -3,6 +3,7 @@
 use crate::act_log::{ActForm, ActLog, BinUnit, Bins, READS};
 use crate::import::{Imported, ImportedStep};
 use crate::import_error::ImportError;
+use ssdgauge_core::rounded::number;
 use ssdgauge_core::{
     Action, Arrival, Bytes, Deviation, Direction, DriveInfo, EngineReport, Figure, Finding,
     FindingKind, Histogram, Interval, Nanos, PASSED, Phase, PhaseKind, Plan, Reading, Severity,
@@ -192,12 +193,14 @@ impl ActLog {
         let (mut fails, mut passes) = (self.stopped.is_some(), true);
         for (latency, allowed) in &limits.limits.above {
             let (least, most) = worst(latency.0);
-            readings.push(reading(format!("worst_slice_above_{latency}_percent"), least));
+            readings.push(reading(format!("worst_slice_above_{}_percent", latency.exact()), least));
             fails |= least >= *allowed;
             passes &= most < *allowed;
             if least >= *allowed {
                 let text = format!(
-                    "{least:.3} % of the reads took longer than {latency} in the worst slice"
+                    "{} % of the reads took longer than {} in the worst slice",
+                    number(least),
+                    latency.about()
                 );
                 findings.push(Finding::new(FindingKind::Overloaded, Severity::Note, text, ""));
             }
@@ -236,7 +239,9 @@ impl ActLog {
         }
         let planned = self.rate("test-duration-sec").unwrap_or(0.0);
         if (self.seconds as f64) < planned {
-            let text = format!("the log ends after {} s of {planned} s", self.seconds);
+            let (is, planned) = (Nanos::from_secs(self.seconds), planned * 1e9);
+            let planned = Nanos(planned as u64).about();
+            let text = format!("the log ends after {} of {planned}", is.about());
             warn(FindingKind::Imported, text, "a test that ends early says less than a whole one");
         }
         if self.unit == BinUnit::Microsecond {

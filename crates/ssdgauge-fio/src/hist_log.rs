@@ -6,6 +6,7 @@
 
 use crate::import_error::ImportError;
 use crate::output::{Job, Latency, Side};
+use ssdgauge_core::rounded::count;
 use ssdgauge_core::{Direction, Finding, FindingKind, Histogram, Interval, Nanos, Severity};
 use std::collections::BTreeMap;
 
@@ -235,9 +236,11 @@ fn lost_finding(job: &Job, direction: Direction, lost: u64, of: u64) -> Finding 
         FindingKind::Imported,
         Severity::Warning,
         format!(
-            "the histogram log of job '{}' lacks {lost} of {of} {name}s ({share:.1} %): the course \
+            "the histogram log of job '{}' lacks {} of {} {name}s ({share:.1} %): the course \
              in time is that of the others; totals and percentiles are those of the JSON",
-            job.jobname
+            job.jobname,
+            count(lost),
+            count(of)
         ),
         "fio loses windows of this log; a run of ssdgauge records every second",
     )

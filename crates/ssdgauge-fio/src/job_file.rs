@@ -63,7 +63,7 @@ pub fn job_file(plan: &Plan, target: &JobTarget) -> Result<String, NameError> {
         writer.test(number, test);
     }
     if writer.pause > Nanos::ZERO {
-        writer.missing(&format!("a rest of {} at the end", writer.pause));
+        writer.missing(&format!("a rest of {} at the end", writer.pause.about()));
     }
     Ok(writer.text)
 }
@@ -179,8 +179,9 @@ impl Writer {
                     self.pause += Nanos((rest * 1e9) as u64).min(at_most);
                 }
                 None => self.missing(&format!(
-                    "a rest behind this step, so that it takes {:.0} % of the time, at most {at_most}",
-                    busy * 100.0
+                    "a rest behind this step, so that it takes {:.0} % of the time, at most {}",
+                    busy * 100.0,
+                    at_most.about()
                 )),
             },
         }

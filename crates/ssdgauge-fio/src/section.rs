@@ -78,7 +78,7 @@ pub(crate) fn of_workload(workload: &Workload, until: &Until) -> Vec<Section> {
     let mut sections: Vec<Section> =
         streams.map(|stream| of_stream(stream, workload.engine, until)).collect();
     if let ([first, _, ..], Some(bytes)) = (sections.as_mut_slice(), until.bytes) {
-        first.missing.push(format!("one limit of {bytes} for all streams together"));
+        first.missing.push(format!("one limit of {} for all streams together", bytes.about()));
     }
     sections
 }
@@ -205,8 +205,10 @@ fn sizes(section: &mut Section, stream: &Stream) {
         section.missing.push(words.into());
     }
     if !stream.distribution.is_uniform() {
-        let words =
-            format!("hot blocks of {}: those of fio have the smallest size", stream.block_size);
+        let words = format!(
+            "hot blocks of {}: those of fio have the smallest size",
+            stream.block_size.as_block()
+        );
         section.missing.push(words);
     }
 }

@@ -45,7 +45,10 @@ pub enum TargetError {
     #[error("{0}")]
     Size(String),
     /// The file system has too little free space.
-    #[error("a scratch file of {requested} does not fit into {path}: {} are free", free.about())]
+    #[error(
+        "a scratch file of {} does not fit into {path}: {} are free",
+        requested.about(), free.about()
+    )]
     NoRoom {
         /// The folder.
         path: PathBuf,
@@ -233,7 +236,7 @@ pub(crate) fn parent(path: &Path) -> &Path {
 }
 
 pub(crate) fn scratch_text(size: Bytes) -> String {
-    format!("{size}, removed when the run ends")
+    format!("{}, removed when the run ends", size.about())
 }
 
 /// Errors of the kernel in messages between processes: their number, else their text.

@@ -51,7 +51,7 @@ impl Candidate {
     pub fn sized(mut self, size: Bytes) -> Result<Candidate, TargetError> {
         if size.0 < ALIGNMENT {
             let least = Bytes(ALIGNMENT);
-            return Err(TargetError::Size(format!("a size must be at least {least}")));
+            return Err(TargetError::Size(format!("a size must be at least {}", least.exact())));
         }
         let aligned = Bytes(size.0 - size.0 % ALIGNMENT);
         match &self.place {
@@ -64,7 +64,11 @@ impl Candidate {
                 let most = self.info.capacity;
                 if size > most {
                     let name = &self.info.target;
-                    let text = format!("{size} is more than {name} holds ({})", most.about());
+                    let text = format!(
+                        "{} is more than {name} holds, {}",
+                        size.exact(),
+                        most.about_and_exact()
+                    );
                     return Err(TargetError::Size(text));
                 }
                 self.info.capacity = aligned;

@@ -154,7 +154,11 @@ impl WriteBudget {
         sink.finding(Finding::new(
             FindingKind::OverBudget,
             Severity::Invalid,
-            format!("the run was stopped: {written} bytes written, where the plan allows {most}"),
+            format!(
+                "the run was stopped: {} written, where the plan allows {}",
+                Bytes(written).about_and_exact(),
+                Bytes(most).about_and_exact()
+            ),
             "this is a fault of ssdgauge: please report it with the run file",
         ));
         RigError::OverBudget { drive: drive.into(), written: Bytes(written), most: Bytes(most) }

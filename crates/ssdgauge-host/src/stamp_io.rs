@@ -38,7 +38,7 @@ pub(crate) enum StampError {
         is_gone: bool,
     },
     /// No request completed.
-    #[error("no request completed for {0}")]
+    #[error("no request completed for {}", _0.about())]
     Hung(Nanos),
 }
 

@@ -45,7 +45,7 @@ pub(crate) enum TimedError {
         is_gone: bool,
     },
     /// No request completed.
-    #[error("no request completed for {0}")]
+    #[error("no request completed for {}", _0.about())]
     Hung(Nanos),
 }
 
@@ -82,7 +82,11 @@ pub(crate) fn check_requests(
     for request in requests {
         let end = request.offset.checked_add(u64::from(request.length));
         if request.length == 0 || end.is_none_or(|end| end > size.0) {
-            return refused(format!("a timed request at byte {} beyond {size}", request.offset));
+            return refused(format!(
+                "a timed request at byte {} beyond {}",
+                request.offset,
+                size.about_and_exact()
+            ));
         }
         if !request.direction.is_transfer() {
             return refused("a timed request is no read or write".into());
@@ -106,7 +110,9 @@ pub(crate) fn check_lanes(lanes: &[Lane], size: Bytes) -> Result<(), RigError> {
     };
     match (1..=u64::from(MOST_THREADS)).contains(&depth) && lanes.iter().all(is_valid) {
         true => Ok(()),
-        false => Err(RigError::Refused(format!("lanes that do not fit into {size}"))),
+        false => {
+            Err(RigError::Refused(format!("lanes that do not fit into {}", size.about_and_exact())))
+        }
     }
 }
 

@@ -49,9 +49,9 @@ fn print_line(name: &str, plan: &Plan, drive: &DriveInfo, came: Spent) {
     let written = planned.written.map(|bytes| bytes.0 as f64);
     println!(
         "| {name} | {}, {} | {} | {:.2}, {:.1} | {}, {} | {} | {:.2}, {:.1} |",
-        planned.time.expected,
-        planned.time.at_most,
-        came.time,
+        planned.time.expected.about(),
+        planned.time.at_most.about(),
+        came.time.about(),
         time.expected / came.time.as_secs_f64(),
         time.at_most / came.time.as_secs_f64(),
         planned.written.expected.about(),

@@ -24,6 +24,7 @@ use remaining::{TriedLoads, places};
 use replay::Replay;
 use sink::StepSink;
 use slices::Slices;
+use ssdgauge_core::rounded::count;
 use ssdgauge_core::search::Attempt;
 use ssdgauge_core::{
     Bytes, EndedBy, Finding, FindingKind, Histogram, Nanos, Phase, Plan, RecordedRequests,
@@ -300,10 +301,11 @@ impl<'a> Conductor<'a> {
             ))?;
         }
         if plan.shortened > 1 {
+            let divisor = count(u64::from(plan.shortened));
             self.find(Finding::new(
                 FindingKind::Shortened,
                 Severity::Warning,
-                format!("all durations and byte limits were divided by {}", plan.shortened),
+                format!("all durations and byte limits were divided by {divisor}"),
                 "use a shortened run as a test run: it is not compared with full runs",
             ))?;
         }

@@ -62,7 +62,7 @@ pub enum PlanError {
         known: String,
     },
     /// The target is smaller than the span of a test.
-    #[error("{what} needs {span}; {target} has {}", capacity.about())]
+    #[error("{what} needs {}; {target} has {}", span.about(), capacity.about())]
     TooSmall {
         /// The test, or the preparation.
         what: String,
@@ -75,7 +75,8 @@ pub enum PlanError {
     },
     /// The block size of a test is not a multiple of the logical block of the target.
     #[error(
-        "{what} sends requests of {block_size}; {target} has logical blocks of {logical_block}"
+        "{what} sends requests of {}; {target} has logical blocks of {}",
+        block_size.as_block(), logical_block.as_block()
     )]
     Misaligned {
         /// The test.
@@ -98,7 +99,7 @@ pub enum PlanError {
         target: String,
     },
     /// A stream has more zones than blocks.
-    #[error("{what} has the stream '{stream}' with {zones} zones, and fewer blocks in {span}")]
+    #[error("{what} has the stream '{stream}' with {zones} zones, and fewer blocks in {}", span.about())]
     FewBlocks {
         /// The test, or the preparation.
         what: String,

@@ -60,7 +60,7 @@ pub enum ProofError {
     #[error("blocks of {0} cannot be read past the page cache")]
     NoBlocks(String),
     /// The drive is too small.
-    #[error("{drive} has {capacity}; a proof needs {}", Layout::LEAST)]
+    #[error("{drive} has {}; a proof needs {}", capacity.about(), Layout::LEAST.about())]
     TooSmall {
         /// The target.
         drive: String,
@@ -98,7 +98,7 @@ pub fn prove(
     if let Some(last) = recorded.last_unix_ms() {
         // The time of day may have been set meanwhile: a negative pause counts as none.
         let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
-        let text = format!("the run was resumed after a pause of {pause}");
+        let text = format!("the run was resumed after a pause of {}", pause.about());
         findings = vec![Finding::new(FindingKind::Resumed, Severity::Note, text, "")];
     }
     let is_over = recorded.is_over();

@@ -381,8 +381,8 @@ impl Reader<'_> {
             true => Ok(()),
             false => Err(self.error(
                 place,
-                format!("a block size of {size} is out of range"),
-                format!("use {} to {}", BLOCK_SIZES.start(), BLOCK_SIZES.end()),
+                format!("a block size of {} is out of range", size.as_block()),
+                format!("use {} to {}", BLOCK_SIZES.start().exact(), BLOCK_SIZES.end().exact()),
             )),
         }
     }

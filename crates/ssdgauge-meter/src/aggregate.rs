@@ -3,6 +3,7 @@
 //! Pure arithmetic: this module never reads a clock, and never interpolates a reading for a second
 //! without samples.
 
+use ssdgauge_core::rounded::{count_of, number};
 use ssdgauge_core::{Finding, FindingKind, Nanos, Reading, Severity};
 
 /// The equal samples, over at least [`STUCK_DURATION`], that mean a stuck meter. Smart plugs and
@@ -195,7 +196,12 @@ impl Aggregate {
         };
         Some((
             FindingKind::Meter,
-            format!("{} read {first}, {what}; {n} readings were left out", self.instrument),
+            format!(
+                "{} read {}, {what}; {} were left out",
+                self.instrument,
+                number(first),
+                count_of(n as usize, "reading")
+            ),
             "check the unit (scale=0.001@ for milliwatts) and the scope of the meter",
         ))
     }
@@ -225,7 +231,7 @@ impl Aggregate {
         (self.is_power() && gap >= MIN_GAP).then(|| {
             (
                 FindingKind::Meter,
-                format!("{} gave no reading for {:.1} s", self.instrument, gap.as_secs_f64()),
+                format!("{} gave no reading for {}", self.instrument, gap.about()),
                 "the mean power of the step is computed from the other seconds",
             )
         })

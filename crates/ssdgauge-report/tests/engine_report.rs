@@ -106,7 +106,7 @@ fn flushes_and_blocks_that_were_read_back_are_reported_for_the_step_and_the_run(
     let flush = &last["points"].as_array().unwrap().last().unwrap()["flush"];
     assert_eq!((&flush["sent"], &flush["device"]), (&1.into(), &"sda\\u{202E}".into()));
     let page = page(&runs, &PageOptions::default());
-    let facts = "1 sent, 2 counted by the device; the longest took 12.3ms";
+    let facts = "1 sent, 2 counted by the device; the longest took 12.3\u{a0}ms";
     assert!(page.contains(facts));
     assert!(page.contains("124, 1 of them without the data written last"));
     let expected = serde_json::json!(

@@ -116,7 +116,7 @@ fn fill(spec: &str) {
     let begin = cpu();
     let prepared = rig.prepare(&fill, &mut Series::default()).unwrap();
     let ran = cpu() - begin;
-    println!("{spec}: filled once in {ran:.2} CPU s, {} of virtual time", prepared.elapsed);
+    println!("{spec}: filled once in {ran:.2} CPU s, {} of virtual time", prepared.elapsed.about());
 }
 
 /// Measures one random update of a table as large as the map of a 500 GB drive.

@@ -37,7 +37,7 @@ impl Fake {
             let size: Bytes = size.parse().map_err(|error| format!("{error}"))?;
             let blocks = size.0 / PROOF_BLOCK.0;
             if blocks == 0 {
-                return Err(format!("{kind}:{size} is less than a block of 4 KiB"));
+                return Err(format!("{kind}:{} is less than a block of 4 KiB", size.exact()));
             }
             let slot = match kind {
                 "wrap" => &mut fake.wrap,

@@ -31,8 +31,9 @@ impl InOrder {
             return Err(TraceError::at_record(
                 self.number,
                 format!(
-                    "it was submitted {before} before a record that stands more than {} records \
+                    "it was submitted {} before a record that stands more than {} records \
                      above it",
+                    before.about(),
                     self.window
                 ),
                 "sort the trace by time",

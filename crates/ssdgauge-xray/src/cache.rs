@@ -1,6 +1,8 @@
 //! Fast cache: the first lasting drop of the rate in a sequential fill, and the rate behind it.
 
 use crate::answer::{Refusal, Value, refuse};
+use ssdgauge_core::Bytes;
+use ssdgauge_core::rounded::number;
 use ssdgauge_core::statistics::{student, summary};
 
 /// How many times the rate behind the cache the rate before has to be: with less, the link hides the end.
@@ -130,9 +132,9 @@ pub fn level(fill: &Course) -> Result<(), Refusal> {
     let high = rates.iter().copied().fold(0.0, f64::max);
     match high > (1.0 + LEVEL) * low {
         true => refuse(format!(
-            "parts of the fill ran at {:.0} to {:.0} MB/s, as with a fast cache",
-            low / 1e6,
-            high / 1e6
+            "parts of the fill ran at {} to {} MB/s, as with a fast cache",
+            number(low / 1e6),
+            number(high / 1e6)
         )),
         false => Ok(()),
     }
@@ -155,9 +157,9 @@ fn drop_in(bins: &[(f64, f64)]) -> Result<(Drop, usize), Refusal> {
     let written = bins.iter().map(|bin| bin.1).sum::<f64>();
     if low <= 0.0 || high < LEAST_RATIO * low {
         return refuse(format!(
-            "the rate never drops by {:.0} % or more in {:.2} GB",
+            "the rate never drops by {:.0} % or more in {}",
             (1.0 - 1.0 / LEAST_RATIO) * 100.0,
-            written / 1e9
+            Bytes(written as u64).about()
         ));
     }
     let middle = 0.5 * (high + low);
@@ -165,7 +167,10 @@ fn drop_in(bins: &[(f64, f64)]) -> Result<(Drop, usize), Refusal> {
     let lasts = rates_before.iter().all(|rate| *rate > middle)
         && rates_behind.iter().all(|rate| *rate < middle);
     if !lasts {
-        return refuse(format!("the rate drops to {:.0} MB/s and does not stay there", low / 1e6));
+        return refuse(format!(
+            "the rate drops to {} MB/s and does not stay there",
+            number(low / 1e6)
+        ));
     }
     // Away from the bin in which it drops, each side is at its level.
     let (high, low) = (rate(&before[..split - 1]), rate(&behind[1..]));
@@ -182,15 +187,18 @@ fn drop_in(bins: &[(f64, f64)]) -> Result<(Drop, usize), Refusal> {
     let widest = ends.iter().map(|end| (end - bytes).abs()).fold(0.0, f64::max);
     if low_half > MOST_UNEVEN * low {
         return refuse(format!(
-            "the rate behind the drop is uneven: {:.0} MB/s, {:.0} more or less",
-            low / 1e6,
-            low_half / 1e6
+            "the rate behind the drop is uneven: {} MB/s, {} more or less",
+            number(low / 1e6),
+            number(low_half / 1e6)
         ));
     }
     let mut value = Value::within(bytes, WIDE * widest, LEAST);
     value.low -= MOST_BUFFER * high / (high - low);
     if value.low <= 0.0 {
-        return refuse(format!("the {:.0} MB before the drop may be a write buffer", bytes / 1e6));
+        return refuse(format!(
+            "the {} before the drop may be a write buffer",
+            Bytes(bytes as u64).about()
+        ));
     }
     let drop = Drop {
         bytes: value,

@@ -4,6 +4,8 @@
 use crate::answer::{Identified, Value, refuse};
 use crate::link::HOST_LIMITS;
 use crate::rate::Completions;
+use ssdgauge_core::Bytes;
+use ssdgauge_core::rounded::number;
 
 /// The share by which the rates of two depths may differ. Chosen, as for the link.
 const AGREES: f64 = 0.02;
@@ -45,21 +47,28 @@ pub fn find(series: &Saturation, link_mb_s: Option<f64>) -> Identified {
     let (one, two) = (deep_rate.per_second, deeper_rate.per_second);
     if (two / one - 1.0).abs() > AGREES {
         return refuse(format!(
-            "{one:.0} reads/s at QD{} and {two:.0} at QD{}: the controller is not the limit yet",
-            deep.depth, deeper.depth
+            "{} reads/s at QD{} and {} at QD{}: the controller is not the limit yet",
+            number(one),
+            deep.depth,
+            number(two),
+            deeper.depth
         ));
     }
     let mb_s = two * deeper.block as f64 / 1e6;
     if link_mb_s.is_some_and(|link| mb_s > MOST_OF_LINK * link) {
         return refuse(format!(
-            "blocks of {} bytes fill the link with {mb_s:.0} MB/s",
-            deeper.block
+            "blocks of {} fill the link with {} MB/s",
+            Bytes(deeper.block).as_block(),
+            number(mb_s)
         ));
     }
     // Little's law: the requests that are in the drive at this rate, if each takes as long as a lone one.
     let held = two * lone_us / 1e6;
     if (SATA_QUEUE.0..SATA_QUEUE.1).contains(&held) {
-        return refuse(format!("{held:.1} requests are held at a time: the end of a queue of 32"));
+        return refuse(format!(
+            "{} requests are held at a time: the end of a queue of 32",
+            number(held)
+        ));
     }
     let value = 1e6 / (0.5 * (one + two));
     let half = deep_rate.half.max(deeper_rate.half).max(0.5 * (one - two).abs());

@@ -2,6 +2,7 @@
 
 use crate::answer::{Identified, Value, refuse};
 use crate::cache::{Course, Drop, cached, levels};
+use ssdgauge_core::Bytes;
 use ssdgauge_core::statistics::fit;
 
 /// A rest and the burst behind it.
@@ -62,8 +63,8 @@ pub fn find(bursts: &[Burst], cache_bytes: f64) -> Identified {
     let longest = bursts.iter().map(|burst| burst.rest_s).fold(0.0, f64::max);
     if most < LEAST_FREE * cache_bytes {
         return refuse(format!(
-            "after a rest of {longest:.0} s, {:.0} MB of the cache were free again",
-            most / 1e6
+            "after a rest of {longest:.0} s, {} of the cache were free again",
+            Bytes(most as u64).about()
         ));
     }
     let parts: Vec<(f64, f64)> = bursts

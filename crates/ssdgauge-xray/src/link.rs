@@ -2,6 +2,8 @@
 
 use crate::answer::{Identified, Value, refuse};
 use crate::rate::Completions;
+use ssdgauge_core::Bytes;
+use ssdgauge_core::rounded::number;
 
 /// The share by which two request sizes may differ. Chosen: below the share of a command in a transfer of
 /// 512 KiB, above the noise of some thousand requests.
@@ -27,9 +29,11 @@ pub fn find(small: &Completions, large: &Completions) -> Identified {
     let (one, two) = (mb_s(small_rate.per_second, small), mb_s(large_rate.per_second, large));
     if (two / one - 1.0).abs() > AGREES {
         return refuse(format!(
-            "{one:.0} MB/s with {} KiB and {two:.0} MB/s with {} KiB: not the rate of a link alone",
-            small.block >> 10,
-            large.block >> 10
+            "{} MB/s with {} and {} MB/s with {}: not the rate of a link alone",
+            number(one),
+            Bytes(small.block).as_block(),
+            number(two),
+            Bytes(large.block).as_block()
         ));
     }
     let half = mb_s(small_rate.half, small).max(mb_s(large_rate.half, large));

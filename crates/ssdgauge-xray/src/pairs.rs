@@ -5,6 +5,7 @@
 
 use crate::answer::{Refusal, refuse};
 use ssdgauge_core::Timing;
+use ssdgauge_core::rounded::{latency, range};
 use ssdgauge_core::statistics::summary;
 use std::collections::BTreeMap;
 
@@ -75,9 +76,8 @@ fn waits(pairs: &[Pair]) -> Result<BTreeMap<u64, bool>, Refusal> {
     let spread = |group: &[f64]| group[group.len() - 1] - group[0];
     if gap < LEAST_WAIT_US || gap < CLEAR * spread(low).max(spread(high)) {
         return refuse(format!(
-            "pairs of reads take {:.1} to {:.1} us without two clear groups",
-            sorted[0],
-            sorted[sorted.len() - 1]
+            "pairs of reads take {} without two clear groups",
+            range(&latency(sorted[0]), &latency(sorted[sorted.len() - 1]))
         ));
     }
     let limit = 0.5 * (low[at] + high[0]);

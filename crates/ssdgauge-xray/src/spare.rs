@@ -3,6 +3,7 @@
 
 use crate::answer::{Identified, Value, refuse};
 use crate::cache::{Course, first_drop};
+use ssdgauge_core::Bytes;
 
 /// The least half width of the interval, as a share of the spare area. Chosen: superblocks that are open or
 /// kept free, and the fast cache.
@@ -19,8 +20,8 @@ const LEAST_CLIFF: f64 = 0.2;
 pub fn find(overwrites: &Course, capacity: f64, trimmed: f64) -> Identified {
     match first_drop(overwrites) {
         Ok(drop) if drop.bytes.value <= 2.0 * trimmed => refuse(format!(
-            "the write cliff comes after {:.0} MB: most of it was trimmed",
-            drop.bytes.value / 1e6
+            "the write cliff comes after {}: most of it was trimmed",
+            Bytes(drop.bytes.value as u64).about()
         )),
         // Superblocks that were filled at once and overwritten at random for a share f of their data keep
         // about exp(-f) of it, so that collection writes 1 / (1 - exp(-f)) bytes for each byte of the host. The
@@ -30,9 +31,9 @@ pub fn find(overwrites: &Course, capacity: f64, trimmed: f64) -> Identified {
                 < LEAST_CLIFF / (1.0 - (-drop.bytes.value / capacity).exp()) =>
         {
             refuse(format!(
-                "the rate drops to a {:.1}th behind {:.2} GB, less than where collection begins",
+                "the rate drops to a {:.1}th behind {}, less than where collection begins",
                 drop.before / drop.behind,
-                drop.bytes.value / 1e9
+                Bytes(drop.bytes.value as u64).about()
             ))
         }
         Ok(drop) => {

@@ -2,6 +2,7 @@
 //! operation is suspended, and otherwise for its rest: any time up to the whole operation.
 
 use crate::answer::{Identified, Value, refuse};
+use ssdgauge_core::rounded::latency;
 use ssdgauge_core::statistics::summary;
 
 /// The reads that are needed without and beside writes.
@@ -45,8 +46,9 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
     let share = waits.len() as f64 / beside.len() as f64;
     if share < LEAST_WAITS {
         return refuse(format!(
-            "{:.1} % of the reads beside writes waited more than {least:.0} us",
-            share * 100.0
+            "{:.1} % of the reads beside writes waited more than {}",
+            share * 100.0,
+            latency(least)
         ));
     }
     let median = percentile(&waits, 0.5);
@@ -54,7 +56,8 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
     let densest = densest(&waits, LEAST_WINDOW_US.max(2.0 * noise));
     if spread <= CONSTANT && median >= MOST_SUSPENSION_US {
         return refuse(format!(
-            "waits of one length, {median:.0} us, may be whole operations that begin together"
+            "waits of one length, {}, may be whole operations that begin together",
+            latency(median)
         ));
     }
     if spread <= CONSTANT || (densest >= DENSE.1 && median < MOST_SUSPENSION_US) {
@@ -63,7 +66,10 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
     {
         Ok(Value::exact(0.0))
     } else {
-        refuse(format!("waits of {median:.0} us fit neither a suspension nor a whole operation"))
+        refuse(format!(
+            "waits of {} fit neither a suspension nor a whole operation",
+            latency(median)
+        ))
     }
 }
 

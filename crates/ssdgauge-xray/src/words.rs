@@ -2,14 +2,13 @@
 
 use crate::answer::Value;
 use crate::structure::{Structure, Unit};
-use ssdgauge_core::Bytes;
-use ssdgauge_core::rounded::grouped;
+use ssdgauge_core::{Bytes, rounded};
 
 /// Returns `value` with its unit.
 pub fn shown(value: f64, unit: Unit) -> String {
     match unit {
-        Unit::MegabytesPerSecond => format!("{} MB/s", grouped(&format!("{value:.0}"))),
-        Unit::Microseconds => format!("{value:.2} us"),
+        Unit::MegabytesPerSecond => format!("{} MB/s", rounded::number(value)),
+        Unit::Microseconds => rounded::latency(value),
         Unit::Count => format!("{value:.0}"),
         // A chunk is some whole pages.
         Unit::Bytes if value < 16e6 && value % 4_096.0 == 0.0 => Bytes(value as u64).as_block(),
@@ -91,7 +90,7 @@ mod tests {
     #[test]
     fn intervals_repeat_their_unit_only_where_it_differs() {
         let value = |low, high| Value { value: low, low, high };
-        assert_eq!(shown_interval(&value(10.0, 12.0), Unit::MegabytesPerSecond), "10-12 MB/s");
+        assert_eq!(shown_interval(&value(10.0, 12.0), Unit::MegabytesPerSecond), "10.0-12.0 MB/s");
         assert_eq!(shown(3_386.4, Unit::MegabytesPerSecond), "3,386 MB/s");
         assert_eq!(shown_interval(&value(0.9e9, 1.1e9), Unit::Bytes), "900 MB-1.10 GB");
         assert_eq!(shown_interval(&Value::exact(16.0), Structure::Units.unit()), "exact");

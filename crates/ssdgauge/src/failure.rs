@@ -178,7 +178,8 @@ impl From<PlanError> for Failure {
             PlanError::Misaligned { logical_block, .. } => (
                 FailureKind::Refused,
                 format!(
-                    "nothing was written; use block sizes that are multiples of {logical_block}"
+                    "nothing was written; use block sizes that are multiples of {}",
+                    logical_block.exact()
                 ),
             ),
             PlanError::FewBlocks { .. } => (

@@ -74,7 +74,11 @@ pub(crate) fn retry_while_busy(
         }
         if !std::mem::replace(&mut reported, true) {
             let most = Nanos(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX));
-            terminal::print_message(&format!("{}; waiting, at most {most}", failure.error));
+            terminal::print_message(&format!(
+                "{}; waiting, at most {}",
+                failure.error,
+                most.about()
+            ));
         }
         std::thread::sleep(BETWEEN_ATTEMPTS);
     }

@@ -313,8 +313,9 @@ fn open_virtual(spec: &str, size: SizeRequest, seed: u64) -> Result<VirtualRig, 
     let size = size.on_drive(capacity);
     match size.filter(|size| *size > capacity) {
         Some(size) => Err(failure(format!(
-            "{size} exceeds the capacity of sim:{spec} ({})",
-            capacity.about()
+            "{} exceeds the capacity of sim:{spec}, {}",
+            size.exact(),
+            capacity.about_and_exact()
         ))),
         None => Ok(match size {
             Some(size) => rig.limited_to(size),

@@ -1,6 +1,7 @@
 //! The replay of a trace, as a step of a plan.
 
 use super::GeneratedTrace;
+use crate::rounded::count;
 use crate::sample::{Finding, FindingKind, Severity};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Until, Workload};
@@ -91,14 +92,14 @@ impl Replay {
     /// Returns the rule of idle times for labels, such as `idle time cut to 25ms`.
     pub fn cut_label(&self) -> String {
         match self.idle_cut {
-            Some(cut) => format!("idle time cut to {cut}"),
+            Some(cut) => format!("idle time cut to {}", cut.exact()),
             None => "idle time not cut".to_owned(),
         }
     }
 
     /// Returns the replay in words for a printed plan.
     pub fn describe(&self) -> String {
-        let [reads, writes] = self.requests;
+        let [reads, writes] = self.requests.map(count);
         let (name, bytes) = (&self.trace.name, self.bytes[0] + self.bytes[1]);
         if let Some(trace) = &self.generated {
             let (share, idle) = (trace.share_words(), trace.idle().about());
@@ -114,7 +115,8 @@ impl Replay {
         }
         let commands = match self.commands {
             [0, 0] => String::new(),
-            [trims, flushes] => {
+            commands => {
+                let [trims, flushes] = commands.map(count);
                 format!(", {trims} trims of {}, {flushes} flushes", self.trimmed.about())
             }
         };
@@ -128,11 +130,11 @@ impl Replay {
 
     /// Returns the findings about what the replay changes in the trace.
     pub fn findings(&self) -> Vec<Finding> {
-        let total = self.requests.iter().chain(&self.commands).sum::<u64>();
+        let total = count(self.requests.iter().chain(&self.commands).sum::<u64>());
         let finding = |is_true: bool, kind, severity, text: String, advice: &str| {
             is_true.then(|| Finding::new(kind, severity, text, advice))
         };
-        let [discards, flushes] = self.left_out;
+        let [discards, flushes] = self.left_out.map(count);
         let resolution = Nanos(self.trace.time_resolution_ns);
         let cut = Nanos(self.recorded.0 - self.after_cut.0.min(self.recorded.0));
         let generated = self.generated.as_ref().map(|trace| {
@@ -156,7 +158,7 @@ impl Replay {
                 Severity::Warning,
                 format!(
                     "{} of {total} requests lie beyond the target; their offsets were folded into it",
-                    self.folded
+                    count(self.folded)
                 ),
                 "use a target as large as the range that the trace addresses",
             ),
@@ -166,12 +168,12 @@ impl Replay {
                 Severity::Note,
                 format!(
                     "{} of {total} requests were extended to whole logical blocks of the target",
-                    self.aligned
+                    count(self.aligned)
                 ),
                 "use a drive that is formatted with blocks of 512 bytes",
             ),
             finding(
-                discards + flushes > 0,
+                self.left_out != [0, 0],
                 FindingKind::RequestsLeftOut,
                 Severity::Warning,
                 format!(
@@ -206,8 +208,9 @@ impl Replay {
                 FindingKind::CoarseTimes,
                 Severity::Warning,
                 format!(
-                    "the times of the trace are multiples of {resolution}: requests of one such time \
-                     were sent together, which makes their latencies longer"
+                    "the times of the trace are multiples of {}: requests of one such time were \
+                     sent together, which makes their latencies longer",
+                    resolution.about()
                 ),
                 "use a trace with times in microseconds",
             ),
@@ -219,7 +222,7 @@ impl Replay {
                     "{} of {} of recorded time were cut: idle times were shortened to {}",
                     cut.about(),
                     self.recorded.about(),
-                    self.idle_cut.unwrap_or_default()
+                    self.idle_cut.unwrap_or_default().about()
                 ),
                 "a drive with less idle time does less work in the background",
             ),

@@ -27,11 +27,11 @@ fn is_zero(bytes: &Bytes) -> bool {
 }
 
 impl SteadyRule {
-    /// Returns the definition of a round in words, such as `60s and 12GB`.
+    /// Returns the definition of a round in words, such as `60 s and 12.0 GB`.
     pub fn describe_round(&self) -> String {
         match self.round_bytes {
-            Bytes(0) => self.round.to_string(),
-            bytes => format!("{} and {}", self.round, bytes.about()),
+            Bytes(0) => self.round.about(),
+            bytes => format!("{} and {}", self.round.about(), bytes.about()),
         }
     }
 }

@@ -63,7 +63,7 @@ fn defect_of_search(search: &Search, test: &Test) -> Option<String> {
     }
     let limits = &search.limits;
     let is_slice = limits.slice >= Nanos::SECOND && limits.slice <= LONGEST;
-    (!is_slice).then(|| format!("a slice of its search takes {}", limits.slice))
+    (!is_slice).then(|| format!("a slice of its search takes {}", limits.slice.about()))
 }
 
 fn defect_of_rounds(rounds: &Rounds, test: &Test) -> Option<String> {
@@ -73,7 +73,7 @@ fn defect_of_rounds(rounds: &Rounds, test: &Test) -> Option<String> {
 
 impl Step {
     fn defect(&self, capacity: Bytes) -> Option<String> {
-        let time = |time: Nanos| (time > LONGEST).then(|| format!("it takes {time}"));
+        let time = |time: Nanos| (time > LONGEST).then(|| format!("it takes {}", time.about()));
         let rest = match self.rest {
             Rest::None => None,
             Rest::For(duration) => time(duration),
@@ -132,7 +132,7 @@ fn defect_of_limits(until: &Until) -> Option<String> {
     if !until.is_bounded() {
         return Some("it has no limit".into());
     }
-    until.time.filter(|time| *time > LONGEST).map(|time| format!("it takes {time}"))
+    until.time.filter(|time| *time > LONGEST).map(|time| format!("it takes {}", time.about()))
 }
 
 fn defect_of_workload(workload: &Workload, capacity: Bytes) -> Option<String> {
@@ -189,7 +189,7 @@ fn defect_of_stream(stream: &Stream, capacity: Bytes) -> Option<String> {
 
 fn defect_of_sizes(stream: &Stream) -> Option<String> {
     if stream.sizes.largest().is_some_and(|largest| largest != stream.block_size) {
-        return Some(format!("the largest of its sizes is not {}", stream.block_size));
+        return Some(format!("the largest of its sizes is not {}", stream.block_size.as_block()));
     }
     let defect = stream.sizes.defect(!stream.distribution.is_uniform());
     defect.map(|defect| format!("of its sizes, {defect}"))
@@ -199,25 +199,26 @@ fn defect_of_times(stream: &Stream) -> Option<String> {
     if let Some(stride) = stream.stride {
         let is_sequential = stream.access == Access::Sequential && !stream.has_sizes();
         if !is_sequential || stride < stream.block_size || !stride.0.is_multiple_of(512) {
-            return Some(format!("it has a stride of {stride}"));
+            return Some(format!("it has a stride of {}", stride.as_block()));
         }
     }
     let times = 1..=LONGEST_PAUSE.0;
     if let Some(time) = stream.think_time
         && (stream.arrival.per_second().is_some() || !times.contains(&time.0))
     {
-        return Some(format!("it has a think time of {time}"));
+        return Some(format!("it has a think time of {}", time.about()));
     }
     stream.pulse.and_then(|pulse| pulse.defect())
 }
 
 fn block_size_defect(block_size: Bytes) -> Option<String> {
     let is_valid = BLOCK_SIZES.contains(&block_size) && block_size.0.is_multiple_of(512);
-    (!is_valid).then(|| format!("its requests have {block_size}"))
+    (!is_valid).then(|| format!("its requests have {}", block_size.as_block()))
 }
 
 fn outside(offset: Bytes, span: Bytes, capacity: Bytes) -> Option<String> {
     let is_inside = offset.0.checked_add(span.0).is_some_and(|end| end <= capacity.0);
+    let [span, offset, capacity] = [span, offset, capacity].map(Bytes::about_and_exact);
     (!is_inside).then(|| format!("it addresses {span} at {offset} of a target of {capacity}"))
 }
 
@@ -312,7 +313,7 @@ mod tests {
             ("repetition is 0", defect(|plan| plan.tests[0].repetition = 0)),
             ("requests have 0", defect(|plan| stream_of(plan).block_size = Bytes(0))),
             ("requests have", defect(|plan| stream_of(plan).block_size = Bytes(4_095))),
-            ("stride of 4KiB", defect(|plan| stream_of(plan).stride = Some(Bytes(4_096)))),
+            ("stride of 4 KiB", defect(|plan| stream_of(plan).stride = Some(Bytes(4_096)))),
             ("think time of 0", defect(|plan| stream_of(plan).think_time = Some(Nanos::ZERO))),
             ("a pulse is on for", defect(|plan| stream_of(plan).pulse = Some(pulse))),
             ("largest of its sizes", defect(|plan| stream_of(plan).sizes = sizes(8_192, 100))),

@@ -5,7 +5,7 @@
 
 use crate::media::{Counter, Source, Steps, Unit};
 use crate::pass_through::PassThrough;
-use ssdgauge_core::{Finding, FindingKind, MediaWrites, Nanos, Reading, Severity, Sink};
+use ssdgauge_core::{Bytes, Finding, FindingKind, MediaWrites, Nanos, Reading, Severity, Sink};
 
 /// The difference between the counter of the drive and the bytes of this program that is no finding,
 /// as a share of the bytes. Chosen: the ownership label and the probes of a purge are far below it.
@@ -142,8 +142,8 @@ fn drift(source: &Source, (counted, granule): (f64, f64), data: u64) -> Option<F
     if !is_fine || difference <= granule + DRIFT * most {
         return None;
     }
-    let gigabytes = |bytes: f64| format!("{:.3} GB", bytes / 1e9);
-    let (counted_gb, sent_gb, source) = (gigabytes(counted), gigabytes(sent), source.name());
+    let [counted_gb, sent_gb] = [counted, sent].map(|bytes| Bytes(bytes as u64).about());
+    let source = source.name();
     let text = match data {
         0 => format!(
             "the counter of hosts of the drive ({source}) rose by {counted_gb} in this step, while \

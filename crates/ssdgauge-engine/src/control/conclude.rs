@@ -4,6 +4,7 @@ use super::io_threads::{IntervalBuckets, IoThreads, ThreadEnd};
 use crate::outcome::Outcome;
 use crate::pace::Lag;
 use crate::request_log::{Log, LogOutcome};
+use ssdgauge_core::rounded::count;
 use ssdgauge_core::{
     EndedBy, Engine, EngineReport, Finding, FindingKind, Nanos, OpenLoop, Severity, Sink, Stream,
 };
@@ -78,7 +79,10 @@ impl IoThreads {
             let advice = "the results are complete; log to a file system with more free space";
             report(Severity::Warning, text, advice);
         } else if lost > 0 {
-            let text = format!("{lost} requests are missing in the log: it was written too slowly");
+            let text = format!(
+                "{} requests are missing in the log: it was written too slowly",
+                count(lost)
+            );
             let advice = "the results are complete; log to memory or to a faster drive";
             report(Severity::Note, text, advice);
         }

@@ -1,5 +1,6 @@
 //! Counters of the kernel for a block device, compared with the bytes that a step sent.
 
+use ssdgauge_core::rounded::count;
 use ssdgauge_core::{Bytes, Finding, FindingKind, Severity, TargetKind};
 use ssdgauge_os::sysfs::attribute;
 use std::path::Path;
@@ -128,7 +129,7 @@ pub(super) fn compare(compared: &Compared) -> Vec<Finding> {
         findings.push(Finding::new(
             FindingKind::Merged,
             Severity::Warning,
-            format!("the kernel merged {merges} requests with adjacent ones"),
+            format!("the kernel merged {} requests with adjacent ones", count(merges)),
             "the drive received fewer and larger requests than the test specifies: write 2 into \
              queue/nomerges of the drive in /sys/block",
         ));

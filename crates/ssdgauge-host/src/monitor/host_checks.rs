@@ -3,7 +3,7 @@
 //! Everything is read from sysfs and procfs below a root that tests replace. Nothing is changed,
 //! and a setting that cannot be read is not a finding.
 
-use ssdgauge_core::{Finding, FindingKind, Severity};
+use ssdgauge_core::{Finding, FindingKind, Severity, rounded};
 use ssdgauge_os::sysfs::attribute;
 use std::collections::BTreeSet;
 use std::fs;
@@ -98,7 +98,10 @@ fn idle_states(root: &Path) -> Option<Finding> {
     Some(Finding::new(
         FindingKind::IdleStates,
         Severity::Note,
-        format!("the processor may enter the idle state {name}, whose wake-up takes {latency} µs"),
+        format!(
+            "the processor may enter the idle state {name}, whose wake-up takes {}",
+            rounded::latency(latency as f64)
+        ),
         "latencies at low queue depth include the wake-up: cpupower idle-set -D 10",
     ))
 }

@@ -7,6 +7,7 @@ use super::counters::{self, Compared, Counters};
 use super::queue::{self, DeviceQueue};
 use super::stall_detector::{SchedulingGaps, StallDetector};
 use super::step::Step;
+use ssdgauge_core::rounded::latency;
 use ssdgauge_core::{
     Access, Engine, Finding, FindingKind, Interval, KernelQueue, Nanos, Reading, Severity, Sink,
     TargetKind, Workload,
@@ -107,7 +108,7 @@ impl<'a> LatencyWatch<'a> {
         Some(Finding::new(
             FindingKind::Stalled,
             Severity::Warning,
-            format!("a {direction} took {} and completed in second {second}", Nanos(nanos)),
+            format!("a {direction} took {} and completed in second {second}", Nanos(nanos).about()),
             "the drive, its link or the error handling of the kernel stalled: see the timeline and \
              the log of the kernel",
         ))
@@ -212,9 +213,9 @@ fn engine_load(gaps: &SchedulingGaps, step: &Step<'_>) -> Vec<Finding> {
             FindingKind::Disturbed,
             Severity::Warning,
             format!(
-                "an I/O thread waited for a processor {:.1} % of the time, {:.2} ms on average",
+                "an I/O thread waited for a processor {:.1} % of the time, {} on average",
                 thread.waiting * 100.0,
-                thread.mean_wait_ms()
+                latency(thread.mean_wait_ms() * 1e3)
             ),
             "stop other programs on this machine, and run the step again",
         ));

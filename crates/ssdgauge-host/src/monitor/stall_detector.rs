@@ -206,9 +206,10 @@ impl SchedulingGaps {
             let all: Nanos = gaps.iter().map(|gap| gap.length).sum();
             let times = match gaps.len() {
                 1 => String::new(),
-                more => format!(" {more} times, {all} in total, the longest"),
+                more => format!(" {more} times, {} in total, the longest", all.about()),
             };
-            Some(format!("{what}{times} for {} at {} of the step", longest.length, longest.at))
+            let (length, at) = (longest.length.about(), longest.at.about());
+            Some(format!("{what}{times} for {length} at {at} of the step"))
         };
         let mut findings = Vec::new();
         if let Some(text) = text(&self.stopped, "the program was stopped") {
@@ -221,7 +222,7 @@ impl SchedulingGaps {
         }
         if let Some((at, jump)) = self.jumps.first() {
             let direction = if *jump > 0 { "forward" } else { "back" };
-            let length = Nanos(jump.unsigned_abs());
+            let (length, at) = (Nanos(jump.unsigned_abs()).about(), at.about());
             findings.push(Finding::new(
                 FindingKind::ClockJumped,
                 Severity::Note,

@@ -126,7 +126,7 @@ impl LinuxRig {
         sink.finding(Finding::new(
             FindingKind::Hung,
             Severity::Invalid,
-            format!("the drive did not complete a flush within {silence}"),
+            format!("the drive did not complete a flush within {}", silence.about()),
             "check the kernel log; a drive that hangs may need a power cycle",
         ));
         RigError::Hung { drive: self.info.target.clone(), silence }

@@ -106,12 +106,13 @@ fn split_requests(workload: &Workload, whole: WholeRequests) -> Option<Finding> 
     let is_split = |one: &&Stream| !whole.contain(one);
     let longest = transfers.filter(is_split).map(|one| one.block_size).max()?;
     let limit = match longest > whole.longest {
-        true => format!("are longer than {}, what it takes at once", whole.longest),
-        false => format!("cross multiples of {}, what it takes at once", whole.boundary),
+        true => format!("are longer than {}, what it takes at once", whole.longest.as_block()),
+        false => format!("cross multiples of {}, what it takes at once", whole.boundary.as_block()),
     };
     let text = format!(
-        "the kernel splits requests of {longest} for this drive, because they {limit}; split requests \
-         cannot be polled, so interrupts announced their completions"
+        "the kernel splits requests of {} for this drive, because they {limit}; split requests \
+         cannot be polled, so interrupts announced their completions",
+        longest.as_block()
     );
     let advice = "their latencies are those without --polled; choose steps with smaller blocks";
     Some(Finding::new(FindingKind::NotPolled, Severity::Warning, text, advice))
@@ -138,9 +139,9 @@ mod tests {
         assert_eq!(check(vec![stream(512, transfer), stream(4, transfer)], 0), None);
         assert_eq!(check(vec![stream(4, transfer), stream(4_096, Operation::Trim)], 0), None);
         let text = check(vec![stream(4, transfer), stream(1_024, transfer)], 0).unwrap();
-        assert!(text.contains("requests of 1MiB") && text.contains("longer than 512KiB"), "{text}");
+        assert!(text.contains("requests of 1 MiB") && text.contains("longer than 512 KiB"), "{text}");
         let text = check(vec![stream(12, transfer)], 128 << 10).unwrap();
-        assert!(text.contains("requests of 12KiB") && text.contains("cross multiples of 128KiB"));
+        assert!(text.contains("requests of 12 KiB") && text.contains("cross multiples of 128 KiB"));
     }
 
     #[test]

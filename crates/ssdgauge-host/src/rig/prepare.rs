@@ -50,9 +50,11 @@ impl LinuxRig {
         // The synchronous engine fills with one thread.
         let depth = if outcome.report.engine == Engine::IoUring.name() { 8 } else { 1 };
         let method = match access {
-            Access::Sequential => format!("sequential writes of {block_size} at QD{depth}"),
+            Access::Sequential => {
+                format!("sequential writes of {} at QD{depth}", block_size.as_block())
+            }
             Access::Random => {
-                format!("random writes of {block_size} at QD{depth}, each block once")
+                format!("random writes of {} at QD{depth}, each block once", block_size.as_block())
             }
         };
         Ok(Prepared { method, written, elapsed: outcome.elapsed, stopped })

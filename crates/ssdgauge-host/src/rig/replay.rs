@@ -3,6 +3,7 @@
 use super::LinuxRig;
 use super::instruments::PollPolicy;
 use crate::monitor;
+use ssdgauge_core::rounded::count;
 use ssdgauge_core::{
     Ended, Finding, FindingKind, RecordedRequests, Replay, RigError, Severity, Sink,
 };
@@ -86,8 +87,9 @@ fn holes(is_block: bool, replay: &Replay) -> Option<Finding> {
             FindingKind::Unwritten,
             Severity::Warning,
             format!(
-                "{trims} trims made holes in the scratch file ({}): the file system completes reads of \
+                "{} trims made holes in the scratch file ({}): the file system completes reads of \
                  them without the drive",
+                count(trims),
                 replay.trimmed.about()
             ),
             "replay a trace with discards on a drive",

@@ -3,6 +3,7 @@
 use super::rounds::RoundValues;
 use super::sink::StepSink;
 use super::slices::Slices;
+use ssdgauge_core::rounded;
 use ssdgauge_core::{
     Action, Direction, Ended, EndedBy, Finding, FindingKind, GeneratedRequests, Histogram,
     Interval, Nanos, OpenLoop, Reading, RecordedRequests, Replay, Rig, RigError, Severity, Sink,
@@ -164,9 +165,10 @@ fn replay(rig: &mut dyn Rig, replay: &Replay, sink: &mut StepSink<'_>) -> Result
 
 /// Returns the finding with the times of a replay.
 fn replayed(replay: &Replay, ended: &Ended) -> Finding {
-    let (recorded, took) = (replay.after_cut.as_secs_f64(), ended.elapsed.as_secs_f64());
-    let percent = (took / recorded.max(1e-9) - 1.0) * 100.0;
-    let late = |us: Option<f64>| us.map_or("-".to_owned(), |us| format!("{us:.1} µs"));
+    let seconds = replay.after_cut.as_secs_f64().max(1e-9);
+    let percent = (ended.elapsed.as_secs_f64() / seconds - 1.0) * 100.0;
+    let late = |us: Option<f64>| us.map_or("–".to_owned(), rounded::latency);
+    let [recorded, took] = [replay.after_cut, ended.elapsed].map(Nanos::about);
     // Of several streams, that with the latest requests.
     let late_p99 = |one: &&OpenLoop| one.lateness_p99_us.map_or(0, |us| (us * 1e3) as u64);
     let latest = ended.engine.open_loop.iter().max_by_key(late_p99);
@@ -185,8 +187,8 @@ fn replayed(replay: &Replay, ended: &Ended) -> Finding {
     if replay.generated.is_some() {
         let name = &replay.trace.name;
         let text = format!(
-            "the replay of the generated trace {name} took {took:.3} s, of which about {recorded:.3} s \
-             are idle times{lateness}"
+            "the replay of the generated trace {name} took {took}, of which about {recorded} are idle \
+             times{lateness}"
         );
         return Finding::new(FindingKind::Replayed, Severity::Note, text, "");
     }
@@ -194,12 +196,11 @@ fn replayed(replay: &Replay, ended: &Ended) -> Finding {
         FindingKind::Replayed,
         Severity::Note,
         format!(
-            "the trace {} (id {}) has {:.3} s, {:.3} s with {}; its replay took {took:.3} s \
+            "the trace {} (id {}) has {}, {recorded} with {}; its replay took {took} \
              ({percent:+.2} %){lateness}",
             replay.trace.name,
             replay.trace.id,
-            replay.recorded.as_secs_f64(),
-            recorded,
+            replay.recorded.about(),
             replay.cut_label()
         ),
         "",

@@ -25,7 +25,10 @@ pub(super) fn commit(
                     Finding::new(
                         FindingKind::ResultsRead,
                         Severity::Note,
-                        format!("another process read the run file for {waited}; no data was lost"),
+                        format!(
+                            "another process read the run file for {}; no data was lost",
+                            waited.about()
+                        ),
                         "the drive was idle meanwhile: copy the file, and read the copy",
                     )
                 });
@@ -54,7 +57,10 @@ pub(super) fn wait_for_room(
             return Ok(Some(Finding::new(
                 FindingKind::ResultsFull,
                 Severity::Note,
-                format!("the results file system was full for {waited}; no data was lost"),
+                format!(
+                    "the results file system was full for {}; no data was lost",
+                    waited.about()
+                ),
                 "the drive was idle meanwhile: provide more space for the results",
             )));
         }

@@ -58,7 +58,7 @@ pub fn resume(
     // The time of day may have been set meanwhile: a negative pause counts as none.
     let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
     let resumed = |again: &str| {
-        let text = format!("the run was resumed after a pause of {pause}{again}");
+        let text = format!("the run was resumed after a pause of {}{again}", pause.about());
         (Finding::new(FindingKind::Resumed, Severity::Note, text, ""), program.to_owned())
     };
     if rig.drive().is_model() {

@@ -47,15 +47,11 @@ impl RoundValues {
     /// Returns the finding on the steady state, with the figures of the window.
     pub(super) fn finding(&self, rounds: &str) -> Finding {
         let n = self.values.len();
-        let unit = match self.metric.unit() {
-            "" => String::new(),
-            unit => format!(" {unit}"),
-        };
         let figures = |verdict: &Verdict| {
             format!(
-                "mean {:.1}{unit}, range {:.1} % of 20 % allowed, slope {:.1} % of 10 % allowed, \
+                "mean {}, range {:.1} % of 20 % allowed, slope {:.1} % of 10 % allowed, \
                  correlation {:.2}",
-                verdict.mean,
+                self.metric.about(verdict.mean),
                 verdict.range * 100.0,
                 verdict.slope * 100.0,
                 verdict.correlation

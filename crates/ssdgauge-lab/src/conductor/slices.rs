@@ -2,6 +2,7 @@
 //! ACT: a load passes where in each slice fewer reads than the limit take longer than each latency.
 
 use super::By;
+use ssdgauge_core::rounded::number;
 use ssdgauge_core::search::{Limits, Search, SearchRule};
 use ssdgauge_core::{
     Action, Direction, EndedBy, Finding, FindingKind, Histogram, Interval, Nanos, PASSED,
@@ -24,7 +25,11 @@ impl Slices {
     /// Returns the slices of a step of `search`.
     pub(super) fn new(search: &Search, action: &Action) -> Slices {
         let limits = search.limits.clone();
-        assert!(limits.slice >= Nanos::SECOND, "a slice of {} holds no interval", limits.slice);
+        assert!(
+            limits.slice >= Nanos::SECOND,
+            "a slice of {} holds no interval",
+            limits.slice.about()
+        );
         let rate = action.workload().and_then(|workload| workload.streams.first());
         let rate = rate.and_then(|stream| stream.arrival.per_second());
         let time = action.until().and_then(|until| until.time).unwrap_or(limits.slice);
@@ -85,7 +90,7 @@ impl Slices {
             sink.reading(&Reading { at, instrument, quantity, value });
         };
         for ((latency, _), share) in self.limits.above.iter().zip(&worst) {
-            read(format!("worst_slice_above_{latency}_percent"), *share);
+            read(format!("worst_slice_above_{}_percent", latency.exact()), *share);
         }
         // A step that ended early by lag did not hold its load, whatever its latencies.
         let lag = match by {
@@ -102,7 +107,7 @@ impl Slices {
         if let Some(service) = service {
             let shares = self.limits.worst(std::slice::from_ref(service));
             for ((latency, _), share) in self.limits.above.iter().zip(&shares) {
-                read(format!("from_sending_above_{latency}_percent"), *share);
+                read(format!("from_sending_above_{}_percent", latency.exact()), *share);
             }
             let passed =
                 lag.is_none() && self.limits.broken(&shares).is_none() && !self.cannot_pass;
@@ -111,7 +116,8 @@ impl Slices {
         let text = match (lag, broken) {
             (Some(lag), _) => lag.to_owned(),
             (None, Some((latency, share))) => {
-                format!("{share:.3} % of the reads took longer than {latency} in the worst slice")
+                let (share, latency) = (number(share), latency.about());
+                format!("{share} % of the reads took longer than {latency} in the worst slice")
             }
             (None, None) if self.cannot_pass => {
                 "more reads exceeded a latency than a whole slice allows".to_owned()

@@ -194,7 +194,7 @@ impl Binder<'_> {
         let misaligned = rule.stride.filter(|one| !one.0.is_multiple_of(drive.logical_block.0));
         if let Some(stride) = misaligned {
             return Err(PlanError::Misaligned {
-                what: format!("{what}, with a stride of {stride},"),
+                what: format!("{what}, with a stride of {},", stride.as_block()),
                 block_size: rule.block_size,
                 target: drive.target.clone(),
                 logical_block: drive.logical_block,
@@ -252,7 +252,7 @@ impl Binder<'_> {
             PrepareRule::Precondition { engine, ref stream, ref until } => {
                 let stream = self.stream(&what, engine, stream)?;
                 let (until, steady) = self.until(until, &stream);
-                let label = format!("precondition {}", stream.span);
+                let label = format!("precondition {}", stream.span.exact());
                 let workload = Workload { engine, streams: vec![stream] };
                 (PhaseKind::Precondition, label, Action::Run { workload, until, steady })
             }
@@ -267,11 +267,11 @@ impl Binder<'_> {
             PrepareRule::Fill { access, block_size, span } => {
                 let span = self.span(&what, span, block_size)?;
                 let fill = Preparation::Fill { access, block_size, offset: Bytes(0), span };
-                (PhaseKind::Fill, format!("fill {span}"), Action::Prepare(fill))
+                (PhaseKind::Fill, format!("fill {}", span.exact()), Action::Prepare(fill))
             }
             PrepareRule::Rest(time) => {
                 let time = Nanos(time.0 / u64::from(self.options.shorten));
-                (PhaseKind::Rest, format!("rest {time}"), Action::Rest(time))
+                (PhaseKind::Rest, format!("rest {}", time.exact()), Action::Rest(time))
             }
             PrepareRule::Power(saving) => return Ok(power_phase(saving)),
             PrepareRule::WriteCache(switch) => return Ok(cache_phase(switch)),
@@ -388,7 +388,8 @@ impl Binder<'_> {
     /// Returns the phase in which the drive settles; `None` where `time` is zero.
     fn settle_phase(&self, time: Nanos) -> Option<Phase> {
         let time = Nanos(time.0 / u64::from(self.options.shorten));
-        let settles = || single(PhaseKind::Rest, format!("settle {time}"), Action::Rest(time));
+        let settles =
+            || single(PhaseKind::Rest, format!("settle {}", time.exact()), Action::Rest(time));
         (time > Nanos::ZERO).then(settles)
     }
 
@@ -418,7 +419,7 @@ pub(super) fn cache_phase(switch: WriteCache) -> Phase {
 
 /// Returns the phase of the idle time before a load.
 fn idle_phase(time: Nanos) -> Phase {
-    single(PhaseKind::Rest, format!("idle {time}"), Action::Idle(time))
+    single(PhaseKind::Rest, format!("idle {}", time.exact()), Action::Idle(time))
 }
 
 /// Returns the phase that measures the first point again.
@@ -437,7 +438,8 @@ fn single(kind: PhaseKind, label: String, action: Action) -> Phase {
 
 /// Returns the entry that lists the points left out for the block size of the target.
 fn points_left_out(labels: &[&str], block: Bytes) -> Option<Chosen> {
-    let value = format!("{}: the blocks of the target have {block}", labels.join(", "));
+    let (labels_text, block) = (labels.join(", "), block.as_block());
+    let value = format!("{labels_text}: the blocks of the target have {block}");
     (!labels.is_empty()).then(|| Chosen { key: "left out".into(), value })
 }
 

@@ -236,7 +236,7 @@ fn compare(
     for (length, percent) in rule.sizes.iter().filter(|_| rule.has_published_sizes) {
         let count = counts.iter().filter(|(one, _)| one == &length.0).map(|(_, count)| count);
         let share = 100.0 * count.sum::<u64>() as f64 / total as f64;
-        figures.push(compared(&format!("requests of {length}, %"), *percent, share));
+        figures.push(compared(&format!("requests of {}, %", length.as_block()), *percent, share));
     }
     let (burst, depth) = trace.burst_and_depth();
     match &rule.depth {

@@ -82,7 +82,7 @@ fn test_id(replay: &Replay) -> String {
     let name: String = replay.trace.name.chars().map(plain).take(40).collect();
     let id: String = replay.trace.id.chars().take(ID_DIGITS).collect();
     match replay.idle_cut {
-        Some(cut) => format!("{name}-{id}-cut-{cut}"),
+        Some(cut) => format!("{name}-{id}-cut-{}", cut.exact()),
         None => format!("{name}-{id}-uncut"),
     }
 }

@@ -344,7 +344,7 @@ mod tests {
         for capacity in [16 << 20, 1 << 30, 32 << 30, 1 << 40] {
             let layout = Layout::new(Bytes(capacity), Depth::Quick);
             let heads = layout.bytes(Set::Heads, 0, layout.count(Set::Heads));
-            assert!(heads.0 <= capacity / 8, "{heads} of {capacity}");
+            assert!(heads.0 <= capacity / 8, "{heads:?} of {capacity:?}");
             for pair in layout.marks.windows(2).filter(|pair| pair[0] >= FIRST_MARK) {
                 assert!((pair[1] - pair[0]) as f64 <= pair[0] as f64 * MARK_DISTANCE + 1.0);
             }
@@ -394,6 +394,6 @@ mod tests {
     fn the_first_round_is_small() {
         let layout = Layout::new(Bytes(1 << 40), Depth::Full);
         let first = layout.bytes(Set::Heads, 0, layout.rounds(Set::Heads)[0]);
-        assert!(first <= Bytes(16 << 20), "{first}");
+        assert!(first <= Bytes(16 << 20), "{first:?}");
     }
 }

@@ -165,12 +165,12 @@ pub(super) fn describe(stream: &StreamRule, several: bool, values: &[Value]) -> 
         let (word, at) = match *value {
             Value::Full(percent) => (format!("{percent} % full"), f64::from(percent)),
             Value::Power(saving) => (saving.to_string(), position_of(saving)),
-            Value::Idle(time) => (format!("idle {time}"), time.as_secs_f64()),
-            Value::Span(Extent::Size(bytes)) => (format!("span {bytes}"), bytes.0 as f64),
+            Value::Idle(time) => (format!("idle {}", time.exact()), time.as_secs_f64()),
+            Value::Span(Extent::Size(bytes)) => (format!("span {}", bytes.exact()), bytes.0 as f64),
             Value::Span(Extent::Percent(percent)) => {
                 (format!("span {percent} %"), f64::from(percent))
             }
-            Value::Block(size) => (size.to_string(), size.0 as f64),
+            Value::Block(size) => (size.exact(), size.0 as f64),
             Value::Threads(_) | Value::Depth(_) | Value::TotalDepth(_) => {
                 (format!("QD{total}"), f64::from(total))
             }

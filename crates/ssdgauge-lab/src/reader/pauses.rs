@@ -21,7 +21,9 @@ impl Reader<'_> {
             let message = match (rule.access == Access::Sequential && has_one_size, is_whole) {
                 (true, true) => return self.check_pauses(keys, rule),
                 (false, _) => "a stride belongs to sequential requests of one size".to_owned(),
-                (true, false) => format!("a stride of {bytes} is no distance between requests"),
+                (true, false) => {
+                    format!("a stride of {} is no distance between requests", bytes.as_block())
+                }
             };
             let hint = "the stride counts from the start of a request to the start of the next one: \
                         block_size = \"4KiB\", stride = \"64KiB\"; remove it where requests adjoin";
@@ -40,9 +42,10 @@ impl Reader<'_> {
                     "remove it: the rate determines the time between requests".to_owned(),
                 ),
                 (false, false) => (
-                    format!("a think time of {time} is out of range"),
+                    format!("a think time of {} is out of range", time.about()),
                     format!(
-                        "use up to {LONGEST_PAUSE}; a step has `idle` and `rest` for longer pauses"
+                        "use up to {}; a step has `idle` and `rest` for longer pauses",
+                        LONGEST_PAUSE.exact()
                     ),
                 ),
             };
@@ -54,8 +57,9 @@ impl Reader<'_> {
     fn check_pulse(&self, keys: &schema::Stream, rule: &StreamRule) -> Result<(), SuiteError> {
         let (Some(place), Some(pulse)) = (&keys.pulse, rule.pulse) else { return Ok(()) };
         let hint = format!(
-            "write pulse = {{ on = \"2s\", off = \"2s\" }}, with an off time up to {LONGEST_PAUSE}; steps \
-             with a `rest` have longer pauses"
+            "write pulse = {{ on = \"2s\", off = \"2s\" }}, with an off time up to {}; steps \
+             with a `rest` have longer pauses",
+            LONGEST_PAUSE.exact()
         );
         match pulse.defect() {
             None => Ok(()),

@@ -23,7 +23,7 @@ pub enum XrayError {
     #[error("reads of {0} cannot be sent past the page cache")]
     NoReads(String),
     /// The drive is too small.
-    #[error("{drive} has {capacity}; an X-ray needs {}", Sizes::LEAST)]
+    #[error("{drive} has {}; an X-ray needs {}", capacity.about(), Sizes::LEAST.about())]
     TooSmall {
         /// The target.
         drive: String,

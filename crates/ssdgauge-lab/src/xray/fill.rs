@@ -189,7 +189,10 @@ impl Examination<'_> {
         end: u64,
         bursts: &mut Vec<Burst>,
     ) -> Result<bool, Ended> {
-        self.access.doing(&format!("folding: burst behind a rest of {rest_s:.2} s"));
+        self.access.doing(&format!(
+            "folding: burst behind a rest of {}",
+            Nanos((rest_s * 1e9) as u64).about()
+        ));
         self.access.rest(Nanos((rest_s * 1e9) as u64))?;
         let stage = (drop.before * 0.1).max(24.0 * drop.behind * self.sizes.bin.as_secs_f64());
         let stage = (stage as u64).next_multiple_of(MIB);
@@ -262,7 +265,7 @@ impl Examination<'_> {
 /// Returns the reason where the drive is throttled behind a fill of `bytes`.
 fn throttled(bytes: u64) -> Refusal {
     Refusal(format!(
-        "behind {:.1} GB, reads of trimmed addresses are slower than before, as where a drive is throttled",
-        bytes as f64 / 1e9
+        "behind {}, reads of trimmed addresses are slower than before, as where a drive is throttled",
+        Bytes(bytes).about()
     ))
 }

@@ -185,8 +185,8 @@ impl Examination<'_> {
         }
         match self.drop.is_some() && self.freed < self.sizes.region as f64 {
             true => Err(Refusal(format!(
-                "rests freed {:.0} MB of the fast cache, so the data that is read may still be in it",
-                self.freed / 1e6
+                "rests freed {} of the fast cache, so the data that is read may still be in it",
+                Bytes(self.freed as u64).about()
             ))),
             false => Ok(()),
         }

@@ -26,7 +26,7 @@ impl ProofWatcher for Stopper {
     }
 
     fn progress(&mut self, _doing: &str, done: Bytes, most: Bytes) {
-        assert!(done <= most, "{done} of {most}");
+        assert!(done <= most, "{done:?} of {most:?}");
     }
 
     fn finding(&mut self, _finding: &Finding) {}
@@ -89,7 +89,7 @@ fn check_found(fake: &str, real: u64, depth: Depth) {
     let (least, most) = (least * PROOF_BLOCK.0, most * PROOF_BLOCK.0);
     assert!(least as f64 >= real as f64 * 0.99, "{fake}: {least} of {real}");
     assert!(most as f64 <= real as f64 * 1.01, "{fake}: {most} of {real}");
-    assert!(proved.written.0 <= 2 * real, "{fake}: {} written", proved.written);
+    assert!(proved.written.0 <= 2 * real, "{fake}: {:?} written", proved.written);
     assert!(proved.is_complete && !proved.evidence.is_empty());
     // The run file alone gives the same result.
     assert_eq!(review(&bench.recorded()), proved);

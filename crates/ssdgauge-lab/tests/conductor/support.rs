@@ -136,7 +136,7 @@ impl Rig for Script {
         let words = match what {
             Preparation::Purge | Preparation::PurgeBy(_) => "purge".to_owned(),
             Preparation::Trim { .. } => "trim".to_owned(),
-            Preparation::Fill { access, span, .. } => format!("fill {access:?} {span}"),
+            Preparation::Fill { access, span, .. } => format!("fill {access:?} {}", span.exact()),
             Preparation::Power(saving) => format!("power {saving}"),
             Preparation::WriteCache(switch) => format!("cache {switch}"),
         };
@@ -173,7 +173,7 @@ impl Rig for Script {
             quantity: "temperature_c".into(),
             value: 30.0,
         });
-        self.log.push(format!("rest {duration}"));
+        self.log.push(format!("rest {}", duration.exact()));
         Ok(())
     }
 }

@@ -42,7 +42,7 @@ pub fn in_full_length(suite: &str, tests: &[&str], target: &str) -> Run {
             let rounds = if test.test.rounds.is_some() { 5 } else { 1 };
             assert!(
                 asked.is_none_or(|asked| lasted >= asked * rounds && lasted <= late * rounds),
-                "{suite}/{} {}: {lasted}",
+                "{suite}/{} {}: {lasted:?}",
                 test.test.id,
                 point.point.label
             );

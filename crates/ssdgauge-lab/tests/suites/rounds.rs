@@ -18,7 +18,7 @@ fn the_cells_of_the_iops_test_are_merged_over_five_steady_rounds() {
     assert_eq!(verdicts + found(test, FindingKind::NotSteady).len(), 1, "{:?}", test.findings);
     // Five rounds of six seconds each.
     let elapsed = test.points[54].point.totals.elapsed;
-    assert!(elapsed >= Nanos::from_secs(30) && elapsed < Nanos::from_secs(31), "{elapsed}");
+    assert!(elapsed >= Nanos::from_secs(30) && elapsed < Nanos::from_secs(31), "{elapsed:?}");
     assert!(test.headline.value.unwrap() > 0.0);
 }
 
@@ -41,7 +41,7 @@ fn interrupted_rounds_continue_where_they_were_stopped() {
     let run = ssdgauge_report::read(&path).unwrap();
     assert!(run.complete);
     let elapsed = run.tests[0].points[0].point.totals.elapsed;
-    assert!(elapsed < Nanos::from_secs(6), "only the rounds after the pause count: {elapsed}");
+    assert!(elapsed < Nanos::from_secs(6), "only the rounds after the pause count: {elapsed:?}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn generated_traces_have_the_published_sums() {
         assert_eq!((&empty.lengths, empty.share), (&full.lengths, 1.0), "{suite}");
         for (generated, published) in empty.bytes().iter().zip(bytes) {
             let ratio = generated.0 as f64 / (published as f64 * 1e7);
-            assert!((ratio - 1.0).abs() < 1e-3, "{suite}: {generated} of {published}0 MB");
+            assert!((ratio - 1.0).abs() < 1e-3, "{suite}: {generated:?} of {published}0 MB");
         }
         let (_, generated) = empty.burst_and_depth();
         assert!((generated / depth - 1.0).abs() < 0.01, "{suite}: depth {generated}");

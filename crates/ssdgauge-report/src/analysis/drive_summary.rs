@@ -109,7 +109,7 @@ fn settled(test: &TestRun) -> Option<String> {
         true => format!(", {:.0} % of its best minute", 100.0 * value / best_minute),
         false => String::new(),
     };
-    let value = number::with_unit(value, metric);
+    let value = metric.about(value);
     let title = title(test);
     Some(match steady_state::is_unsteady(test) {
         true => format!(
@@ -165,7 +165,7 @@ fn knee(test: &TestRun) -> Option<String> {
     Some(format!(
         "Reaches 95 % of its peak at QD{}; the peak is {}{end} ({}).",
         found.depth,
-        number::with_unit(found.peak, metric),
+        metric.about(found.peak),
         title(test)
     ))
 }
@@ -186,7 +186,7 @@ fn weak_mix(test: &TestRun) -> Option<String> {
         format!(
             "Slowest mix: {} at {read} % reads, {:.0} % of the slower of pure reads and pure \
              writes ({}).",
-            number::with_unit(least, metric),
+            metric.about(least),
             100.0 * least / pure,
             title(test)
         )
@@ -225,8 +225,8 @@ fn tail(test: &TestRun) -> Option<String> {
     let (mean, tail) = (latency(Metric::LatMeanUs)?, latency(Metric::LatP9999Us)?);
     Some(format!(
         "Random read at QD1: mean latency {}, p99.99 {} ({}).",
-        number::with_unit(mean, Metric::LatMeanUs),
-        number::with_unit(tail, Metric::LatP9999Us),
+        Metric::LatMeanUs.about(mean),
+        Metric::LatP9999Us.about(tail),
         title(test)
     ))
 }
@@ -235,7 +235,7 @@ fn passed_load(member: &Member<'_>) -> Option<String> {
     if member.test.test.score != Score::HighestPassing {
         return None;
     }
-    let value = number::with_unit(member.test.headline.value?, Metric::LoadMultiple);
+    let value = Metric::LoadMultiple.about(member.test.headline.value?);
     let title = title(member.test);
     Some(match headline_reasons::stopped_by(member) {
         Some(why) => format!("Highest passing load: {value}; {why} ({title})."),

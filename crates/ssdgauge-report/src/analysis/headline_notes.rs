@@ -94,7 +94,7 @@ fn cache(test: &TestRun) -> impl Iterator<Item = String> {
 /// The further numbers of the protocol from the same samples.
 fn also(test: &TestRun) -> impl Iterator<Item = String> {
     test.test.also.iter().zip(&test.also).filter_map(|(score, headline)| {
-        let value = number::with_unit(headline.value?, headline.metric);
+        let value = headline.metric.about(headline.value?);
         Some(format!(
             "{}: {value} ({})",
             headline.metric.title(),
@@ -153,8 +153,8 @@ fn knee_of_load(test: &TestRun) -> Option<String> {
     };
     Some(format!(
         "knee at {label}: mean latency {}, at the lowest load {}{end}",
-        number::with_unit(latencies[place], Metric::LatMeanUs),
-        number::with_unit(*latencies.first()?, Metric::LatMeanUs)
+        Metric::LatMeanUs.about(latencies[place]),
+        Metric::LatMeanUs.about(*latencies.first()?)
     ))
 }
 
@@ -168,12 +168,12 @@ fn from_sending(test: &TestRun) -> Option<String> {
     Some(match passing >= tried {
         true => format!(
             "with latency from submission: at least {} (no higher load ran in full)",
-            number::with_unit(passing, Metric::LoadMultiple)
+            Metric::LoadMultiple.about(passing)
         ),
         false => format!(
             "with latency from submission: {} among the loads that ran in full, up to {}",
-            number::with_unit(passing, Metric::LoadMultiple),
-            number::with_unit(tried, Metric::LoadMultiple)
+            Metric::LoadMultiple.about(passing),
+            Metric::LoadMultiple.about(tried)
         ),
     })
 }
@@ -187,7 +187,7 @@ fn harmonic(test: &TestRun, metric: Metric) -> Option<String> {
     let values: Option<Vec<f64>> =
         points().map(|point| metrics::value(point, metric, Scope::All)).collect();
     let mean = summary::harmonic_mean(&values?)?;
-    Some(format!("harmonic mean {}", number::with_unit(mean, metric)))
+    Some(format!("harmonic mean {}", metric.about(mean)))
 }
 
 fn best(test: &TestRun, metric: Metric) -> Option<String> {

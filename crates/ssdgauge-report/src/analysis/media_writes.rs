@@ -15,7 +15,7 @@ pub(crate) fn line(point: &PointRun) -> Option<String> {
         Amplification::NothingWritten => return None,
         Amplification::Known { value, .. } => {
             let ends = point.interval(Metric::WriteAmplification, Scope::All);
-            let ends = interval::words(&ends).unwrap_or_default();
+            let ends = interval::words(&ends, Metric::WriteAmplification).unwrap_or_default();
             format!("write amplification {} ({ends})", number::text(value))
         }
         Amplification::TooCoarse { .. } => {

@@ -75,7 +75,7 @@ pub(crate) fn others(run: &Run) -> Vec<String> {
 
 fn with_interval(headline: &Headline, value: f64) -> String {
     let number = number::measured(value, headline.metric);
-    match interval::words(&headline.interval) {
+    match interval::words(&headline.interval, headline.metric) {
         Some(words) => match interval::start_left_out(headline) {
             Some(remark) => format!("{number} ({words}; {remark})"),
             None => format!("{number} ({words})"),

@@ -213,7 +213,7 @@ impl Claim {
                 0 => "write".to_owned(),
                 mix => format!("{mix} % read"),
             },
-            self.block_size.to_string(),
+            self.block_size.as_block(),
         ];
         words.extend(self.queue_depth.map(|depth| format!("QD{depth}")));
         words.extend(self.state.map(|state| state.word().to_owned()));

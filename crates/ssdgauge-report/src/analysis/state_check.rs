@@ -3,7 +3,7 @@
 //! The points of a ladder belong together only where they were measured in one state of the drive.
 
 use crate::model::{PointRun, StepFinding, TestRun};
-use crate::text::{number, sanitize};
+use crate::text::sanitize;
 use ssdgauge_core::{Finding, FindingKind, Metric, Scope, Severity};
 
 /// The largest change of the first point that leaves a knee in its place: the rule of the knee
@@ -62,8 +62,8 @@ pub(crate) fn changed_findings(test: &TestRun) -> Vec<StepFinding> {
                 "the drive changed during the test: {} gave {} at its beginning and {} at its end \
                  ({:+.1} %)",
                 sanitize::prose(&check.step),
-                number::with_unit(check.first, check.metric),
-                number::with_unit(check.again, check.metric),
+                check.metric.about(check.first),
+                check.metric.about(check.again),
                 check.change() * 100.0
             ),
             "do not compare the points of this test with each other: precondition longer, or check \

@@ -56,11 +56,11 @@ fn finding(point: &PointRun) -> Option<StepFinding> {
     let (low, high) = levels.bytes_interval;
     let text = format!(
         "two levels in one step: {} for the first {} ({} to {} at 95 % confidence), then {}",
-        number::with_unit(levels.before, levels.metric),
+        levels.metric.about(levels.before),
         number::capacity(levels.bytes),
         number::capacity(low),
         number::capacity(high),
-        number::with_unit(levels.after, levels.metric)
+        levels.metric.about(levels.after)
     );
     Some(StepFinding {
         step: Some(sanitize::prose(&point.point.label)),

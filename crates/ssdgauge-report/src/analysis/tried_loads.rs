@@ -24,7 +24,7 @@ pub(crate) fn tried_loads(test: &TestRun) -> Vec<TriedLoad> {
     let tried = |point: &PointRun| {
         let totals = &point.point.totals;
         let above = search.limits.above.iter().map(|(latency, allowed)| {
-            let share = totals.reading(&format!("worst_slice_above_{latency}_percent"));
+            let share = totals.reading(&format!("worst_slice_above_{}_percent", latency.exact()));
             (*latency, share, *allowed)
         });
         TriedLoad {

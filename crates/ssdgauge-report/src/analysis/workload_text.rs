@@ -10,7 +10,7 @@ use ssdgauge_core::{
 /// Returns the settings of `test`, as planned.
 pub(crate) fn line(test: &Test) -> String {
     if let Some(idle) = left_alone(test) {
-        return format!("no load: idle for {idle}");
+        return format!("no load: idle for {}", idle.about());
     }
     let mut parts: Vec<String> = Vec::new();
     let streams: Vec<&Stream> =
@@ -79,8 +79,10 @@ fn flushes(stream: &Stream) -> Option<String> {
 /// Returns stride, think time and pulses of `stream` in words; `None` where it has none.
 fn gaps(stream: &Stream) -> Option<String> {
     let stride = stream.stride.map(|stride| format!("a request every {}", number::block(stride)));
-    let think = stream.think_time.map(|time| format!("{time} of think time"));
-    let pulse = stream.pulse.map(|pulse| format!("{} on and {} off in turn", pulse.on, pulse.off));
+    let think = stream.think_time.map(|time| format!("{} of think time", time.about()));
+    let pulse = stream
+        .pulse
+        .map(|pulse| format!("{} on and {} off in turn", pulse.on.about(), pulse.off.about()));
     let words: Vec<String> = stride.into_iter().chain(think).chain(pulse).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
@@ -116,7 +118,7 @@ fn arrival(arrival: Arrival) -> String {
 }
 
 fn limit(until: &Until) -> String {
-    let time = until.time.filter(|time| *time > Nanos::ZERO).map(|time| time.to_string());
+    let time = until.time.filter(|time| *time > Nanos::ZERO).map(Nanos::about);
     let bytes = until.bytes.map(|bytes| size(&bytes));
     let limits: Vec<String> = time.into_iter().chain(bytes).collect();
     match limits.is_empty() {

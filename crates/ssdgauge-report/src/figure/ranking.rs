@@ -132,12 +132,12 @@ fn bar(member: &Member<'_>, headline: &Headline, drives: &ReportDrives) -> Bar {
 fn row(member: &Member<'_>, headline: &Headline, drives: &ReportDrives) -> Vec<String> {
     vec![
         drives.names[member.index].clone(),
-        headline.value.map_or_else(
-            || missing_reason(member),
-            |value| number::with_unit(value, headline.metric),
+        headline.value.map_or_else(|| missing_reason(member), |value| headline.metric.about(value)),
+        interval::low(&headline.interval, headline.metric),
+        headline.interval.ends().map_or_else(
+            || number::NOTHING.to_owned(),
+            |(_, high)| interval::end(high, headline.metric),
         ),
-        interval::low(&headline.interval),
-        number::optional(headline.interval.ends().map(|(_, high)| high)),
         number::count(headline.n),
         format!("{} of {}", member.test.points.len(), member.test.planned),
     ]

@@ -115,8 +115,8 @@ fn rates(
     let (which, note) = match part {
         Part::Whole => (String::new(), String::new()),
         Part::Last(window) => (
-            format!(", last {window}"),
-            format!(" Shown are the seconds of the headline: the last {window}."),
+            format!(", last {}", window.about()),
+            format!(" Shown are the seconds of the headline: the last {}.", window.about()),
         ),
     };
     // On a logarithmic axis zero has no place.

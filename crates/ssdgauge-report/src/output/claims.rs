@@ -54,7 +54,7 @@ pub fn claims_markdown(runs: &[Run], specifications: &[Specification]) -> String
             ));
             for judged in judge(specification, &of_drive) {
                 let claim = judged.claim;
-                let value = |value: f64| number::with_unit(value, claim.metric);
+                let value = |value: f64| claim.metric.about(value);
                 text.push_str(&format!(
                     "| {} | {} | {} | {} | {} | {} |\n",
                     escaped(&claim.conditions()),

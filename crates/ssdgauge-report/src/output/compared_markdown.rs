@@ -83,10 +83,15 @@ fn row(
 ) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     let metric = group.first().test.headline.metric;
-    let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
+    // Latencies have their unit beside each value.
+    let unit = match metric.unit() {
+        "" => format!("{}, ", metric.title()),
+        _ if metric.is_latency() => String::new(),
+        unit => format!("{unit}, "),
+    };
     let rule = workload_text::rule(&group.first().test.test, &group.first().test.test.score);
     let rule = number::spaced(&rule).replace("arithmetic mean", "mean");
-    let title = format!("{} ({unit}, {rule})", group.full_title());
+    let title = format!("{} ({unit}{rule})", group.full_title());
     write!(text, "| {} |", escaped(&title))?;
     let best = outcome::best(group);
     for drive in order {
@@ -107,7 +112,7 @@ fn cell(group: &Group<'_>, place: usize) -> String {
         return number::NOTHING.to_owned();
     };
     let metric = group.first().test.headline.metric;
-    if metric.is_latency() { number::latency(value) } else { number::text(value) }
+    if metric.is_latency() { metric.about(value) } else { number::text(value) }
 }
 
 /// Writes what each column is: drive, firmware, suites, date and run.

@@ -26,7 +26,7 @@ impl Comparison {
         text.push_str("| Test | A | B | B ÷ A | Verdict |\n|---|--:|--:|--:|---|\n");
         for test in &self.tests {
             let value = |value: Option<f64>| {
-                value.map_or(number::NOTHING.to_owned(), |v| number::with_unit(v, test.metric))
+                value.map_or(number::NOTHING.to_owned(), |v| test.metric.about(v))
             };
             text.push_str(&format!(
                 "| {} | {} | {} | {} | {} |\n",

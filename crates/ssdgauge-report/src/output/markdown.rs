@@ -71,11 +71,10 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
 }
 
 fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) -> std::fmt::Result {
-    let value = headline
-        .value
-        .map_or_else(|| number::NOTHING.to_owned(), |v| number::with_unit(v, headline.metric));
-    let interval =
-        interval::words(&headline.interval).unwrap_or_else(|| number::NOTHING.to_owned());
+    let value =
+        headline.value.map_or_else(|| number::NOTHING.to_owned(), |v| headline.metric.about(v));
+    let interval = interval::words(&headline.interval, headline.metric)
+        .unwrap_or_else(|| number::NOTHING.to_owned());
     let interval = match interval::start_left_out(headline) {
         Some(remark) => format!("{interval} ({remark})"),
         None => interval,

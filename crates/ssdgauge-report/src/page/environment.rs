@@ -127,7 +127,7 @@ fn durability(run: &Run) -> impl Iterator<Item = (&'static str, String)> {
         };
         let sent = number::count(of_run.flushes);
         let (read, lost) = (number::count(of_run.read_back), number::count(of_run.lost));
-        let flushes = format!("{sent} sent{counted}; the longest took {}", of_run.longest);
+        let flushes = format!("{sent} sent{counted}; the longest took {}", of_run.longest.about());
         let blocks = format!("{read}, {lost} of them without the data written last");
         let verified =
             of_run.verified.map(|verified| ("Verified", verified.describe(run.is_model())));

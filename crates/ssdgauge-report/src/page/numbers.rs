@@ -114,7 +114,7 @@ fn result(group: &Group<'_>, drives: &ReportDrives) -> Markup {
                 @match headline.value {
                     Some(value) => {
                         b { (number::measured(value, headline.metric)) }
-                        @if let Some(words) = interval::words(&headline.interval) {
+                        @if let Some(words) = interval::words(&headline.interval, headline.metric) {
                             " (" (words) ")"
                         }
                     }
@@ -282,7 +282,7 @@ fn flush_text(flush: &Flush) -> String {
         (Some(device), Some(counted)) => format!(", {counted} counted by {device}"),
         _ => String::new(),
     };
-    format!("{} sent{counted}, {}", flush.sent, flush.elapsed)
+    format!("{} sent{counted}, {}", flush.sent, flush.elapsed.about())
 }
 
 /// Returns the cells of the counters of the kernel, which do not distinguish directions.

@@ -40,7 +40,7 @@ pub(super) fn table(runs: &[Run], groups: &[Group<'_>], ids: &[String]) -> Marku
                                 ))
                             } }
                             td.n {
-                                (interval::words(&headline.interval)
+                                (interval::words(&headline.interval, headline.metric)
                                     .unwrap_or_else(|| number::NOTHING.to_owned()))
                                 @if let Some(remark) = interval::start_left_out(headline) {
                                     br; small { (remark) }

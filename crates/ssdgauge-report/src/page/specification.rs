@@ -57,11 +57,11 @@ fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
                 @for row in judged {
                     tr {
                         th scope="row" { (row.claim.conditions()) }
-                        td.n { (number::with_unit(row.claim.value, row.claim.metric)) }
+                        td.n { (row.claim.metric.about(row.claim.value)) }
                         td.n {
                             (row.measured.map_or_else(
                                 || number::NOTHING.to_owned(),
-                                |value| number::with_unit(value, row.claim.metric),
+                                |value| row.claim.metric.about(value),
                             ))
                         }
                         td.n {

@@ -122,7 +122,7 @@ fn cells(member: &Member<'_>, drives: &ReportDrives) -> Markup {
                     tbody {
                         @for size in &sizes {
                             tr {
-                                th scope="row" { (size) }
+                                th scope="row" { (size.as_block()) }
                                 @for mix in mixes.iter().rev() {
                                     td.n { (number::optional(value(*size, *mix, *metric))) }
                                 }

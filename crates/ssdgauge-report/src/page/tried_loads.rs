@@ -4,7 +4,6 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::tried_loads::{TriedLoad, tried_loads};
 use crate::text::number;
-use crate::text::sanitize;
 use maud::{Markup, html};
 
 /// Returns the table of `group`; nothing where its test has no search.
@@ -21,7 +20,7 @@ pub(super) fn table(group: &Group<'_>, drives: &ReportDrives) -> Markup {
                 th.n scope="col" { "Load" }
                 @for (latency, _, allowed) in &limits {
                     th.n scope="col" {
-                        "Reads above " (sanitize::prose(&latency.to_string()))
+                        "Reads above " (latency.about())
                         " (limit " (number::text(*allowed)) " %)"
                     }
                 }
@@ -50,7 +49,7 @@ fn row(drive: &str, load: &TriedLoad) -> Markup {
             th scope="row" { (drive) }
             td.n { (number::text(load.load)) "x" }
             @for (_, above, _) in &load.above { td.n { (share(*above)) } }
-            td { (load.elapsed.to_string()) }
+            td { (load.elapsed.about()) }
             td { (if load.passed { "yes" } else { "no" }) }
         }
     }

@@ -1,7 +1,7 @@
 //! The words of 95 % intervals: what they come from, and why there is none.
 
 use crate::text::number;
-use ssdgauge_core::{ConfidenceInterval, Headline};
+use ssdgauge_core::{ConfidenceInterval, Headline, Metric, rounded};
 
 /// What the intervals of a report with several runs come from.
 pub(crate) const BASIS: &str =
@@ -12,8 +12,9 @@ pub(crate) fn heading(is_repeated: bool) -> &'static str {
     if is_repeated { "95 %, repetitions" } else { "95 %, one run" }
 }
 
-/// Returns both ends or `still settling`; `None` where there is no interval for another reason.
-pub(crate) fn words(interval: &ConfidenceInterval) -> Option<String> {
+/// Returns both ends of the interval of a value of `metric`, or `still settling`; `None` where there is
+/// no interval for another reason. Latencies have their unit; it is that of the value elsewhere.
+pub(crate) fn words(interval: &ConfidenceInterval, metric: Metric) -> Option<String> {
     match interval {
         ConfidenceInterval::StillSettling => Some("still settling".to_owned()),
         ConfidenceInterval::WithinRun(_)
@@ -22,9 +23,14 @@ pub(crate) fn words(interval: &ConfidenceInterval) -> Option<String> {
         | ConfidenceInterval::TooFewSeconds
         | ConfidenceInterval::Undefined => {
             let (low, high) = interval.ends()?;
-            Some(format!("{} to {}", number::text(low), number::text(high)))
+            Some(rounded::range(&end(low, metric), &end(high, metric)))
         }
     }
+}
+
+/// Returns one end of the interval of a value of `metric`.
+pub(crate) fn end(value: f64, metric: Metric) -> String {
+    if metric.is_latency() { metric.about(value) } else { number::text(value) }
 }
 
 /// Returns a remark where the value of `headline` lies outside of its interval: the value counts all
@@ -39,10 +45,10 @@ pub(crate) fn start_left_out(headline: &Headline) -> Option<String> {
 }
 
 /// Returns the lower end, `still settling` or a dash, for a column of its own.
-pub(crate) fn low(interval: &ConfidenceInterval) -> String {
+pub(crate) fn low(interval: &ConfidenceInterval, metric: Metric) -> String {
     match interval.ends() {
-        Some((low, _)) => number::text(low),
-        None => words(interval).unwrap_or_else(|| number::NOTHING.to_owned()),
+        Some((low, _)) => end(low, metric),
+        None => words(interval, metric).unwrap_or_else(|| number::NOTHING.to_owned()),
     }
 }
 
@@ -68,7 +74,20 @@ pub(crate) fn reason(interval: &ConfidenceInterval) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_core::{Metric, WithinRun};
+    use ssdgauge_core::WithinRun;
+
+    #[test]
+    fn the_ends_of_a_latency_have_the_unit_of_their_size_and_those_of_a_rate_none() {
+        let words = |low, high, metric| {
+            let (mean, cut) = ((low + high) / 2.0, 0);
+            let within = WithinRun { mean, low, high, cut, n: 60, of_what_was_seen: false };
+            super::words(&ConfidenceInterval::WithinRun(within), metric)
+        };
+        let expected = |text: &str| Some(text.to_owned());
+        assert_eq!(words(8_010.0, 8_120.0, Metric::LatP99Us), expected("8.01 to 8.12 ms"));
+        assert_eq!(words(950.0, 1_200.0, Metric::LatP99Us), expected("950 µs to 1.20 ms"));
+        assert_eq!(words(8_010.0, 8_120.0, Metric::Iops), expected("8,010 to 8,120"));
+    }
 
     #[test]
     fn a_value_outside_of_its_interval_has_a_remark_and_one_inside_has_none() {

@@ -23,14 +23,9 @@ pub(crate) fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| NOTHING.to_owned(), text)
 }
 
-/// Returns a value with its unit as readers expect it: latencies in µs, ms or s.
+/// Returns `value` with its unit, and with a space between them at which no line breaks.
 pub(crate) fn measured(value: f64, metric: Metric) -> String {
-    match (metric.is_latency(), metric.unit()) {
-        (true, _) => latency(value),
-        (false, "") => text(value),
-        (false, "×") => format!("{}×", tick(value)),
-        (false, unit) => format!("{}\u{a0}{unit}", text(value)),
-    }
+    unbroken(&metric.about(value))
 }
 
 /// Returns a latency: microseconds below 1 ms, milliseconds below 1 s.
@@ -121,15 +116,7 @@ pub(crate) fn units_kept(html: &str) -> String {
 
 /// Returns a count with its thousands set apart.
 pub(crate) fn count(n: u64) -> String {
-    grouped(&n.to_string())
-}
-
-/// Returns `value` with the unit of `metric`, such as `3,400 MB/s`.
-pub(crate) fn with_unit(value: f64, metric: Metric) -> String {
-    match metric.unit() {
-        "" => text(value),
-        unit => format!("{} {unit}", text(value)),
-    }
+    rounded::count(n)
 }
 
 /// Returns a capacity in decimal units, as on the label of a drive: `1.00 TB`, `500 GB`.

@@ -45,7 +45,7 @@ pub(crate) fn drive_info(
     DriveInfo {
         kind: TargetKind::Virtual,
         target: format!("sim:{target}"),
-        model: Some(format!("MODEL {} {nominal}", profile.drive.class)),
+        model: Some(format!("MODEL {} {}", profile.drive.class, nominal.exact())),
         serial: Some(format!("MODEL-{digest:016x}")),
         firmware: None,
         capacity: Bytes(usable),

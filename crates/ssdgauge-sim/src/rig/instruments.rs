@@ -7,6 +7,7 @@ use crate::drive::Drive;
 use crate::ftl::GroundTruth;
 use crate::power_thermal::PowerThermalSample;
 use crate::time::SimTime;
+use ssdgauge_core::rounded::count;
 use ssdgauge_core::{Finding, FindingKind, Nanos, PowerSaving, Reading, Severity, Sink};
 
 /// The instrument of all readings but those of single dies.
@@ -141,7 +142,7 @@ pub(crate) fn hung(duration: Nanos) -> Finding {
     Finding::new(
         FindingKind::Hung,
         Severity::Warning,
-        format!("nothing completed for {duration}"),
+        format!("nothing completed for {}", duration.about()),
         "the target's fault.stall_at_s injects a stall; see the seconds without requests",
     )
 }
@@ -158,7 +159,7 @@ pub(crate) fn disappeared(at: Nanos) -> Finding {
     Finding::new(
         FindingKind::DriveGone,
         Severity::Invalid,
-        format!("the virtual drive disappeared {at} after the start of the step"),
+        format!("the virtual drive disappeared {} after the start of the step", at.about()),
         "leave fault.gone_at_s out of the target to run without this injected fault",
     )
 }
@@ -168,7 +169,7 @@ pub(crate) fn failed(failed: u64, requests: u64) -> Finding {
     Finding::new(
         FindingKind::Faults,
         Severity::Warning,
-        format!("{failed} of {requests} requests failed"),
+        format!("{} of {} requests failed", count(failed), count(requests)),
         "the target's fault.error_at injects these errors; no other number includes the requests",
     )
 }

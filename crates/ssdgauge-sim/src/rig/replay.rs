@@ -167,7 +167,8 @@ impl VirtualRig {
         let RecordedRequest { direction, stream, offset, length: bytes, .. } = recorded;
         let is_empty = bytes == 0 && direction != Direction::Flush;
         if is_empty || offset.saturating_add(bytes) > self.info.capacity.0 {
-            let what = format!("{} at byte {offset} lie beyond the target", Bytes(bytes));
+            let what =
+                format!("{} at byte {offset} lie beyond the target", Bytes(bytes).as_block());
             return Err(RigError::Refused(what));
         }
         let at = due.max(load.last);

@@ -65,7 +65,8 @@ impl VirtualRig {
             Some(damage) => self.drive.damage_write(at, request, bytes, damage),
         };
         if self.faults.fails(request, bytes) {
-            let what = format!("{} of {} at byte {offset}", direction.name(), Bytes(bytes));
+            let what =
+                format!("{} of {} at byte {offset}", direction.name(), Bytes(bytes).as_block());
             return Err(RigError::System { what, cause: "injected fault".into() });
         }
         let end = self.faults.delay(done);

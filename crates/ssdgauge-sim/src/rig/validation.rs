@@ -23,8 +23,11 @@ pub(crate) fn check_range(
     let end = offset.0.checked_add(span.0);
     if block.0 == 0 || span < block || end.is_none_or(|end| end > info.capacity.0) {
         return Err(RigError::Refused(format!(
-            "blocks of {block} in {span} from {offset} do not fit into the {} of {}",
-            info.capacity,
+            "blocks of {} in {} from {} do not fit into the {} of {}",
+            block.as_block(),
+            span.about_and_exact(),
+            offset.about_and_exact(),
+            info.capacity.about_and_exact(),
             info.name(),
         )));
     }
@@ -50,7 +53,8 @@ pub(crate) fn check_workload(
     }
     if until.time.is_some_and(|time| time > MAX_STEP) {
         return Err(RigError::Refused(format!(
-            "a step of the virtual drive lasts at most {MAX_STEP}"
+            "a step of the virtual drive lasts at most {}",
+            MAX_STEP.about()
         )));
     }
     if until.time.is_none() && workload.streams.iter().all(|stream| !stream.addresses()) {

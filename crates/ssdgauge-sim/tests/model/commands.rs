@@ -236,5 +236,5 @@ fn a_thread_that_flushes_and_thinks_does_both_behind_its_writes() {
     let ended = drive("").run(&workload(load), &bytes(400 * 4_096), &mut seen).unwrap();
     assert_eq!((of(&seen, Direction::Write).0, of(&seen, Direction::Flush).0), (400, 200));
     // 400 think times in on times alone.
-    assert!(ended.elapsed > Nanos(700_000_000), "{}", ended.elapsed);
+    assert!(ended.elapsed > Nanos(700_000_000), "{:?}", ended.elapsed);
 }

@@ -143,8 +143,8 @@ fn bursts_wait_for_the_drive_and_bytes_are_counted_by_request() {
     // The read follows both writes, whatever they took, and its think time.
     let read = longest(Direction::Read);
     let write = longest(Direction::Write);
-    assert!(ended.elapsed.0 >= write + think.0 + read, "{}", ended.elapsed);
-    assert!(ended.elapsed.0 <= write + 1_000 + think.0 + read, "{}", ended.elapsed);
+    assert!(ended.elapsed.0 >= write + think.0 + read, "{:?}", ended.elapsed);
+    assert!(ended.elapsed.0 <= write + 1_000 + think.0 + read, "{:?}", ended.elapsed);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_replay_stops_where_the_drive_disappears_or_its_user_wants() {
     let mut recording = Recording { stop_after: Some(3), ..Recording::default() };
     let ended = rig.replay(&replay, many(), &mut recording).unwrap();
     assert_eq!(ended.by, EndedBy::Stop);
-    assert!(ended.elapsed < Nanos::from_secs(5), "{}", ended.elapsed);
+    assert!(ended.elapsed < Nanos::from_secs(5), "{:?}", ended.elapsed);
 }
 
 #[test]

@@ -38,7 +38,9 @@ pub(super) fn parse_share(text: &str) -> Result<f64, String> {
 pub(super) fn parse_block_size(text: &str) -> Result<Bytes, String> {
     match text.parse::<Bytes>() {
         Ok(size) if BLOCK_SIZES.contains(&size) => Ok(size),
-        Ok(_) => Err(format!("use {} to {}", BLOCK_SIZES.start(), BLOCK_SIZES.end())),
+        Ok(_) => {
+            Err(format!("use {} to {}", BLOCK_SIZES.start().exact(), BLOCK_SIZES.end().exact()))
+        }
         Err(error) => Err(error.to_string()),
     }
 }

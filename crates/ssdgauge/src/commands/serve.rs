@@ -6,6 +6,7 @@ use crate::process::StopFlag;
 use crate::target::{SizeRequest, Target};
 use crate::terminal;
 use serde_json::json;
+use ssdgauge_core::rounded;
 use ssdgauge_core::{Bytes, DriveInfo, Histogram, Nanos};
 use ssdgauge_nbd::{Address, Event, MAX_CLIENTS, Served, Server, ServerError};
 use ssdgauge_sim::{GroundTruth, ServedDrive, VirtualRig};
@@ -122,28 +123,26 @@ fn result_text(served: &Served) -> String {
     let truth = &served.truth;
     let percentiles = |latency: &Histogram| {
         let [p50, p99] = [0.5, 0.99].map(|share| match latency.percentile(share) {
-            Some(ns) => Nanos(ns).to_string(),
+            Some(ns) => Nanos(ns).about(),
             None => "–".into(),
         });
         format!("p50 {p50}, p99 {p99}")
     };
     let rows = [
-        ("served", served.elapsed.to_string()),
+        ("served", served.elapsed.about()),
         ("clients", format!("{}, {} rejected", served.clients, served.rejected)),
-        (
-            "commands",
+        ("commands", {
+            let all = [reads, writes, trims, flushes, errors];
+            let [reads, writes, trims, flushes, errors] = all.map(|n| rounded::count(*n));
             format!(
                 "{reads} reads, {writes} writes, {trims} trims, {flushes} flushes; {errors} failed"
-            ),
-        ),
+            )
+        }),
         ("read by the host", Bytes(served.read_bytes).about()),
         ("written by the host", Bytes(truth.host_bytes).about()),
         ("written to NAND", Bytes(truth.nand_bytes()).about()),
-        (
-            "write amplification",
-            amplification(served).map_or("–".into(), |factor| format!("{factor:.3}")),
-        ),
-        ("energy", format!("{:.1} J", served.energy_j)),
+        ("write amplification", amplification(served).map_or("–".into(), rounded::number)),
+        ("energy", format!("{} J", rounded::number(served.energy_j))),
         ("read latency", percentiles(&served.latency[0])),
         ("write latency", percentiles(&served.latency[1])),
         ("lateness of replies", percentiles(&served.lateness)),

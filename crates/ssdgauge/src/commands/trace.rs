@@ -6,6 +6,7 @@ use crate::output::{self, Format};
 use crate::terminal;
 use crate::trace_file;
 use serde_json::json;
+use ssdgauge_core::rounded;
 use ssdgauge_core::{Bytes, Nanos};
 use ssdgauge_trace::{PackedWriter, Summary};
 use std::fmt::Write as _;
@@ -63,7 +64,7 @@ fn convert(arguments: &TraceConvertArguments) -> Result<(), Failure> {
     terminal::print_message(&format!(
         "{}: {} requests in {}, id {}",
         out.display(),
-        summary.requests,
+        rounded::count(summary.requests),
         Bytes(bytes).about(),
         summary.id
     ));
@@ -80,23 +81,27 @@ fn text(summary: &Summary) -> String {
     let seconds = |seconds: f64| Nanos((seconds * 1e9) as u64).about();
     line("format", summary.format.to_owned());
     line("id", summary.id.clone());
-    line("requests", summary.requests.to_string());
+    line("requests", rounded::count(summary.requests));
     line("streams", summary.streams.to_string());
     line("duration", seconds(summary.duration_s));
     for direction in &summary.directions {
         let response = match (direction.response_mean_us, direction.response_p99_us) {
-            (Some(mean), Some(p99)) => format!(", response {mean:.1} µs mean, {p99:.1} µs p99"),
+            (Some(mean), Some(p99)) => {
+                let [mean, p99] = [mean, p99].map(rounded::latency);
+                format!(", response {mean} mean, {p99} p99")
+            }
             _ => String::new(),
         };
-        let (requests, bytes) = (direction.requests, Bytes(direction.bytes).about());
+        let (requests, bytes) =
+            (rounded::count(direction.requests), Bytes(direction.bytes).about());
         let share = percent(direction.share);
         let name =
             if direction.kind == "flush" { "flushes" } else { &format!("{}s", direction.kind) };
         line(name, format!("{requests} ({share}), {bytes}{response}"));
     }
     if let Some(rate) = summary.requests_per_second {
-        let peak = summary.peak_per_second;
-        line("rate", format!("{rate:.1} requests/s mean, {peak} in the busiest second"));
+        let (rate, peak) = (rounded::number(rate), rounded::count(summary.peak_per_second));
+        line("rate", format!("{rate} requests/s mean, {peak} in the busiest second"));
     }
     let depth = match summary.mean_depth {
         Some(depth) => format!("{depth:.2} requests in flight, mean"),
@@ -119,10 +124,10 @@ fn text(summary: &Summary) -> String {
     }
     for idle in &summary.idle {
         let (from, total) = (seconds(idle.from_s), seconds(idle.total_s));
-        line("idle", format!("{} × {from} or longer, {total} in all", idle.count));
+        line("idle", format!("{} × {from} or longer, {total} in all", rounded::count(idle.count)));
     }
     line("longest idle time", seconds(summary.idle_longest_s));
-    line("time resolution", Nanos(summary.time_resolution_ns).to_string());
+    line("time resolution", Nanos(summary.time_resolution_ns).about());
     let notes = [
         (summary.ignored, "lines or records without a request"),
         (summary.lost, "requests are missing in the trace, by its own count"),

@@ -21,7 +21,7 @@ fn line(run: &Followed, event: &Event) -> String {
             let end = Nanos::SECOND * (u64::from(second.number) + 1);
             let title = run.steps().iter().rfind(|step| step.id == second.step);
             let title = title.map_or(String::new(), |step| run.title(step.place));
-            format!("{title}  {}  {}", words::whole(end), words::figures(second))
+            format!("{title}  {}  {}", words::whole(end).about(), words::figures(second))
         }
         Event::Ended(step) => format!(
             "step {}: {} {} after {}",

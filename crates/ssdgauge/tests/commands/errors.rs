@@ -180,7 +180,7 @@ fn a_drive_that_must_not_be_written_is_refused_before_its_size_is_judged() {
     let too_large = ["run", "quick", &device.path, "--size", "1GB"];
     let too_small = ["run", "client-2018", &device.path, "--test", "mixed-random"];
     assert!(refused(&too_large).contains("is more than"));
-    assert!(refused(&too_small).contains("needs 64GB"));
+    assert!(refused(&too_small).contains("needs 64.0 GB"));
     set("--setro");
     let errors = [refused(&too_large), refused(&too_small)];
     set("--setrw");

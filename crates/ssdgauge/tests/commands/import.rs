@@ -245,7 +245,7 @@ fn a_histogram_log_adds_the_seconds_and_what_it_lacks_is_a_finding_with_the_coun
         let call = import_logged(&bench, &result, &log);
         let messages = text(&call.stderr);
         assert_eq!(call.status.code(), Some(0), "{messages}");
-        let part = "lacks 5000 of 15000 reads (33.3 %)";
+        let part = "lacks 5,000 of 15,000 reads (33.3 %)";
         assert_eq!(messages.contains(part), lacks > 0, "{seconds:?}: {messages}");
         let file = bench.path("fio.ssdg");
         assert_eq!(query(&file, "SELECT sum(ios) FROM interval"), 15_000);

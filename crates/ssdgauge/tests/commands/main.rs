@@ -19,6 +19,7 @@ mod fio;
 mod fio_page;
 mod fleet_runs;
 mod hostile_files;
+mod house_form;
 mod import;
 mod import_act;
 mod interference;

@@ -25,7 +25,7 @@ pub(crate) fn interval(structure: Structure, value: &Value) -> String {
     typeset(&shown_interval(value, structure.unit()).replace('-', "–"))
 }
 
-/// Returns `words` with the sign for micro.
+/// Returns `words` with the sign for micro, which reasons of earlier cards do not have.
 pub(crate) fn typeset(words: &str) -> String {
     let is_micro = |word: &str| word == "us";
     let words: Vec<&str> =
@@ -96,8 +96,8 @@ mod tests {
     #[test]
     fn values_have_the_signs_of_the_page() {
         let one = Value { value: 40.0, low: 38.0, high: 42.0 };
-        assert_eq!(value(Structure::PageRead, &one), "40.00 µs");
-        assert_eq!(interval(Structure::PageRead, &one), "38.00–42.00 µs");
+        assert_eq!(value(Structure::PageRead, &one), "40.0 µs");
+        assert_eq!(interval(Structure::PageRead, &one), "38.0–42.0 µs");
         assert_eq!(typeset("us for two reads, of us"), "µs for two reads, of µs");
         assert_eq!(title(Structure::Cache), "Fast cache, empty");
     }

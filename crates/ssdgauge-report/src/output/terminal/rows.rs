@@ -7,7 +7,7 @@ use crate::output::terminal::style::Style;
 use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{Access, Metric, PhaseKind, Scope, Stream, Workload};
+use ssdgauge_core::{Access, Metric, PhaseKind, Scope, Stream, Workload, rounded};
 use std::cmp::Reverse;
 
 const LABEL: usize = 15;
@@ -35,7 +35,7 @@ pub(super) fn customary(run: &Run, style: &Style) -> Vec<String> {
     let heads = |style: &Style| {
         let mut heads = style.right("MB/s", MB_S);
         heads.push_str(&if with_iops { style.right("IOPS", IOPS) } else { String::new() });
-        heads.push_str(&if with_p99 { style.right("p99 µs", P99) } else { String::new() });
+        heads.push_str(&if with_p99 { style.right("p99", P99) } else { String::new() });
         heads
     };
     let blank = " ".repeat(LABEL);
@@ -48,7 +48,8 @@ pub(super) fn customary(run: &Run, style: &Style) -> Vec<String> {
         format!("{blank}{}{}", style.faint(&heads(style)), style.faint(&heads(style))),
     ];
     let cells = |values: [Option<f64>; 3]| {
-        let [rate, iops, p99] = values.map(number::optional);
+        let [rate, iops, _] = values.map(number::optional);
+        let p99 = values[2].map_or_else(|| number::NOTHING.to_owned(), rounded::latency);
         let mut cells = style.strong(&style.right(&rate, MB_S));
         if with_iops {
             cells.push_str(&style.right(&iops, IOPS));
@@ -204,14 +205,13 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
     let mut lines = vec![style.faint(&head)];
     for test in &run.tests {
         let headline = &test.headline;
-        let value = headline
-            .value
-            .map_or(number::NOTHING.into(), |value| number::with_unit(value, headline.metric));
+        let value =
+            headline.value.map_or(number::NOTHING.into(), |value| headline.metric.about(value));
         let mut line = style.left(&sanitize::prose(&test.test.title), title);
         line.push_str(&style.strong(&style.right(&value, VALUE)));
         if with_interval {
-            let interval =
-                interval::words(&headline.interval).unwrap_or_else(|| number::NOTHING.into());
+            let interval = interval::words(&headline.interval, headline.metric)
+                .unwrap_or_else(|| number::NOTHING.into());
             line.push_str(&style.right(&interval, INTERVAL));
             line.push_str(&style.right(&number::count(headline.n), SECONDS));
         }

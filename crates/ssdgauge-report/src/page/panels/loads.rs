@@ -58,7 +58,7 @@ fn reason(member: &Member<'_>) -> String {
             "{}×: {}\u{a0}% over {}",
             number::tick(load),
             number::text(share),
-            number::spaced(&latency.to_string())
+            latency.about()
         ),
         (None, Some(why)) => number::spaced(&why),
         (None, None) => "nothing: the highest load passed".to_owned(),

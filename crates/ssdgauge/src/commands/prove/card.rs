@@ -32,7 +32,7 @@ fn text(proved: &Proved, drive: &DriveInfo) -> String {
         true => {
             format!("{} of a scratch file; nothing is said about the whole drive", stated.about())
         }
-        false => format!("{} ({stated})", stated.about()),
+        false => stated.about_and_exact(),
     };
     let mut facts = vec![
         ("target", drive.name().to_owned()),

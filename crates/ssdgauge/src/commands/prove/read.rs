@@ -38,7 +38,11 @@ pub(super) fn execute(file: &Path, target: &str, as_json: bool) -> Result<(), Fa
     if reader.size() != stated {
         return Err(Failure::new(
             FailureKind::Refused,
-            format!("{target} has {}; the proof wrote to a drive of {stated}", reader.size()),
+            format!(
+                "{target} has {}; the proof wrote to a drive of {}",
+                reader.size().about_and_exact(),
+                stated.about_and_exact()
+            ),
             "nothing was written; name the drive of the proof, or a whole image of it",
         ));
     }

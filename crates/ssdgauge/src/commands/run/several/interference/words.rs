@@ -3,6 +3,7 @@
 use super::{Checked, CheckedDrive, CheckedLoad};
 use crate::terminal::table::{self, Column, Fit};
 use serde_json::{Value, json};
+use ssdgauge_core::rounded;
 use ssdgauge_core::statistics::interference::{Change, Disturbance, Quantity};
 use ssdgauge_core::{Finding, FindingKind, Severity};
 use std::collections::BTreeSet;
@@ -159,8 +160,8 @@ fn drive_json(drive: &CheckedDrive) -> Value {
 
 fn row(drive: &CheckedDrive, load: &CheckedLoad, change: &Change) -> Vec<String> {
     let number = |value: f64| match change.quantity {
-        Quantity::Iops => format!("{value:.0}"),
-        Quantity::LatP99 => format!("{value:.1} us"),
+        Quantity::Iops => rounded::number(value),
+        Quantity::LatP99 => rounded::latency(value),
     };
     vec![
         drive.title.clone(),

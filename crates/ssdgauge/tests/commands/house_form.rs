@@ -1,0 +1,147 @@
+//! Numbers for people have one form: three significant digits, a space in front of the unit, latencies in
+//! µs, ms or s by their size; and the same value is the same text on every output.
+
+use crate::support::{Bench, text, unfolded};
+use serde_json::Value;
+use ssdgauge_core::{Metric, rounded};
+
+/// The units of sizes, times and rates.
+const UNITS: [&str; 21] = [
+    "ns", "us", "µs", "ms", "s", "min", "h", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "W",
+    "J", "IOPS", "MB/s", "GB/s", "°C",
+];
+
+/// Runs whose cards and findings are read: each with the arguments behind `run`.
+const RUNS: [&[&str]; 6] = [
+    &["quick", "sim:tlc-client", "--shorten", "20"],
+    &["client-2018", "sim:tlc-client", "--shorten", "5000", "--test", "burst-random-write"],
+    &["act", "sim:tlc-client", "--shorten", "20000"],
+    &["snia-pts-e", "sim:tiny", "--shorten", "100000", "--scale-spans"],
+    &["power-states", "sim:tlc-client", "--shorten", "5000"],
+    &["load-curve", "sim:tlc-client", "--shorten", "300"],
+];
+
+/// Returns what is wrong with the numbers of `text`, with the words around each.
+fn defects(text: &str) -> Vec<String> {
+    let words: Vec<&str> =
+        text.split([' ', '\n', '\u{a0}']).filter(|word| !word.is_empty()).collect();
+    let mut defects = Vec::new();
+    for (place, word) in words.iter().enumerate() {
+        let around = || words[place.saturating_sub(4)..words.len().min(place + 3)].join(" ");
+        let word = word.trim_matches(['(', ')', ',', ';', ':', '[', ']', '~', '±', '|', '.']);
+        let digits =
+            word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+        // What can be typed again stands behind an option, or between quotes.
+        let is_typed = place > 0 && words[place - 1].starts_with("--");
+        if digits.len() < word.len() && !is_typed && UNITS.contains(&digits) {
+            defects.push(format!("no space in front of the unit: {}", around()));
+        }
+        let unit = words
+            .get(place + 1)
+            .map(|unit| unit.trim_matches(['(', ')', ',', ';', ':', '[', ']', '|', '.']));
+        let Some(unit) = unit.filter(|unit| digits.is_empty() && UNITS.contains(unit)) else {
+            continue;
+        };
+        let count = word.chars().filter(char::is_ascii_digit).count();
+        let significant = word.trim_start_matches(['0', '.']).chars().filter(char::is_ascii_digit);
+        if word.contains('.') && significant.count() > 4 {
+            defects.push(format!("more digits than a reader can use: {}", around()));
+        }
+        if !word.contains(['.', ',']) && count > 3 {
+            defects.push(format!("thousands are not set apart: {}", around()));
+        }
+        if word.contains(',') && ["ns", "us", "µs", "ms"].contains(&unit) {
+            defects.push(format!("a larger unit fits: {}", around()));
+        }
+    }
+    defects
+}
+
+/// Returns all texts and advices of findings in `document`.
+fn findings(document: &Value) -> Vec<String> {
+    match document {
+        Value::Array(items) => items.iter().flat_map(findings).collect(),
+        Value::Object(keys) => {
+            let own = ["text", "advice"].into_iter().filter_map(|key| keys.get(key)?.as_str());
+            own.map(str::to_owned).chain(keys.values().flat_map(findings)).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    }
+}
+
+/// Returns the metric with this key.
+fn metric(key: &str) -> Metric {
+    serde_json::from_value(Value::from(key)).unwrap()
+}
+
+#[test]
+fn the_scanner_finds_each_form_that_is_not_that_of_the_house() {
+    for (text, expected) in [
+        ("completed for 715.8us, then", "no space"),
+        ("a drive of 16GB", "no space"),
+        ("mean 47590.5 IOPS", "more digits"),
+        ("mean 47590 IOPS", "not set apart"),
+        ("a p99 of 8,070 µs", "larger unit"),
+    ] {
+        let found = defects(text);
+        assert!(found.len() == 1 && found[0].contains(expected), "{text}: {found:?}");
+    }
+    for text in
+        ["8.07 ms, 47,591 IOPS", "--size 16GB", "1 min 05 s", "1.000 ± 0.003 TB", "4KiB-ish"]
+    {
+        assert_eq!(defects(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn numbers_of_cards_and_findings_have_the_form_of_the_house_and_equal_values_equal_texts() {
+    let bench = Bench::new();
+    let mut failures = Vec::new();
+    for (number, run) in RUNS.into_iter().enumerate() {
+        let file = format!("{number}.ssdg");
+        let output = bench.call(&[&["run"], run, &["--out", &file]].concat());
+        let (card, live) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{run:?}: {live}");
+        let document: Value =
+            serde_json::from_str(&bench.print(&["report", &file, "--json"])).unwrap();
+        let markdown = bench.print(&["report", &file, "--markdown"]);
+        let page = std::fs::read_to_string(bench.path(&format!("{number}.html"))).unwrap();
+        let page = page.replace('\u{a0}', " ");
+        let mut texts = findings(&document);
+        assert!(!texts.is_empty(), "{run:?} has findings");
+        texts.push(unfolded(&card));
+        for found in texts.iter().flat_map(|text| defects(text)) {
+            failures.push(format!("{run:?}: {found}"));
+        }
+        let is_quick = run[0] == "quick";
+        for test in document["runs"][0]["tests"].as_array().unwrap() {
+            let headline = &test["headline"];
+            let Some(value) = headline["value"].as_f64() else { continue };
+            let words = metric(headline["metric"].as_str().unwrap()).about(value);
+            // The card of quick has rows of requests in place of headlines.
+            let outputs = [("card", &card, !is_quick), ("Markdown", &markdown, true)];
+            let outputs = outputs.into_iter().chain([("page", &page, true)]);
+            for (name, output, _) in outputs.filter(|one| one.2 && !one.1.contains(&words)) {
+                failures.push(format!("{run:?}: {} is not {words} on the {name}", test["id"]));
+                assert!(!output.is_empty());
+            }
+        }
+        if is_quick {
+            for point in points(&document) {
+                let Some(us) = point["metrics"]["lat_p99_us"].as_f64() else { continue };
+                let words = rounded::latency(us);
+                let on_card = card.contains(&words) || card.contains(&words.replace('µ', "u"));
+                if !on_card || !live.contains(&words) || !page.contains(&words) {
+                    failures
+                        .push(format!("{run:?}: p99 {words} is not on card, page and live view"));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn points(document: &Value) -> Vec<&Value> {
+    let tests = document["runs"][0]["tests"].as_array().unwrap();
+    tests.iter().filter_map(|test| test["points"].as_array()).flatten().collect()
+}
