@@ -39,6 +39,7 @@ pub(crate) mod quick_look;
 pub(crate) mod repeated_runs;
 mod repetitions;
 pub(crate) mod report_drives;
+pub(crate) mod run_headline;
 pub(crate) mod sections;
 pub(crate) mod sent_late;
 pub(crate) mod separation;

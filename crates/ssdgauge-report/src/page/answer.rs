@@ -5,6 +5,7 @@ use crate::analysis::caches::{self, Writes};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::statements;
 use crate::analysis::trust::Trust;
+use crate::page::grade;
 use crate::page::kit::axis::RowScale;
 use crate::page::kit::bars::ratio;
 use crate::page::kit::coordinate::{at, percent};
@@ -62,8 +63,6 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
 
 fn row(facts: &Facts<'_>, drives: &ReportDrives, drive: usize, range: Option<f64>) -> Markup {
     let trust = &facts.trust[drive];
-    let letter = trust.grade.letter();
-    let why = format!("Trust {letter}: {}", trust.in_words());
     html! {
         tr class=(class(drive)) {
             th.who scope="row" {
@@ -76,9 +75,7 @@ fn row(facts: &Facts<'_>, drives: &ReportDrives, drive: usize, range: Option<f64
             td.bf.none[best_for == number::NOTHING] { (best_for) }
             @for column in &facts.answer.columns { (cell(column, drives, drive)) }
             @if let Some(range) = range { (cache(&facts.writes[drive], drives, drive, range)) }
-            td.gr {
-                a.g.{ "g" (letter) } href="#caveats" title=(why) aria-label=(why) { (letter) }
-            }
+            td.gr { (grade::letter(trust)) }
         }
     }
 }

@@ -14,4 +14,5 @@ pub(super) mod mark;
 pub(super) mod names;
 pub(super) mod plot;
 pub(super) mod rows;
+pub(super) mod stack;
 pub(super) mod values;

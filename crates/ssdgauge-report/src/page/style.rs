@@ -2,6 +2,7 @@
 
 use crate::analysis::report_drives::ReportDrives;
 use crate::figure::draw::{PALETTE_DARK, PALETTE_LIGHT};
+use crate::page::kit::stack;
 use std::fmt::Write;
 
 /// The rules that are the same on every page.
@@ -32,8 +33,9 @@ pub(super) fn sheet(drives: &ReportDrives, accent: Option<&str>) -> String {
     format!(
         ":root{{color-scheme:light dark;{light}}}\
          @media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
-         {RULES}{}\
+         {RULES}{}{}\
          @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}",
+        stacked(),
         rules(drives)
     )
 }
@@ -45,8 +47,9 @@ pub(super) fn of_xray() -> String {
     format!(
         ":root{{color-scheme:light dark;{light}}}\
          @media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
-         {RULES}{XRAY}\
-         @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}"
+         {RULES}{}{XRAY}\
+         @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}",
+        stacked()
     )
 }
 
@@ -64,8 +67,14 @@ pub(super) fn nested(drives: &ReportDrives, accent: Option<&str>) -> String {
     format!(
         ".embedded{{color-scheme:light dark;{light}{own};padding:12px;\
          @media(prefers-color-scheme:dark){{{dark}}}\
-         {rules}{slots}}}"
+         {rules}{}{slots}}}",
+        stacked()
     )
+}
+
+/// Returns the rules of tables on phones.
+fn stacked() -> String {
+    format!("@media screen and (max-width:700px){{{}}}", stack::rules())
 }
 
 fn of_accent(accent: Option<&str>) -> String {
