@@ -26,6 +26,7 @@ pub(crate) mod history;
 pub(crate) mod input_error;
 pub(crate) mod key_metrics;
 pub(crate) mod label_comparison;
+pub(crate) mod many_drives;
 pub(crate) mod measure;
 pub(crate) mod media_writes;
 mod missing;

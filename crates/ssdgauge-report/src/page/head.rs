@@ -4,6 +4,7 @@ use crate::analysis::answer::Answer;
 use crate::analysis::caches::Writes;
 use crate::analysis::drive_summary;
 use crate::analysis::group::Group;
+use crate::analysis::many_drives;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::run_headline::{self, RunHeadline};
 use crate::analysis::sections::Sections;
@@ -65,10 +66,10 @@ pub(super) fn several(
         }
         return Head { kick: parts.join(" · "), title, dek };
     }
-    let sentences = statements::dek(answer, writes, drives);
+    let sentences = many_drives::dek(answer, writes, drives);
     Head {
         kick: parts.join(" · "),
-        title: statements::headline(answer, writes, drives),
+        title: many_drives::headline(runs, answer, writes, drives),
         dek: html! {
             @for (place, sentence) in sentences.iter().enumerate() {
                 @if place > 0 { " " }

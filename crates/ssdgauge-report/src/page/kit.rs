@@ -9,6 +9,7 @@ pub(super) mod bars;
 pub(super) mod chart;
 pub(super) mod coordinate;
 mod events;
+pub(super) mod fold;
 mod labels;
 pub(super) mod mark;
 pub(super) mod names;

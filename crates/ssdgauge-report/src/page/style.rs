@@ -2,6 +2,7 @@
 
 use crate::analysis::report_drives::ReportDrives;
 use crate::figure::draw::{PALETTE_DARK, PALETTE_LIGHT};
+use crate::page::kit::fold;
 use crate::page::kit::stack;
 use std::fmt::Write;
 
@@ -90,6 +91,9 @@ fn palette(colours: &[&str]) -> String {
 /// Returns the colour of each drive, its filter and its highlight.
 fn rules(drives: &ReportDrives) -> String {
     let mut text = String::new();
+    if fold::is_folded(drives.count()) {
+        text.push_str(&fold::rules());
+    }
     for drive in 0..drives.count() {
         let slot = drives.slot(drive);
         let on = format!("body:has(#hl option[value=\"{drive}\"]:checked)");
@@ -101,6 +105,8 @@ fn rules(drives: &ReportDrives) -> String {
              {on} .d-{drive}.d .ln:not(.thin){{stroke-width:3.4}}\
              {on} .r-{drive}{{display:inline}}\
              {on} .bx{{display:none}}\
+             {on} .fold-rows tr.d-{drive}{{display:var(--row)!important}}\
+             {on} .fold-rows li.d-{drive}{{display:grid!important}}\
              {on} :is(tr,li).d-{drive}{{background:var(--hi)}}"
         )
         .expect("writing to memory cannot fail");
