@@ -15,6 +15,7 @@ mod fill_states;
 mod findings;
 mod flag;
 mod fragment;
+mod grade;
 mod head;
 mod kit;
 mod method;

@@ -3,7 +3,7 @@
 use crate::support::{carried_out, found, planned, remarks, rig, run};
 use ssdgauge_core::{Action, FindingKind, PhaseKind, Rest};
 use ssdgauge_lab::{Suite, built_in, find_built_in};
-use ssdgauge_report::CachePlace;
+use ssdgauge_report::{CachePlace, PageOptions, Run, page};
 
 /// Each suite with its factor of `--shorten` and its drive in these tests.
 const RUNS: &[(&str, u32, &str)] = &[
@@ -51,6 +51,7 @@ fn every_suite_runs_to_its_end_and_has_every_headline() {
     for (suite, shorten, target) in RUNS {
         let run = run(suite, &[], target, *shorten);
         assert!(run.complete, "{suite}");
+        headline_names_test_and_load(suite, &run);
         for test in &run.tests {
             // The last 16 GB of a fill do not exist on a drive of 1 GB, and a shortened saturation
             // ends within a second: other tests cover these headlines.
@@ -60,6 +61,28 @@ fn every_suite_runs_to_its_end_and_has_every_headline() {
             assert!(value.is_some() || elsewhere, "{suite}/{id}");
         }
     }
+}
+
+/// Checks that the page of a run states the test and the load of the number in its headline, and its trust.
+fn headline_names_test_and_load(suite: &str, run: &Run) {
+    let page = page(std::slice::from_ref(run), &PageOptions::default());
+    let head = page.split("<main").next().unwrap();
+    let title = page.split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap();
+    let parts = title.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    let title = parts.collect::<String>().replace('\u{a0}', " ");
+    let is_named = match title.split_once('“').and_then(|(_, rest)| rest.split_once('”')) {
+        Some((test, _)) => run.tests.iter().any(|one| one.test.title == test),
+        // A quick run has its own words, which contain those of its tests.
+        None => suite.starts_with("quick"),
+    };
+    assert!(is_named, "{suite}: {title}");
+    let sizes = ["KiB", "MiB", "no load"];
+    let loads = ["QD", "open loop", "no load", "threads", "one after the other", "in flight"];
+    let has = |words: &[&str]| words.iter().any(|word| title.contains(word));
+    assert!(has(&sizes) && has(&loads), "{suite}: {title}");
+    // Two lines of a heading; a sentence of a kind of work has its interval too.
+    assert!(title.chars().count() <= 130, "{suite}: {title}");
+    assert!(head.contains("<p class=\"trust\">"), "{suite} has no grade in its head");
 }
 
 const DOCUMENT: &str = include_str!("../../../../docs/suites.md");

@@ -53,7 +53,13 @@ pub(crate) fn sentence(run: &Run) -> Option<String> {
     let Some(value) = test.headline.value else {
         return Some(format!("{before} no result: {}", reason(run, test)));
     };
-    let number = with_interval(&test.headline, value);
+    // A heading has room for the interval, and for no reason why there is none.
+    let number = match interval::words(&test.headline.interval) {
+        Some(_) => with_interval(&test.headline, value),
+        None => {
+            format!("{} (no 95\u{a0}% interval)", number::measured(value, test.headline.metric))
+        }
+    };
     let also = work.also.filter(|_| value > 0.0);
     let also = also.map_or_else(String::new, |also| format!("; {}", also(value)));
     Some(format!("{before} {number}, {behind}{also}"))

@@ -18,6 +18,8 @@ pub(crate) struct Figure {
     pub(crate) name: &'static str,
     /// The load.
     pub(crate) conditions: String,
+    /// Whether the requests are random.
+    pub(crate) is_random: bool,
     /// Test, revision and step, equal for equal loads of the suite.
     pub(crate) load: String,
     /// The metric.
@@ -28,6 +30,13 @@ pub(crate) struct Figure {
     pub(crate) p99_us: Option<f64>,
     /// The position relative to the cache, where it is known.
     pub(crate) cache: Option<&'static str>,
+}
+
+impl Figure {
+    /// Returns the load without its order, such as `1 MiB, QD8`.
+    fn size_and_depth(&self) -> String {
+        number::spaced(&self.conditions.replace(" random", ""))
+    }
 }
 
 /// The two write speeds of a drive, and the data between them.
@@ -66,24 +75,34 @@ pub(crate) fn headline(run: &Run) -> String {
     let best = |reads: bool| {
         figures(run, reads).into_iter().find(|figure| figure.metric == Metric::ThroughputMbS)
     };
-    let speed = |figure: &Figure| number::measured(figure.value, figure.metric);
     if let (None, Some(answer)) = (&ill, quick_answer::sentence(run)) {
         return answer;
     }
+    let speed = |mb_s: f64| number::measured(mb_s, Metric::ThroughputMbS);
+    let reads = |figure: &Figure| {
+        let order = if figure.is_random { "Random" } else { "Sequential" };
+        format!("{order} reads at {} ({})", speed(figure.value), figure.size_and_depth())
+    };
+    let writes = |figure: &Figure| match fall(run).zip(fallen(run)) {
+        Some((fall, stream)) => {
+            let load =
+                format!("{}, QD{}", number::spaced(&stream.size_words()), stream.total_depth());
+            format!("writes at {} ({load}) until the cache is full", speed(fall.before))
+        }
+        None => {
+            format!("writes at {} ({}) in bursts", speed(figure.value), figure.size_and_depth())
+        }
+    };
     match (ill, best(true), best(false)) {
         (Some(ill), _, _) => {
             format!("Look at this first: {}", crate::text::sanitize::prose(&ill.finding.text))
         }
-        (None, Some(read), Some(write)) => match fall(run) {
-            Some(fall) => format!(
-                "Reads at {}, writes at {} until its cache is full",
-                speed(&read),
-                number::measured(fall.before, Metric::ThroughputMbS)
-            ),
-            None => format!("Reads at {}, writes at {} in bursts", speed(&read), speed(&write)),
-        },
-        (None, Some(one), None) => format!("Reads at {}", speed(&one)),
-        (None, None, Some(one)) => format!("Writes at {}", speed(&one)),
+        (None, Some(read), Some(write)) => format!("{}, {}", reads(&read), writes(&write)),
+        (None, Some(one), None) => reads(&one),
+        (None, None, Some(one)) => {
+            let order = if one.is_random { "Random" } else { "Sequential" };
+            format!("{order} {}", writes(&one))
+        }
         (None, None, None) => crate::text::labels::run_name(&run.head),
     }
 }
@@ -132,6 +151,7 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
         Figure {
             name,
             conditions: format!("{}{access}, QD{depth}{mix}", stream.size_words()),
+            is_random: stream.access == Access::Random,
             load: format!("{} r{} {}", test.test.id, test.test.revision, point.point.label),
             metric,
             value: value(metric)?,
@@ -189,6 +209,13 @@ pub(crate) fn fall(run: &Run) -> Option<Fall> {
         behind: edge.behind / 1e6,
         gb: edge.bytes as f64 / 1e9,
     })
+}
+
+/// Returns the requests of the sequential write that shows the end of the cache.
+fn fallen(run: &Run) -> Option<&Stream> {
+    let mut writes = sequential_writes(run).into_iter();
+    let (point, _) = writes.find(|(_, writes)| writes.edge.is_some())?;
+    point.workload.streams.first()
 }
 
 /// Returns the first and the last full second in MB/s of the sequential write that loses the most, where

@@ -8,6 +8,7 @@ use crate::analysis::group::{self, Group};
 use crate::analysis::label_comparison;
 use crate::analysis::outcome;
 use crate::model::Run;
+use crate::text::fitted::fitted;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::short_names;
@@ -24,6 +25,8 @@ pub(crate) struct ReportDrives {
     pub(crate) highlighted: Option<usize>,
     /// The shortest name that separates each drive from the others, by the number of the drive.
     short: Vec<String>,
+    /// The short names, cut where they are longer than a label may be.
+    labels: Vec<String>,
     /// The slot of each drive's colour and shape, by the number of the drive.
     slots: Vec<usize>,
     drive_of_run: Vec<usize>,
@@ -58,6 +61,7 @@ impl ReportDrives {
         let kinds = runs.iter().map(|run| run.head.drive.kind).collect();
         let short =
             short_names::shortened(&of_drives.iter().map(String::as_str).collect::<Vec<_>>());
+        let labels = fitted(&short.iter().map(String::as_str).collect::<Vec<_>>(), &is_label);
         let fingerprints: Vec<String> = firsts.iter().map(|head| fingerprint(head)).collect();
         let mut best_first = by_rank(runs, &drive_of_run, count);
         best_first.sort_by_key(|drive| highlighted != Some(*drive));
@@ -73,6 +77,7 @@ impl ReportDrives {
             names,
             highlighted,
             short,
+            labels,
             slots,
             drive_of_run,
             kinds,
@@ -117,6 +122,12 @@ impl ReportDrives {
     /// Returns the shortest name that separates the drive with this number from the others.
     pub(crate) fn short(&self, drive: usize) -> &str {
         self.short.get(drive).map_or(number::NOTHING, String::as_str)
+    }
+
+    /// Returns the short name of the drive with this number as a label: at most two lines beside a bar, and
+    /// different from the labels of all others.
+    pub(crate) fn label(&self, drive: usize) -> &str {
+        self.labels.get(drive).map_or(number::NOTHING, String::as_str)
     }
 
     /// Returns the slot of the drive with this number: its colour and shape, grey for others than six.
@@ -174,6 +185,13 @@ impl ReportDrives {
     pub(crate) fn is_highlighted(&self, run: usize) -> bool {
         self.highlighted == Some(self.drive_of_run[run])
     }
+}
+
+/// The most letters of a label. Chosen: two lines beside a bar, three on a phone.
+const LABEL: usize = 38;
+
+fn is_label(name: &str) -> bool {
+    name.chars().count() <= LABEL
 }
 
 /// Returns what the colour of a drive follows from: with a label each setting of it has its own.

@@ -131,10 +131,13 @@ fn titles(columns: &[&Column]) -> Vec<String> {
 
 /// Returns the title of a test within a sentence: its first words, the first letter in lower case.
 fn within_sentence(title: &str) -> String {
-    let words = title.split(',').next().unwrap_or(title);
+    uncapitalised(title.split(',').next().unwrap_or(title))
+}
+
+/// Returns `words` with a first letter in lower case; an abbreviation, such as ACT, stays as it is.
+pub(crate) fn uncapitalised(words: &str) -> String {
     let mut letters = words.chars();
     match (letters.next(), letters.clone().next()) {
-        // An abbreviation, such as ACT, stays as it is.
         (Some(first), Some(second)) if second.is_lowercase() => {
             first.to_lowercase().chain(letters).collect()
         }

@@ -171,6 +171,26 @@ pub(crate) fn short(test: &Test) -> String {
 /// Returns the requests of the steps that the score of `test` counts: size, order, direction and depth,
 /// such as `4 KiB random reads, QD1`.
 pub(crate) fn requests(test: &Test) -> String {
+    let Load { size, order, direction, depth } = load(test);
+    let load: Vec<String> =
+        [size, order, direction.to_owned()].into_iter().filter(|part| !part.is_empty()).collect();
+    if depth.is_empty() { load.join(" ") } else { format!("{}, {depth}", load.join(" ")) }
+}
+
+/// The requests that a score counts, in words; empty where they have no common word.
+pub(crate) struct Load {
+    /// Their size, such as `4 KiB`, or the least and the greatest.
+    pub(crate) size: String,
+    /// `random` or `sequential`.
+    pub(crate) order: String,
+    /// `reads`, `writes`, both, or `requests`.
+    pub(crate) direction: &'static str,
+    /// Their depth, such as `QD1`, or the least and the greatest.
+    pub(crate) depth: String,
+}
+
+/// Returns the requests of the steps that the score of `test` counts.
+pub(crate) fn load(test: &Test) -> Load {
     let position = test.score.position();
     let is_scored = |step: &&Step| position.is_none_or(|position| step.position == position);
     let workloads =
@@ -193,10 +213,14 @@ pub(crate) fn requests(test: &Test) -> String {
         [first, .., last] => format!("{first} to {last}"),
     };
     let order = if orders.len() == 1 { orders.concat() } else { String::new() };
-    let load = [ends(sizes), order, direction.to_owned()];
-    let load: Vec<String> = load.into_iter().filter(|part| !part.is_empty()).collect();
-    let depth = ends(depths);
-    if depth.is_empty() { load.join(" ") } else { format!("{}, {depth}", load.join(" ")) }
+    Load { size: ends(sizes), order, direction, depth: ends(depths) }
+}
+
+/// Returns whether requests of the steps of `test` are due at times of their own, so that their queue
+/// depth is a limit and no load.
+pub(crate) fn is_open_loop(test: &Test) -> bool {
+    let mut streams = measured(test).flat_map(|(workload, _)| &workload.streams);
+    streams.any(|stream| stream.arrival.per_second().is_some())
 }
 
 /// Returns every distinct value, in the order of its first appearance.

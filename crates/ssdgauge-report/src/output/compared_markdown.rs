@@ -4,9 +4,9 @@ use crate::analysis::answer;
 use crate::analysis::caches;
 use crate::analysis::finding_words;
 use crate::analysis::group::{self, Group, Member};
+use crate::analysis::many_drives;
 use crate::analysis::outcome;
 use crate::analysis::report_drives::ReportDrives;
-use crate::analysis::statements;
 use crate::analysis::trust;
 use crate::analysis::workload_text;
 use crate::model::{LocatedFinding, Run};
@@ -38,7 +38,7 @@ pub(super) fn compared(runs: &[Run], drives: &ReportDrives) -> Result<String, st
     let answer = answer::answer(&groups, drives);
     let writes = caches::of_drives(runs, drives);
     let mut before = String::new();
-    let headline = statements::headline(&answer, &writes, drives);
+    let headline = many_drives::headline(runs, &answer, &writes, drives);
     writeln!(before, "## {}\n", escaped(&headline))?;
     if runs.iter().any(Run::is_model) {
         writeln!(before, "**MODEL** {MODEL}\n")?;

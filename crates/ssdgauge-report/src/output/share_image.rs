@@ -3,8 +3,8 @@
 use crate::analysis::answer::{self, Answer, Column, Question};
 use crate::analysis::caches;
 use crate::analysis::group;
+use crate::analysis::many_drives;
 use crate::analysis::report_drives::ReportDrives;
-use crate::analysis::statements;
 use crate::figure::PageOptions;
 use crate::figure::draw::card::{self, Card, Row};
 use crate::model::{ReportError, Run};
@@ -40,7 +40,7 @@ fn card(runs: &[Run], options: &PageOptions) -> Card {
     let generated = match drives.count() {
         0 => "No runs".to_owned(),
         1 => drives.name(0).to_owned(),
-        _ => statements::headline(&answer, &writes, &drives),
+        _ => many_drives::headline(runs, &answer, &writes, &drives),
     };
     let mut marks: Vec<String> = Vec::new();
     for run in runs {

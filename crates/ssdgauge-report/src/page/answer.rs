@@ -5,9 +5,11 @@ use crate::analysis::caches::{self, Writes};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::statements;
 use crate::analysis::trust::Trust;
+use crate::page::grade;
 use crate::page::kit::axis::RowScale;
 use crate::page::kit::bars::ratio;
 use crate::page::kit::coordinate::{at, percent};
+use crate::page::kit::fold;
 use crate::page::kit::mark::{class, icon, mark};
 use crate::text::number;
 use maud::{Markup, html};
@@ -16,8 +18,14 @@ use ssdgauge_core::Metric;
 /// More drives than this have no ratios to each other.
 const MAX_RATIOS: usize = 8;
 
+/// Names of so many letters stay on one line.
+const UNBROKEN: usize = 24;
+
 /// The size of the picture of the first writes.
 const SPARK: (f64, f64) = (92.0, 22.0);
+
+/// Its height where rows are tight.
+const LOW_SPARK: f64 = 13.0;
 
 /// Everything that the table shows.
 pub(super) struct Facts<'a> {
@@ -35,7 +43,7 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
     let all: Vec<&Writes> = writes.iter().flatten().collect();
     let range = caches::range(&all);
     html! {
-        table.ans #answer {
+        table.ans.many[drives.count() > fold::TIGHT].fold-rows[fold::is_folded(drives.count())] #answer {
             thead { tr {
                 th scope="col" { "Drive" }
                 th scope="col" { "Best for" }
@@ -51,6 +59,7 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
             } }
             tbody { @for drive in &answer.order { (row(facts, drives, *drive, range)) } }
         }
+        (fold::control(drives.count()))
         p.foot {
             "Bars start at zero; the latency is logarithmic. Best: within 3\u{a0}% of the best value, or "
             "within a factor of 1.5 of the best percentile. "
@@ -62,25 +71,29 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
 
 fn row(facts: &Facts<'_>, drives: &ReportDrives, drive: usize, range: Option<f64>) -> Markup {
     let trust = &facts.trust[drive];
-    let letter = trust.grade.letter();
-    let why = format!("Trust {letter}: {}", trust.in_words());
     html! {
         tr class=(class(drive)) {
             th.who scope="row" {
                 div.dn {
+                    @if fold::is_folded(drives.count()) { span.rk { (rank(facts.answer, drive)) } }
                     (icon(drives, drive))
-                    div { (drives.short(drive)) small { (facts.below[drive]) } }
+                    div.nb[drives.label(drive).chars().count() <= UNBROKEN] title=(drives.short(drive)) {
+                        (drives.label(drive)) small { (facts.below[drive]) }
+                    }
                 }
             }
             @let best_for = statements::best_for(facts.answer, facts.writes, drive);
             td.bf.none[best_for == number::NOTHING] { (best_for) }
             @for column in &facts.answer.columns { (cell(column, drives, drive)) }
             @if let Some(range) = range { (cache(&facts.writes[drive], drives, drive, range)) }
-            td.gr {
-                a.g.{ "g" (letter) } href="#caveats" title=(why) aria-label=(why) { (letter) }
-            }
+            td.gr { (grade::letter(trust)) }
         }
     }
+}
+
+/// Returns the place of `drive` in the order of the answer, from 1.
+fn rank(answer: &Answer, drive: usize) -> usize {
+    answer.order.iter().position(|other| *other == drive).map_or(answer.order.len(), |at| at + 1)
 }
 
 fn cell(column: &Column, drives: &ReportDrives, drive: usize) -> Markup {
@@ -161,13 +174,15 @@ fn cache(writes: &Option<Writes>, drives: &ReportDrives, drive: usize, range: f6
     html! {
         td.k data-v=(order) {
             (end) @if !then.is_empty() { " " small.ph { (then) } }
-            (spark(writes, drives.short(drive), range))
+            (spark(writes, drives, drive, range))
         }
     }
 }
 
-fn spark(writes: &Writes, name: &str, range: f64) -> Markup {
+fn spark(writes: &Writes, drives: &ReportDrives, drive: usize, range: f64) -> Markup {
     let (width, height) = SPARK;
+    let height = if drives.count() > fold::TIGHT { LOW_SPARK } else { height };
+    let name = drives.short(drive);
     let best = writes.seconds.iter().map(|(_, _, rate)| *rate).fold(0.0, f64::max);
     let near: Vec<&(f64, f64, f64)> =
         writes.seconds.iter().filter(|(from, _, _)| *from < range).collect();

@@ -2,14 +2,23 @@
 
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections::Sections;
+use crate::page::kit::chart::width_of;
 use crate::page::kit::mark::icon;
+use crate::text::fitted::fitted;
 use maud::{Markup, html};
 
 /// More drives than this are not filtered one by one; each can still be highlighted.
 const MAX_CHIPS: usize = 14;
 
-/// Names of so many letters are never shortened in the bar.
-const SHORT: usize = 11;
+/// The room for the names of all drives in the bar, in pixels: what contents, highlight and reset leave.
+const ROOM: f64 = 560.0;
+
+/// The least and the greatest room for one name. Where the least has no room, the names scroll, and
+/// each has the greatest.
+const NAME: (f64, f64) = (64.0, 112.0);
+
+/// What a mark and the edges of a chip take, in pixels.
+const EDGES: f64 = 32.0;
 
 /// Returns the bar; a single drive has contents only.
 /// `further` are anchor and name of what follows the sections, such as the conclusion of an editor.
@@ -35,15 +44,21 @@ pub(super) fn bar(
 }
 
 fn form(order: &[usize], drives: &ReportDrives) -> Markup {
+    let room = match ROOM / order.len() as f64 - EDGES {
+        room if room < NAME.0 => NAME.1,
+        room => room.min(NAME.1),
+    };
+    let names: Vec<&str> = order.iter().map(|drive| drives.short(*drive)).collect();
+    let names = fitted(&names, &|name: &str| width_of(name) <= room);
     html! {
         form aria-label="Drives shown" autocomplete="off" {
             @if order.len() <= MAX_CHIPS {
                 div.chips {
-                    @for drive in order {
-                        label.chip.long[drives.short(*drive).chars().count() > SHORT].{ "d-" (drive) } {
+                    @for (drive, name) in order.iter().zip(&names) {
+                        label.chip.{ "d-" (drive) } {
                             input type="checkbox" id={ "s-" (drive) } checked;
                             (icon(drives, *drive))
-                            span.tx title=(drives.short(*drive)) { (drives.short(*drive)) }
+                            span.tx title=(drives.short(*drive)) { (name) }
                         }
                     }
                 }

@@ -14,8 +14,8 @@ use crate::model::{Run, TestRun};
 use crate::page::head::{self, Head};
 use crate::page::kit::names::names_kept;
 use crate::page::{
-    answer, bar, caveats, endurance, fill_states, flag, method, notes, quick, results, sections,
-    specification,
+    answer, bar, caveats, endurance, fill_states, flag, grade, method, notes, quick, results,
+    sections, specification,
 };
 use crate::text::sanitize;
 use maud::{Markup, html};
@@ -50,7 +50,7 @@ impl<'a> Content<'a> {
         let head = match runs {
             [] => head::empty(),
             [run] => head::single(run, &groups, &sections, &drives),
-            [_, ..] => head::several(runs, &answer, &writes, &drives),
+            [_, ..] => head::several(runs, (&groups, &sections), (&answer, &writes), &drives),
         };
         let Head { kick, title, dek } = match options.compare_labels {
             true => head::labelled(head, runs, &drives),
@@ -114,6 +114,7 @@ impl<'a> Content<'a> {
                     p.kick { (self.kick) }
                     h1 { (names_kept(&self.title, &self.drives)) }
                     p.dek { (self.dek) }
+                    @if self.drives.count() == 1 { (grade::line(&trust::of_runs(self.runs))) }
                     @if let Some(notes) = notes { (notes::byline(notes)) }
                 }
                 section aria-label="Answer" { (self.answer_table()) }

@@ -4,6 +4,7 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::model::Run;
 use crate::page::findings;
 use crate::page::kit::mark::icon;
+use crate::page::kit::stack;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
@@ -57,11 +58,11 @@ fn machine(runs: &[Run], drives: &ReportDrives) -> Markup {
             p.small { "Differences between runs: none." }
         } @else {
             p.cap { b { "Differences between runs" } }
-            div.scroll tabindex="0" role="group" aria-label="Facts of drive and machine" { table.num.left {
-                thead { tr {
-                    th scope="col" { "Run" }
-                    @for key in &differing { th scope="col" { (words(key)) } }
-                } }
+            div.scroll tabindex="0" role="group" aria-label="Facts of drive and machine" {
+            @let heads: Vec<String> =
+                ["Run".to_owned()].into_iter().chain(differing.iter().map(|key| words(key))).collect();
+            table.num.left.stack style=(stack::names(&heads)) {
+                thead { tr { @for head in &heads { th scope="col" { (head) } } } }
                 tbody {
                     @for (index, run) in runs.iter().enumerate() {
                         tr {

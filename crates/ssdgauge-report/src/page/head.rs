@@ -4,10 +4,11 @@ use crate::analysis::answer::Answer;
 use crate::analysis::caches::Writes;
 use crate::analysis::drive_summary;
 use crate::analysis::group::Group;
+use crate::analysis::many_drives;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::run_headline::{self, RunHeadline};
 use crate::analysis::sections::Sections;
 use crate::analysis::statements::{self, Sentence};
-use crate::analysis::workload_text;
 use crate::model::Run;
 use crate::page::kit::names::names_kept;
 use crate::text::labels;
@@ -36,8 +37,8 @@ pub(super) fn empty() -> Head {
 /// Returns the head of several runs.
 pub(super) fn several(
     runs: &[Run],
-    answer: &Answer,
-    writes: &[Option<Writes>],
+    (groups, sections): (&[Group<'_>], &Sections),
+    (answer, writes): (&Answer, &[Option<Writes>]),
     drives: &ReportDrives,
 ) -> Head {
     let n = drives.count();
@@ -56,13 +57,19 @@ pub(super) fn several(
     parts.extend(latest(runs));
     if n < 2 {
         let sentences = drive_summary::sentences(runs, drives, 0);
-        let dek = html! { (sentences.join(" ")) };
-        return Head { kick: parts.join(" · "), title: drives.name(0).to_owned(), dek };
+        let dek = html! { (number::spaced(&sentences.join(" "))) };
+        let name = drives.name(0);
+        let RunHeadline { text: title, has_name } =
+            run_headline::headline(name, groups, sections.hero);
+        if !has_name {
+            parts.insert(0, name.to_owned());
+        }
+        return Head { kick: parts.join(" · "), title, dek };
     }
-    let sentences = statements::dek(answer, writes, drives);
+    let sentences = many_drives::dek(answer, writes, drives);
     Head {
         kick: parts.join(" · "),
-        title: statements::headline(answer, writes, drives),
+        title: many_drives::headline(runs, answer, writes, drives),
         dek: html! {
             @for (place, sentence) in sentences.iter().enumerate() {
                 @if place > 0 { " " }
@@ -105,17 +112,11 @@ pub(super) fn single(
 ) -> Head {
     let drive = &run.head.drive;
     let name = labels::run_name(&run.head);
-    let test = sections.hero.or((!groups.is_empty()).then_some(0)).map(|n| groups[n].first().test);
-    let result = test.and_then(|test| {
-        let value = number::measured(test.headline.value?, test.headline.metric);
-        let rule = workload_text::rule(&test.test, &test.test.score);
-        Some(format!("{value}, {}", number::spaced(&rule)))
-    });
-    let title = match result {
-        Some(result) => format!("{name}: {result}"),
-        None => name,
-    };
-    let mut kick = vec![labels::suite(&run.head), labels::plain_size(drive)];
+    let RunHeadline { text: title, has_name } =
+        run_headline::headline(&name, groups, sections.hero);
+    let mut kick = Vec::new();
+    kick.extend((!has_name).then_some(name));
+    kick.extend([labels::suite(&run.head), labels::plain_size(drive)]);
     kick.extend(
         drive.firmware.as_deref().map(|text| format!("firmware {}", sanitize::device(text))),
     );
@@ -126,7 +127,7 @@ pub(super) fn single(
         verdict.into_iter().chain(sentences.into_iter().take(MOST)).collect();
     let dek = match sentences.is_empty() {
         true => html! { (sanitize::prose(&run.head.plan.suite.title)) "." },
-        false => html! { (sentences.join(" ")) },
+        false => html! { (number::spaced(&sentences.join(" "))) },
     };
     Head { kick: kick.join(" · "), title, dek }
 }

@@ -1,5 +1,6 @@
 //! How the numbers came about: in prose, with drives, runs and machine folded.
 
+use crate::analysis::many_drives::{MANY, RULE};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::statements::RULES;
 use crate::model::Run;
@@ -31,6 +32,7 @@ pub(super) fn prose(runs: &[Run], drives: &ReportDrives) -> Markup {
                     "columns. Colours and shapes belong to a drive, not to its place."
                 }
                 @for rule in RULES { p { (rule) } }
+                @if drives.count() > MANY { p { (RULE) } }
             }
             }
             (environment::tables(runs, drives))

@@ -10,6 +10,7 @@ use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{PointRun, Run};
 use crate::page::kit::mark::icon;
+use crate::page::kit::stack;
 use crate::page::{findings, steady, tried_loads};
 use crate::text::interval;
 use crate::text::number;
@@ -172,24 +173,14 @@ fn numbers(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     }
     let mut points = group.members.iter().flat_map(|member| &member.test.points);
     let kernel = points.any(|point| point.kernel.is_some());
+    let heads = heads(&shown, kernel);
     html! {
         div.numbers {
-            div.scroll tabindex="0" role="group" aria-label="All metrics of every step" { table.num {
+            div.scroll tabindex="0" role="group" aria-label="All metrics of every step" {
+            table.num.stack style=(stack::names(&heads)) {
                 thead { tr {
-                    th scope="col" { "Step" }
-                    th.n scope="col" { "Active time, s" }
-                    th scope="col" { "Ended by" }
-                    @for metric in &shown {
-                        th.n scope="col" {
-                            (metric.title())
-                            @if !metric.unit().is_empty() && metric.unit() != metric.title() {
-                                ", " (metric.unit())
-                            }
-                        }
-                    }
-                    @if kernel {
-                        th.n scope="col" { "In the device, by the kernel" }
-                        th.n scope="col" { "Mean time in the device, by the kernel, µs" }
+                    @for (place, head) in heads.iter().enumerate() {
+                        th.n[place == 1 || place > 2] scope="col" { (head) }
                     }
                 } }
                 tbody {
@@ -203,6 +194,26 @@ fn numbers(group: &Group<'_>, drives: &ReportDrives) -> Markup {
             @if kernel { p.small { (KERNEL) } }
         }
     }
+}
+
+/// Returns the heads of the table of all metrics.
+fn heads(shown: &[Metric], kernel: bool) -> Vec<String> {
+    let named = |metric: &Metric| match metric.unit() {
+        unit if unit.is_empty() || unit == metric.title() => metric.title().to_string(),
+        unit => format!("{}, {unit}", metric.title()),
+    };
+    let mut heads: Vec<String> = ["Step", "Active time, s", "Ended by"].map(str::to_owned).into();
+    heads.extend(shown.iter().map(named));
+    if kernel {
+        heads.push("In the device, by the kernel".to_owned());
+        heads.push("Mean time in the device, by the kernel, µs".to_owned());
+    }
+    heads
+}
+
+/// Returns the cell of a metric; one without a value is left out on phones.
+fn cell(value: Option<f64>) -> Markup {
+    html! { td.n.void[value.is_none()] { (number::optional(value)) } }
 }
 
 /// Returns the rows of a step: all requests, each direction, each of several streams, and the lateness of
@@ -230,10 +241,10 @@ fn rows(
                 td.n { (number::text(point.point.totals.elapsed.as_secs_f64())) }
                 td { (sanitize::prose(&point.ended_by)) }
                 @for metric in shown {
-                    td.n {
-                        @if *scope == Scope::All || metric.is_split() {
-                            (number::optional(metrics::value(point, *metric, *scope)))
-                        }
+                    @if *scope == Scope::All || metric.is_split() {
+                        (cell(metrics::value(point, *metric, *scope)))
+                    } @else {
+                        td.n {}
                     }
                 }
                 @if kernel { (kernel_cells(point, *scope)) }
@@ -245,11 +256,10 @@ fn rows(
                 td.n { (number::text(totals.elapsed.as_secs_f64())) }
                 td {}
                 @for metric in shown {
-                    td.n {
-                        @if metric.is_split() {
-                            @let value = totals.value(*metric, Scope::All);
-                            (number::optional(value.filter(|value| value.is_finite())))
-                        }
+                    @if metric.is_split() {
+                        (cell(totals.value(*metric, Scope::All).filter(|value| value.is_finite())))
+                    } @else {
+                        td.n {}
                     }
                 }
                 @if kernel { td {} td {} }
@@ -289,7 +299,11 @@ fn flush_text(flush: &Flush) -> String {
 fn kernel_cells(point: &PointRun, scope: Scope) -> Markup {
     let used = point.kernel.as_ref().filter(|_| scope == Scope::All);
     html! {
-        td.n { @if scope == Scope::All { (number::optional(used.map(|used| used.in_flight))) } }
-        td.n { @if scope == Scope::All { (number::optional(used.map(|used| used.time_mean_us))) } }
+        @if scope == Scope::All {
+            (cell(used.map(|used| used.in_flight)))
+            (cell(used.map(|used| used.time_mean_us)))
+        } @else {
+            td.n {} td.n {}
+        }
     }
 }

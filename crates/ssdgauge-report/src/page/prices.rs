@@ -3,6 +3,7 @@
 use crate::analysis::prices::{Price, Prices};
 use crate::analysis::report_drives::ReportDrives;
 use crate::page::kit::mark::{class, icon};
+use crate::page::kit::stack;
 use crate::text::{number, sanitize};
 use maud::{Markup, html};
 
@@ -27,14 +28,13 @@ pub(super) fn table(prices: &Prices, test: Option<String>, drives: &ReportDrives
         [("IOPS", |row| row.iops), ("GB", |row| row.gb), ("TB rated writes", |row| row.tbw)];
     let shown = columns.iter().filter(|(_, value)| prices.rows.iter().any(|r| value(r).is_some()));
     let shown: Vec<_> = shown.collect();
+    let mut heads = vec!["Drive".to_owned(), "Price".to_owned()];
+    heads.extend(shown.iter().map(|(title, _)| format!("{title} per {currency}")));
     html! {
         h3 { "Price" }
-        div.scroll tabindex="0" role="group" aria-label="Prices" { table.num #prices {
-            thead { tr {
-                th scope="col" { "Drive" }
-                th scope="col" { "Price" }
-                @for (title, _) in &shown { th scope="col" { (title) " per " (currency) } }
-            } }
+        div.scroll tabindex="0" role="group" aria-label="Prices" {
+        table.num.stack #prices style=(stack::names(&heads)) {
+            thead { tr { @for head in &heads { th scope="col" { (head) } } } }
             tbody { @for row in &prices.rows {
                 tr.(class(row.drive)) {
                     th scope="row" { (icon(drives, row.drive)) " " (drives.short(row.drive)) }

@@ -13,7 +13,7 @@ use crate::model::{PointRun, Run};
 use crate::page::kit::axis::{Across, Up};
 use crate::page::kit::coordinate::{at, percent};
 use crate::page::kit::values::{self, ValueRow};
-use crate::page::{caveats, endurance, method, results, sections};
+use crate::page::{caveats, endurance, grade, method, results, sections};
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
@@ -55,6 +55,7 @@ pub(super) fn body(
                 p.kick { (kick(run)) }
                 h1 { (title) }
                 p.dek { (dek(run, fall.as_ref())) }
+                (grade::line(&trust::of_runs(runs)))
             }
             main {
                 (tiles(run))
@@ -96,9 +97,6 @@ fn kick(run: &Run) -> String {
 
 /// Returns what the numbers mean, in at most three sentences.
 fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
-    let doubts =
-        run.all_findings().into_iter().filter(|one| trust::is_doubt(one.finding, one.test));
-    let doubts = doubts.count();
     let small = quick_look::figures(run, true)
         .into_iter()
         .find(|figure| figure.metric == Metric::Iops && figure.conditions.contains("QD1"));
@@ -129,9 +127,6 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
         @if let Some(small) = small.filter(|_| !is_for_work) {
             "It completes " b { (number::text(small.value)) } " small reads a second, one at a time. "
         }
-        @if doubts == 0 { "No finding puts a number in doubt." }
-        @else if doubts == 1 { "One finding puts a number in doubt, see Caveats." }
-        @else { (number::count(doubts as u64)) " findings put numbers in doubt, see Caveats." }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::analysis::group::Group;
 use crate::analysis::workload_text;
 use crate::model::Run;
+use crate::page::kit::stack;
 use crate::text::interval;
 use crate::text::labels;
 use crate::text::number;
@@ -11,15 +12,18 @@ use maud::{Markup, html};
 /// Returns the table; `ids` are the anchors of the groups.
 pub(super) fn table(runs: &[Run], groups: &[Group<'_>], ids: &[String]) -> Markup {
     let is_repeated = runs.iter().any(Run::is_repeated);
+    // The state is a column where it differs from the usual one.
+    let mut members = groups.iter().flat_map(|group| &group.members);
+    let has_state = members.any(|member| !member.test.complete);
+    let mut heads = vec!["Test", "Result", interval::heading(is_repeated), "Full seconds", "Rule"];
+    heads.extend(has_state.then_some("State"));
     html! {
-        div.scroll tabindex="0" role="group" aria-label="Results of all tests" { table.num.left {
+        div.scroll tabindex="0" role="group" aria-label="Results of all tests" {
+        table.num.left.stack style=(stack::names(&heads)) {
             thead { tr {
-                th scope="col" { "Test" }
-                th.n scope="col" { "Result" }
-                th.n scope="col" { (interval::heading(is_repeated)) }
-                th.n scope="col" { "Full seconds" }
-                th scope="col" { "Rule" }
-                th scope="col" { "State" }
+                @for (place, head) in heads.iter().enumerate() {
+                    th.n[(1..4).contains(&place)] scope="col" { (head) }
+                }
             } }
             tbody {
                 @for (group, id) in groups.iter().zip(ids) {
@@ -47,11 +51,13 @@ pub(super) fn table(runs: &[Run], groups: &[Group<'_>], ids: &[String]) -> Marku
                                 }
                             }
                             td.n { (number::count(headline.n)) }
-                            td {
+                            td.full {
                                 (headline.metric.title()) ", "
                                 (number::spaced(&workload_text::rule(&test.test, &test.test.score)))
                             }
-                            td { (state(test.points.len(), test.planned, test.complete)) }
+                            @if has_state {
+                                td { (state(test.points.len(), test.planned, test.complete)) }
+                            }
                         }
                     }
                 }

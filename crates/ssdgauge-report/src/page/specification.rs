@@ -5,6 +5,7 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::specification::Specification;
 use crate::model::Run;
 use crate::page::kit::mark::icon;
+use crate::page::kit::stack;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
@@ -36,6 +37,9 @@ pub(super) fn section(
     }
 }
 
+const HEADS: [&str; 7] =
+    ["Claim", "Claimed", "Measured", "Share", "Verdict", "Test, or reason", "Source"];
+
 fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
     html! {
         p.small {
@@ -43,15 +47,12 @@ fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
             (number::text(specification.tolerance * 100.0).trim_end_matches('0').trim_end_matches('.'))
             " %. The claims are those of the spec file."
         }
-        div.scroll tabindex="0" role="group" aria-label="Claims and measurements" { table.num.left {
+        div.scroll tabindex="0" role="group" aria-label="Claims and measurements" {
+        table.num.left.stack style=(stack::names(&HEADS)) {
             thead { tr {
-                th scope="col" { "Claim" }
-                th.n scope="col" { "Claimed" }
-                th.n scope="col" { "Measured" }
-                th.n scope="col" { "Share" }
-                th scope="col" { "Verdict" }
-                th scope="col" { "Test, or reason" }
-                th scope="col" { "Source" }
+                @for (place, head) in HEADS.iter().enumerate() {
+                    th.n[(1..4).contains(&place)] scope="col" { (head) }
+                }
             } }
             tbody {
                 @for row in judged {
@@ -71,8 +72,8 @@ fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
                             ))
                         }
                         td { span.verdict.(row.verdict.key()) { (row.verdict.words()) } }
-                        td { (row.reason) }
-                        td { (sanitize::prose(row.source)) }
+                        td.full { (row.reason) }
+                        td.full { (sanitize::prose(row.source)) }
                     }
                 }
             }

@@ -6,6 +6,7 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::model::PointRun;
 use crate::model::Tracked;
 use crate::model::metrics;
+use crate::page::kit::stack;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
@@ -19,18 +20,12 @@ pub(super) fn tables(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     html! {
         @if members().next().is_some() {
             p.cap { b { "Steady state" } }
-            div.scroll tabindex="0" role="group" aria-label="Steady state" { table.num {
+            div.scroll tabindex="0" role="group" aria-label="Steady state" {
+            table.num.stack style=(stack::names(&HEADS)) {
                 thead { tr {
-                    th scope="col" { "Tracked" }
-                    th scope="col" { "Rounds" }
-                    th scope="col" { "Window" }
-                    th.n scope="col" { "Average" }
-                    th.n scope="col" { "Data excursion, allowed" }
-                    th.n scope="col" { "Data excursion, measured" }
-                    th.n scope="col" { "Slope excursion, allowed" }
-                    th.n scope="col" { "Slope excursion, measured" }
-                    th.n scope="col" { "Correlation" }
-                    th scope="col" { "Steady" }
+                    @for (place, head) in HEADS.iter().enumerate() {
+                        th.n[(3..9).contains(&place)] scope="col" { (head) }
+                    }
                 } }
                 tbody {
                     @for member in members() {
@@ -47,6 +42,19 @@ pub(super) fn tables(group: &Group<'_>, drives: &ReportDrives) -> Markup {
         }
     }
 }
+
+const HEADS: [&str; 10] = [
+    "Tracked",
+    "Rounds",
+    "Window",
+    "Average",
+    "Data excursion, allowed",
+    "Data excursion, measured",
+    "Slope excursion, allowed",
+    "Slope excursion, measured",
+    "Correlation",
+    "Steady",
+];
 
 fn share(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
@@ -103,6 +111,9 @@ fn cells(member: &Member<'_>, drives: &ReportDrives) -> Markup {
         metrics::value(&points[place], metric, Scope::All)
     };
     let tracked = member.test.tracked.last().map(|tracked| tracked.metric);
+    let of_mix = |mix: &u8| format!("{mix}/{}", 100 - mix.min(&100));
+    let heads: Vec<String> =
+        ["Block size".to_owned()].into_iter().chain(mixes.iter().rev().map(of_mix)).collect();
     html! {
         @if sizes.len() > 1 && mixes.len() > 1 {
             @for metric in metrics(tracked) {
@@ -112,11 +123,11 @@ fn cells(member: &Member<'_>, drives: &ReportDrives) -> Markup {
                     " · " (drives.short(drives.drive_of(member.index)))
                 }
                 }
-                div.scroll tabindex="0" role="group" aria-label="Steady state" { table.num {
+                div.scroll tabindex="0" role="group" aria-label="Steady state" {
+                table.num.stack style=(stack::names(&heads)) {
                     thead { tr {
-                        th scope="col" { "Block size" }
-                        @for mix in mixes.iter().rev() {
-                            th.n scope="col" { (mix) "/" (100 - mix.min(&100)) }
+                        @for (place, head) in heads.iter().enumerate() {
+                            th.n[place > 0] scope="col" { (head) }
                         }
                     } }
                     tbody {

@@ -2,6 +2,8 @@
 
 use crate::analysis::report_drives::ReportDrives;
 use crate::figure::draw::{PALETTE_DARK, PALETTE_LIGHT};
+use crate::page::kit::fold;
+use crate::page::kit::stack;
 use std::fmt::Write;
 
 /// The rules that are the same on every page.
@@ -32,8 +34,9 @@ pub(super) fn sheet(drives: &ReportDrives, accent: Option<&str>) -> String {
     format!(
         ":root{{color-scheme:light dark;{light}}}\
          @media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
-         {RULES}{}\
+         {RULES}{}{}\
          @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}",
+        stacked(),
         rules(drives)
     )
 }
@@ -45,8 +48,9 @@ pub(super) fn of_xray() -> String {
     format!(
         ":root{{color-scheme:light dark;{light}}}\
          @media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
-         {RULES}{XRAY}\
-         @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}"
+         {RULES}{}{XRAY}\
+         @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}",
+        stacked()
     )
 }
 
@@ -64,8 +68,14 @@ pub(super) fn nested(drives: &ReportDrives, accent: Option<&str>) -> String {
     format!(
         ".embedded{{color-scheme:light dark;{light}{own};padding:12px;\
          @media(prefers-color-scheme:dark){{{dark}}}\
-         {rules}{slots}}}"
+         {rules}{}{slots}}}",
+        stacked()
     )
+}
+
+/// Returns the rules of tables on phones.
+fn stacked() -> String {
+    format!("@media screen and (max-width:700px){{{}}}", stack::rules())
 }
 
 fn of_accent(accent: Option<&str>) -> String {
@@ -81,6 +91,9 @@ fn palette(colours: &[&str]) -> String {
 /// Returns the colour of each drive, its filter and its highlight.
 fn rules(drives: &ReportDrives) -> String {
     let mut text = String::new();
+    if fold::is_folded(drives.count()) {
+        text.push_str(&fold::rules());
+    }
     for drive in 0..drives.count() {
         let slot = drives.slot(drive);
         let on = format!("body:has(#hl option[value=\"{drive}\"]:checked)");
@@ -92,6 +105,8 @@ fn rules(drives: &ReportDrives) -> String {
              {on} .d-{drive}.d .ln:not(.thin){{stroke-width:3.4}}\
              {on} .r-{drive}{{display:inline}}\
              {on} .bx{{display:none}}\
+             {on} .fold-rows tr.d-{drive}{{display:var(--row)!important}}\
+             {on} .fold-rows li.d-{drive}{{display:grid!important}}\
              {on} :is(tr,li).d-{drive}{{background:var(--hi)}}"
         )
         .expect("writing to memory cannot fail");

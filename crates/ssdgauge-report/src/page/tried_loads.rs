@@ -3,8 +3,10 @@
 use crate::analysis::group::{Group, Member};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::tried_loads::{TriedLoad, tried_loads};
+use crate::page::kit::stack;
 use crate::text::number;
 use maud::{Markup, html};
+use ssdgauge_core::Nanos;
 
 /// Returns the table of `group`; nothing where its test has no search.
 pub(super) fn table(group: &Group<'_>, drives: &ReportDrives) -> Markup {
@@ -12,20 +14,20 @@ pub(super) fn table(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     let limits =
         group.members.iter().map(tried).find_map(|loads| Some(loads.first()?.above.clone()));
     let Some(limits) = limits else { return html! {} };
+    let above = |(latency, _, allowed): &(Nanos, Option<f64>, f64)| {
+        format!("Reads above {} (limit {} %)", latency.about(), number::text(*allowed))
+    };
+    let mut heads = vec!["Drive".to_owned(), "Load".to_owned()];
+    heads.extend(limits.iter().map(above));
+    heads.extend(["Duration".to_owned(), "Passed".to_owned()]);
     html! {
         p.cap { b { "Loads tried in full length" } }
-        div.scroll tabindex="0" role="group" aria-label="Loads that were tried" { table.num {
+        div.scroll tabindex="0" role="group" aria-label="Loads that were tried" {
+        table.num.stack style=(stack::names(&heads)) {
             thead { tr {
-                th scope="col" { "Drive" }
-                th.n scope="col" { "Load" }
-                @for (latency, _, allowed) in &limits {
-                    th.n scope="col" {
-                        "Reads above " (latency.about())
-                        " (limit " (number::text(*allowed)) " %)"
-                    }
+                @for (place, head) in heads.iter().enumerate() {
+                    th.n[(1..heads.len() - 2).contains(&place)] scope="col" { (head) }
                 }
-                th scope="col" { "Duration" }
-                th scope="col" { "Passed" }
             } }
             tbody {
                 @for member in &group.members {

@@ -47,6 +47,41 @@ const BEYOND: &str = "function () {
         .map(element => element.tagName + ' ' + element.getAttribute('class') + ' '
             + element.textContent.trim().slice(0, 40)) }";
 
+/// Fourteen drives and more: the answer stands on the first screen.
+pub(crate) const MANY: Budget =
+    Budget { screens: 12.0, words: 3_500, bytes: 6_000_000, answers: false };
+
+/// Returns `count` drives with the results of `run`, each a little slower than the one before it.
+pub(crate) fn clones(run: &Run, count: usize) -> Vec<Run> {
+    let clone = |number: usize| {
+        let mut run = run.clone();
+        run.head.id = format!("clone-{number}");
+        run.head.drive.serial = Some(format!("C{number:02}"));
+        run.head.drive.model = Some(format!("Drive of the series {number:02}"));
+        for test in &mut run.tests {
+            let factor = 1.0 - 0.004 * number as f64;
+            test.headline.value = test.headline.value.map(|value| value * factor);
+        }
+        run
+    };
+    (0..count).map(clone).collect()
+}
+
+/// Checks that a long answer is folded to its first and last rows, and that one press shows all.
+pub(crate) fn unfold(chromium: &mut Chromium, file: &Path, drives: u64) {
+    chromium.show(file, 1_280, "light");
+    let state = "function () { const shown = [...document.querySelectorAll('.ans tbody tr')]
+        .filter(row => row.checkVisibility());
+        const last = document.querySelector('.ans tbody tr:last-child').checkVisibility();
+        return [shown.length, last] }";
+    assert_eq!(chromium.evaluate(state), json!([15, true]), "the first 12 and the last 3");
+    // A highlighted drive is shown wherever it stands.
+    chromium.evaluate("function () { document.querySelector('#hl').value = '20' }");
+    assert_eq!(chromium.evaluate(state), json!([16, true]));
+    chromium.evaluate("function () { document.querySelector('#all-rows').click() }");
+    assert_eq!(chromium.evaluate(state), json!([drives, true]));
+}
+
 /// Returns five drives through three suites of 26 tests together.
 pub(crate) fn fifteen() -> Vec<Run> {
     let mut third = Vec::new();
@@ -97,6 +132,10 @@ pub(crate) fn check(chromium: &mut Chromium, file: &Path, budget: &Budget) {
             let at = get(key);
             assert!(at > 0.0 && at <= 900.0, "{name}: {key} ends at {at}, below the first screen");
         }
+    }
+    if name.starts_with("many") || name.starts_with("fleet") {
+        let at = get("answer");
+        assert!(at > 0.0 && at <= 900.0, "{name}: the answer ends at {at}");
     }
     chromium.view(390, "light");
     let seen = chromium.evaluate(MEASURE);

@@ -287,6 +287,11 @@ fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
     budget::check(&mut chromium, &quick, &budget::QUICK);
     budget::check(&mut chromium, &fifteen, &budget::FIFTEEN);
     budget::press(&mut chromium, &several);
+    let many = written(folder.path(), "many.html", &budget::clones(&runs[0], 14));
+    budget::check(&mut chromium, &many, &budget::MANY);
+    let fleet = written(folder.path(), "fleet.html", &budget::clones(&runs[0], 40));
+    budget::check(&mut chromium, &fleet, &budget::MANY);
+    budget::unfold(&mut chromium, &fleet, 40);
     xray::check(&mut chromium, folder.path(), &pictures);
     script::check(&mut chromium, &scripted, &plain);
     chromium.show(&scripted, 1_100, "light");

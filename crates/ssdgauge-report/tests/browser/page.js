@@ -53,6 +53,20 @@ function () {
     say('the page is ' + document.documentElement.scrollWidth + ' wide');
   }
 
+  // On a phone no table scrolls sideways, and none hides a value that a wide window shows.
+  if (innerWidth < 500) {
+    for (const box of [...document.querySelectorAll('.scroll')].filter(shown)) {
+      if (box.scrollWidth > box.clientWidth + 1) {
+        say('a table of ' + box.scrollWidth + ' px on a phone, ' + box.getAttribute('aria-label'), box);
+      }
+      for (const cell of box.querySelectorAll('td')) {
+        if (!shown(cell) && !['', '–'].includes(cell.textContent.trim())) say('a hidden cell', cell);
+        const name = getComputedStyle(cell, '::before').content;
+        if (cell.matches('.stack td.n:not([colspan])') && shown(cell) && name.length < 3) say('a cell without the name of its column', cell);
+      }
+    }
+  }
+
   // Controls of the bar do not cover each other; what the row of drives scrolls away is not seen.
   const row = document.querySelector('.chips');
   const clip = row && getComputedStyle(row).overflowX !== 'visible' ? row.getBoundingClientRect().right : Infinity;

@@ -1,7 +1,7 @@
 //! Bars from zero, each with its name above and its value at its end.
 
 use super::dimensions::{Dimensions, TEXT};
-use super::label::{cut, text, width_of};
+use super::label::{cut, cut_names, text, width_of};
 use super::theme;
 use crate::figure::chart::Bar;
 use crate::text::number;
@@ -37,9 +37,12 @@ pub(super) fn scene(
     let room = (dimensions.width - 2.0 * LEFT - values - 16.0).max(90.0);
     let scale = if most > 0.0 { room / most } else { 0.0 };
     let mut y = top;
-    for (number, bar) in bars.iter().enumerate() {
+    let names: Vec<String> = bars.iter().map(name).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let names = cut_names(&names, dimensions.width - 2.0 * LEFT, TEXT);
+    for (number, (bar, name)) in bars.iter().zip(&names).enumerate() {
         let order = bars[..number].iter().rev().take_while(|other| !other.part.is_empty()).count();
-        draw(&mut scene, bar, &Place { unit, scale, y, order, width: dimensions.width });
+        draw(&mut scene, (bar, name), &Place { unit, scale, y, order, width: dimensions.width });
         y += row(bar);
     }
     // The line that all bars begin at: zero.
@@ -75,14 +78,17 @@ struct Place<'a> {
     width: f64,
 }
 
-fn draw(scene: &mut Scene, bar: &Bar, place: &Place<'_>) {
+/// Returns the name of a bar with the mark of a highlighted one.
+fn name(bar: &Bar) -> String {
+    if bar.highlighted { format!("▸ {}", bar.label) } else { bar.label.clone() }
+}
+
+fn draw(scene: &mut Scene, (bar, name): (&Bar, &str), place: &Place<'_>) {
     let Place { unit, scale, y, order, width } = *place;
-    let name = if bar.highlighted { format!("▸ {}", bar.label) } else { bar.label.clone() };
-    let name = cut(&name, width - 2.0 * LEFT, TEXT);
     let above = if bar.label.is_empty() { y } else { y + NAME };
     if !bar.label.is_empty() {
         let name =
-            text(LEFT + 6.0, y + 16.0, &name, TEXT, TextAnchor::Start, theme::TEXT.to_owned());
+            text(LEFT + 6.0, y + 16.0, name, TEXT, TextAnchor::Start, theme::TEXT.to_owned());
         scene.add(if bar.highlighted { name.bold() } else { name.plain() });
     }
     let thick = if bar.part.is_empty() { THICK } else { PART_THICK };

@@ -1,6 +1,6 @@
 //! The image that a link shows: large letters, few rows.
 
-use super::label::{cut, text, width_of};
+use super::label::{cut, cut_names, text, width_of};
 use super::theme;
 use super::wrapped;
 use kuva::render::color::Color;
@@ -90,10 +90,11 @@ fn rows(scene: &mut Scene, rows: &[Row], top: f64) {
     let room = (WIDTH - 2.0 * LEFT - names - values - 40.0).max(120.0);
     let step = ROW.min((HEIGHT - 24.0 - top) / rows.len().max(1) as f64);
     let ink = || theme::TEXT.to_owned();
-    for (number, row) in rows.iter().enumerate() {
+    let whole: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+    let fitted = cut_names(&whole, names + 8.0, WORDS);
+    for (number, (row, name)) in rows.iter().zip(&fitted).enumerate() {
         let y = top + step * (number as f64 + 0.5);
-        let name = cut(&row.name, names + 8.0, WORDS);
-        scene.add(text(LEFT, y + 11.0, &name, WORDS, TextAnchor::Start, ink()).plain());
+        scene.add(text(LEFT, y + 11.0, name, WORDS, TextAnchor::Start, ink()).plain());
         let from = LEFT + names + 20.0;
         let length = row.share.map_or(0.0, |share| (room * share).max(3.0));
         if row.share.is_some() {

@@ -1,5 +1,6 @@
 //! Text in a picture, and about how wide it is.
 
+use crate::text::fitted::fitted;
 use crate::text::sanitize;
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, TextAnchor};
@@ -67,4 +68,10 @@ pub(super) fn cut(words: &str, width: f64, size: u32) -> String {
         true => words.chars().take(room - 1).chain(['…']).collect(),
         false => words.to_owned(),
     }
+}
+
+/// Returns `names`, cut to about `width` each so that those which differ still do.
+pub(super) fn cut_names(names: &[&str], width: f64, size: u32) -> Vec<String> {
+    let room = (width / (f64::from(size) * LETTER)).max(4.0) as usize;
+    fitted(names, &|name: &str| name.chars().count() <= room)
 }

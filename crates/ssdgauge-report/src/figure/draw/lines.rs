@@ -1,7 +1,7 @@
 //! Lines over axes that kuva draws.
 
 use super::dimensions::{SMALL, TEXT};
-use super::label::{cut, text, width_of};
+use super::label::{cut_names, text, width_of};
 use super::marks;
 use super::plot::{Area, Plot};
 use super::scales::{self};
@@ -222,9 +222,9 @@ fn legend(plot: &Plot<'_>) -> Vec<(f64, usize, String)> {
     let left = plot.dimensions.left.min(plot.dimensions.width / 8.0);
     let (mut x, mut row) = (left, 0);
     let mut places = Vec::new();
-    for line in plot.lines {
-        let room = plot.dimensions.width - plot.dimensions.right;
-        let label = cut(&line.label, room - left - 40.0, TEXT);
+    let room = plot.dimensions.width - plot.dimensions.right;
+    let labels: Vec<&str> = plot.lines.iter().map(|line| line.label.as_str()).collect();
+    for label in cut_names(&labels, room - left - 40.0, TEXT) {
         let width = width_of(&label, TEXT) + 52.0;
         if x > left && x + width > room {
             (x, row) = (left, row + 1);

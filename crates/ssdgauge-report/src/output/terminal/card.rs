@@ -48,7 +48,7 @@ pub(super) fn endurance(run: &Run, style: &Style) -> Vec<String> {
 
 /// Returns the grade of trust with its reasons.
 pub(super) fn trust(run: &Run, style: &Style) -> Vec<String> {
-    let trust = trust::grade(&[run], |_| true);
+    let trust = trust::of_runs(std::slice::from_ref(run));
     let text = format!("{}: {}", trust.grade.letter(), trust.in_words());
     style.folded("trust     ", &text)
 }

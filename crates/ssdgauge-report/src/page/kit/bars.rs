@@ -3,6 +3,7 @@
 use crate::analysis::report_drives::ReportDrives;
 use crate::page::kit::axis::RowScale;
 use crate::page::kit::coordinate::percent;
+use crate::page::kit::fold;
 use crate::page::kit::mark::{class, mark, name, name_column};
 use maud::{Markup, html};
 
@@ -58,10 +59,10 @@ pub(crate) fn bars(ranking: &Ranking, drives: &ReportDrives) -> Markup {
         None if most > 0.0 => room * value / most,
         None => 0.0,
     };
-    let names: Vec<&str> = ranking.rows.iter().map(|row| drives.short(row.drive)).collect();
+    let names: Vec<&str> = ranking.rows.iter().map(|row| drives.label(row.drive)).collect();
     html! {
         p.cap { (ranking.caption) @if log.is_some() { "; logarithmic" } }
-        ol.bars style=(name_column(&names)) {
+        ol.bars.fold-rows[fold::is_folded(names.len())] style=(name_column(&names)) {
             @for row in &ranking.rows {
                 li class=(class(row.drive)) {
                     (name(drives, row.drive))
@@ -99,6 +100,7 @@ pub(crate) fn bars(ranking: &Ranking, drives: &ReportDrives) -> Markup {
                 }
             }
         }
+        (fold::remark(names.len()))
     }
 }
 

@@ -85,7 +85,7 @@ impl Room {
 pub(super) const LETTER: f64 = 7.8;
 
 /// Returns about how wide `name` is at 13 px and bold, in the widest of the fonts.
-pub(super) fn width_of(name: &str) -> f64 {
+pub(crate) fn width_of(name: &str) -> f64 {
     let share = |letter: char| match letter {
         'i' | 'j' | 'l' | 'f' | 't' | 'r' | ' ' | '-' | '.' | ',' | '\'' | '|' | '(' | ')' => 0.4,
         'm' | 'w' | 'M' | 'W' | '…' | '%' | '@' => 0.95,

@@ -35,7 +35,9 @@ pub(crate) fn icon(drives: &ReportDrives, drive: usize) -> Markup {
 
 /// Returns the mark and the short name of `drive`.
 pub(crate) fn name(drives: &ReportDrives, drive: usize) -> Markup {
-    html! { span.nm { (icon(drives, drive)) span.tx { (drives.short(drive)) } } }
+    html! {
+        span.nm title=(drives.short(drive)) { (icon(drives, drive)) span.tx { (drives.label(drive)) } }
+    }
 }
 
 /// Returns the width of the column of names in pixels, for lists whose names stand on the left.

@@ -9,8 +9,8 @@ use crate::page::kit::events;
 use crate::page::kit::labels::pushed_apart;
 use crate::page::kit::mark::{class, mark};
 use crate::page::kit::values::{self, ValueRow};
+use crate::text::fitted::fitted;
 use maud::{Markup, html};
-use std::borrow::Cow;
 
 /// More drives than this have no label at the end of their line, unless they have a colour.
 const MAX_LABELS: usize = 14;
@@ -235,8 +235,9 @@ fn ends(plot: &Plot, drives: &ReportDrives, cut: &Cut) -> Markup {
     let wanted: Vec<f64> = ends.iter().map(|(_, y, _)| *y).collect();
     let places = pushed_apart(&wanted, 15.5, (TOP, cut.bottom() + 4.0));
     let edge = cut.width - cut.right;
+    let names = names(ends.iter().map(|(_, _, line)| line.drive), drives, cut);
     html! {
-        @for ((x, y, line), label) in ends.iter().zip(places) {
+        @for (((x, y, line), label), name) in ends.iter().zip(places).zip(names) {
             g class=(class(line.drive)) {
                 @if (label - y).abs() > 3.0 || edge - x > 8.0 {
                     path.ld d={
@@ -244,49 +245,26 @@ fn ends(plot: &Plot, drives: &ReportDrives, cut: &Cut) -> Markup {
                     } {}
                 }
                 (mark(drives.slot(line.drive), (edge + 14.0, label), 4.2))
-                @let (name, end) = (drives.short(line.drive), end(line, cut.room));
-                @let has_end = !end.is_empty() && label_width(name, end) <= cut.right - 23.0;
+                @let end = end(line, cut.room);
+                @let has_end = !end.is_empty() && label_width(&name, end) <= cut.right - 23.0;
                 text.el x=(at(edge + 23.0)) y=(at(label + 4.0)) {
-                    (fitted(name, cut)) @if has_end { tspan.ev { " " (end) } }
+                    (name) @if has_end { tspan.ev { " " (end) } }
                 }
             }
         }
     }
 }
 
-/// Returns a name that fits beside the plot.
-fn fitted<'a>(name: &'a str, cut: &Cut) -> Cow<'a, str> {
+/// Returns the names of `drives` that fit beside the plot, each different from the others.
+fn names<'a>(of: impl Iterator<Item = usize>, drives: &'a ReportDrives, cut: &Cut) -> Vec<String> {
+    let names: Vec<&'a str> = of.map(|drive| drives.short(drive)).collect();
     let room = cut.right - 23.0;
-    if width_of(name) <= room {
-        return Cow::Borrowed(name);
-    }
-    let mut short = String::new();
-    for letter in name.chars() {
-        short.push(letter);
-        if width_of(&short) + width_of("…") > room {
-            short.pop();
-            break;
-        }
-    }
-    Cow::Owned(format!("{}…", short.trim_end()))
+    fitted(&names, &|name: &str| width_of(name) <= room)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn cut(right: f64, room: Room) -> Cut {
-        Cut { width: 358.0, height: 290.0, left: 46.0, right, room }
-    }
-
-    #[test]
-    fn a_name_is_shortened_only_where_it_has_no_room() {
-        let narrow = cut(NARROW_LABELS, Room::Narrow);
-        assert_eq!(fitted("like-960-pro", &narrow), "like-960-pro");
-        let short = fitted("a name of forty letters, which is longer", &narrow);
-        assert!(short.ends_with('…') && short.chars().count() > 10, "{short}");
-        assert!(width_of(&short) <= narrow.right - 23.0, "{short}");
-    }
 
     #[test]
     fn a_label_has_as_many_words_as_its_room_allows() {

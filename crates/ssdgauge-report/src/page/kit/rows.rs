@@ -51,7 +51,7 @@ pub(crate) fn rows(rows: &[MarkRow], drives: &ReportDrives, words: fn(f64) -> St
     let Some(scale) = RowScale::new(places()) else { return html! {} };
     let names: Vec<&str> = rows
         .iter()
-        .map(|row| row.name.as_deref().unwrap_or_else(|| drives.short(row.drive)))
+        .map(|row| row.name.as_deref().unwrap_or_else(|| drives.label(row.drive)))
         .collect();
     html! {
         ol.rows style=(name_column(&names)) {

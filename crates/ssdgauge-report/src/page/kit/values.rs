@@ -25,7 +25,7 @@ pub(crate) fn fold(label: &str, rows: &[ValueRow<'_>], drives: &ReportDrives) ->
             details.fold.vals {
                 summary { "Values of this chart" }
                 div.scroll tabindex="0" role="group" aria-label={ "Values: " (label) } {
-                    table.num.left {
+                    table.num.left.stack {
                         thead { tr {
                             th scope="col" { "Line" }
                             th scope="col" { "Values from left to right" }
@@ -41,13 +41,16 @@ pub(crate) fn fold(label: &str, rows: &[ValueRow<'_>], drives: &ReportDrives) ->
 fn written(row: &ValueRow<'_>, drives: &ReportDrives) -> Markup {
     let short = drives.short(row.drive);
     let name = row.name.as_deref().unwrap_or(short);
-    let prefix = format!("{short}: ");
     // The name stands in the head of the row already.
-    let values = row.values.iter().map(|value| value.strip_prefix(&prefix).unwrap_or(value));
+    let own = |value: &&str| {
+        let rest = value.strip_prefix(short)?;
+        rest.strip_prefix(": ").or_else(|| rest.strip_prefix(", ")).map(str::to_owned)
+    };
+    let values = row.values.iter().map(|value| own(value).unwrap_or_else(|| (*value).to_owned()));
     html! {
         tr class=(class(row.drive)) {
             th scope="row" { (icon(drives, row.drive)) " " (name) }
-            td { (values.collect::<Vec<_>>().join(" · ")) }
+            td.full { (values.collect::<Vec<_>>().join(" · ")) }
         }
     }
 }

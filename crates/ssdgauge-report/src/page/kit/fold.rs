@@ -1,0 +1,58 @@
+//! Long lists of drives: the first and the last rows, and one control that shows all of them on the page.
+//!
+//! The control is a check box; the style sheet hides the rows between, so that paper and readers without
+//! `:has()` lose nothing but the control.
+
+use crate::analysis::many_drives::MANY;
+use crate::text::number;
+use maud::{Markup, html};
+
+/// More drives than this have tight rows in the answer.
+pub(crate) const TIGHT: usize = 8;
+
+/// The rows at the start and at the end that are always shown.
+pub(crate) const FIRST: usize = 12;
+pub(crate) const LAST: usize = 3;
+
+/// Returns whether a list of so many drives is folded.
+pub(crate) fn is_folded(rows: usize) -> bool {
+    rows > MANY
+}
+
+/// Returns the control of the page, which belongs below the answer; nothing for few drives.
+pub(crate) fn control(drives: usize) -> Markup {
+    html! {
+        @if is_folded(drives) {
+            p.more { label {
+                input #all-rows type="checkbox" autocomplete="off";
+                " Show all " (number::count(drives as u64)) " rows here and in every ranking, not the first "
+                (FIRST) " and the last " (LAST) " alone"
+            } }
+        }
+    }
+}
+
+/// Returns the words below another list of so many rows.
+pub(crate) fn remark(rows: usize) -> Markup {
+    html! {
+        @if is_folded(rows) {
+            p.more.rest {
+                "The first " (FIRST) " and the last " (LAST) " of " (number::count(rows as u64)) ". "
+                label for="all-rows" { "Show all" }
+            }
+        }
+    }
+}
+
+/// Returns the rules that hide the rows between.
+pub(crate) fn rules() -> String {
+    let folded = "body:has(#all-rows:not(:checked))";
+    let from = FIRST + 1;
+    format!(
+        "{folded} .ans.fold-rows tbody tr:nth-child(n+{from}):not(:nth-last-child(-n+{LAST})),\
+         {folded} ol.fold-rows li:nth-child(n+{from}):not(:nth-last-child(-n+{LAST})){{display:none}}\
+         {folded} .ans.fold-rows tbody tr:nth-last-child({LAST})>*,\
+         {folded} ol.fold-rows li:nth-last-child({LAST}){{border-top:3px double var(--line2)}}\
+         body:not(:has(#all-rows:not(:checked))) .more.rest{{display:none}}"
+    )
+}
