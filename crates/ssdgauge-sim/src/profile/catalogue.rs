@@ -218,9 +218,9 @@ fn complete(table: Table, query: &str) -> Result<ProfileSpec, ProfileError> {
     // Serialised again, the table has every key, and each value has the type of its field: a user
     // may write 4 for 4.0.
     let mut table = Table::try_from(&nominal).expect("a profile that was read can be written");
-    add_unset_keys(&mut table);
     let effects = Table::try_from(&nominal.effects).expect("effects that were read can be written");
     table.entry("effects").or_insert(Value::Table(effects));
+    add_unset_keys(&mut table);
     let mut query_keys = QueryKeys::default();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(|| ProfileError::Value {
@@ -247,8 +247,8 @@ fn complete(table: Table, query: &str) -> Result<ProfileSpec, ProfileError> {
     })
 }
 
-/// Adds the keys that a text without these faults does not state: the digest of such a drive covers
-/// its text, and remains that of the drives from before these keys.
+/// Adds the keys that a text without these faults and figures does not state: the digest of such a drive
+/// covers its text, and remains that of the drives from before these keys.
 fn add_unset_keys(table: &mut Table) {
     let never = Value::Float(-1.0);
     let unset = [
@@ -260,6 +260,9 @@ fn add_unset_keys(table: &mut Table) {
         for (key, value) in unset {
             faults.entry(key).or_insert(value);
         }
+    }
+    if let Some(Value::Table(effects)) = table.get_mut("effects") {
+        effects.entry("media_counter_kib").or_insert(Value::Float(0.0));
     }
 }
 

@@ -54,6 +54,15 @@ pub struct EffectFigures {
     /// How many times the work that keeps the number of free superblocks constant is done between the
     /// watermarks; above 1.
     pub watermark_pace: f64,
+    /// Granule of the counters of bytes that the drive wrote to its flash and that hosts wrote, in KiB; 0 for a drive
+    /// without such counters. They are readings of each step, and change nothing else.
+    #[serde(skip_serializing_if = "is_off")]
+    pub media_counter_kib: f64,
+}
+
+/// A figure that is off is left out of the text of a profile, so that it changes no digest.
+fn is_off(figure: &f64) -> bool {
+    *figure == 0.0
 }
 
 impl EffectFigures {
@@ -63,7 +72,7 @@ impl EffectFigures {
     }
 
     /// Returns each figure with its name, its minimum and its maximum.
-    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 16] {
+    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 17] {
         let watermark = f64::from(self.watermark_superblocks);
         [
             ("effects.direction_change_us", self.direction_change_us, 0.0, 100_000.0),
@@ -82,6 +91,7 @@ impl EffectFigures {
             ("effects.read_streams", f64::from(self.read_streams), 0.0, 8.0),
             ("effects.watermark_superblocks", watermark, 0.0, 10_000.0),
             ("effects.watermark_pace", self.watermark_pace, 0.0, 1_000.0),
+            ("effects.media_counter_kib", self.media_counter_kib, 0.0, 1e6),
         ]
     }
 }
