@@ -25,6 +25,9 @@ use rustix::time::{ClockId, clock_gettime};
 use ssdgauge_xray::Structure;
 use std::collections::BTreeMap;
 
+/// Looks into the drive of a seed, and judges each answer.
+type Judge = fn(u64, &[Structure], bool) -> (String, Vec<gate::Judged>);
+
 #[derive(Default)]
 struct Tally {
     asked: u32,
@@ -55,12 +58,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let shows = arguments.iter().any(|argument| argument == "--all");
     let is_second = arguments.windows(2).any(|pair| pair == ["--model", "second"]);
     let is_steady = arguments.iter().any(|argument| argument == "--steady");
-    let (judge, kind): (fn(u64, &[Structure], bool) -> (String, Vec<gate::Judged>), &str) =
-        match (is_second, is_steady) {
-            (true, _) => (second_gate::judge, " of the second model"),
-            (false, true) => (steady_gate::judge, " in the steady state"),
-            (false, false) => (gate::judge, ""),
-        };
+    let (judge, kind): (Judge, &str) = match (is_second, is_steady) {
+        (true, _) => (second_gate::judge, " of the second model"),
+        (false, true) => (steady_gate::judge, " in the steady state"),
+        (false, false) => (gate::judge, ""),
+    };
     let mut looked_s = Vec::new();
     let mut tallies: BTreeMap<Structure, Tally> = BTreeMap::new();
     for seed in first..first + drives {
