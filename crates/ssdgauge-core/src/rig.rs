@@ -2,6 +2,7 @@
 
 use crate::drive::DriveInfo;
 use crate::durability::{Flush, ReadBack, Verified};
+use crate::media_writes::MediaWrites;
 use crate::open_loop::OpenLoop;
 use crate::plan::{Action, Replay};
 use crate::preparation::{Preparation, Prepared};
@@ -109,6 +110,13 @@ pub trait Rig {
     /// Returns the access to loads whose requests are timed one by one, for experiments that look for
     /// the structures of a drive; `None` where reads do not reach a drive.
     fn timed_loads(&mut self) -> Option<&mut dyn TimedLoads> {
+        None
+    }
+
+    /// Reads the counters of the drive between two loads, and returns what was written to its media and by hosts
+    /// since the last reading; `None` where the drive reports no media writes. Where it counts other bytes than this
+    /// rig has written meanwhile, a finding goes to `sink`.
+    fn media_writes(&mut self, _sink: &mut dyn Sink) -> Option<MediaWrites> {
         None
     }
 

@@ -25,9 +25,9 @@ use crate::settings::power_saving::PowerControl;
 use crate::settings::write_cache::CacheSwitch;
 use instruments::{Instruments, PollPolicy};
 use ssdgauge_core::{
-    Action, Bytes, DriveInfo, Ended, Finding, FindingKind, Flush, Nanos, Preparation, Prepared,
-    ReadBack, RecordedRequests, Replay, Rig, RigError, Severity, Sink, StampedBlocks, StepNumbers,
-    TimedLoads, Until, Verified, Workload,
+    Action, Bytes, DriveInfo, Ended, Finding, FindingKind, Flush, MediaWrites, Nanos, Preparation,
+    Prepared, ReadBack, RecordedRequests, Replay, Rig, RigError, Severity, Sink, StampedBlocks,
+    StepNumbers, TimedLoads, Until, Verified, Workload,
 };
 use ssdgauge_drive::health_monitor::HealthMonitor;
 use ssdgauge_drive::helper::HelperClient;
@@ -38,6 +38,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use timed::TimedCounts;
 
 /// A file, a block device or nothing, with the engines that load it.
 #[derive(Debug)]
@@ -72,6 +73,7 @@ pub struct LinuxRig {
     backing: Option<BackingDevice>,
     /// Reads SMART data, where the target is a whole drive that supports it.
     pub(crate) health: Option<HealthMonitor>,
+    timed: TimedCounts,
     /// Carries out what needs privileges, where this process has dropped them.
     helper: Option<HelperClient>,
     /// A summary of the privileges that the process kept, where it dropped any.
@@ -209,6 +211,10 @@ impl Rig for LinuxRig {
 
     fn timed_loads(&mut self) -> Option<&mut dyn TimedLoads> {
         self.reaches_drive().then_some(self)
+    }
+
+    fn media_writes(&mut self, sink: &mut dyn Sink) -> Option<MediaWrites> {
+        self.read_media_writes(sink)
     }
 
     fn prepare(

@@ -158,11 +158,13 @@ pub(crate) fn send(
 }
 
 /// Runs `lanes` together to the first of `limits`; `None` where `go_on` ended it. Returns the bytes that
-/// were written beside the record.
+/// were written beside the record. Random addresses follow from the lane and from `number`: a load that is
+/// repeated under one number has the same ones.
 pub(crate) fn run_lanes(
     file: &Arc<File>,
     lanes: &[Lane],
     limits: LaneLimits,
+    number: u64,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Option<(LanesEnded, Bytes)>, TimedError> {
     let slots: Vec<usize> = lanes
@@ -182,7 +184,7 @@ pub(crate) fn run_lanes(
         let length = lane.block_size.0 as usize;
         let in_span = lane.span.0 / lane.block_size.0;
         let mut buffer = Buffer::new(length, slot)?;
-        let mut random = Random::new(lane_seed(lane), slot);
+        let mut random = Random::new(lane_seed(lane, number), slot);
         let mut record = LaneRecord::default();
         let most = lane.latencies.div_ceil(lane.queue_depth as usize);
         while !shared.stops() && elapsed(begin) < limits.time {
@@ -194,13 +196,13 @@ pub(crate) fn run_lanes(
                     break;
                 }
             }
-            let number = blocks[index].fetch_add(1, Ordering::Relaxed);
+            let count = blocks[index].fetch_add(1, Ordering::Relaxed);
             let block = match lane.access {
-                Access::Sequential => number % in_span,
+                Access::Sequential => count % in_span,
                 Access::Random => random.below(in_span),
             };
             let offset = lane.offset.0 + block * lane.block_size.0;
-            buffer.prepare(lane.direction, length, number);
+            buffer.prepare(lane.direction, length, count);
             let submitted = elapsed(begin);
             transfer(file, &buffer.region, lane.direction, offset, length)?;
             let completed = elapsed(begin);
@@ -302,8 +304,8 @@ impl Buffer {
     }
 }
 
-fn lane_seed(lane: &Lane) -> u64 {
-    lane.offset.0 ^ lane.span.0.rotate_left(32)
+fn lane_seed(lane: &Lane, number: u64) -> u64 {
+    lane.offset.0 ^ lane.span.0.rotate_left(32) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 fn elapsed(begin: Instant) -> Nanos {
@@ -401,7 +403,7 @@ mod tests {
             written: Bytes(20 * 4_096 + 1),
             bin: Nanos(1_000_000),
         };
-        let (ended, written) = run_lanes(&file, &[lane], limits, &mut || true).unwrap().unwrap();
+        let (ended, written) = run_lanes(&file, &[lane], limits, 1, &mut || true).unwrap().unwrap();
         assert_eq!(written, Bytes(20 * 4_096));
         assert_eq!(ended.lanes[0].bytes.iter().sum::<u64>(), written.0);
         let contents = std::fs::read(named.path()).unwrap();
@@ -411,6 +413,31 @@ mod tests {
         let blocks: std::collections::BTreeSet<&[u8]> =
             contents.chunks(4_096).skip(2).take(20).collect();
         assert_eq!(blocks.len(), 20, "blocks differ");
+    }
+
+    #[test]
+    fn random_writes_of_two_loads_have_different_addresses_and_those_of_one_are_repeated() {
+        let written = |number| {
+            let (named, file) = file(1 << 20);
+            let lane = Lane {
+                direction: Direction::Write,
+                access: Access::Random,
+                block_size: Bytes(4_096),
+                offset: Bytes(0),
+                span: Bytes(1 << 20),
+                queue_depth: 1,
+                think: Nanos::ZERO,
+                latencies: 0,
+            };
+            let (time, bin) = (Nanos::from_secs(60), Nanos::SECOND);
+            let limits = LaneLimits { time, written: Bytes(32 * 4_096), bin };
+            run_lanes(&file, &[lane], limits, number, &mut || true).unwrap().unwrap();
+            let contents = std::fs::read(named.path()).unwrap();
+            let changed = |block: &[u8]| block.iter().any(|byte| *byte != 7);
+            contents.chunks(4_096).map(changed).collect::<Vec<bool>>()
+        };
+        assert_eq!(written(1), written(1));
+        assert_ne!(written(1), written(2));
     }
 
     #[test]

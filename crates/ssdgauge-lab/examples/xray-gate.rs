@@ -1,7 +1,8 @@
 //! Looks into random virtual drives, and counts the answers whose interval contains the truth:
-//! `cargo run --release -p ssdgauge-lab --example xray-gate -- --drives N --seed S [--model second] [--only STRUCTURES] [--all] [--without-noise]`.
+//! `cargo run --release -p ssdgauge-lab --example xray-gate -- --drives N --seed S [--model second | --steady] [--only STRUCTURES] [--all] [--without-noise]`.
 //!
-//! Drives are those of ssdgauge-sim, or of the second model. Seeds below 1,000,000 were used while the methods were
+//! Drives are those of ssdgauge-sim, or of the second model; with `--steady`, structures of the steady state are
+//! looked for in drives of ssdgauge-sim. Seeds below 1,000,000 were used while the methods were
 //! tuned.
 
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
@@ -17,10 +18,15 @@ mod second_gate;
 #[allow(dead_code, unused_imports, reason = "tests compare more of it with arithmetic")]
 #[path = "../tests/xray/second_model.rs"]
 mod second_model;
+#[path = "../tests/xray/steady_gate.rs"]
+mod steady_gate;
 
 use rustix::time::{ClockId, clock_gettime};
 use ssdgauge_xray::Structure;
 use std::collections::BTreeMap;
+
+/// Looks into the drive of a seed, and judges each answer.
+type Judge = fn(u64, &[Structure], bool) -> (String, Vec<gate::Judged>);
 
 #[derive(Default)]
 struct Tally {
@@ -51,8 +57,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .unwrap_or_default();
     let shows = arguments.iter().any(|argument| argument == "--all");
     let is_second = arguments.windows(2).any(|pair| pair == ["--model", "second"]);
-    let judge = if is_second { second_gate::judge } else { gate::judge };
-    let kind = if is_second { " of the second model" } else { "" };
+    let is_steady = arguments.iter().any(|argument| argument == "--steady");
+    let (judge, kind): (Judge, &str) = match (is_second, is_steady) {
+        (true, _) => (second_gate::judge, " of the second model"),
+        (false, true) => (steady_gate::judge, " in the steady state"),
+        (false, false) => (gate::judge, ""),
+    };
     let mut looked_s = Vec::new();
     let mut tallies: BTreeMap<Structure, Tally> = BTreeMap::new();
     for seed in first..first + drives {
@@ -105,7 +115,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     println!("\n{drives} random virtual drives{kind} from seed {first} (MODEL), noise {noise}");
     println!(
-        "structure     asked  identifiable  of these answered  answered  right  median width  median error"
+        "structure         asked  identifiable  of these answered  answered  right  median width  median error"
     );
     let (mut answered, mut right) = (0, 0);
     for (structure, tally) in &mut tallies {
@@ -114,7 +124,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             false => ("not known".into(), "-".into()),
         };
         println!(
-            "{:<12}{:>7}{:>14}{:>19}{:>10}{:>7}{:>14}{:>14}",
+            "{:<16}{:>7}{:>14}{:>19}{:>10}{:>7}{:>14}{:>14}",
             structure.key(),
             tally.asked,
             identifiable,

@@ -13,6 +13,7 @@ mod options;
 mod plan;
 mod reads;
 mod sizes;
+mod steady;
 
 pub use access::{XrayTarget, XrayWatcher};
 pub use error::XrayError;
@@ -51,6 +52,7 @@ pub fn xray<'a>(
         level: Err(Refusal("the drive was not filled".into())),
         drop: None,
         freed: 0.0,
+        counts_media: false,
     };
     let ended = examination.carry_out();
     let Examination { access, wanted, mut answers, mut series, .. } = examination;
@@ -94,18 +96,22 @@ struct Examination<'a> {
     drop: Option<Drop>,
     /// The bytes of the cache that all rests together have freed.
     freed: f64,
+    /// Whether the drive reports what it writes to its media.
+    counts_media: bool,
 }
 
 impl Examination<'_> {
     /// Carries out the experiments in their order: what needs an empty drive first, what heats it last. Nothing is
     /// written before the fill: a trim does not empty the fast cache of every drive.
     fn carry_out(&mut self) -> Result<(), Ended> {
+        self.counters();
         self.ceilings()?;
         self.staged_fill()?;
         self.suspension()?;
         self.folding()?;
         self.units()?;
         self.spare_area()?;
+        self.steady_state()?;
         self.heating()
     }
 

@@ -7,11 +7,12 @@
 use crate::effects::Effects;
 use crate::ftl::Ftl;
 use crate::host_interface::HostInterface;
+use crate::media_counter::MediaCounter;
 use crate::operations::Work;
 use crate::power_thermal::{PowerThermal, PowerThermalSample};
 use crate::profile::{Geometry, PAGE, Profile};
 use crate::time::SimTime;
-use ssdgauge_core::{Direction, Nanos, PowerSaving, Request};
+use ssdgauge_core::{Direction, MediaWrites, Nanos, PowerSaving, Request};
 use std::collections::BTreeMap;
 
 /// The time without a command after which background work begins, in nanoseconds. Chosen: longer
@@ -31,6 +32,7 @@ pub(crate) struct Drive {
     effects: Effects,
     pub(crate) ftl: Ftl,
     pub(crate) power_thermal: PowerThermal,
+    media_counter: MediaCounter,
     commands: u64,
     link_bytes: u64,
     /// When the last command was completed.
@@ -58,6 +60,7 @@ impl Drive {
             ftl: Ftl::new(&profile, geometry, seed),
             power_thermal: PowerThermal::new(&profile.power, &profile.thermal, &profile.effects),
             effects: Effects::new(&profile),
+            media_counter: MediaCounter::new(&profile),
             commands: 0,
             link_bytes: 0,
             busy_until: 0,
@@ -293,10 +296,11 @@ impl Drive {
         if now > done && works { now } else { done }
     }
 
-    /// Takes over power and temperature of the drive that this one replaces at `now`: a purge
-    /// neither cools a drive nor changes its power state.
-    pub(crate) fn inherit_power_thermal(&mut self, power_thermal: PowerThermal, now: SimTime) {
-        self.power_thermal = power_thermal;
+    /// Takes over power, temperature and health counters of `purged`, which this one replaces at `now`: a purge
+    /// neither cools a drive nor changes its power state, and resets no counter.
+    pub(crate) fn inherit(&mut self, purged: Drive, now: SimTime) {
+        self.media_counter = purged.media_counter.keep(&purged.ftl.media.truth);
+        self.power_thermal = purged.power_thermal;
         self.occupy_until(now);
         self.power_thermal.restart_counts();
         self.apply_speed();
@@ -313,6 +317,11 @@ impl Drive {
     pub(crate) fn work(&self) -> Work {
         let flash = self.ftl.media.flash.operations;
         Work { commands: self.commands, link_bytes: self.link_bytes, flash }
+    }
+
+    /// Returns what was written to the flash and by hosts since the last call, where the drive counts it.
+    pub(crate) fn media_writes(&mut self) -> Option<MediaWrites> {
+        self.media_counter.since_last(&self.ftl.media.truth)
     }
 
     /// Advances energy, temperature and throttling to `now`.

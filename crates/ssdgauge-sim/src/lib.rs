@@ -31,7 +31,8 @@
 //!
 //! Before its controller, `effects` of single drives stop it; `read_retries` lengthen reads. Beside the
 //! path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power state),
-//! `ftl::ground_truth` (the counts that an analysis is judged by) and [`mean_field`] (the theory that
+//! `ftl::ground_truth` (the counts that an analysis is judged by; `media_counter` reports some of them as a health
+//! log does) and [`mean_field`] (the theory that
 //! judges the model), from which `ftl::worn_in` derives the initial state of a worn-in drive. `fake` holds
 //! the addresses of blocks that a proof of the capacity writes, and drives that store fewer than they state.
 
@@ -48,6 +49,7 @@ mod flash;
 mod ftl;
 mod host_interface;
 pub mod mean_field;
+mod media_counter;
 mod operations;
 mod power_limit;
 mod power_thermal;

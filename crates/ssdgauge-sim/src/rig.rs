@@ -37,8 +37,8 @@ use load::Load;
 use request_log::{LoadLog, RequestLog};
 use ssdgauge_core::{
     Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Extents, Flush,
-    MAX_LAG, Nanos, Preparation, Prepared, ReadBack, RecordedRequests, Replay, Rig, RigError, Sink,
-    StampedBlocks, StepNumbers, TimedLoads, Until, Verified, Workload,
+    MAX_LAG, MediaWrites, Nanos, Preparation, Prepared, ReadBack, RecordedRequests, Replay, Rig,
+    RigError, Sink, StampedBlocks, StepNumbers, TimedLoads, Until, Verified, Workload,
 };
 use std::io;
 use validation::{MAX_STEP, check_range, check_workload};
@@ -378,6 +378,10 @@ impl Rig for VirtualRig {
 
     fn timed_loads(&mut self) -> Option<&mut dyn TimedLoads> {
         Some(self)
+    }
+
+    fn media_writes(&mut self, _: &mut dyn Sink) -> Option<MediaWrites> {
+        self.drive.media_writes()
     }
 
     fn read_back(&mut self, _: Nanos) -> Result<Option<ReadBack>, RigError> {

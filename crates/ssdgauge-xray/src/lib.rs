@@ -5,11 +5,13 @@
 //! [`Refusal`] comes out. No function of this crate ever sees the figures of a virtual drive, opens a file
 //! or reads a clock. A refusal is a result; a value whose interval leaves out the truth is a defect.
 
+mod amplification;
 mod answer;
 mod cache;
 mod card;
 mod command;
 mod depth;
+mod effective_spare;
 mod folding;
 mod likeness;
 mod link;
@@ -17,6 +19,7 @@ mod page_read;
 mod pairs;
 mod rate;
 mod requirements;
+mod separation;
 mod series;
 mod spare;
 mod stated;
@@ -25,11 +28,13 @@ mod suspend;
 mod throttle;
 mod words;
 
+pub use amplification::{Round, steady as steady_amplification};
 pub use answer::{Answer, Identified, Refusal, Value};
 pub use cache::{Course, Drop, first_drop, level, native_rate};
 pub use card::{CARD_FORMAT, CARD_VERSION, Card, CardError, CardFinding, CheckedCard};
 pub use command::{Saturation, find as command_time};
 pub use depth::check as check_depth;
+pub use effective_spare::{Written, find as effective_spare};
 pub use folding::{Burst, find as folding_rate, recovered, rest_between, rest_for};
 pub use likeness::{Compared, Likeness, compare, inside};
 pub use link::find as link_ceiling;
@@ -37,6 +42,7 @@ pub use page_read::{busy as unit_busy, without_transfer};
 pub use pairs::{Layout, MOST_CHUNKS, Pair, chunk, layout};
 pub use rate::Completions;
 pub use requirements::{lacks, needs};
+pub use separation::find as separation;
 pub use series::{Axes, Form, MOST_POINTS, Series, axes, read_from};
 pub use spare::find as spare_area;
 pub use stated::{Agreement, Figure, Stated, judge as judge_stated};

@@ -2,6 +2,7 @@
 //!
 //! A reduction is never judged: structures are inferred from the whole series.
 
+use crate::amplification::Round;
 use crate::cache::Course;
 use crate::folding::Burst;
 use crate::pairs::Pair;
@@ -90,6 +91,16 @@ pub fn axes(structure: Structure) -> Option<Axes> {
         Structure::Spare => {
             axes("GB overwritten beyond trimmed ones", "MB/s", &["overwrites"], Form::Line, true)
         }
+        Structure::EffectiveSpare => {
+            axes("drive writes", "bytes programmed per byte", &["uniform"], Form::Line, true)
+        }
+        Structure::Separation => axes(
+            "drive writes",
+            "bytes programmed per byte",
+            &["uniform", "zones 90/10"],
+            Form::Line,
+            true,
+        ),
         Structure::NativeRate | Structure::Overflow | Structure::Resume => None,
     }
 }
@@ -207,6 +218,16 @@ impl Series {
         points.iter_mut().for_each(|point| point.0 -= trimmed / 1e9);
         points.retain(|point| point.0 >= 0.0);
         Series::new(structure, line, points)
+    }
+
+    /// Returns the write amplification of each of `rounds` by the data written, in multiples of `data`.
+    pub fn of_rounds(structure: Structure, line: usize, rounds: &[Round], data: f64) -> Series {
+        let mut written = 0.0;
+        let point = |round: &Round| {
+            written += round.sent;
+            (written / data.max(1.0), round.amplification())
+        };
+        Series::new(structure, line, rounds.iter().take(MOST_POINTS).map(point).collect())
     }
 
     /// Returns what each burst found free, by the rest before it.

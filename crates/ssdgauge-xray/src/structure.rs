@@ -32,6 +32,10 @@ pub enum Structure {
     Resume,
     /// Flash beyond the capacity.
     Spare,
+    /// Flash beyond the data that collection works with in the steady state.
+    EffectiveSpare,
+    /// Whether hot and cold data are kept apart.
+    Separation,
 }
 
 /// The unit of a value.
@@ -49,6 +53,8 @@ pub enum Unit {
     YesNo,
     /// Degrees Celsius.
     Celsius,
+    /// Percent of the capacity.
+    Percent,
 }
 
 impl Unit {
@@ -61,13 +67,14 @@ impl Unit {
             Unit::Bytes => "bytes",
             Unit::YesNo => "yes-no",
             Unit::Celsius => "celsius",
+            Unit::Percent => "percent",
         }
     }
 }
 
 impl Structure {
     /// Every structure, in the order in which they are looked for.
-    pub const ALL: [Structure; 13] = [
+    pub const ALL: [Structure; 15] = [
         Structure::Link,
         Structure::Command,
         Structure::Units,
@@ -81,6 +88,8 @@ impl Structure {
         Structure::Throttle,
         Structure::Resume,
         Structure::Spare,
+        Structure::EffectiveSpare,
+        Structure::Separation,
     ];
 
     /// Returns the word of the command line and of JSON.
@@ -99,6 +108,8 @@ impl Structure {
             Structure::Throttle => "throttle",
             Structure::Resume => "resume",
             Structure::Spare => "spare",
+            Structure::EffectiveSpare => "effective-spare",
+            Structure::Separation => "separation",
         }
     }
 
@@ -123,6 +134,8 @@ impl Structure {
             Structure::Throttle => "throttles at",
             Structure::Resume => "full speed at",
             Structure::Spare => "spare area",
+            Structure::EffectiveSpare => "effective spare",
+            Structure::Separation => "hot/cold separation",
         }
     }
 
@@ -135,7 +148,8 @@ impl Structure {
             Structure::Command | Structure::PageRead => Unit::Microseconds,
             Structure::Units => Unit::Count,
             Structure::Chunk | Structure::Cache | Structure::Spare => Unit::Bytes,
-            Structure::Suspend | Structure::Overflow => Unit::YesNo,
+            Structure::Suspend | Structure::Overflow | Structure::Separation => Unit::YesNo,
+            Structure::EffectiveSpare => Unit::Percent,
             Structure::Throttle | Structure::Resume => Unit::Celsius,
         }
     }
@@ -154,8 +168,15 @@ impl Structure {
             | Structure::NativeRate
             | Structure::Overflow
             | Structure::Folding
-            | Structure::Spare => true,
+            | Structure::Spare
+            | Structure::EffectiveSpare
+            | Structure::Separation => true,
         }
+    }
+
+    /// Returns whether it shows only in the steady state of random writes, which costs several drive writes.
+    pub fn needs_steady_state(self) -> bool {
+        matches!(self, Structure::EffectiveSpare | Structure::Separation)
     }
 
     /// Returns the load and the rule, in one line.
@@ -174,6 +195,10 @@ impl Structure {
             Structure::Throttle => "temperature at which sequential reads become slower",
             Structure::Resume => "temperature at which they recover",
             Structure::Spare => "random overwrites of a full drive until the rate drops",
+            Structure::EffectiveSpare => "write amplification of steady uniform random writes",
+            Structure::Separation => {
+                "write amplification of writes to zones 90/10 against uniform ones"
+            }
         }
     }
 
@@ -184,6 +209,10 @@ impl Structure {
                 "Chen, Lee, Zhang, HPCA 2011"
             }
             Structure::Spare => "Desnoyers, SYSTOR 2012 (write cliff)",
+            Structure::EffectiveSpare => {
+                "Desnoyers, SYSTOR 2012; Xiang and Kurkoski, arXiv 1110.4245"
+            }
+            Structure::Separation => "Desnoyers, ACM TOS 2014; SSD-iq, VLDB 2025",
             Structure::Link
             | Structure::Command
             | Structure::Suspend

@@ -15,6 +15,7 @@ pub fn shown(value: f64, unit: Unit) -> String {
         Unit::Bytes => Bytes(value.max(0.0) as u64).about(),
         Unit::YesNo => if value > 0.5 { "yes" } else { "no" }.into(),
         Unit::Celsius => format!("{value:.0} °C"),
+        Unit::Percent => format!("{value:.1} %"),
     }
 }
 
@@ -27,7 +28,8 @@ pub fn shown_interval(value: &Value, unit: Unit) -> String {
             | Unit::Microseconds
             | Unit::Count
             | Unit::Bytes
-            | Unit::Celsius => "exact".into(),
+            | Unit::Celsius
+            | Unit::Percent => "exact".into(),
         };
     }
     let (low, high) = (shown(value.low, unit), shown(value.high, unit));
@@ -79,6 +81,14 @@ pub fn meaning(structure: Structure) -> &'static str {
         Structure::Spare => {
             "Flash beyond the stated capacity. Garbage collection needs it: with more of it, \
              random writes to a full drive are faster."
+        }
+        Structure::EffectiveSpare => {
+            "Flash beyond the capacity that garbage collection works with in the steady state of \
+             random writes, in percent of the capacity."
+        }
+        Structure::Separation => {
+            "Whether data that is often overwritten gets flash of its own; then garbage collection \
+             copies less of the rest."
         }
     }
 }

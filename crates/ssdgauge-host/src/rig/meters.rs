@@ -102,7 +102,8 @@ impl LinuxRig {
             }
             let elapsed = Nanos(begin.elapsed().as_nanos() as u64).min(duration);
             if let Some(health) = health {
-                health.end(begin, elapsed, (true, 0), sink);
+                let written = rig.timed.take_unread();
+                health.end(begin, elapsed, (true, written), sink);
             }
             Ok(((), elapsed))
         })

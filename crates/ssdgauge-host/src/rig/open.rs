@@ -2,6 +2,7 @@
 
 use super::instruments::Instruments;
 use super::prepare::command_path;
+use super::timed::TimedCounts;
 use super::{BackingDevice, LinuxRig};
 use crate::privileges::{self, DroppedPrivileges};
 use crate::settings::power_saving::{self, PowerControl};
@@ -122,6 +123,7 @@ impl LinuxRig {
             ring: None,
             opened_size: Bytes::default(),
             health: None,
+            timed: TimedCounts::default(),
             helper: None,
             privileges: None,
         };

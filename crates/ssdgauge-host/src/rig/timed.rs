@@ -5,13 +5,45 @@ use super::LinuxRig;
 use super::instruments::PollPolicy;
 use crate::timed_io::{self, TimedError};
 use ssdgauge_core::{
-    Bytes, Direction, Lane, LaneLimits, LanesEnded, Recording, RigError, Sink, TimedLoads,
-    TimedRequest, Timings,
+    Bytes, Direction, Lane, LaneLimits, LanesEnded, MediaWrites, Nanos, Recording, RigError, Sink,
+    TimedLoads, TimedRequest, Timings,
 };
 use std::fs::File;
 use std::sync::Arc;
+use std::time::Instant;
+
+/// What timed loads have done so far.
+#[derive(Debug, Default)]
+pub(crate) struct TimedCounts {
+    /// The loads; the random addresses of each follow from its number.
+    loads: u64,
+    /// Bytes that were written since the counters of the drive were read last.
+    unread: u64,
+}
+
+impl TimedCounts {
+    /// Returns the bytes that were written since the last call.
+    pub(crate) fn take_unread(&mut self) -> u64 {
+        std::mem::take(&mut self.unread)
+    }
+}
 
 impl LinuxRig {
+    /// Reads the counters of the drive, and returns what was written since the last reading.
+    pub(super) fn read_media_writes(&mut self, sink: &mut dyn Sink) -> Option<MediaWrites> {
+        let health = self.health.as_mut()?;
+        let mut seen = Recording::default();
+        health.begin(false, &mut seen);
+        let written = self.timed.take_unread();
+        health.end(Instant::now(), Nanos::ZERO, (true, written), &mut seen);
+        seen.findings.into_iter().for_each(|finding| sink.finding(finding));
+        let readings = &seen.readings;
+        MediaWrites::from_readings(|quantity| {
+            let reading = readings.iter().rfind(|reading| reading.quantity == quantity);
+            reading.map(|reading| reading.value)
+        })
+    }
+
     fn timed_file(&self) -> Result<Arc<File>, RigError> {
         let missing = || RigError::Refused(format!("{} stores no blocks", self.info.target));
         self.file().cloned().ok_or_else(missing)
@@ -86,6 +118,7 @@ impl TimedLoads for LinuxRig {
             let elapsed = times.map(|one| one.completed).max().unwrap_or_default();
             Ok((timings, elapsed))
         })?;
+        self.timed.unread += written.0;
         self.budget.after_blocks(&self.info.target, written, &mut Recording::default())?;
         Ok(result)
     }
@@ -105,10 +138,12 @@ impl TimedLoads for LinuxRig {
         let ranges: Vec<(u64, u64)> =
             writes.iter().map(|lane| (lane.offset.0, end(lane))).collect();
         self.begin_timed_writes(limits.written, &ranges, sink)?;
+        self.timed.loads += 1;
+        let number = self.timed.loads;
         let result = self.with_instruments(PollPolicy::Poll, sink, |rig, sink| {
             let stop = Arc::clone(&rig.stop_requested);
             let mut go_on = || !stop.load(std::sync::atomic::Ordering::Relaxed) && !sink.stop();
-            let ended = timed_io::run_lanes(&file, lanes, limits, &mut go_on)
+            let ended = timed_io::run_lanes(&file, lanes, limits, number, &mut go_on)
                 .map_err(|error| rig.timed_error(&error))?;
             let elapsed = ended.as_ref().map(|(ended, _)| ended.elapsed).unwrap_or_default();
             Ok((ended, elapsed))
@@ -121,6 +156,7 @@ impl TimedLoads for LinuxRig {
             )?;
             return Ok(None);
         };
+        self.timed.unread += written.0;
         self.budget.after_blocks(&self.info.target, written, &mut Recording::default())?;
         self.extend_filled(&writes, written);
         Ok(Some(ended))

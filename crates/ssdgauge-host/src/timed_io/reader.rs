@@ -17,6 +17,8 @@ pub struct TimedReader {
     file: Arc<File>,
     name: String,
     size: Bytes,
+    /// The loads so far.
+    loads: u64,
 }
 
 impl TimedReader {
@@ -38,6 +40,7 @@ impl TimedReader {
             file: Arc::new(file),
             name: path.display().to_string(),
             size: Bytes(size),
+            loads: 0,
         })
     }
 
@@ -86,7 +89,9 @@ impl TimedLoads for TimedReader {
     ) -> Result<Option<LanesEnded>, RigError> {
         super::check_lanes(lanes, self.size)?;
         self.refuse_writes(lanes.iter().any(|one| one.direction != Direction::Read))?;
-        let ended = super::run_lanes(&self.file, lanes, limits, &mut || !sink.stop());
+        self.loads += 1;
+        let mut go_on = || !sink.stop();
+        let ended = super::run_lanes(&self.file, lanes, limits, self.loads, &mut go_on);
         ended.map(|ended| ended.map(|(ended, _)| ended)).map_err(|error| self.error(error))
     }
 }

@@ -5,8 +5,8 @@ use super::options::XrayOptions;
 use super::sizes::{MIB, Sizes};
 use ssdgauge_core::{
     Bytes, Direction, DriveInfo, Finding, FindingKind, Interval, Lane, LaneLimits, LanesEnded,
-    Nanos, Preparation, Reading, Rig, RigError, Severity, Sink, TargetKind, TimedLoads,
-    TimedRequest, Timings,
+    MediaWrites, Nanos, Preparation, Reading, Rig, RigError, Severity, Sink, TargetKind,
+    TimedLoads, TimedRequest, Timings,
 };
 
 /// The quantity of readings that experiments use.
@@ -145,6 +145,14 @@ impl<'a> Access<'a> {
             true => Err(Ended::Stopped),
             false => Ok(()),
         }
+    }
+
+    /// Returns what was written to the media and by hosts since the last call, where the drive reports it.
+    pub(super) fn media_writes(&mut self) -> Option<MediaWrites> {
+        let Access { target, watcher, findings, .. } = self;
+        let XrayTarget::Rig(rig) = target else { return None };
+        let mut sink = Observations { watcher: *watcher, findings, temperatures: Vec::new() };
+        rig.media_writes(&mut sink)
     }
 
     /// Sends reads, and returns their times.

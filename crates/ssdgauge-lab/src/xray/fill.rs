@@ -209,6 +209,17 @@ impl Examination<'_> {
         Ok(false)
     }
 
+    /// Fills the drive up to its end that stays trimmed, and returns that end.
+    pub(super) fn fill_to_end(&mut self) -> Result<u64, Ended> {
+        let end = self.sizes.capacity - self.sizes.trimmed;
+        let mut course = Course::default();
+        while self.filled < end {
+            let rest = end - self.filled;
+            self.write_ascending(self.sizes.stage.min(rest), &mut course)?;
+        }
+        Ok(end)
+    }
+
     /// Spare area: the drive is filled to its end, and overwritten at random until the rate drops.
     pub(super) fn spare_area(&mut self) -> Result<(), Ended> {
         if !self.is_open(Structure::Spare) {
@@ -220,12 +231,7 @@ impl Examination<'_> {
             return Ok(());
         }
         self.access.doing("spare area: fill to the end");
-        let end = self.sizes.capacity - self.sizes.trimmed;
-        let mut course = Course::default();
-        while self.filled < end {
-            let rest = end - self.filled;
-            self.write_ascending(self.sizes.stage.min(rest), &mut course)?;
-        }
+        let end = self.fill_to_end()?;
         self.access.doing("spare area: random overwrites");
         let lane = Lane {
             direction: Direction::Write,

@@ -9,7 +9,10 @@ use std::collections::BTreeSet;
 pub struct XrayOptions {
     /// Whether it only reads.
     pub gentle: bool,
-    /// The structures that were asked for; all of them but the spare area where it is empty.
+    /// Whether it brings the drive to the steady state of random writes.
+    pub steady: bool,
+    /// The structures that were asked for; where it is empty all of them but the spare area, and but those of the
+    /// steady state unless it is reached.
     pub only: Vec<Structure>,
     /// The seed of addresses and of their order.
     pub seed: u64,
@@ -19,12 +22,19 @@ impl XrayOptions {
     /// Returns the structures that are looked for: those that were asked for, and what they need.
     pub fn structures(&self) -> BTreeSet<Structure> {
         let mut open = match self.only.is_empty() {
-            // It costs more than all others together, and its intervals miss the truth too often.
-            true => Structure::ALL.into_iter().filter(|one| *one != Structure::Spare).collect(),
+            // The spare area costs more than all others together, and its intervals miss the truth too often.
+            true => {
+                let costs = |one: &Structure| match one.needs_steady_state() {
+                    true => !self.steady,
+                    false => *one == Structure::Spare,
+                };
+                Structure::ALL.into_iter().filter(|one| !costs(one)).collect()
+            }
             false => self.only.clone(),
         };
         // Whether there is a cache decides what overwrites of a full drive show.
-        if open.contains(&Structure::Spare) {
+        let of_full = |one: &Structure| *one == Structure::Spare || one.needs_steady_state();
+        if open.iter().any(of_full) {
             open.push(Structure::Cache);
         }
         let mut structures = BTreeSet::new();
@@ -61,7 +71,9 @@ pub(super) fn excluded(structure: Structure, kind: TargetKind, gentle: bool) -> 
         | Structure::Cache
         | Structure::NativeRate
         | Structure::Folding
-        | Structure::Spare => return None,
+        | Structure::Spare
+        | Structure::EffectiveSpare
+        | Structure::Separation => return None,
     };
     Some(Refusal(reason.into()))
 }

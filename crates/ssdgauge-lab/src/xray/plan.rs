@@ -100,6 +100,16 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         steps.push(writes("spare area: fill to the end", sizes.capacity));
         steps.push(writes("spare area: random overwrites", sizes.overwrites));
     }
+    if open(Structure::EffectiveSpare) {
+        if !open(Structure::Spare) {
+            steps.push(writes("steady state: fill to the end", sizes.capacity));
+        }
+        let most = sizes.round * Sizes::ROUNDS;
+        steps.push(random_writes("steady state: uniform random writes", most, capacity));
+        if open(Structure::Separation) {
+            steps.push(random_writes("steady state: random writes to zones", most, capacity));
+        }
+    }
     if open(Structure::Throttle) {
         steps.push(step("throttle points: rest", Action::Rest(Nanos::from_secs(Sizes::COOLING_S))));
         steps.push(reads("throttle points: reads without a pause", Sizes::HEATING_S));
@@ -116,6 +126,19 @@ fn run(label: &str, read_percent: u8, capacity: Bytes, until: Until) -> Step {
         ..Stream::default()
     };
     let workload = Workload { engine: Engine::Synchronous, streams: vec![stream] };
+    step(label, Action::Run { workload, until, steady: None })
+}
+
+fn random_writes(label: &str, bytes: u64, capacity: Bytes) -> Step {
+    let stream = Stream {
+        access: Access::Random,
+        block_size: Bytes(4_096),
+        read_percent: 0,
+        span: capacity,
+        ..Stream::default()
+    };
+    let workload = Workload { engine: Engine::Synchronous, streams: vec![stream] };
+    let until = Until { time: Some(Sizes::STEADY), bytes: Some(Bytes(bytes)) };
     step(label, Action::Run { workload, until, steady: None })
 }
 

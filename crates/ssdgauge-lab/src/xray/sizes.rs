@@ -26,6 +26,8 @@ pub(super) struct Sizes {
     pub(super) bursts: u64,
     /// The most that random overwrites write.
     pub(super) overwrites: u64,
+    /// A round of random writes on the way to the steady state.
+    pub(super) round: u64,
     /// The length of a bin of a fill.
     pub(super) bin: Nanos,
 }
@@ -47,6 +49,12 @@ impl Sizes {
     /// The seconds of reads that heat the drive.
     pub(super) const HEATING_S: u64 = 300;
 
+    /// The rounds of uniform random writes at most, and those of writes to zones: three drive writes each. Chosen: of
+    /// random virtual drives, the slowest is level behind two.
+    pub(super) const ROUNDS: u64 = 12;
+    /// The time of all rounds of one kind at most: a drive that is slower is not identified.
+    pub(super) const STEADY: Nanos = Nanos::from_secs(4 * 3_600);
+
     /// Returns the sizes for a drive of `capacity`.
     pub(super) fn new(capacity: Bytes) -> Sizes {
         let capacity = capacity.0 / MIB * MIB;
@@ -60,6 +68,7 @@ impl Sizes {
             beside: whole((capacity / 50).min(256 * MIB)).max(4 * MIB),
             bursts: whole(capacity / 4),
             overwrites: whole(capacity / 5 * 2),
+            round: whole(capacity / 4),
             // About two thousand bins at 3 GB/s over the whole drive.
             bin: Nanos((capacity / 6_000).clamp(500_000, 20_000_000)),
         }

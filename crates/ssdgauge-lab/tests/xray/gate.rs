@@ -63,8 +63,9 @@ pub(crate) fn look<R: Rig + TimedLoads>(
     only: &[Structure],
     noise: bool,
 ) -> Vec<Answer> {
-    let only = if only.is_empty() { Structure::ALL.to_vec() } else { only.to_vec() };
-    let options = XrayOptions { gentle: false, only, seed };
+    let usual = || Structure::ALL.into_iter().filter(|one| !one.needs_steady_state()).collect();
+    let only = if only.is_empty() { usual() } else { only.to_vec() };
+    let options = XrayOptions { gentle: false, steady: true, only, seed };
     let examined = match noise {
         true => xray(XrayTarget::Rig(&mut Noisy::new(rig, seed)), &options, &mut Silent),
         false => xray(XrayTarget::Rig(&mut rig), &options, &mut Silent),
@@ -161,13 +162,13 @@ fn folding(target: &str, seed: u64, cache: Option<f64>) -> Option<f64> {
 }
 
 /// Returns the drive of `target` without throttling.
-fn cool(target: &str, seed: u64) -> VirtualRig {
+pub(crate) fn cool(target: &str, seed: u64) -> VirtualRig {
     let target = format!("{}&thermal.throttle_c=900", without(target, &["thermal."]));
     VirtualRig::open(&target, seed).expect("a drive without a cache or throttling is possible")
 }
 
 /// Returns `target` without the figures whose keys begin with one of `keys`.
-fn without(target: &str, keys: &[&str]) -> String {
+pub(crate) fn without(target: &str, keys: &[&str]) -> String {
     let keeps = |figure: &&str| keys.iter().all(|key| !figure.starts_with(key));
     target.split('&').filter(keeps).collect::<Vec<_>>().join("&")
 }
@@ -210,7 +211,7 @@ pub(crate) fn rate(rig: &mut dyn Rig, parts: [f64; 2]) -> f64 {
 
 /// Returns the flash beyond the data in bytes of the host: superblocks that are not kept free, and the fixed
 /// part of a cache.
-fn spare(profile: &ssdgauge_sim::Profile, capacity: Bytes) -> Option<f64> {
+pub(crate) fn spare(profile: &ssdgauge_sim::Profile, capacity: Bytes) -> Option<f64> {
     let nand = &profile.nand;
     let raw = profile.drive.raw_gib * f64::from(1u32 << 30);
     let row = f64::from(nand.program_kib) * 1_024.0 * f64::from(nand.dies);

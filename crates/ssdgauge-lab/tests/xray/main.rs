@@ -6,12 +6,17 @@ mod prior;
 mod second_gate;
 mod second_model;
 mod second_model_gates;
+mod steady_gate;
 
 use gate::judge;
 use ssdgauge_core::{Bytes, Rig};
 use ssdgauge_lab::{XrayOptions, XrayTarget, XrayWatcher, xray, xray_plan};
 use ssdgauge_sim::VirtualRig;
-use ssdgauge_xray::{Answer, Structure};
+use ssdgauge_xray::{Answer, Structure, Value};
+
+/// Seeds of small random drives whose steady state shows both of its structures, and whether they keep hot data
+/// apart; tuning seeds.
+const STEADY_SEEDS: [(u64, f64); 2] = [(7_410_013, 1.0), (7_410_018, 0.0)];
 
 /// Stops after so many questions.
 struct Patient(u32);
@@ -25,7 +30,7 @@ impl XrayWatcher for Patient {
 }
 
 fn options(gentle: bool, only: &[Structure]) -> XrayOptions {
-    XrayOptions { gentle, only: only.to_vec(), seed: 1 }
+    XrayOptions { gentle, steady: true, only: only.to_vec(), seed: 1 }
 }
 
 fn value(answers: &[Answer], structure: Structure) -> Option<f64> {
@@ -74,6 +79,17 @@ fn no_answer_about_a_few_drives_of_the_second_model_with_noise_is_wrong() {
     assert!(2 * answered >= identifiable, "{answered} of {identifiable}");
 }
 
+#[test]
+fn no_answer_about_random_drives_in_the_steady_state_with_noise_is_wrong() {
+    for (seed, separates) in STEADY_SEEDS {
+        let (target, judged) = steady_gate::judge(seed, &[], true);
+        for one in &judged {
+            assert!(one.outcome.is_ok() && one.is_right(), "{:?} sim:{target}", one.outcome);
+        }
+        assert_eq!(judged[1].outcome, Ok(Value::exact(separates)), "sim:{target}");
+    }
+}
+
 /// Returns the outcome for `structure` of the drive of `seed`, with noise.
 fn outcome(seed: u64, structure: Structure) -> Result<f64, String> {
     let (_, judged) = judge(seed, &[structure], true);
@@ -97,7 +113,8 @@ fn the_end_of_a_cache_that_the_fill_does_not_show_is_no_write_cliff() {
 
 #[test]
 fn an_x_ray_writes_no_more_than_its_plan_and_the_same_drive_gives_the_same_card() {
-    let target = "tlc-client?capacity=8GB&slc.fixed_gb=25&slc.dynamic_gb=0&front.buffer_kib=4096";
+    let target = "tlc-client?capacity=8GB&slc.fixed_gb=25&slc.dynamic_gb=0&front.buffer_kib=4096\
+                  &effects.media_counter_kib=4";
     let cards = [1, 1].map(|seed| {
         let mut rig = VirtualRig::open(target, seed).unwrap();
         let wanted = options(false, &Structure::ALL);
@@ -116,9 +133,29 @@ fn an_x_ray_writes_no_more_than_its_plan_and_the_same_drive_gives_the_same_card(
         assert_eq!(examined.answers.len(), Structure::ALL.len());
         assert_eq!(value(&examined.answers, Structure::Units), Some(16.0));
         assert_eq!(value(&examined.answers, Structure::Overflow), None);
+        assert!(value(&examined.answers, Structure::EffectiveSpare).is_some());
         examined
     });
     assert_eq!(cards[0], cards[1]);
+}
+
+#[test]
+fn a_drive_that_reports_no_media_writes_is_refused_and_not_written_for_them() {
+    let mut rig = VirtualRig::open("tlc-client?capacity=2GB", 1).unwrap();
+    let only = [Structure::EffectiveSpare, Structure::Separation];
+    let written = |only: &[Structure], rig: &mut VirtualRig| {
+        let wanted = options(false, only);
+        let examined = xray(XrayTarget::Rig(rig), &wanted, &mut Patient(u32::MAX)).unwrap();
+        (examined.written, examined.answers)
+    };
+    let (cache, _) = written(&[Structure::Cache], &mut rig.clone());
+    let (all, answers) = written(&only, &mut rig);
+    assert_eq!(all, cache, "the fill that looks for a cache, and nothing else");
+    for structure in only {
+        let answer = answers.iter().find(|answer| answer.structure == structure).unwrap();
+        let reason = answer.outcome.as_ref().unwrap_err();
+        assert!(reason.0.contains("reports no media writes"), "{reason:?}");
+    }
 }
 
 #[test]
@@ -154,4 +191,6 @@ fn only_what_was_asked_for_and_what_it_needs_is_looked_for() {
     let usual = options(false, &[]).structures();
     assert_eq!(usual.len(), Structure::ALL.len() - 1);
     assert!(!usual.contains(&Structure::Spare), "it writes more than all others together");
+    let calm = XrayOptions { steady: false, ..options(false, &[]) }.structures();
+    assert!(calm.iter().all(|one| !one.needs_steady_state()), "several drive writes are asked for");
 }

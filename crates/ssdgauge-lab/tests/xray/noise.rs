@@ -1,9 +1,9 @@
 //! A virtual drive whose answers are observed with noise: what the model lacks, laid over it.
 
 use ssdgauge_core::{
-    DriveInfo, Ended, Finding, Flush, Interval, Lane, LaneLimits, LanesEnded, Nanos, Preparation,
-    Prepared, Random, Reading, Rig, RigError, Sink, TimedLoads, TimedRequest, Timings, Until,
-    Workload,
+    DriveInfo, Ended, Finding, Flush, Interval, Lane, LaneLimits, LanesEnded, MediaWrites, Nanos,
+    Preparation, Prepared, Random, Reading, Rig, RigError, Sink, TimedLoads, TimedRequest, Timings,
+    Until, Workload,
 };
 
 /// Mean of the exponential noise of a latency, as a share of it.
@@ -78,6 +78,9 @@ impl<R: Rig + TimedLoads> Rig for Noisy<R> {
     }
     fn flush(&mut self, sink: &mut dyn Sink) -> Result<Option<Flush>, RigError> {
         self.rig.flush(sink)
+    }
+    fn media_writes(&mut self, sink: &mut dyn Sink) -> Option<MediaWrites> {
+        self.rig.media_writes(sink)
     }
     fn timed_loads(&mut self) -> Option<&mut dyn TimedLoads> {
         Some(self)

@@ -6,6 +6,9 @@ use ssdgauge_sim::VirtualRig;
 /// The random stream of the figures.
 const FIGURES: u64 = 0x9710;
 
+/// That of the figures of drives for the steady state.
+const STEADY_FIGURES: u64 = 0x9711;
+
 /// The capacity of the profile that the figures change.
 const NOMINAL_GB: f64 = 500.0;
 
@@ -14,6 +17,31 @@ pub(crate) fn drive(seed: u64) -> (VirtualRig, String) {
     let mut random = Random::new(seed, FIGURES);
     loop {
         let target = target(&mut random);
+        if let Ok(rig) = VirtualRig::open(&target, seed) {
+            return (rig, target);
+        }
+    }
+}
+
+/// Returns the drive of `seed` for structures of the steady state: small, because that costs several drive writes;
+/// half of the drives have no fast cache, a quarter does not count media writes.
+pub(crate) fn steady_drive(seed: u64) -> (VirtualRig, String) {
+    let mut random = Random::new(seed, STEADY_FIGURES);
+    loop {
+        let mut keys = target(&mut random);
+        let below = |random: &mut Random, number: u64| random.below(number);
+        if below(&mut random, 2) == 0 {
+            keys.push_str("&slc.fixed_gb=0&slc.dynamic_gb=0");
+        }
+        let spare = 5.0 * 6f64.powf(random.unit());
+        let policy = ["greedy", "fifo", "cost-benefit"][below(&mut random, 3) as usize];
+        let pacing = ["proportional", "burst"][below(&mut random, 2) as usize];
+        let granule = [0, 4, 512, 32_768][below(&mut random, 4) as usize];
+        let capacity = [8, 16][below(&mut random, 2) as usize];
+        let target = format!(
+            "{keys}&capacity={capacity}GB&over_provisioning={spare:.2}%&gc.policy={policy}\
+             &gc.pacing={pacing}&effects.media_counter_kib={granule}"
+        );
         if let Ok(rig) = VirtualRig::open(&target, seed) {
             return (rig, target);
         }

@@ -24,9 +24,9 @@ pub(crate) use figures::{Figures, Suspension};
 use drive::Drive;
 use figures::SLOT;
 use ssdgauge_core::{
-    Access, Bytes, Direction, DriveInfo, Ended, Flush, Lane, LaneLimits, LaneRecord, LanesEnded,
-    Nanos, Preparation, Prepared, Random, Reading, Rig, RigError, Sink, TargetKind, TimedLoads,
-    TimedRequest, Timing, Timings, Until, Workload,
+    Access, Bytes, Counted, Direction, DriveInfo, Ended, Flush, Lane, LaneLimits, LaneRecord,
+    LanesEnded, MediaWrites, Nanos, Preparation, Prepared, Random, Reading, Rig, RigError, Sink,
+    TargetKind, TimedLoads, TimedRequest, Timing, Timings, Until, Workload,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -41,6 +41,9 @@ pub(crate) struct SecondRig {
     drive: Drive,
     info: DriveInfo,
     seed: u64,
+    /// Bytes that hosts have written, and the granules of media and hosts at the last reading.
+    written: u64,
+    counted: [u64; 2],
 }
 
 /// Pages that were programmed, and map pages that were read, since the drive was made.
@@ -68,7 +71,7 @@ impl SecondRig {
             physical_block: Bytes(SLOT),
             details: BTreeMap::new(),
         };
-        SecondRig { drive: Drive::new(figures, seed), info, seed }
+        SecondRig { drive: Drive::new(figures, seed), info, seed, written: 0, counted: [0; 2] }
     }
 
     pub(crate) fn counters(&self) -> Counters {
@@ -188,6 +191,18 @@ impl Rig for SecondRig {
     fn timed_loads(&mut self) -> Option<&mut dyn TimedLoads> {
         Some(self)
     }
+
+    fn media_writes(&mut self, _: &mut dyn Sink) -> Option<MediaWrites> {
+        let granule = self.drive.figures.media_granule?;
+        let Counters { host, copied, .. } = self.counters();
+        let programmed = host.iter().chain(&copied).sum::<u64>() * SLOT;
+        let now = [programmed, self.written].map(|bytes| bytes / granule);
+        let amount = |which: usize| (now[which] - self.counted[which]) as f64 * granule as f64;
+        let counted = |amount| Counted { amount, granule: granule as f64 };
+        let (media, host) = (counted(amount(0)), counted(amount(1)));
+        self.counted = now;
+        Some(MediaWrites { media, host, is_in_pages: false })
+    }
 }
 
 impl TimedLoads for SecondRig {
@@ -256,6 +271,7 @@ impl TimedLoads for SecondRig {
                     continue;
                 }
                 written += if writes { bytes } else { 0 };
+                self.written += if writes { bytes } else { 0 };
                 let (random, count, _) = &mut states[lane];
                 let blocks = one.span.0 / bytes;
                 let block = match one.access {

@@ -54,7 +54,7 @@ pub(crate) fn sentence(run: &Run) -> Option<String> {
         return Some(format!("{before} no result: {}", reason(run, test)));
     };
     // A heading has room for the interval, and for no reason why there is none.
-    let number = match interval::words(&test.headline.interval) {
+    let number = match interval::words(&test.headline.interval, test.headline.metric) {
         Some(_) => with_interval(&test.headline, value),
         None => {
             format!("{} (no 95\u{a0}% interval)", number::measured(value, test.headline.metric))

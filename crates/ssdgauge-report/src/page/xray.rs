@@ -33,7 +33,7 @@ const PARTS: [(&str, &str, &[Structure]); 5] = [
         "Fast cache",
         &[Structure::Cache, Structure::NativeRate, Structure::Folding, Structure::Overflow],
     ),
-    ("spare", "Spare area", &[Structure::Spare]),
+    ("spare", "Spare area", &[Structure::Spare, Structure::EffectiveSpare, Structure::Separation]),
     ("heat", "Heat", &[Structure::Throttle, Structure::Resume]),
 ];
 

@@ -260,7 +260,8 @@ fn add_unset_keys(table: &mut Table) {
         ("effects", "light_throttle_c", off.clone()),
         ("effects", "light_throttle_factor", off.clone()),
         ("effects", "recalibrate_k", off.clone()),
-        ("effects", "recalibrate_ms", off),
+        ("effects", "recalibrate_ms", off.clone()),
+        ("effects", "media_counter_kib", off),
     ];
     for (section, key, value) in unset {
         if let Some(Value::Table(figures)) = table.get_mut(section) {

@@ -74,6 +74,10 @@ pub struct EffectFigures {
     /// Time for which a calibration stops the controller, in milliseconds.
     #[serde(skip_serializing_if = "is_zero")]
     pub recalibrate_ms: f64,
+    /// Granule of the counters of bytes that the drive wrote to its flash and that hosts wrote, in KiB; 0 for a drive
+    /// without such counters. They are readings of each step, and change nothing else.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub media_counter_kib: f64,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -91,7 +95,7 @@ impl EffectFigures {
     }
 
     /// Returns each figure with its name, its minimum and its maximum.
-    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 20] {
+    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 21] {
         let watermark = f64::from(self.watermark_superblocks);
         [
             ("effects.direction_change_us", self.direction_change_us, 0.0, 100_000.0),
@@ -114,6 +118,7 @@ impl EffectFigures {
             ("effects.light_throttle_factor", self.light_throttle_factor, 0.0, 1.0),
             ("effects.recalibrate_k", self.recalibrate_k, 0.0, 100.0),
             ("effects.recalibrate_ms", self.recalibrate_ms, 0.0, 60_000.0),
+            ("effects.media_counter_kib", self.media_counter_kib, 0.0, 1e6),
         ]
     }
 }

@@ -19,11 +19,11 @@ impl VirtualRig {
         self.contents = None;
         self.written.clear();
         (self.filled, self.reached) = (Extents::default(), Extents::default());
-        let power_thermal = self.drive.power_thermal.clone();
         let cache_is_on = self.drive.ftl.cache_is_on();
-        self.drive = Drive::new(self.spec.profile.clone(), self.geometry, self.seed);
+        let fresh = Drive::new(self.spec.profile.clone(), self.geometry, self.seed);
+        let purged = std::mem::replace(&mut self.drive, fresh);
         self.drive.ftl.switch_cache(cache_is_on);
-        self.drive.inherit_power_thermal(power_thermal, self.now);
+        self.drive.inherit(purged, self.now);
         // All dies erase in parallel, each its blocks one after the other.
         let blocks = self.geometry.superblocks + self.geometry.slc_superblocks;
         let erase = self.spec.profile.nand.t_bers_us * 1e3 * f64::from(blocks);

@@ -8,10 +8,14 @@ use crate::ftl::GroundTruth;
 use crate::power_thermal::PowerThermalSample;
 use crate::time::SimTime;
 use ssdgauge_core::rounded::count;
-use ssdgauge_core::{Finding, FindingKind, Nanos, PowerSaving, Reading, Severity, Sink};
+use ssdgauge_core::{
+    Finding, FindingKind, MediaWrites, Nanos, PowerSaving, Reading, Severity, Sink,
+};
 
 /// The instrument of all readings but those of single dies.
 const VIRTUAL: &str = "virtual";
+/// The instrument of what the drive counts itself, where it does.
+const COUNTERS: &str = "virtual counters";
 
 /// The seconds of a step.
 #[derive(Clone, Copy, Debug)]
@@ -119,6 +123,12 @@ pub(crate) fn end_step(
     sink.reading(&reading(at, VIRTUAL, "host_written_bytes", truth.host_bytes as f64));
     let energy_j = drive.power_thermal.energy_j() - clock.energy_j;
     sink.reading(&reading(at, VIRTUAL, "energy_j", energy_j));
+    if let Some(MediaWrites { media, host, .. }) = drive.media_writes() {
+        let values = [media.amount, media.granule, host.amount, host.granule];
+        for (quantity, value) in MediaWrites::BYTES.into_iter().zip(values) {
+            sink.reading(&reading(at, COUNTERS, quantity, value));
+        }
+    }
     if clock.throttled > 0 {
         sink.finding(throttled(clock.throttled, clock.second.max(1)));
     }

@@ -352,3 +352,47 @@ fn a_recalibration_stops_the_drive_each_time_its_temperature_has_changed_by_so_m
     let found = stalls(&recording);
     assert!(expected >= 3 && found.abs_diff(expected) <= 1, "{found} stops, {expected} expected");
 }
+
+#[test]
+fn counters_of_media_writes_repeat_the_ground_truth_in_granules_and_change_nothing_else() {
+    let spec = DRIVE;
+    let plain = VirtualRig::open(spec, 1).unwrap();
+    let off = VirtualRig::open(&format!("{spec}&effects.media_counter_kib=0"), 1).unwrap();
+    assert_eq!(
+        off.drive(),
+        &ssdgauge_core::DriveInfo { target: off.drive().target.clone(), ..plain.drive().clone() }
+    );
+    let run = |mut rig: VirtualRig| {
+        let load = workload(stream(Access::Random, 4_096, 0, 32, Bytes(2 << 30)));
+        let mut recording = Recording::default();
+        for _ in 0..2 {
+            rig.run(&load, &bytes(1 << 30), &mut recording).unwrap();
+        }
+        (recording, rig)
+    };
+    let (without, _) = run(plain);
+    let counting = VirtualRig::open(&format!("{spec}&effects.media_counter_kib=512"), 1).unwrap();
+    let (with, mut rig) = run(counting);
+    assert_eq!(with.intervals, without.intervals);
+    let of = |recording: &Recording, quantity: &str| -> Vec<f64> {
+        let all = recording.readings.iter().filter(|one| one.quantity == quantity);
+        all.map(|one| one.value).collect()
+    };
+    let [media, granule, host, _] = ssdgauge_core::MediaWrites::BYTES.map(|name| of(&with, name));
+    assert!(of(&without, "step_media_bytes").is_empty());
+    assert_eq!((media.len(), granule[0]), (2, 524_288.0));
+    let truth = rig.ground_truth();
+    let sum = |amounts: &[f64]| amounts.iter().sum::<f64>();
+    for (counted, exact) in [(sum(&media), truth.nand_bytes()), (sum(&host), truth.host_bytes)] {
+        let missing = exact as f64 - counted;
+        assert!((0.0..524_288.0).contains(&missing), "{counted} of {exact}");
+        assert_eq!(counted % 524_288.0, 0.0);
+    }
+    // A purge resets no counter.
+    rig.prepare(&ssdgauge_core::Preparation::Purge, &mut Recording::default()).unwrap();
+    let between = rig.media_writes(&mut Recording::default()).unwrap();
+    assert_eq!((between.media.amount, between.host.amount), (0.0, 0.0));
+    let load = workload(stream(Access::Random, 4_096, 0, 32, Bytes(2 << 30)));
+    rig.run(&load, &bytes(1 << 28), &mut Recording::default()).unwrap();
+    assert_eq!(rig.ground_truth().host_bytes, 1 << 28);
+}

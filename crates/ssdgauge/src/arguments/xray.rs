@@ -17,7 +17,7 @@ pub(crate) struct XrayArguments {
         num_args = 2,
         value_names = ["CARD", "CARD"],
         conflicts_with_all = [
-            "target", "from", "gentle", "only", "size", "plan", "out", "spec", "wait", "picture"
+            "target", "from", "gentle", "steady", "only", "size", "plan", "out", "spec", "wait", "picture"
         ]
     )]
     pub(crate) compare: Option<Vec<PathBuf>>,
@@ -25,7 +25,9 @@ pub(crate) struct XrayArguments {
     #[arg(
         long,
         value_name = "CARD",
-        conflicts_with_all = ["target", "gentle", "only", "size", "plan", "out", "wait", "json"]
+        conflicts_with_all = [
+            "target", "gentle", "steady", "only", "size", "plan", "out", "wait", "json"
+        ]
     )]
     pub(crate) from: Option<PathBuf>,
     /// Page of the drive as a cut, with each value and the series that it was read from.
@@ -40,6 +42,10 @@ pub(crate) struct XrayArguments {
     /// Only read; needs no confirmation, and identifies fewer structures.
     #[arg(long)]
     pub(crate) gentle: bool,
+    /// Bring the drive to the steady state of random writes as well, which takes up to seven drive writes and several
+    /// hours; for effective-spare and separation.
+    #[arg(long, conflicts_with = "gentle")]
+    pub(crate) steady: bool,
     /// Look only for these structures and for what they need, such as cache,folding; the spare area is
     /// looked for only where it is named.
     #[arg(long, value_name = "STRUCTURE", value_delimiter = ',')]

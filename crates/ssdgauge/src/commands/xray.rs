@@ -45,7 +45,9 @@ pub(crate) fn execute(arguments: &XrayArguments) -> Result<(), Failure> {
     let name = arguments.target.as_deref();
     let name = name.expect("the command line demands a target without --compare and --from");
     let only = structures(&arguments.only)?;
-    let options = XrayOptions { gentle: arguments.gentle, only, seed: arguments.seed };
+    check_steady(arguments.steady, &only)?;
+    let XrayArguments { gentle, steady, seed, .. } = *arguments;
+    let options = XrayOptions { gentle, steady, only, seed };
     let wanted = Wanted { name, arguments, options: &options, stated: &stated, files: &files };
     match arguments.gentle && !name.starts_with("sim:") {
         true => read_only(&wanted),
@@ -75,6 +77,27 @@ fn structures(keys: &[String]) -> Result<Vec<Structure>, Failure> {
         })
     };
     keys.iter().map(find).collect()
+}
+
+/// Refuses structures of the steady state without --steady, which writes the drive several times, and the reverse.
+fn check_steady(steady: bool, only: &[Structure]) -> Result<(), Failure> {
+    let refuse = |error: String, hint: String| Err(Failure::new(FailureKind::Usage, error, hint));
+    let of_steady = only.iter().find(|structure| structure.needs_steady_state());
+    match (steady, of_steady) {
+        (false, Some(structure)) => refuse(
+            format!("'{}' shows only in the steady state of random writes", structure.key()),
+            "nothing was written; add --steady, and --plan to see what it writes".into(),
+        ),
+        (true, None) if !only.is_empty() => {
+            let known = Structure::ALL.into_iter().filter(|one| one.needs_steady_state());
+            let known: Vec<&str> = known.map(Structure::key).collect();
+            refuse(
+                "--only names no structure that needs --steady".into(),
+                format!("nothing was written; omit --steady, or name {}", known.join(" or ")),
+            )
+        }
+        (true, _) | (false, None) => Ok(()),
+    }
 }
 
 /// Looks into a target that is admitted for writing, or into a virtual drive.

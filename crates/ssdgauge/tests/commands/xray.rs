@@ -42,6 +42,30 @@ fn a_card_has_a_value_with_its_interval_or_a_reason_for_each_structure() {
     assert!(text(&shown.stdout).contains("MODEL"), "{}", text(&shown.stdout));
 }
 
+#[test]
+fn the_steady_state_adds_its_structures_to_card_page_and_picture() {
+    let bench = Bench::new();
+    let drive = format!("{DRIVE}&effects.media_counter_kib=4");
+    let only = ["xray", &drive, "--steady", "--only=separation"];
+    let files = ["--out=card.json", "--page=a.html", "--picture=a.svg"];
+    let output = bench.call(&[&only[..], &files].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let read = |name: &str| std::fs::read_to_string(bench.path(name)).unwrap();
+    let (card, page, picture) = (json(read("card.json").as_bytes()), read("a.html"), read("a.svg"));
+    let spare = structure(&card, "effective-spare");
+    let value = spare["value"].as_f64().unwrap();
+    assert!((3.0..20.0).contains(&value) && spare["unit"] == "percent", "{spare}");
+    let reason = structure(&card, "separation")["not_identifiable"].as_str().unwrap();
+    assert!(reason.contains("a fast cache may take the hot writes"), "{reason}");
+    for words in ["Effective spare", "Hot/cold separation", "zones 90/10"] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(picture.contains("Effective spare") && picture.contains(&format!("{value:.1}")));
+    let without = bench.call(&["xray", DRIVE, "--only=link", "--picture=b.svg"]);
+    assert_eq!(without.status.code(), Some(0), "{}", text(&without.stderr));
+    assert!(!read("b.svg").contains("Effective spare"), "not looked for, and not drawn");
+}
+
 /// Returns what `xray` prints for the value and the interval of an answer of a card.
 fn words_of(answer: &Value) -> Vec<String> {
     let Some(value) = answer["value"].as_f64() else {
@@ -154,6 +178,9 @@ fn a_plan_states_bytes_and_time_and_does_nothing() {
     let (usual, spare) = (most(&[]), most(&["--only=spare"]));
     assert!((4_000_000_000..8_000_000_000).contains(&usual), "{usual}");
     assert!(spare > 11_000_000_000, "{spare}");
+    // A fill, and three drive writes each of uniform writes and of those to zones.
+    let steady = most(&["--steady"]);
+    assert!((steady - usual).abs_diff(56_000_000_000) < 100_000_000, "{steady} {usual}");
     let gentle = bench.call(&["xray", DRIVE, "--plan", "--gentle", "--json"]);
     let gentle = json(&gentle.stdout);
     assert!(gentle["experiments"].as_array().unwrap().iter().all(|one| bytes(one) == 0));
@@ -321,6 +348,9 @@ fn what_cannot_be_looked_into_is_refused_with_a_hint() {
         (&["xray", "null:"][..], 2, "no drive"),
         (&["xray", DRIVE, "--only=cash"], 2, "cache"),
         (&["xray", DRIVE, "--size=1GiB"], 2, "--size"),
+        (&["xray", DRIVE, "--only=separation"], 2, "add --steady"),
+        (&["xray", DRIVE, "--only=cache", "--steady"], 2, "effective-spare or separation"),
+        (&["xray", DRIVE, "--gentle", "--steady"], 2, "cannot be used with"),
         (&["xray", "sim:tiny?capacity=100MB"], 3, "needs"),
     ] {
         let output = bench.call(arguments);

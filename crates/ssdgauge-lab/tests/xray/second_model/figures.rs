@@ -6,6 +6,8 @@ use ssdgauge_core::Random;
 
 /// The random stream of the figures.
 const FIGURES: u64 = 0x5ec0;
+/// That of its counters, so that the others are those of a drive without counters.
+const COUNTERS: u64 = 0x5ec1;
 /// A mapped unit, in bytes.
 pub(crate) const SLOT: u64 = 4_096;
 
@@ -104,6 +106,8 @@ pub(crate) struct Figures {
     /// Work between requests: its interval, the time on a die, and that of the controller.
     pub(crate) patrol: Option<(u64, u64, u64)>,
     pub(crate) throttling: Throttling,
+    /// The bytes of a granule of its counters of what it and hosts have written, where it has them.
+    pub(crate) media_granule: Option<u64>,
 }
 
 impl Figures {
@@ -206,6 +210,7 @@ impl Figures {
                 )
             }),
             throttling: throttling(random),
+            media_granule: media_granule(seed),
         }
     }
 
@@ -258,6 +263,12 @@ impl Figures {
         let ns = ns + self.erase_ns as f64 / self.units_per_block as f64;
         (self.dies as f64 * unit / ns).min(self.channels as f64 * self.channel_rate)
     }
+}
+
+fn media_granule(seed: u64) -> Option<u64> {
+    let random = &mut Random::new(seed, COUNTERS);
+    let granules = [SLOT, 1 << 19, 32 << 20];
+    (random.below(4) > 0).then(|| granules[random.below(3) as usize])
 }
 
 fn throttling(random: &mut Random) -> Throttling {

@@ -124,7 +124,9 @@ fn stands_out(structure: Structure, value: f64, x: f64) -> bool {
         | Structure::Folding
         | Structure::Throttle
         | Structure::Resume
-        | Structure::Spare => true,
+        | Structure::Spare
+        | Structure::EffectiveSpare
+        | Structure::Separation => true,
     }
 }
 
@@ -147,7 +149,11 @@ fn side(structure: Structure, value: f64) -> Side {
         }
         Structure::Chunk => Side::Across(value / 1_024.0),
         Structure::Cache | Structure::Spare => Side::Across(value / 1e9),
-        Structure::Suspend | Structure::Overflow | Structure::Folding => Side::None,
+        Structure::Suspend
+        | Structure::Overflow
+        | Structure::Folding
+        | Structure::EffectiveSpare
+        | Structure::Separation => Side::None,
     }
 }
 

@@ -33,12 +33,14 @@ const CONTROLLER: [Fact; 4] = [
     Fact::Of(Structure::Resume),
 ];
 /// What stands beside the blocks, with the row that it is about.
-const BLOCKS: [(Structure, Option<usize>); 5] = [
+const BLOCKS: [(Structure, Option<usize>); 7] = [
     (Structure::Cache, Some(CACHE_ROWS / 2)),
     (Structure::NativeRate, Some(CACHE_ROWS + 1)),
     (Structure::Folding, None),
     (Structure::Overflow, None),
     (Structure::Spare, Some(ROWS - 1)),
+    (Structure::EffectiveSpare, Some(ROWS - 1)),
+    (Structure::Separation, None),
 ];
 /// What stands beside the units.
 const UNITS: [Fact; 5] = [
@@ -110,6 +112,13 @@ fn side_by_side(view: View<'_>, places: &Places) -> Drawing {
     drawing
 }
 
+/// Returns what stands beside the blocks: those of the steady state only where they were looked for.
+fn blocks(view: View<'_>) -> impl Iterator<Item = (Structure, Option<usize>)> {
+    let is_drawn =
+        move |one: Structure| !one.needs_steady_state() || words::outcome(view.card, one).is_some();
+    BLOCKS.into_iter().filter(move |block| is_drawn(block.0))
+}
+
 /// Draws the blocks of the units between `from` and `to` and what is known of them to their left, from `top` on and
 /// at least `least` high; returns where they end.
 fn beside_blocks(
@@ -120,7 +129,7 @@ fn beside_blocks(
 ) -> f64 {
     let mut y = top;
     let mut names = Vec::new();
-    for (structure, row) in BLOCKS {
+    for (structure, row) in blocks(view) {
         let fact = Fact::Of(structure).drawing(view, from - 42.0);
         names.push((structure, row, y));
         let height = fact.height;
@@ -156,7 +165,8 @@ fn units(view: View<'_>, width: f64, height: f64) -> Drawing {
     let (edge, gap) = ((pitch * 0.12).min(4.0), (pitch * 0.2).min(7.0));
     let begin = 0.5 * (width - pitch * shown as f64 + gap);
     let is_found = |structure| words::value_of(view.card, structure).is_some();
-    let (has_cache, has_spare) = (is_found(Structure::Cache), is_found(Structure::Spare));
+    let has_spare = is_found(Structure::Spare) || is_found(Structure::EffectiveSpare);
+    let has_cache = is_found(Structure::Cache);
     let block = (height - 2.0 * edge) / ROWS as f64;
     for unit in 0..shown {
         let x = begin + pitch * unit as f64;
@@ -212,7 +222,11 @@ fn legend(drawing: &mut Drawing, view: View<'_>) {
     let keys = [
         (Paint::Cache, "fast cache", is_found(Structure::Cache)),
         (Paint::Native, "flash", true),
-        (Paint::Spare, "spare area", is_found(Structure::Spare)),
+        (
+            Paint::Spare,
+            "spare area",
+            is_found(Structure::Spare) || is_found(Structure::EffectiveSpare),
+        ),
     ];
     let mut place = (0.0, drawing.height + 10.0);
     for (paint, name, _) in keys.iter().filter(|key| key.2 && has_units) {
@@ -252,11 +266,8 @@ pub(crate) fn narrow(view: View<'_>) -> Drawing {
     y += 28.0;
     drawing.put(units(view, NARROW, 170.0), (0.0, y));
     y += 184.0;
-    let facts: Vec<Fact> = BLOCKS
-        .map(|block| Fact::Of(block.0))
-        .into_iter()
-        .chain(UNITS.into_iter().take(4))
-        .collect();
+    let facts: Vec<Fact> =
+        blocks(view).map(|block| Fact::Of(block.0)).chain(UNITS.into_iter().take(4)).collect();
     let all = [facts, vec![Fact::Channels]].concat();
     let facts = grid(view, &all, NARROW, 2);
     drawing.height = y + facts.height + 8.0;

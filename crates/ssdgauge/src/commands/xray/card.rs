@@ -12,7 +12,7 @@ const NOTE: &str = "note";
 /// The most that is shown of the name of a drive.
 const NAME_SHOWN: usize = 200;
 /// The width of the column of names.
-const NAME: usize = 18;
+const NAME: usize = 20;
 /// The width of the column of values.
 const VALUE: usize = 14;
 /// The width of the column of intervals.

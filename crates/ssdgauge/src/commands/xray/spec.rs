@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The width of the column of names.
-const NAME: usize = 18;
+const NAME: usize = 20;
 /// The width of the column of stated figures.
 const FIGURE: usize = 22;
 
