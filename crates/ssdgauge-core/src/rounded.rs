@@ -131,7 +131,9 @@ impl Nanos {
             1..1_000_000_000 if self.0.is_multiple_of(1_000_000) => {
                 return format!("{} ms", self.0 / 1_000_000);
             }
-            1..1_000_000 if self.0.is_multiple_of(1_000) => return format!("{} µs", self.0 / 1_000),
+            1..1_000_000 if self.0.is_multiple_of(1_000) => {
+                return format!("{} µs", self.0 / 1_000);
+            }
             1..1_000_000_000 => return latency(self.as_micros_f64()),
             _ => {}
         }

@@ -139,7 +139,10 @@ mod tests {
         assert_eq!(check(vec![stream(512, transfer), stream(4, transfer)], 0), None);
         assert_eq!(check(vec![stream(4, transfer), stream(4_096, Operation::Trim)], 0), None);
         let text = check(vec![stream(4, transfer), stream(1_024, transfer)], 0).unwrap();
-        assert!(text.contains("requests of 1 MiB") && text.contains("longer than 512 KiB"), "{text}");
+        assert!(
+            text.contains("requests of 1 MiB") && text.contains("longer than 512 KiB"),
+            "{text}"
+        );
         let text = check(vec![stream(12, transfer)], 128 << 10).unwrap();
         assert!(text.contains("requests of 12 KiB") && text.contains("cross multiples of 128 KiB"));
     }
