@@ -12,10 +12,9 @@ const UNITS: [&str; 21] = [
 ];
 
 /// Runs whose cards and findings are read: each with the arguments behind `run`.
-const RUNS: [&[&str]; 3] = [
+const RUNS: [&[&str]; 2] = [
     &["quick", "sim:tlc-client", "--shorten", "200"],
     &["client-2018", "sim:tlc-client", "--shorten", "5000", "--test", "burst-random-write"],
-    &["snia-pts-e", "sim:tiny", "--shorten", "100000", "--scale-spans"],
 ];
 
 /// Returns what is wrong with the numbers of `text`, with the words around each.
