@@ -378,7 +378,7 @@ mod tests {
         let finding = late(&[(99_980, 1), (20, 4_000)]).unwrap();
         assert_eq!(finding.severity, Severity::Warning);
         assert!(!finding.text.contains("a p99 of"), "{}", finding.text);
-        assert!(finding.text.contains("4000.0 µs at a p99.9 of 172"), "{}", finding.text);
+        assert!(finding.text.contains("4.00 ms at a p99.9 of 17.3 ms"), "{}", finding.text);
         // A single request concerns the maximum, and a percentile with fewer than ten beyond it.
         let finding = late(&[(99_999, 1), (1, 4_000)]).unwrap();
         assert!(finding.text.contains("at a maximum of"), "{}", finding.text);

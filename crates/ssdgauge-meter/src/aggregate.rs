@@ -304,7 +304,7 @@ mod tests {
         let (readings, findings) = play(power(), [(100, 2.0), (8_000, 2.0), (9_900, 4.0)], 10_000);
         let times: Vec<u64> = readings.iter().map(|reading| reading.1).collect();
         assert_eq!(times, [100, 8_000, 9_900], "no energy over a gap either");
-        assert_eq!(findings, ["meter gave no reading for 7.9 s"]);
+        assert_eq!(findings, ["meter gave no reading for 7.90 s"]);
         let (readings, findings) = play(power(), [], 6_000);
         assert_eq!((readings.len(), findings.len()), (0, 1));
         let (_, short) = play(power(), [], 900);
@@ -316,7 +316,7 @@ mod tests {
         let (readings, findings) =
             play(power(), [(0, 5_000.0), (500, 5.0), (900, f64::NAN)], 1_000);
         assert_eq!(readings[0].2, 5.0);
-        assert!(findings[0].starts_with("meter read 5000, outside -0.5 to 100 W; 2 readings"));
+        assert!(findings[0].starts_with("meter read 5,000, outside -0.5 to 100 W; 2 readings"));
     }
 
     #[test]

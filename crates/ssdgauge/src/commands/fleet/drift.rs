@@ -4,7 +4,7 @@ use crate::arguments::DriftArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::{process, run_files, terminal};
 use serde_json::{Value, json};
-use ssdgauge_core::rounded::count_of;
+use ssdgauge_core::rounded::{self, count_of};
 use ssdgauge_fleet::{
     Change, Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, NotJudged, Reason, Suspect,
     TestKey, Unjudged,
@@ -132,14 +132,9 @@ fn drift_line(drift: &Drift) -> String {
     format!(
         "{test} {}: {} to {}, {runs} runs in {days:.1} days, {change}",
         metric.key(),
-        number(*first),
-        number(*last),
+        metric.about(*first),
+        metric.about(*last),
     )
-}
-
-fn number(value: f64) -> String {
-    let decimals = if value.abs() < 10.0 { 2 } else { usize::from(value.abs() < 1_000.0) };
-    format!("{value:.decimals$}")
 }
 
 fn suspect_lines(suspect: &Suspect) -> Vec<String> {
@@ -150,15 +145,15 @@ fn suspect_lines(suspect: &Suspect) -> Vec<String> {
     lines.extend(suspect.reasons.iter().take(SHOWN_REASONS).map(|reason| {
         let Reason { test, step, direction, metric, iops, drives, .. } = reason;
         format!(
-            "    {}/{} {step}: {} {} {} µs at {} IOPS; {drives} drives: expected {}, bound {}",
+            "    {}/{} {step}: {} {} {} at {} IOPS; {drives} drives: expected {}, bound {}",
             test.suite,
             test.test,
             direction.name(),
             metric.key(),
-            number(reason.latency_us),
-            number(*iops),
-            number(reason.expected_us),
-            number(reason.bound_us),
+            rounded::latency(reason.latency_us),
+            rounded::number(*iops),
+            rounded::latency(reason.expected_us),
+            rounded::latency(reason.bound_us),
         )
     }));
     lines
