@@ -1,7 +1,8 @@
-//! Long lists of drives: the first and the last rows, and one control that shows all of them on the page.
+//! Long lists of drives: the first and the last rows, and one control that shows all of them on the
+//! page.
 //!
-//! The control is a check box; the style sheet hides the rows between, so that paper and readers without
-//! `:has()` lose nothing but the control.
+//! The control is a check box; the style sheet hides the rows between, so that paper and readers
+//! without `:has()` lose nothing but the control.
 
 use crate::analysis::many_drives::MANY;
 use crate::text::number;
