@@ -1,5 +1,5 @@
-//! Pages of many drives: the headline is recomputed from the values of random sets, the table is ranked
-//! and folded without a script, and names that are cut stay different.
+//! Pages of many drives: the headline is recomputed from the values of random sets, the table is
+//! ranked and folded without a script, and names that are cut stay different.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
 mod support;

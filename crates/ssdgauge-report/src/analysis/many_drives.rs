@@ -17,8 +17,8 @@ pub(crate) const MANY: usize = 16;
 /// The least number of drives of a group that is set against all others. Chosen.
 const LEAST_GROUP: usize = 3;
 
-/// A drive stands out beyond the quartiles by more than this many times their distance: the outer fence
-/// of Tukey, of the logarithms.
+/// A drive stands out beyond the quartiles by more than this many times their distance: the outer
+/// fence of Tukey, of the logarithms.
 const FENCE: f64 = 3.0;
 
 /// The rule of the sentences, for readers.
@@ -164,7 +164,8 @@ fn against(value: f64, middle: f64) -> String {
     }
 }
 
-/// Returns the drives of one model, firmware or label that are all ahead of all others, or all behind.
+/// Returns the drives of one model, firmware or label that are all ahead of all others, or all
+/// behind.
 fn lot(column: &Column, runs: &[Run], drives: &ReportDrives) -> Option<String> {
     let by: [fn(&Run) -> Option<String>; 3] = [
         |run| Some(format!("drives {}", sanitize::device(run.head.drive.name()))),

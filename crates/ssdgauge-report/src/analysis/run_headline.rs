@@ -1,5 +1,5 @@
-//! The headline of a page of one drive: the value of its first figure, with the test and the load that it
-//! comes from, so that a reader can cite it.
+//! The headline of a page of one drive: the value of its first figure, with the test and the load
+//! that it comes from, so that a reader can cite it.
 
 use crate::analysis::group::Group;
 use crate::analysis::workload_text::{self, Load};
@@ -21,8 +21,8 @@ pub(crate) struct RunHeadline {
     pub(crate) has_name: bool,
 }
 
-/// Returns the headline of the drive with this `name`: the value of the test `hero` among `groups`, or of
-/// the first test with a value where that has none.
+/// Returns the headline of the drive with this `name`: the value of the test `hero` among `groups`,
+/// or of the first test with a value where that has none.
 pub(crate) fn headline(name: &str, groups: &[Group<'_>], hero: Option<usize>) -> RunHeadline {
     let hero = hero.and_then(|hero| groups.get(hero));
     let mut tests =
@@ -44,7 +44,8 @@ pub(crate) fn headline(name: &str, groups: &[Group<'_>], hero: Option<usize>) ->
     RunHeadline { text: result, has_name: false }
 }
 
-/// Returns the title of a test with what it does not say of its load: `“Sequential write” (128 KiB, QD32)`.
+/// Returns the title of a test with what it does not say of its load: `“Sequential write” (128 KiB,
+/// QD32)`.
 fn in_quotes(title: &str, test: &TestRun) -> String {
     let short: String = match title.chars().count() > MOST_TITLE {
         true => {

@@ -15,6 +15,9 @@ use std::cmp::Reverse;
 /// More lines than this are folded.
 const UNFOLDED: usize = 7;
 
+/// More drives than this are counted in place of their marks.
+const MAX_MARKS: usize = 14;
+
 /// All findings of one kind.
 struct Line<'a> {
     first: &'a Finding,
@@ -62,7 +65,9 @@ fn item(line: &Line<'_>, drives: &ReportDrives) -> Markup {
                 }
                 " " small { (count(line.n)) }
             }
-            @if drives.count() > 1 {
+            @if line.drives.len() > MAX_MARKS {
+                span.who { small { (number::count(line.drives.len() as u64)) " " (drives.those()) } }
+            } @else if drives.count() > 1 {
                 span.who {
                     @for drive in &line.drives {
                         span class=(class(*drive)) title=(drives.short(*drive)) {

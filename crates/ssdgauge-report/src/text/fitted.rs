@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 /// The letters at the start of a name that a window into its middle keeps.
 const HEAD: usize = 4;
 
-/// Returns a text for each of `names`: the whole name where it `fits`, else what is left of it when the
-/// part is cut that separates it the least: its end, its middle, or its start. Different names get
-/// different texts; where no cut separates them, each has its number in front.
+/// Returns a text for each of `names`: the whole name where it `fits`, else what is left of it when
+/// the part is cut that separates it the least: its end, its middle, or its start. Different names
+/// get different texts; where no cut separates them, each has its number in front.
 pub(crate) fn fitted(names: &[&str], fits: &dyn Fn(&str) -> bool) -> Vec<String> {
     if names.iter().all(|name| fits(name)) {
         return names.iter().map(|name| (*name).to_owned()).collect();
@@ -47,7 +47,8 @@ enum Cut {
     End,
     Middle,
     Start,
-    /// Everything but the first letters and those where the name differs from its nearest neighbour.
+    /// Everything but the first letters and those where the name differs from its nearest
+    /// neighbour.
     Around,
 }
 
@@ -89,8 +90,8 @@ fn shortened(cut: Cut, names: &[Vec<char>], one: usize, fits: &dyn Fn(&str) -> b
     text(kept.unwrap_or(1).min(name.len()))
 }
 
-/// Returns the place of the first letter in which a name differs from the one that begins the most like
-/// it.
+/// Returns the place of the first letter in which a name differs from the one that begins the most
+/// like it.
 fn first_difference(names: &[Vec<char>], one: usize) -> usize {
     let common =
         |other: &Vec<char>| names[one].iter().zip(other).take_while(|(a, b)| a == b).count();

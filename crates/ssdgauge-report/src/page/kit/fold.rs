@@ -1,7 +1,8 @@
-//! Long lists of drives: the first and the last rows, and one control that shows all of them on the page.
+//! Long lists of drives: the first and the last rows, and one control that shows all of them on the
+//! page.
 //!
-//! The control is a check box; the style sheet hides the rows between, so that paper and readers without
-//! `:has()` lose nothing but the control.
+//! The control is a check box; the style sheet hides the rows between, so that paper and readers
+//! without `:has()` lose nothing but the control.
 
 use crate::analysis::many_drives::MANY;
 use crate::text::number;
@@ -23,11 +24,13 @@ pub(crate) fn is_folded(rows: usize) -> bool {
 pub(crate) fn control(drives: usize) -> Markup {
     html! {
         @if is_folded(drives) {
-            p.more { label {
-                input #all-rows type="checkbox" autocomplete="off";
-                " Show all " (number::count(drives as u64)) " rows here and in every ranking, not the first "
-                (FIRST) " and the last " (LAST) " alone"
-            } }
+            p.more {
+                (part(drives))
+                label {
+                    input #all-rows type="checkbox" autocomplete="off";
+                    " Show all rows here and in every ranking"
+                }
+            }
         }
     }
 }
@@ -36,10 +39,16 @@ pub(crate) fn control(drives: usize) -> Markup {
 pub(crate) fn remark(rows: usize) -> Markup {
     html! {
         @if is_folded(rows) {
-            p.more.rest {
-                "The first " (FIRST) " and the last " (LAST) " of " (number::count(rows as u64)) ". "
-                label for="all-rows" { "Show all" }
-            }
+            p.more.rest { (part(rows)) label for="all-rows" { "Show all" } }
+        }
+    }
+}
+
+/// Returns what a folded list shows, which paper states too.
+fn part(rows: usize) -> Markup {
+    html! {
+        span.part {
+            "The first " (FIRST) " and the last " (LAST) " of " (number::count(rows as u64)) ". "
         }
     }
 }
@@ -53,6 +62,6 @@ pub(crate) fn rules() -> String {
          {folded} ol.fold-rows li:nth-child(n+{from}):not(:nth-last-child(-n+{LAST})){{display:none}}\
          {folded} .ans.fold-rows tbody tr:nth-last-child({LAST})>*,\
          {folded} ol.fold-rows li:nth-last-child({LAST}){{border-top:3px double var(--line2)}}\
-         body:not(:has(#all-rows:not(:checked))) .more.rest{{display:none}}"
+         body:not(:has(#all-rows:not(:checked))) :is(.more.rest,.part){{display:none}}"
     )
 }
