@@ -23,6 +23,7 @@ pub use polling::check_polling;
 use crate::monitor;
 use crate::settings::power_saving::PowerControl;
 use crate::settings::write_cache::CacheSwitch;
+use crate::timed_io::TimedCounts;
 use instruments::{Instruments, PollPolicy};
 use ssdgauge_core::{
     Action, Bytes, DriveInfo, Ended, Finding, FindingKind, Flush, MediaWrites, Nanos, Preparation,
@@ -38,7 +39,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use timed::TimedCounts;
 
 /// A file, a block device or nothing, with the engines that load it.
 #[derive(Debug)]

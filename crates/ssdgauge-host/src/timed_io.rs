@@ -69,6 +69,22 @@ impl Shared {
     }
 }
 
+/// What timed loads have done so far.
+#[derive(Debug, Default)]
+pub(crate) struct TimedCounts {
+    /// The loads; the random addresses of each follow from its number.
+    pub(crate) loads: u64,
+    /// Bytes that were written since the counters of the drive were read last.
+    pub(crate) unread: u64,
+}
+
+impl TimedCounts {
+    /// Returns the bytes that were written since the last call.
+    pub(crate) fn take_unread(&mut self) -> u64 {
+        std::mem::take(&mut self.unread)
+    }
+}
+
 /// Checks that `requests` are reads and writes within `size`, in the order of their times.
 pub(crate) fn check_requests(
     requests: &[TimedRequest],

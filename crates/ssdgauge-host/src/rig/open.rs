@@ -2,11 +2,11 @@
 
 use super::instruments::Instruments;
 use super::prepare::command_path;
-use super::timed::TimedCounts;
 use super::{BackingDevice, LinuxRig};
 use crate::privileges::{self, DroppedPrivileges};
 use crate::settings::power_saving::{self, PowerControl};
 use crate::settings::write_cache::{CachePath, CacheSwitch};
+use crate::timed_io::TimedCounts;
 use ssdgauge_core::{Bytes, DriveInfo, StepNumbers, TargetKind};
 use ssdgauge_drive::health_monitor::{self, HealthMonitor};
 use ssdgauge_drive::helper::HelperClient;

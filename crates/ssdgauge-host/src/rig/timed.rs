@@ -12,22 +12,6 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What timed loads have done so far.
-#[derive(Debug, Default)]
-pub(crate) struct TimedCounts {
-    /// The loads; the random addresses of each follow from its number.
-    loads: u64,
-    /// Bytes that were written since the counters of the drive were read last.
-    unread: u64,
-}
-
-impl TimedCounts {
-    /// Returns the bytes that were written since the last call.
-    pub(crate) fn take_unread(&mut self) -> u64 {
-        std::mem::take(&mut self.unread)
-    }
-}
-
 impl LinuxRig {
     /// Reads the counters of the drive, and returns what was written since the last reading.
     pub(super) fn read_media_writes(&mut self, sink: &mut dyn Sink) -> Option<MediaWrites> {
