@@ -102,6 +102,9 @@ impl DriveInfo {
     /// The key of what counts the media writes of a real drive, or of the reason why they are not known.
     pub const MEDIA_WRITES: &str = "media_writes";
 
+    /// The key of the character device that got NVMe commands which were passed through.
+    pub const COMMAND_NODE: &str = "command_node";
+
     /// The key of the rated endurance in bytes that hosts may write.
     pub const RATED_ENDURANCE: &str = "rated_endurance_bytes";
 

@@ -78,7 +78,7 @@ pub use percentile_series::{PercentileIntervals, PercentileSeries};
 pub use phase::PhaseKind;
 pub use plan::{
     Action, Chosen, ComparedFigure, Deviation, Figure, GeneratedTrace, LengthCount, Phase, Plan,
-    Replay, Restart, Rounds, SteadyRule, Step, SuiteIdentity, Test, TraceIdentity,
+    Replay, RequestPath, Restart, Rounds, SteadyRule, Step, SuiteIdentity, Test, TraceIdentity,
 };
 pub use point::Point;
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};

@@ -3,15 +3,18 @@
 
 mod generated;
 mod replay;
+mod request_path;
+mod rounds;
 mod steady_rule;
 mod validity;
 
 pub use generated::{ComparedFigure, GeneratedTrace, LengthCount};
 pub use replay::{Replay, TraceIdentity};
+pub use request_path::RequestPath;
+pub use rounds::Rounds;
 pub use steady_rule::SteadyRule;
 
 use crate::drive::TargetKind;
-use crate::metric::Metric;
 use crate::phase::PhaseKind;
 use crate::preparation::Preparation;
 use crate::repeat_until::RepeatUntil;
@@ -44,6 +47,9 @@ pub struct Plan {
     /// Whether completions are polled (IOPOLL) instead of announced by interrupts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub polled: bool,
+    /// Whether requests of measured loads are passed through as NVMe commands.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pass_through: bool,
 }
 
 /// The suite of a plan.
@@ -102,21 +108,6 @@ fn first() -> u32 {
 
 fn is_first(repetition: &u32) -> bool {
     *repetition == 1
-}
-
-/// A phase that is repeated until five rounds are steady by the rule of the SNIA Performance Test
-/// Specification; the samples of those five rounds are the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rounds {
-    /// The index of the phase.
-    pub phase: usize,
-    /// The largest number of rounds; where none of them ends a steady window, the last five are
-    /// the result.
-    pub at_most: u32,
-    /// The index of the step whose value is tracked.
-    pub tracking: usize,
-    /// The metric that is tracked.
-    pub metric: Metric,
 }
 
 impl Test {

@@ -259,6 +259,8 @@ pub enum FindingKind {
     Merged,
     /// Completions were to be polled, and some came by interrupts.
     NotPolled,
+    /// Requests were to be passed through as NVMe commands, and some went through the block layer.
+    NotPassedThrough,
     /// An I/O scheduler of the kernel may reorder requests.
     Scheduler,
     /// The processor changes its frequency during measurements.
@@ -384,6 +386,7 @@ impl FindingKind {
             FindingKind::DriveInterference => "drive-interference",
             FindingKind::Merged => "merged",
             FindingKind::NotPolled => "not-polled",
+            FindingKind::NotPassedThrough => "not-passed-through",
             FindingKind::Scheduler => "scheduler",
             FindingKind::FrequencyGovernor => "frequency-governor",
             FindingKind::IdleStates => "idle-states",

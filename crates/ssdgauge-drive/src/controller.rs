@@ -16,7 +16,8 @@ const KELVIN: f64 = 273.15;
 pub struct Controller {
     pub(crate) vendor: u16,
     pub(crate) subsystem_vendor: u16,
-    pub(crate) serial: Option<String>,
+    /// The serial number.
+    pub serial: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) firmware: Option<String>,
     /// The IEEE organization identifier of the vendor, three bytes as hexadecimal digits.
@@ -320,6 +321,23 @@ impl Namespace {
             preferred_write: hint(64),
             preferred_deallocate: hint(68),
         })
+    }
+
+    /// Returns the size in bytes of a logical block that consists of data alone: no metadata is transferred
+    /// with it, and nothing protects it end to end. `None` for other blocks.
+    pub fn plain_block(&self) -> Option<u64> {
+        let format = self.current_format().filter(|_| self.protection == 0)?;
+        (format.metadata == 0).then_some(format.block)
+    }
+
+    /// Returns the size in bytes; `None` where the format in use is not known.
+    pub fn size(&self) -> Option<u64> {
+        self.blocks.checked_mul(self.current_format()?.block)
+    }
+
+    /// Returns the identifiers that are unique in the world (NGUID, EUI64), where it has them.
+    pub fn identifiers(&self) -> [Option<&str>; 2] {
+        [self.nguid.as_deref(), self.eui64.as_deref()]
     }
 
     /// Returns the format in use.

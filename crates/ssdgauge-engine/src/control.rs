@@ -22,7 +22,8 @@ use start::{SpawnError, start};
 use std::io;
 
 /// Runs a load until the first of its limits. Where the kernel refuses io_uring, synchronous
-/// threads are used instead, and a finding reports it; polled completions have no such replacement.
+/// threads are used instead, and a finding reports it; polled completions and
+/// pass-through have no such replacement.
 ///
 /// # Errors
 /// The cause in words, where the threads or their memory could not be had. No request was sent.
@@ -36,6 +37,9 @@ pub fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
         (Ok(io_threads), engine) => (io_threads, engine),
         (Err(SpawnError::Ring(cause)), _) if matches!(load.ring_flags, RingFlags::Polled(_)) => {
             return Err(format!("the kernel refuses a polled ring of io_uring ({cause})"));
+        }
+        (Err(SpawnError::Ring(cause)), _) if load.pass_through.is_some() => {
+            return Err(format!("the kernel refuses a ring for NVMe commands ({cause})"));
         }
         (Err(SpawnError::Ring(cause)), Engine::IoUring) => {
             let advice = ring_advice(&cause);

@@ -2,6 +2,7 @@
 //!
 //! The size of the target is queried only after a fault. No request is sent from here.
 
+use crate::nvme_status;
 use crate::outcome::Outcome;
 use crate::recorder::Fault;
 use crate::verification::Mismatch;
@@ -25,18 +26,19 @@ enum ErrorClass {
     Short,
     /// The drive failed a flush.
     Flush,
-    /// Any other error, by its number.
+    /// Any other error, by its number (`nvme_status`).
     Other(i32),
 }
 
 impl ErrorClass {
     fn from_fault(fault: &Fault) -> ErrorClass {
-        match fault.result {
+        match fault.result.map_err(nvme_status::error_number) {
             Ok(0) | Err(libc::ENODEV | libc::ENXIO) => ErrorClass::Gone,
             Ok(_) => ErrorClass::Short,
             Err(libc::ENODATA | libc::EILSEQ) => ErrorClass::Medium,
             Err(_) if fault.direction == Direction::Flush => ErrorClass::Flush,
-            Err(number) => ErrorClass::Other(number),
+            // Statuses that the block layer reports in the same way stay apart.
+            Err(number) => ErrorClass::Other(fault.result.err().unwrap_or(number)),
         }
     }
 
@@ -193,7 +195,7 @@ fn describe(faults: &[&(u32, Fault)]) -> String {
     let what = match first.result {
         Ok(0) => "transferred 0 bytes: the drive is gone".to_owned(),
         Ok(transferred) => format!("transferred only {transferred} bytes"),
-        Err(number) => format!("failed: {}", std::io::Error::from_raw_os_error(number)),
+        Err(number) => format!("failed: {}", nvme_status::words(number)),
     };
     let (direction, offset) = (first.direction.name(), first.offset);
     let others = match faults.len() - 1 {
@@ -222,6 +224,8 @@ mod tests {
             (Err(libc::ENODATA), FindingKind::MediaError),
             (Err(libc::EIO), FindingKind::Faults),
             (Err(libc::ENOSPC), FindingKind::Faults),
+            (Err(nvme_status::number(0x4281)), FindingKind::MediaError),
+            (Err(nvme_status::number(0x81)), FindingKind::Faults),
         ] {
             let fault = Fault { direction: Direction::Read, offset: 8_192, result, mismatch: None };
             assert_eq!(ErrorClass::from_fault(&fault).kind(), kind, "{result:?}");

@@ -11,8 +11,11 @@
 mod control;
 pub mod io_errors;
 mod load;
+mod namespace;
+mod nvme_status;
 mod outcome;
 mod pace;
+mod pass_through;
 mod pauses;
 mod pool;
 mod recorder;
@@ -28,7 +31,9 @@ mod waiting;
 
 pub use control::{ReplayLoad, run, run_replay};
 pub use load::{Device, Load};
+pub use namespace::{CommandLimits, Namespace};
 pub use outcome::Outcome;
+pub use pass_through::{SETUP as PASS_THROUGH, read_beginning};
 pub use pool::{Pool, longest_pool, random_tag};
 pub use recorder::Fault;
 pub use request_log::Log;

@@ -1,5 +1,6 @@
 //! The load given to an engine, its limits, and the assignment of each I/O thread.
 
+use crate::namespace::Namespace;
 use crate::pace::Pace;
 use crate::pauses::Pauses;
 use crate::pool::Pool;
@@ -53,6 +54,9 @@ pub struct Load<'a> {
     pub verification: &'a Verification,
     /// How rings are set up.
     pub ring_flags: RingFlags,
+    /// The namespace that gets the requests as commands, where they fit into one each; the others take
+    /// the device.
+    pub pass_through: Option<&'a Namespace>,
     /// Set by the program to stop the whole run.
     pub stop_requested: &'a Arc<AtomicBool>,
     /// The log of single requests, if one is kept.
@@ -214,6 +218,8 @@ pub(crate) struct Assignment {
     /// What reads must find, where this run has written it.
     pub(crate) expected: Option<Expected>,
     pub(crate) ring_flags: RingFlags,
+    /// The namespace that gets the requests, in place of the device.
+    pub(crate) namespace: Option<Namespace>,
     pub(crate) stop_signal: Arc<StopSignal>,
     pub(crate) budget: Option<Arc<RequestBudget>>,
     /// The start of the workload, in ticks.

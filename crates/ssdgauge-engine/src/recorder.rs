@@ -4,6 +4,7 @@
 //! histogram costs 2 ns per request (docs/performance.md). The control thread merges the record and
 //! returns it, so nothing is allocated in the loop.
 
+use crate::nvme_status;
 use crate::pace::{OpenLoopStats, OpenLoopTotals};
 use crate::request_log::ThreadLog;
 use crate::verification::Mismatch;
@@ -59,7 +60,7 @@ pub(crate) struct DirectionRecord {
 pub struct Fault {
     pub(crate) direction: Direction,
     pub(crate) offset: u64,
-    /// The bytes transferred, or the error number.
+    /// The bytes transferred, or the number of the error (`nvme_status`).
     pub(crate) result: Result<usize, i32>,
     /// What a complete read found in place of the data that this run wrote.
     pub mismatch: Option<Mismatch>,
@@ -69,7 +70,14 @@ impl Fault {
     /// Returns whether the workload ends at the first such fault: a drive that has vanished returns
     /// 0 bytes for reads and "no space" for writes, each within microseconds.
     pub(crate) fn ends_at_once(&self) -> bool {
-        matches!(self.result, Ok(0) | Err(libc::ENODEV | libc::ENXIO | libc::ENOSPC))
+        match self.result {
+            Ok(transferred) => transferred == 0,
+            Err(number) => {
+                let gone = [libc::ENODEV, libc::ENXIO, libc::ENOSPC];
+                gone.contains(&nvme_status::error_number(number))
+                    || nvme_status::lost_controller(number)
+            }
+        }
     }
 }
 

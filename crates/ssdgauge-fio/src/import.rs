@@ -144,6 +144,7 @@ pub fn import_with_logs(text: &str, logs: &[String]) -> Result<Imported, ImportE
         repeat_until: None,
         verify: false,
         polled: false,
+        pass_through: false,
     };
     if let Some(what) = plan.defect(drive.capacity) {
         return Err(ImportError::unfit(&plan.tests[0].title, what));

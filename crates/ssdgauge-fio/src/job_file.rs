@@ -38,6 +38,11 @@ pub fn job_file(plan: &Plan, target: &JobTarget) -> Result<String, NameError> {
     let filename = target.filename()?;
     let mut writer =
         Writer { text: format!("{MARK}\n"), pause: Nanos::ZERO, section: 0, polled: plan.polled };
+    if plan.pass_through {
+        let words =
+            "NVMe pass-through: set ioengine=io_uring_cmd, cmd_type=nvme and the node /dev/ng…";
+        writer.comment(words);
+    }
     writer.comment(&format!(
         "{} (suite {} revision {}), seed {}",
         one_line(&plan.suite.title),

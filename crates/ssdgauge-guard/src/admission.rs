@@ -10,7 +10,8 @@
 //! This module never creates a file and never writes to a device.
 
 use crate::access::Condition;
-use crate::identity::{Identity, TargetFacts, boot_id, difference, folder_of};
+use crate::command_node::{self, CommandNode};
+use crate::identity::{Identity, TargetFacts, boot_id, check_identity, folder_of};
 use crate::lease::{self, Lease};
 use crate::look::{self, ConditionQuestion, UsesQuestion};
 use crate::look_place::LookPlace;
@@ -42,6 +43,8 @@ pub struct Admitted {
     look: LookPlace,
     unseen: Vec<String>,
     helper: Option<HelperClient>,
+    /// The character device for commands to this drive, where they are passed through.
+    commands: Option<CommandNode>,
     // Never read: the lease lasts as long as this file is open.
     _lease: Option<File>,
 }
@@ -126,8 +129,15 @@ fn apply_rules(
     // An unmounted drive may still hold the only copy of a user's data, and a failing drive may lose
     // what is left on it with the next write.
     check_condition(place, path, expected, options)?;
+    let file = Arc::new(file);
+    // The kernel does not compare commands of the other node with the claims of this one: it must be a
+    // node of the very drive that is held open here.
+    let commands = match options.pass_through {
+        true => Some(command_node::open(&file, path, &folder, expected)?),
+        false => None,
+    };
     Ok(Admitted {
-        file: Arc::new(file),
+        file,
         name: shown(path),
         folder,
         identity: expected.identity.clone(),
@@ -136,6 +146,7 @@ fn apply_rules(
         look: place.anew(),
         unseen,
         helper: None,
+        commands,
         _lease: lease,
     })
 }
@@ -146,9 +157,19 @@ impl Admitted {
         &self.file
     }
 
+    /// Returns the character device for commands to it, where they are passed through.
+    pub fn commands(&self) -> Option<&CommandNode> {
+        self.commands.as_ref()
+    }
+
     /// Returns the path that it was opened by.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns its folder in sysfs.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Returns its device number, such as `259:0`.
@@ -180,6 +201,7 @@ impl Admitted {
     pub(crate) fn check_again(&self) -> Result<(), Refusal> {
         let path = Path::new(&self.name);
         check_identity(&self.file, path, &self.identity)?;
+        self.commands.as_ref().map_or(Ok(()), |node| node.check_again(path, &self.folder))?;
         let openers = match &self.helper {
             None => Openers::Writers,
             // Without the list it is unknown whether another program writes: that counts as a use.
@@ -306,15 +328,6 @@ fn check_descriptor(file: &File, path: &Path, expected: &TargetFacts) -> Result<
         return Err(Refusal::ReadOnly { path: shown(path) });
     }
     check_identity(file, path, &expected.identity)
-}
-
-fn check_identity(file: &File, path: &Path, expected: &Identity) -> Result<(), Refusal> {
-    let differs = difference(file, expected)
-        .map_err(|error| Refusal::Denied { path: shown(path), cause: error.to_string() })?;
-    match differs {
-        Some(what) => Err(Refusal::Changed { path: shown(path), what }),
-        None => Ok(()),
-    }
 }
 
 /// Refuses a drive that holds data, unless `--erase` names this drive, and one that reports a critical

@@ -110,6 +110,16 @@ pub(crate) fn folder_of(path: &Path) -> Result<PathBuf, Refusal> {
         .map_err(|_| denied("the kernel has no device with this number".into()))
 }
 
+/// Refuses the open device `file`, called `path`, where it is not the one that was inspected as `expected`.
+pub(crate) fn check_identity(file: &File, path: &Path, expected: &Identity) -> Result<(), Refusal> {
+    let differs = difference(file, expected)
+        .map_err(|error| Refusal::Denied { path: shown(path), cause: error.to_string() })?;
+    match differs {
+        Some(what) => Err(Refusal::Changed { path: shown(path), what }),
+        None => Ok(()),
+    }
+}
+
 /// Reads the identity of the open device `file` and returns how it differs from `expected`, if at
 /// all. The descriptor is read, not the path, because the path may lead to another device
 /// meanwhile.

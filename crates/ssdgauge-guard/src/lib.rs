@@ -11,6 +11,7 @@
 
 mod access;
 mod admission;
+mod command_node;
 mod identity;
 mod lease;
 mod look;
@@ -29,6 +30,7 @@ mod uses;
 mod write_budget;
 
 pub use admission::{Admitted, find_writers};
+pub use command_node::{CommandNode, check_pass_through};
 pub use look::{ANSWER_LIMIT, check_answer, serve as serve_looks};
 pub use look_place::LookPlace;
 pub use options::{Continued, TargetOptions};

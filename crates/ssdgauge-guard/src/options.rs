@@ -26,6 +26,9 @@ pub struct TargetOptions<'a> {
     /// Whether the process drops its privileges as soon as the target is open; requires a process
     /// with a single thread.
     pub drop_privileges: bool,
+    /// Whether measured loads are passed through as NVMe commands: the character device of the drive for
+    /// them is opened as well.
+    pub pass_through: bool,
     /// The most bytes that the plan writes, where it states them. A run that writes more than this
     /// plus 5 % plus 1 MiB is stopped.
     pub writes_at_most: Option<Bytes>,

@@ -108,6 +108,14 @@ pub enum Refusal {
         /// The confirmation of this drive.
         expected: String,
     },
+    /// NVMe commands cannot be passed through to the device.
+    #[error("NVMe commands cannot be passed through to {path}: {cause}")]
+    NoPassThrough {
+        /// The device.
+        path: String,
+        /// The reason.
+        cause: String,
+    },
     /// The device does not complete a request.
     #[error("{path} does not answer (after {seconds} s)")]
     NoAnswer {
@@ -142,6 +150,7 @@ impl Refusal {
             Refusal::AttachedAgain { .. } => "attached-again",
             Refusal::NotConfirmed { .. } => "not-confirmed",
             Refusal::WrongConfirmation { .. } => "wrong-confirmation",
+            Refusal::NoPassThrough { .. } => "no-pass-through",
             Refusal::NoAnswer { .. } => "no-answer",
             Refusal::Denied { .. } => "denied",
         }
@@ -167,7 +176,7 @@ impl Refusal {
                 format!("needs --confirm {expected}")
             }
             Refusal::NoAnswer { seconds, .. } => format!("does not answer (after {seconds} s)"),
-            Refusal::Denied { cause, .. } => cause.clone(),
+            Refusal::NoPassThrough { cause, .. } | Refusal::Denied { cause, .. } => cause.clone(),
         }
     }
 
@@ -186,6 +195,7 @@ impl Refusal {
             | Refusal::ReadOnly { .. }
             | Refusal::Unhealthy { .. }
             | Refusal::Changed { .. }
+            | Refusal::NoPassThrough { .. }
             | Refusal::NoAnswer { .. }
             | Refusal::Denied { .. } => false,
         }

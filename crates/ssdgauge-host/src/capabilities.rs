@@ -6,6 +6,19 @@ use rustix::thread::{
 };
 use std::io;
 
+/// Makes `call` without the use of any capability, and returns to those of before. They belong to the thread,
+/// so that only the calling one goes without.
+///
+/// # Errors
+/// The error of the kernel.
+pub(crate) fn without_any<T>(call: impl FnOnce() -> T) -> io::Result<T> {
+    let held = capabilities(None)?;
+    set_capabilities(None, CapabilitySets { effective: CapabilitySet::empty(), ..held })?;
+    let result = call();
+    set_capabilities(None, held)?;
+    Ok(result)
+}
+
 /// Drops every capability but those of `kept` that this process has, also from the bounding set, and
 /// the means to gain new ones.
 ///

@@ -30,7 +30,8 @@ pub(crate) struct DroppedPrivileges {
 
 /// Drops every privilege that a run does not need. `device` is the number of the drive whose
 /// requests the privileged helper serves, as far as they are queries or among `changes`. `results` is the run file: its folder stays writable, and
-/// its owner becomes the user of this process where that is possible.
+/// its owner becomes the user of this process where that is possible. `needed` are the capabilities without
+/// which the kernel refuses the load.
 ///
 /// # Errors
 /// The process has more than one thread, the helper could not be started, or the kernel refused to
@@ -39,6 +40,7 @@ pub(crate) fn drop_privileges(
     device: Option<&str>,
     changes: &[DriveChange],
     results: &Path,
+    needed: CapabilitySet,
 ) -> io::Result<DroppedPrivileges> {
     // A thread that already runs would keep all of its privileges.
     if fs::read_dir("/proc/self/task")?.count() != 1 {
@@ -47,7 +49,7 @@ pub(crate) fn drop_privileges(
     let folder = folder_of(results);
     let mut summary = Vec::new();
     let mut helper = None;
-    let mut kept = CapabilitySet::empty();
+    let mut kept = needed & capabilities(None)?.permitted;
     if rustix::process::geteuid().is_root() {
         // Unprivileged processes get no ring, and another engine would change the results.
         if io_uring_is_for_root() {
@@ -62,8 +64,8 @@ pub(crate) fn drop_privileges(
                 "privileged helper process for requests to the drive ({restrictions})"
             ));
         }
-        let (user, capabilities) = become_owner(results, &folder)?;
-        kept = capabilities;
+        let user;
+        (user, kept) = become_owner(results, &folder, kept)?;
         summary.push(format!("user {user} {}", capability_text(kept)));
     }
     let _ = clear_ambient_capability_set();
@@ -77,16 +79,19 @@ pub(crate) fn drop_privileges(
 }
 
 /// Makes the owner of the results the user of this process, where that is not root. Returns the
-/// user and the capabilities that have to be kept.
-fn become_owner(results: &Path, folder: &Path) -> io::Result<(u32, CapabilitySet)> {
+/// user and the capabilities that have to be kept, `kept` among them.
+fn become_owner(
+    results: &Path,
+    folder: &Path,
+    mut kept: CapabilitySet,
+) -> io::Result<(u32, CapabilitySet)> {
     // Root of a container may have lost any of them, and none is gained here.
     let held = capabilities(None)?.permitted;
-    let mut kept = CapabilitySet::empty();
     // Registered buffers of io_uring count as locked memory, which is limited for a process
     // without CAP_IPC_LOCK.
     let unlimited = Rlimit { current: None, maximum: None };
     if setrlimit(Resource::Memlock, unlimited).is_err() {
-        kept = CapabilitySet::IPC_LOCK;
+        kept |= CapabilitySet::IPC_LOCK;
     }
     drop_bounding_set();
     let may_change = held.contains(CapabilitySet::SETUID | CapabilitySet::SETGID);
@@ -104,12 +109,17 @@ fn become_owner(results: &Path, folder: &Path) -> io::Result<(u32, CapabilitySet
     Ok((user.map_or(0, |(user, _)| user), kept & held))
 }
 
-fn capability_text(kept: CapabilitySet) -> &'static str {
-    match (kept.contains(CapabilitySet::IPC_LOCK), kept.contains(CapabilitySet::DAC_OVERRIDE)) {
-        (false, false) => "without capabilities",
-        (true, false) => "with CAP_IPC_LOCK only",
-        (false, true) => "with CAP_DAC_OVERRIDE only",
-        (true, true) => "with CAP_IPC_LOCK and CAP_DAC_OVERRIDE only",
+fn capability_text(kept: CapabilitySet) -> String {
+    let names = [
+        (CapabilitySet::SYS_ADMIN, "CAP_SYS_ADMIN"),
+        (CapabilitySet::IPC_LOCK, "CAP_IPC_LOCK"),
+        (CapabilitySet::DAC_OVERRIDE, "CAP_DAC_OVERRIDE"),
+    ];
+    let kept: Vec<_> =
+        names.iter().filter(|(one, _)| kept.contains(*one)).map(|(_, name)| *name).collect();
+    match kept.is_empty() {
+        true => "without capabilities".to_owned(),
+        false => format!("with {} only", kept.join(" and ")),
     }
 }
 

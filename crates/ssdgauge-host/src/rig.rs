@@ -11,6 +11,7 @@ mod lend;
 mod load;
 mod meters;
 mod open;
+mod pass_through;
 mod polling;
 mod prepare;
 mod replay;
@@ -18,6 +19,7 @@ mod stamped;
 mod timed;
 
 pub use meters::open_meters;
+pub use pass_through::check_pass_through;
 pub use polling::check_polling;
 
 use crate::monitor;
@@ -32,7 +34,7 @@ use ssdgauge_core::{
 };
 use ssdgauge_drive::health_monitor::HealthMonitor;
 use ssdgauge_drive::helper::HelperClient;
-use ssdgauge_engine::{Device, Log, Pool, RingChoice, Verification};
+use ssdgauge_engine::{Device, Log, Namespace, Pool, RingChoice, Verification};
 use ssdgauge_guard::{OpenTarget, WriteBudget};
 use ssdgauge_os::clock;
 use std::fs::File;
@@ -67,6 +69,8 @@ pub struct LinuxRig {
     stop_requested: Arc<AtomicBool>,
     /// The flags of the rings, once they were tuned.
     ring: Option<RingChoice>,
+    /// The namespace to which measured loads are passed through as commands.
+    namespace: Option<Namespace>,
     /// The size of a block device when it was opened.
     opened_size: Bytes,
     /// The block device that the target is, or lies on.
@@ -246,7 +250,8 @@ impl Rig for LinuxRig {
     ) -> Result<Ended, RigError> {
         self.check_filled(workload)?;
         self.report_page_cache(sink);
-        self.not_polled(workload).into_iter().for_each(|finding| sink.finding(finding));
+        let indirect = [self.not_polled(workload), self.not_passed_through(workload)];
+        indirect.into_iter().flatten().for_each(|finding| sink.finding(finding));
         // After an idle step the first request of the workload, and no other, has to wake the
         // drive: the latency of waking is what such a test measures.
         if !self.idle_before {

@@ -31,6 +31,8 @@ pub struct Options {
     pub verify: bool,
     /// Whether completions are polled.
     pub polled: bool,
+    /// Whether requests are passed through as NVMe commands.
+    pub pass_through: bool,
 }
 
 impl Default for Options {
@@ -44,6 +46,7 @@ impl Default for Options {
             purge: None,
             verify: false,
             polled: false,
+            pass_through: false,
         }
     }
 }
@@ -208,6 +211,7 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
         repeat_until: repeat.rule(),
         verify: options.verify,
         polled: options.polled,
+        pass_through: options.pass_through,
     })
 }
 

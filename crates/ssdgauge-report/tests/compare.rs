@@ -123,6 +123,7 @@ fn runs_of_different_kinds_are_refused_with_the_reason() {
     };
     check("divided by different factors", &|recipe| recipe.plan.shortened = 10);
     check("completions of one run were polled", &|recipe| recipe.plan.polled = true);
+    check("requests of one run were passed through", &|recipe| recipe.plan.pass_through = true);
     check("revisions", &|recipe| recipe.plan.tests.iter_mut().for_each(|test| test.revision = 2));
     check("a model and a measured drive are not comparable", &|recipe| {
         recipe.drive.kind = TargetKind::Virtual

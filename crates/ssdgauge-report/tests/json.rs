@@ -123,6 +123,7 @@ fn a_model_and_a_shortened_run_are_marked() {
     recipe.plan.shortened = 10;
     recipe.plan.span_scaled = true;
     recipe.plan.polled = true;
+    recipe.plan.pass_through = true;
     let (document, table) = runs(&recipe);
     let run = &document["runs"][0];
     assert_eq!((&run["model"], &run["drive"]["kind"]), (&true.into(), &"virtual".into()));
@@ -130,10 +131,9 @@ fn a_model_and_a_shortened_run_are_marked() {
         (&run["suite"]["shortened"], &run["suite"]["is_shortened"]),
         (&10.into(), &true.into())
     );
-    assert_eq!(
-        (&run["suite"]["span_scaled"], &run["suite"]["polled"]),
-        (&true.into(), &true.into())
-    );
+    for key in ["span_scaled", "polled", "pass_through"] {
+        assert_eq!(run["suite"][key], true, "{key}");
+    }
     assert!(table.lines().skip(1).all(|line| line.contains(",MODEL,")));
 }
 

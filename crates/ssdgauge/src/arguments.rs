@@ -195,6 +195,10 @@ pub(crate) struct PlanOptions {
     /// drive with poll queues, such as NVMe under nvme.poll_queues=1; compared only with polled runs.
     #[arg(long)]
     pub(crate) polled: bool,
+    /// Send the requests of measured loads as NVMe commands (io_uring pass-through), without the block
+    /// layer. Needs a whole NVMe drive, Linux 5.19 and root; compared only with such runs.
+    #[arg(long, conflicts_with = "polled")]
+    pub(crate) pass_through: bool,
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) seed: u64,

@@ -319,6 +319,11 @@ fn from_refusal(refusal: &Refusal) -> Failure {
                 "nothing was written; if this is the drive to be tested, add --confirm {expected}"
             )
         }
+        Refusal::NoPassThrough { .. } => {
+            "nothing was written; name a whole NVMe drive with one path, on Linux 5.19 or later as root, or \
+             omit --pass-through"
+                .into()
+        }
         Refusal::NoAnswer { .. } => {
             "nothing was written; check the kernel log (dmesg) and what lies below the device; a drive \
              in standby may answer a second call"
@@ -426,7 +431,7 @@ impl From<CompareError> for Failure {
             CompareError::Firmware { .. } => "add --any-firmware to compare them anyway",
             CompareError::OtherDrive(_) => "compare two drives without --history",
             CompareError::NothingInCommon(_) => {
-                "compare runs of the same tests and revisions, with the same --shorten and --polled"
+                "compare runs of the same tests and revisions, with the same --shorten, --polled and --pass-through"
             }
         };
         Failure::new(FailureKind::Usage, error.to_string(), hint)

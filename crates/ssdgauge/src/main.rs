@@ -12,6 +12,7 @@ mod look_process;
 mod meter_specs;
 mod output;
 mod page_file;
+mod pass_through;
 mod polling;
 mod process;
 mod progress;

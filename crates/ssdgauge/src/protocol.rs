@@ -2,6 +2,7 @@
 
 use crate::arguments::{PlanOptions, ReplayOptions};
 use crate::failure::{Failure, FailureKind};
+use crate::pass_through;
 use crate::polling;
 use crate::replay_streams::ReplayStreams;
 use crate::suite_options::{DEFAULT_SIZE, find_suite, planner_options_from, size_for};
@@ -84,6 +85,7 @@ impl Protocol {
             Protocol::Suite(suite) => {
                 let plan = ssdgauge_lab::plan(suite, drive, &planner)?;
                 polling::check(&plan, drive)?;
+                pass_through::check(&plan, drive)?;
                 Ok(plan)
             }
             Protocol::Trace(trace) => {
@@ -99,6 +101,13 @@ impl Protocol {
                         FailureKind::Usage,
                         "the completions of a replay come by interrupts",
                         "nothing was written; omit --polled",
+                    ));
+                }
+                if options.pass_through {
+                    return Err(Failure::new(
+                        FailureKind::Usage,
+                        "the requests of a replay go through the block layer",
+                        "nothing was written; omit --pass-through",
                     ));
                 }
                 let replay = trace.replay(drive, u64::from(options.shorten.max(1)))?;

@@ -69,5 +69,6 @@ pub(crate) fn planner_options_from(options: &PlanOptions) -> Options {
         purge: options.purge,
         verify: options.verify,
         polled: options.polled,
+        pass_through: options.pass_through,
     }
 }

@@ -269,6 +269,7 @@ fn options_for<'a>(
         drop_privileges: true,
         writes_at_most: writes_at_most(plan),
         health_every_s: None,
+        pass_through: plan.pass_through,
     }
 }
 

@@ -283,6 +283,7 @@ mod tests {
             repeat_until: None,
             verify: false,
             polled: false,
+            pass_through: false,
         }
     }
 

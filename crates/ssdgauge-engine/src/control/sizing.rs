@@ -1,6 +1,7 @@
 //! The number of threads of a stream, and of slots per thread.
 
 use crate::load::{Device, Load};
+use crate::namespace::CommandLimits;
 use crate::ring;
 use ssdgauge_core::{Bytes, Engine, MAX_SLOT_MEMORY, Operation, Stream, open_loop_slots};
 
@@ -14,6 +15,8 @@ pub(super) struct Sizing {
     engine: Engine,
     /// Whether a ring can send the trims of this load.
     ring_trims: bool,
+    /// The limits of commands, where they are passed through: a ring sends all that fit.
+    commands: Option<CommandLimits>,
     /// Whether each block is written once: by one thread, because the order is that of one.
     covering: bool,
     /// The memory for the buffers of each open-loop stream.
@@ -29,7 +32,9 @@ impl Sizing {
         let available = ssdgauge_os::memory::available().unwrap_or(MAX_SLOT_MEMORY);
         let slot_memory = Bytes(available.0 / MEMORY_PART / open.max(1)).min(MAX_SLOT_MEMORY);
         let ring_trims = engine == Engine::IoUring && ring_trims(load);
-        Sizing { engine, ring_trims, covering: load.covering, slot_memory }
+        let namespace = load.pass_through.filter(|_| engine == Engine::IoUring);
+        let commands = namespace.map(|namespace| namespace.limits);
+        Sizing { engine, ring_trims, commands, covering: load.covering, slot_memory }
     }
 
     /// Returns the engine of `stream`. Flushes, trims of a file, and trims of a block device before
@@ -37,10 +42,18 @@ impl Sizing {
     /// whose start would be part of the latency.
     pub(super) fn engine(&self, stream: &Stream) -> Engine {
         match stream.operation {
+            Operation::Transfer | Operation::Flush | Operation::Trim if self.passes(stream) => {
+                Engine::IoUring
+            }
             Operation::Transfer => self.engine,
             Operation::Trim if self.ring_trims => self.engine,
             Operation::Flush | Operation::Trim => Engine::Synchronous,
         }
+    }
+
+    /// Returns whether the requests of `stream` are passed through.
+    pub(super) fn passes(&self, stream: &Stream) -> bool {
+        self.commands.is_some_and(|limits| limits.contain(stream))
     }
 
     /// Returns the number of threads of a stream: with io_uring those that it names, with the
@@ -117,6 +130,7 @@ mod tests {
                     pool: &Pool::default(),
                     verification: &Verification::new(1),
                     ring_flags: RingFlags::Plain,
+                    pass_through: None,
                     stop_requested: &Arc::default(),
                     log: None,
                 };

@@ -7,6 +7,8 @@ use super::io_threads::{IoThread, IoThreads};
 use super::sizing::Sizing;
 use super::write_data::WriteData;
 use crate::load::{Assignment, Device, Load, RequestBudget, StopSignal};
+use crate::namespace::Namespace;
+use crate::pass_through::{self, CommandRing};
 use crate::pauses::Pauses;
 use crate::recorder::{IntervalRecord, Message, ThreadRecorder};
 use crate::request_log::ThreadLog;
@@ -74,6 +76,8 @@ struct StreamShare<'a> {
     budget: Option<Arc<RequestBudget>>,
     expected: Option<Expected>,
     is_block: bool,
+    /// Whether its requests are passed through.
+    passes: bool,
 }
 
 impl<'a> StreamShare<'a> {
@@ -90,6 +94,7 @@ impl<'a> StreamShare<'a> {
             seed: load.seed ^ (number as u64) << 32,
             budget: budget.clone(),
             is_block: load.device.is_block(),
+            passes: sizing.passes(stream),
             expected: load
                 .verification
                 .expect(stream.offset.0, (stream.offset + stream.span).0)
@@ -127,6 +132,7 @@ impl<'a> StreamShare<'a> {
             write_buffer: write_data.next(stream, depth),
             expected: self.expected,
             ring_flags: load.ring_flags.for_stream(stream),
+            namespace: load.pass_through.filter(|_| self.passes).cloned(),
             stop_signal: stop_signal.clone(),
             budget: self.budget.clone(),
             start: 0,
@@ -219,6 +225,47 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
     })
 }
 
+/// How a thread sends its requests.
+enum Way {
+    /// Through the block layer, by a ring.
+    Ring(Ring),
+    /// As commands to a namespace, by a ring.
+    Commands(CommandRing, Namespace),
+    /// By system calls that wait.
+    Calls,
+}
+
+impl Way {
+    /// Sets up what the thread of `assignment` sends its requests with.
+    fn new(assignment: &mut Assignment, engine: Engine) -> io::Result<Way> {
+        match (engine, assignment.namespace.take()) {
+            (Engine::IoUring, None) => Ring::new(assignment).map(Way::Ring),
+            (Engine::IoUring, Some(namespace)) => {
+                let ring = CommandRing::new(assignment, &namespace)?;
+                Ok(Way::Commands(ring, namespace))
+            }
+            (Engine::Synchronous, _) => Ok(Way::Calls),
+        }
+    }
+
+    /// Returns the setup for the engine report.
+    fn setup(&self) -> String {
+        match self {
+            Way::Ring(ring) => ring.setup(),
+            Way::Commands(ring, _) => ring.setup(),
+            Way::Calls => "one thread per request in flight".into(),
+        }
+    }
+
+    /// Returns why buffers could not be registered.
+    fn registration_error(&self) -> Option<String> {
+        match self {
+            Way::Ring(ring) => ring.registration_error(),
+            Way::Commands(..) | Way::Calls => None,
+        }
+    }
+}
+
 /// Starts one thread, which sets itself up, reports, and waits at its gate.
 fn spawn(mut assignment: Assignment, engine: Engine, channels: ThreadChannels) -> io::Result<()> {
     let ThreadChannels { thread, messages, returned, log, ready, gate } = channels;
@@ -227,27 +274,26 @@ fn spawn(mut assignment: Assignment, engine: Engine, channels: ThreadChannels) -
             ssdgauge_os::thread::pin(processor);
         }
         let id = ssdgauge_os::thread::thread_id();
-        let ring = match engine {
-            Engine::IoUring => match Ring::new(&assignment) {
-                Ok(ring) => Some(ring),
-                Err(error) => {
-                    let _ = ready.send(Ready { id, setup: Err(error), registration_error: None });
-                    return;
-                }
-            },
-            Engine::Synchronous => None,
+        let way = match Way::new(&mut assignment, engine) {
+            Ok(way) => way,
+            Err(error) => {
+                let _ = ready.send(Ready { id, setup: Err(error), registration_error: None });
+                return;
+            }
         };
-        let setup = ring.as_ref().map_or("one thread per request in flight".into(), Ring::setup);
-        let registration_error = ring.as_ref().and_then(Ring::registration_error);
-        let _ = ready.send(Ready { id, setup: Ok(setup), registration_error });
+        let registration_error = way.registration_error();
+        let _ = ready.send(Ready { id, setup: Ok(way.setup()), registration_error });
         // A closed gate means that another thread could not start.
         let Ok((start, deadline)) = gate.recv() else { return };
         (assignment.start, assignment.deadline) = (start, deadline);
         let recorder =
             ThreadRecorder::new(thread, assignment.clock, start, messages, returned, log);
-        match ring {
-            Some(ring) => uring::run(assignment, ring, recorder),
-            None => synchronous::run(assignment, recorder),
+        match way {
+            Way::Ring(ring) => uring::run(assignment, ring, recorder),
+            Way::Commands(ring, namespace) => {
+                pass_through::run(assignment, namespace, ring, recorder);
+            }
+            Way::Calls => synchronous::run(assignment, recorder),
         }
     };
     std::thread::Builder::new()

@@ -56,6 +56,7 @@ fn start(requests: u64) -> (impl Write, Receiver<Message>) {
         write_buffer: None,
         expected: None,
         ring_flags: RingFlags::Plain,
+        namespace: None,
         stop_signal: Arc::new(StopSignal::new(&Arc::new(AtomicBool::new(false)))),
         budget: Some(Arc::new(budget)),
         start: begin,

@@ -1,6 +1,6 @@
 //! What one run contributes to the judgement of its drive.
 
-use ssdgauge_core::{Bytes, Direction, DriveInfo, Metric, Scope, Severity, Workload};
+use ssdgauge_core::{Bytes, Direction, DriveInfo, Metric, RequestPath, Scope, Severity, Workload};
 use ssdgauge_report::{PointRun, Run, TestRun, sanitize_device, sanitize_prose};
 use std::fmt;
 
@@ -65,8 +65,8 @@ pub struct TestKey {
     pub test_revision: u32,
     /// The divisor of a shortened run, 1 for the full length.
     pub shortened: u32,
-    /// Whether completions were polled.
-    pub polled: bool,
+    /// How requests reached the drive.
+    pub path: RequestPath,
 }
 
 impl fmt::Display for DriveModel {
@@ -87,12 +87,15 @@ impl fmt::Display for DriveModel {
 impl fmt::Display for TestKey {
     /// Writes all that separates tests, such as `quick/random-read (revisions 3 and 2, polled completions)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TestKey { suite, test, suite_revision, test_revision, shortened, polled } = self;
+        let TestKey { suite, test, suite_revision, test_revision, shortened, path } = self;
         write!(f, "{suite}/{test} (revisions {suite_revision} and {test_revision}")?;
         if *shortened > 1 {
             write!(f, ", shortened to 1/{shortened}")?;
         }
-        f.write_str(if *polled { ", polled completions)" } else { ")" })
+        match path {
+            RequestPath::Interrupts => f.write_str(")"),
+            RequestPath::Polled | RequestPath::PassThrough => write!(f, ", {})", path.name()),
+        }
     }
 }
 
@@ -174,7 +177,7 @@ pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
             suite_revision: head.plan.suite.revision,
             test_revision: test.test.revision,
             shortened: head.plan.shortened.max(1),
-            polled: head.plan.polled,
+            path: head.plan.request_path(),
         };
         let metric = test.headline.metric;
         if let Some(value) = test.headline.value.filter(|value| *value > 0.0) {

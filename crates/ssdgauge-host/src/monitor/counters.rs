@@ -65,6 +65,8 @@ pub(super) struct Compared {
     pub(super) after: Counters,
     /// The bytes that the step read and wrote.
     pub(super) issued: [u64; 2],
+    /// Whether the counters have these bytes; those of commands that were passed through they have not.
+    pub(super) counts_own: bool,
     pub(super) kind: TargetKind,
     /// Whether all streams are random.
     pub(super) random: bool,
@@ -81,12 +83,13 @@ pub(crate) fn completed_flushes(folder: &Path) -> Option<u64> {
 /// Returns a finding for each difference: bytes that did not reach the device, bytes of others, and
 /// merged requests.
 pub(super) fn compare(compared: &Compared) -> Vec<Finding> {
-    let Compared { before, after, issued, kind, random, page_cached } = *compared;
+    let Compared { before, after, issued, counts_own, kind, random, page_cached } = *compared;
     let is_drive = kind == TargetKind::Block;
     let mut findings = Vec::new();
     for (direction, word) in ["read", "written"].into_iter().enumerate() {
         let issued = issued[direction];
-        let moved = after.bytes[direction].wrapping_sub(before.bytes[direction]);
+        let counted = after.bytes[direction].wrapping_sub(before.bytes[direction]);
+        let moved = if counts_own { counted } else { counted.saturating_add(issued) };
         let missing = issued.saturating_sub(moved);
         if missing > SLACK + issued / 100 && !page_cached {
             let severity = if is_drive { Severity::Invalid } else { Severity::Warning };
@@ -148,6 +151,7 @@ mod tests {
             before,
             after,
             issued: [0; 2],
+            counts_own: true,
             kind: TargetKind::Block,
             random: true,
             page_cached: false,
@@ -178,6 +182,20 @@ mod tests {
             file,
             &[FindingKind::OtherTraffic, FindingKind::OtherTraffic],
         );
+    }
+
+    #[test]
+    fn traffic_of_others_beside_commands_that_are_not_counted_is_reported() {
+        let check = |moved: u64, expected: &[FindingKind]| {
+            let after = Counters { bytes: [moved, 0], ..Counters::default() };
+            let issued = [1_000 * MIB, 0];
+            let compared =
+                Compared { issued, counts_own: false, ..compared(Counters::default(), after) };
+            let kinds: Vec<FindingKind> = compare(&compared).iter().map(|f| f.kind).collect();
+            assert_eq!(kinds, expected, "{moved}");
+        };
+        check(0, &[]);
+        check(50 * MIB, &[FindingKind::OtherTraffic]);
     }
 
     #[test]

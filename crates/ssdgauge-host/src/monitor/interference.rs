@@ -6,7 +6,7 @@
 use super::counters::{self, Compared, Counters};
 use super::queue::{self, DeviceQueue};
 use super::stall_detector::{SchedulingGaps, StallDetector};
-use super::step::Step;
+use super::step::{Counted, Step};
 use ssdgauge_core::rounded::latency;
 use ssdgauge_core::{
     Access, Engine, Finding, FindingKind, Interval, KernelQueue, Nanos, Reading, Severity, Sink,
@@ -65,18 +65,20 @@ impl InterferenceMonitor {
         findings.extend(latencies.stall(step.workload));
         let is_random = |stream: &ssdgauge_core::Stream| stream.access == Access::Random;
         // A failed request has an unknown number of bytes, so the counters could not be compared.
-        let counted = self.counters.zip(after).filter(|_| step.whole);
+        let counted = self.counters.zip(after);
+        let counted = counted.filter(|_| step.whole && step.counted != Counted::Some);
         if let Some((before, after)) = counted {
             findings.extend(counters::compare(&Compared {
                 before,
                 after,
                 issued: latencies.bytes,
+                counts_own: step.counted == Counted::All,
                 kind: step.kind,
                 random: step.workload.streams.iter().all(is_random),
                 page_cached: step.page_cached,
             }));
         }
-        let queue = self.queue.filter(|_| step.whole);
+        let queue = self.queue.filter(|_| step.whole && step.counted == Counted::All);
         let kernel = queue.as_ref().and_then(|queue| queue.end(step.elapsed));
         let length = queue.as_ref().and_then(DeviceQueue::length);
         findings.extend(queue::finding(step, kernel.as_ref(), length));

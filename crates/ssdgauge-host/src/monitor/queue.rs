@@ -115,6 +115,7 @@ pub(super) fn finding(
 
 #[cfg(test)]
 mod tests {
+    use super::super::step::Counted;
     use super::*;
     use ssdgauge_core::{Access, Arrival, Bytes, Data, Engine, Stream, Workload};
 
@@ -158,6 +159,7 @@ mod tests {
             stopped: false,
             polled: None,
             page_cached: false,
+            counted: Counted::All,
         };
         finding(&step, kernel.as_ref(), length).map(|finding| finding.text).unwrap_or_default()
     }

@@ -22,4 +22,19 @@ pub(crate) struct Step<'a> {
     pub(crate) polled: Option<f64>,
     /// Whether requests went through the page cache, which is a finding already.
     pub(crate) page_cached: bool,
+    /// Which of its requests the counters of the block device count.
+    pub(crate) counted: Counted,
+}
+
+/// Which requests of a step the counters of the block device count: commands that are passed through are not
+/// among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Every request.
+    #[default]
+    All,
+    /// Those of some streams.
+    Some,
+    /// None.
+    None,
 }

@@ -1,7 +1,7 @@
 //! One load of a rig: the checks before it, the engine, and what is recorded and judged after it.
 
 use super::LinuxRig;
-use crate::monitor::{self, InterferenceMonitor, LatencyWatch};
+use crate::monitor::{self, Counted, InterferenceMonitor, LatencyWatch};
 use ssdgauge_core::{
     Data, EndedBy, Finding, FindingKind, RigError, Severity, Sink, Stream, Until, Workload,
 };
@@ -27,7 +27,8 @@ impl LinuxRig {
         let depths = workload.streams.iter().map(|one| u64::from(one.total_depth()));
         // At queue depth 1 a query for SMART data would delay the one request in flight.
         let may_query = depths.sum::<u64>() > 1;
-        self.supervise(workload, may_query, sink, |rig, sink| {
+        let counted = self.counted(workload, covering);
+        self.supervise((workload, counted), may_query, sink, |rig, sink| {
             rig.run_engine(workload, until, covering, sink)
         })
     }
@@ -37,7 +38,7 @@ impl LinuxRig {
     /// its outcome and the bytes that it wrote.
     pub(super) fn supervise(
         &mut self,
-        workload: &Workload,
+        (workload, counted): (&Workload, Counted),
         may_query: bool,
         sink: &mut dyn Sink,
         send: impl FnOnce(&mut LinuxRig, &mut dyn Sink) -> Result<(Outcome, StepBytes), RigError>,
@@ -61,6 +62,7 @@ impl LinuxRig {
             stopped: outcome.by == EndedBy::Stop,
             polled: outcome.report.ios_per_enter.filter(|_| self.is_polled()),
             page_cached: self.page_cache_reason.is_some(),
+            counted,
         };
         let (findings, kernel) = interference.end(&step, &latencies);
         outcome.report.kernel = kernel;
@@ -94,11 +96,15 @@ impl LinuxRig {
             pool: &self.pool,
             verification: &self.verification,
             ring_flags: self.ring_flags(covering),
+            pass_through: self.namespace.as_ref().filter(|_| !covering),
             stop_requested: &self.stop_requested,
             log: self.log.as_mut().filter(|_| !covering),
         };
         let outcome = engine::run(load, &mut counting);
         let bytes = counting.bytes();
+        if workload.changes_data() {
+            self.forget_cached_pages();
+        }
         let mut outcome = outcome.map_err(|cause| RigError::System {
             what: format!("cannot run the load on {}", self.info.target),
             cause,
@@ -109,7 +115,9 @@ impl LinuxRig {
             RingFlags::Polled(_) => setup.starts_with(one.flags.name()),
             RingFlags::Plain | RingFlags::Cooperative | RingFlags::Deferred => is_ring,
         };
-        if let Some(choice) = self.ring.as_ref().filter(is_used) {
+        if setup.starts_with(engine::PASS_THROUGH) {
+            *setup = format!("{setup}; passed through as requested");
+        } else if let Some(choice) = self.ring.as_ref().filter(is_used) {
             *setup = format!("{setup}; {}", choice.seen);
         }
         Ok((outcome, bytes))
@@ -169,7 +177,8 @@ impl LinuxRig {
     /// Chooses the flags of the rings by measurement, before the first workload that is long enough
     /// to repay the time.
     pub(super) fn tune_rings(&mut self, workload: &Workload, until: &Until) {
-        if self.ring.is_some() || !engine::tuning_pays(workload, until) {
+        if self.ring.is_some() || self.namespace.is_some() || !engine::tuning_pays(workload, until)
+        {
             return;
         }
         self.ring = Some(engine::tune_rings(&Load {
@@ -181,6 +190,7 @@ impl LinuxRig {
             pool: &self.pool,
             verification: &self.verification,
             ring_flags: RingFlags::Plain,
+            pass_through: None,
             stop_requested: &self.stop_requested,
             log: None,
         }));

@@ -1,12 +1,14 @@
 //! Opening a target: the descriptor, the privileges, the settings and the instruments of a rig.
 
 use super::instruments::Instruments;
+use super::pass_through::Passage;
 use super::prepare::command_path;
 use super::{BackingDevice, LinuxRig};
 use crate::privileges::{self, DroppedPrivileges};
 use crate::settings::power_saving::{self, PowerControl};
 use crate::settings::write_cache::{CachePath, CacheSwitch};
 use crate::timed_io::TimedCounts;
+use rustix::thread::CapabilitySet;
 use ssdgauge_core::{Bytes, DriveInfo, StepNumbers, TargetKind};
 use ssdgauge_drive::health_monitor::{self, HealthMonitor};
 use ssdgauge_drive::helper::HelperClient;
@@ -40,8 +42,9 @@ impl LinuxRig {
         // Its process of looks has the privileges of this one: it ends before they are dropped.
         let info = candidate.into_info();
         skip_access_times(&target);
+        let passage = Passage::open(&target, &info.target)?;
         // Privileges belong to threads: they are dropped before the pool and the clock start any.
-        let (helper, privileges) = drop_privileges(&mut target, options)?;
+        let (helper, privileges) = drop_privileges(&mut target, options, passage.as_ref())?;
         clock::calibrate();
         let random = engine::random_tag()
             .map_err(|cause| TargetError::System { path: "/dev/urandom".into(), cause })?;
@@ -62,6 +65,7 @@ impl LinuxRig {
         rig.verification = Verification::after(tag, earlier);
         rig.helper = helper;
         rig.privileges = privileges;
+        rig.pass_through(passage);
         rig.open_settings();
         rig.open_instruments(options.health_every_s);
         Ok(rig)
@@ -121,6 +125,7 @@ impl LinuxRig {
             log: None,
             stop_requested: Arc::default(),
             ring: None,
+            namespace: None,
             opened_size: Bytes::default(),
             health: None,
             timed: TimedCounts::default(),
@@ -199,16 +204,21 @@ fn skip_access_times(target: &OpenTarget) {
 fn drop_privileges(
     target: &mut OpenTarget,
     options: &TargetOptions<'_>,
+    passage: Option<&Passage>,
 ) -> Result<(Option<HelperClient>, Option<String>), TargetError> {
     let (true, Some(results)) = (options.drop_privileges, options.results) else {
         return Ok((None, None));
+    };
+    let needed = match passage.is_some_and(|passage| passage.needs_capability) {
+        true => CapabilitySet::SYS_ADMIN,
+        false => CapabilitySet::empty(),
     };
     let device = match &*target {
         OpenTarget::Drive(drive) => Some(drive.number()),
         OpenTarget::Null | OpenTarget::Scratch(_) => None,
     };
     let DroppedPrivileges { helper, summary } =
-        privileges::drop_privileges(device, options.changes, results)
+        privileges::drop_privileges(device, options.changes, results, needed)
             .map_err(TargetError::Privileges)?;
     if let (OpenTarget::Drive(drive), Some(helper)) = (target, &helper) {
         drive.search_writers_through(helper.clone());

@@ -2,7 +2,7 @@
 
 use super::LinuxRig;
 use super::instruments::PollPolicy;
-use crate::monitor;
+use crate::monitor::{self, Counted};
 use ssdgauge_core::rounded::count;
 use ssdgauge_core::{
     Ended, Finding, FindingKind, RecordedRequests, Replay, RigError, Severity, Sink,
@@ -48,7 +48,9 @@ impl LinuxRig {
             // What each block holds behind a replay is not followed, so it is not verified.
             self.verification.invalidate(0, workload.end().0);
         }
-        self.supervise(workload, true, sink, |rig, sink| rig.run_replay(replay, requests, sink))
+        self.supervise((workload, Counted::All), true, sink, |rig, sink| {
+            rig.run_replay(replay, requests, sink)
+        })
     }
 
     /// Runs the engine, and returns its outcome and the bytes that it wrote.

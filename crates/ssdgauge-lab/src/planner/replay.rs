@@ -72,6 +72,7 @@ pub fn plan_replay(
         repeat_until: repeat.rule(),
         verify: false,
         polled: false,
+        pass_through: false,
     })
 }
 

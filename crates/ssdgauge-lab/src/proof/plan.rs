@@ -57,6 +57,7 @@ pub fn proof_plan(drive: &DriveInfo, depth: Depth, seed: u64) -> Result<Plan, Pr
         repeat_until: None,
         verify: false,
         polled: false,
+        pass_through: false,
     })
 }
 

@@ -47,6 +47,7 @@ pub fn xray_plan(drive: &DriveInfo, options: &XrayOptions) -> Result<Plan, XrayE
         repeat_until: None,
         verify: false,
         polled: false,
+        pass_through: false,
     })
 }
 

@@ -229,6 +229,7 @@ fn objection(run: &Run) -> Option<&'static str> {
         (run.is_shortened(), "the run was shortened"),
         (run.head.plan.span_scaled, "the span was scaled"),
         (run.head.plan.polled, "its completions were polled"),
+        (run.head.plan.pass_through, "its requests were passed through as NVMe commands"),
         (!run.complete, "the run is not finished"),
         (run.head.drive.kind == TargetKind::Null, "there is no drive"),
     ];

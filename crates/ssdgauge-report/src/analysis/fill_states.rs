@@ -9,7 +9,7 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::model::plan::measured_steps;
 use crate::model::{Run, TestRun};
 use crate::text::sanitize;
-use ssdgauge_core::{Bytes, Metric, Preparation, Score, Test, Until, Workload};
+use ssdgauge_core::{Bytes, Metric, Preparation, RequestPath, Score, Test, Until, Workload};
 
 /// One load with the results of each drive at each level.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,7 @@ struct Load {
     score: Score,
     shortened: u32,
     span_scaled: bool,
-    polled: bool,
+    path: RequestPath,
     model_revision: Option<u32>,
 }
 
@@ -125,7 +125,7 @@ fn sample(run: &Run, test: &TestRun, drive: usize) -> Option<(Load, Sample)> {
         score: test.test.score.clone(),
         shortened: plan.shortened,
         span_scaled: plan.span_scaled,
-        polled: plan.polled,
+        path: plan.request_path(),
         model_revision: run.head.drive.model_revision(),
     };
     let title = sanitize::prose(&test.test.title);

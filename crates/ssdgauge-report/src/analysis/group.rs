@@ -8,7 +8,7 @@ use crate::model::metrics;
 use crate::model::plan::measured_spans;
 use crate::model::{Run, TestRun};
 use crate::text::{labels, number, sanitize};
-use ssdgauge_core::{Bytes, DriveInfo, Metric, TargetKind};
+use ssdgauge_core::{Bytes, DriveInfo, Metric, RequestPath, TargetKind};
 use std::collections::BTreeSet;
 
 /// Tests of several runs that may be compared.
@@ -41,7 +41,7 @@ struct Key {
     revision: u32,
     shortened: u32,
     span_scaled: bool,
-    polled: bool,
+    path: RequestPath,
     class: Class,
     /// The revision of the model; `None` for drives.
     model_revision: Option<u32>,
@@ -102,7 +102,7 @@ pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<&'static str>
         (a.revision != b.revision, "the revisions of the test differ"),
         (a.shortened != b.shortened, "the durations were divided by different factors"),
         (a.span_scaled != b.span_scaled, "one of the spans was scaled"),
-        (a.polled != b.polled, "the completions of one run were polled"),
+        (a.path != b.path, other_path(a.path, b.path)),
         (a.class != b.class, "a model and a measured drive are not comparable"),
         (a.model_revision != b.model_revision, "the revisions of the model differ"),
         (a.spans != b.spans, "the spans differ"),
@@ -176,6 +176,14 @@ fn class(kind: TargetKind) -> Class {
     }
 }
 
+/// Returns why tests with requests on two paths are not compared.
+fn other_path(a: RequestPath, b: RequestPath) -> &'static str {
+    match [a, b].contains(&RequestPath::PassThrough) {
+        true => "the requests of one run were passed through as NVMe commands",
+        false => "the completions of one run were polled",
+    }
+}
+
 fn key(member: Member<'_>) -> Key {
     let plan = &member.run.head.plan;
     Key {
@@ -184,7 +192,7 @@ fn key(member: Member<'_>) -> Key {
         revision: member.test.test.revision,
         shortened: plan.shortened,
         span_scaled: plan.span_scaled,
-        polled: plan.polled,
+        path: plan.request_path(),
         class: class(member.run.head.drive.kind),
         model_revision: member.run.head.drive.model_revision(),
         spans: measured_spans(&member.test.test)
@@ -222,8 +230,8 @@ fn distinction(key: &Key, all: &[Key]) -> String {
             divisor => format!("shortened to 1/{divisor}"),
         });
     }
-    if some(&|other| other.polled != key.polled) {
-        words.push(if key.polled { "polled completions" } else { "interrupts" }.to_owned());
+    if some(&|other| other.path != key.path) {
+        words.push(key.path.name().to_owned());
     }
     if some(&|other| other.class != key.class) {
         words.push(match key.class {

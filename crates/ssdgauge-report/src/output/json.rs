@@ -53,6 +53,7 @@ fn run(run: &Run, cohort: &Cohort) -> Value {
             "is_shortened": run.is_shortened(),
             "span_scaled": plan.span_scaled,
             "polled": plan.polled,
+            "pass_through": plan.pass_through,
             "seed": plan.seed.to_string(),
         },
         "repeat_until": plan.repeat_until.map(|rule| json!({

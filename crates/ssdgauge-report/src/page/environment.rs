@@ -80,6 +80,10 @@ fn machine(runs: &[Run], drives: &ReportDrives) -> Markup {
 const POLLED: &str = "polled (IOPOLL) in measured loads: a latency contains no interrupt, and a processor is busy \
                       while requests are in flight";
 
+/// The same about the requests of a run with `--pass-through`.
+const PASSED_THROUGH: &str = "NVMe commands (io_uring pass-through) in measured loads: a latency contains no block \
+                              layer, and a request is not divided, merged, retried or counted by the kernel";
+
 fn facts(run: &Run) -> Markup {
     let drive = &run.head.drive;
     let plan = &run.head.plan;
@@ -111,8 +115,9 @@ fn facts(run: &Run) -> Markup {
     ];
     html! {
         @let polled = plan.polled.then(|| ("Completions", POLLED.to_owned()));
+        @let passed = plan.pass_through.then(|| ("Requests", PASSED_THROUGH.to_owned()));
         @let proof = run.proof.map(|proof| ("Proof of the capacity", proof.describe()));
-        @for (key, value) in rows.into_iter().chain(polled).chain(durability(run)).chain(proof) {
+        @for (key, value) in rows.into_iter().chain(polled).chain(passed).chain(durability(run)).chain(proof) {
             tr { th scope="row" { (key) } td { (value) } }
         }
         (pairs(&drive.details))

@@ -3,14 +3,14 @@
 use crate::model::Run;
 use maud::{Markup, html};
 
-/// Returns the line for models, shortened, scaled, polled and unfinished runs; nothing where none applies.
+/// Returns the line for models, shortened, scaled, polled, passed through and unfinished runs; nothing where none applies.
 pub(super) fn flag(runs: &[Run]) -> Markup {
     let count = |holds: fn(&Run) -> bool| runs.iter().filter(|run| holds(run)).count();
     let of = |n: usize| match runs.len() {
         total if n == total => String::new(),
         total => format!("{n} of {total} runs: "),
     };
-    let flags: [(usize, &str, &str); 7] = [
+    let flags: [(usize, &str, &str); 8] = [
         (
             count(Run::is_model),
             "MODEL",
@@ -39,6 +39,12 @@ pub(super) fn flag(runs: &[Run]) -> Markup {
             "POLLED",
             "Completions were polled in measured loads. Latencies contain no interrupt, and are compared \
              with those of polled runs alone.",
+        ),
+        (
+            count(|run| run.head.plan.pass_through),
+            "PASS-THROUGH",
+            "Requests were sent as NVMe commands in measured loads. Latencies contain no block layer, and are \
+             compared with those of such runs alone.",
         ),
         (
             count(|run| !run.complete && !run.awaits_flush),

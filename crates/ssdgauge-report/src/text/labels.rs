@@ -110,6 +110,9 @@ pub(crate) fn marks(head: &Head, complete: bool) -> Vec<String> {
     if plan.polled {
         marks.push("POLLED".to_owned());
     }
+    if plan.pass_through {
+        marks.push("PASS-THROUGH".to_owned());
+    }
     if !complete {
         marks.push("UNFINISHED".to_owned());
     }

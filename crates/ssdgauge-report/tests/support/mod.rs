@@ -69,6 +69,7 @@ pub fn plan(suite: &str, tests: Vec<Test>) -> Plan {
         repeat_until: None,
         verify: false,
         polled: false,
+        pass_through: false,
     }
 }
 

@@ -64,6 +64,7 @@ pub(crate) fn plan() -> Plan {
         repeat_until: None,
         verify: false,
         polled: false,
+        pass_through: false,
     }
 }
 

@@ -24,6 +24,9 @@ pub(crate) struct BenchArguments {
     /// Poll for completions (IOPOLL) instead of waiting for interrupts, as `run --polled` does.
     #[arg(long, conflicts_with = "synchronous")]
     pub(crate) polled: bool,
+    /// Send the requests as NVMe commands, without the block layer, as `run --pass-through` does.
+    #[arg(long, conflicts_with_all = ["synchronous", "polled"])]
+    pub(crate) pass_through: bool,
     /// Length of each request.
     #[arg(long, default_value = "4KiB", value_parser = parse_block_size)]
     pub(crate) block_size: Bytes,

@@ -2,7 +2,7 @@
 
 use crate::arguments::{self, ConsentOptions};
 use crate::failure::{Failure, FailureKind};
-use crate::{polling, terminal};
+use crate::{pass_through, polling, terminal};
 use serde_json::json;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
@@ -18,7 +18,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// Fails where the target is refused, a request fails, or polled completions are not available.
+/// Fails where the target is refused, a request fails, or the path of the requests is not available.
 pub(crate) fn execute(arguments: &arguments::BenchArguments) -> Result<(), Failure> {
     let (mut rig, span) = open(arguments)?;
     // The clock is calibrated first: a single run has no warm-up in which that could happen.
@@ -67,9 +67,15 @@ fn check_block_size(block: Bytes, drive: &DriveInfo) -> Result<(), Failure> {
     }))
 }
 
-/// Refuses polled completions that `drive` does not have, before anything is written.
-fn check_polled(arguments: &arguments::BenchArguments, drive: &DriveInfo) -> Result<(), Failure> {
-    if arguments.polled { polling::check_drive(drive) } else { Ok(()) }
+/// Refuses polled completions and pass-through that `drive` does not have, before anything is written.
+fn check_path(arguments: &arguments::BenchArguments, drive: &DriveInfo) -> Result<(), Failure> {
+    if arguments.polled {
+        polling::check_drive(drive)?;
+    }
+    if arguments.pass_through {
+        pass_through::check_drive(drive)?;
+    }
+    Ok(())
 }
 
 /// Opens and fills the target; returns the rig and the size of the tested range.
@@ -84,7 +90,7 @@ fn open(arguments: &arguments::BenchArguments) -> Result<(LinuxRig, Bytes), Fail
         }
         let rig = LinuxRig::reading(path, !arguments.cached)
             .map_err(|error| refused(format!("cannot read {}: {error}", path.display())))?;
-        check_polled(arguments, rig.drive())?;
+        check_path(arguments, rig.drive())?;
         if !arguments.cached {
             check_block_size(arguments.block_size, rig.drive())?;
         }
@@ -99,12 +105,13 @@ fn open(arguments: &arguments::BenchArguments) -> Result<(LinuxRig, Bytes), Fail
         }
     };
     check_block_size(arguments.block_size, &candidate.info)?;
-    check_polled(arguments, &candidate.info)?;
+    check_path(arguments, &candidate.info)?;
     let span = Bytes(candidate.info.capacity.0.min(arguments.size.0));
     let options = TargetOptions {
         confirm: ConsentOptions::named(&arguments.consent.confirm, None),
         erase: ConsentOptions::named(&arguments.consent.erase, None),
         confined: ConsentOptions::named(&arguments.consent.confined, None),
+        pass_through: arguments.pass_through,
         ..TargetOptions::default()
     };
     let mut rig = LinuxRig::open_with(candidate, &options, 1)?;

@@ -110,6 +110,10 @@ fn check_origin(head: &Head, file: &Path) -> Result<(), Failure> {
         let hint = "check a run without --polled: the jobs of fio use interrupts";
         return usage(format!("the completions of {name} were polled"), hint);
     }
+    if head.plan.pass_through {
+        let hint = "check a run without --pass-through: the jobs of fio use the block layer";
+        return usage(format!("the requests of {name} were passed through"), hint);
+    }
     match head.drive.kind {
         TargetKind::Block | TargetKind::File => Ok(()),
         TargetKind::Virtual => usage(

@@ -16,7 +16,7 @@ use crate::protocol::Protocol;
 use crate::run_file_name::RunFileName;
 use crate::suite_options::{DEFAULT_SIZE, endurance_from, rates_from};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
-use crate::{meter_specs, terminal};
+use crate::{meter_specs, pass_through, terminal};
 use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan, TargetKind};
 use ssdgauge_lab::{Outlook, Suite, Watcher};
 use ssdgauge_runfile::{FindingRecord, Opening, RATED_ENDURANCE, RunFile};
@@ -304,19 +304,7 @@ fn resume_same(
             "nothing was written; continue it without --verify, or name another --out",
         ));
     }
-    if options.plan.polled != plan.polled {
-        let (was, hint) = match plan.polled {
-            true => ("polled", "continue it with --polled, or name another --out"),
-            false => {
-                ("announced by interrupts", "continue it without --polled, or name another --out")
-            }
-        };
-        return Err(Failure::new(
-            FailureKind::Refused,
-            format!("the completions of {} were {was}", file.display()),
-            format!("nothing was written; {hint}"),
-        ));
-    }
+    pass_through::check_same(&options.plan, plan, file)?;
     drop(run);
     let arguments = arguments::ResumeArguments {
         file: file.to_owned(),

@@ -29,6 +29,7 @@ mod large_files;
 mod meters;
 mod notes;
 mod outputs;
+mod pass_through;
 mod plan;
 mod polled;
 mod power_cuts;

@@ -27,7 +27,18 @@ const HOST: &[(&str, &[&str])] = &[
     ("silence", &[]),
     ("stamp_io", &["silence"]),
     ("timed_io", &["silence"]),
-    ("rig", &["monitor", "preparation", "privileges", "settings", "stamp_io", "timed_io"]),
+    (
+        "rig",
+        &[
+            "capabilities",
+            "monitor",
+            "preparation",
+            "privileges",
+            "settings",
+            "stamp_io",
+            "timed_io",
+        ],
+    ),
 ];
 
 /// The same of `ssdgauge-guard`.
@@ -41,6 +52,7 @@ const GUARD: &[(&str, &[&str])] = &[
     ("look_place", &[]),
     ("place", &["identity", "look_place", "refusal", "text"]),
     ("access", &["identity", "refusal", "signatures", "text"]),
+    ("command_node", &["identity", "refusal", "text"]),
     ("scratch", &["place"]),
     (
         "look",
@@ -61,6 +73,7 @@ const GUARD: &[(&str, &[&str])] = &[
         "admission",
         &[
             "access",
+            "command_node",
             "identity",
             "lease",
             "look",

@@ -35,7 +35,7 @@ fn step(load: usize, step: usize, throughput: f64, latency: f64) -> Latency {
         suite_revision: 1,
         test_revision: 1,
         shortened: 1,
-        polled: false,
+        path: ssdgauge_core::RequestPath::Interrupts,
     };
     Latency {
         test,
@@ -177,7 +177,7 @@ fn groups_that_differ_have_different_names() {
         TestKey { suite_revision: 2, ..test.clone() },
         TestKey { test_revision: 2, ..test.clone() },
         TestKey { shortened: 10, ..test.clone() },
-        TestKey { polled: true, ..test.clone() },
+        TestKey { path: ssdgauge_core::RequestPath::Polled, ..test.clone() },
     ];
     let mut names: BTreeSet<String> = others.iter().map(ToString::to_string).collect();
     names.insert(test.to_string());

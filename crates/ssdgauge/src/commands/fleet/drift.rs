@@ -4,6 +4,7 @@ use crate::arguments::DriftArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::{process, run_files, terminal};
 use serde_json::{Value, json};
+use ssdgauge_core::RequestPath;
 use ssdgauge_core::rounded::{self, count_of};
 use ssdgauge_fleet::{
     Change, Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, NotJudged, Reason, Suspect,
@@ -227,7 +228,8 @@ fn conditions_json(test: &TestKey) -> Value {
         "suite_revision": test.suite_revision,
         "test_revision": test.test_revision,
         "shortened": test.shortened,
-        "polled": test.polled,
+        "polled": test.path == RequestPath::Polled,
+        "pass_through": test.path == RequestPath::PassThrough,
     })
 }
 

@@ -5,7 +5,7 @@ use crate::arguments::PlanOptions;
 use crate::provenance;
 use crate::suite_options::{endurance_from, rates_from};
 use crate::terminal::width;
-use ssdgauge_core::{Bytes, DriveInfo, Plan, Replay, Rest, Step, TargetKind, Test};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, Replay, RequestPath, Rest, Step, TargetKind, Test};
 use ssdgauge_lab::{
     AssumedRates, Endurance, Estimate, Expectation, check_wear, estimate, verification_time,
     verified_bytes, wear,
@@ -59,14 +59,18 @@ pub(super) fn to_text(
     };
     let target = &drive.target;
     let verify = if plan.verify { " --verify" } else { "" };
-    let polled = if plan.polled { " --polled" } else { "" };
+    let path = match plan.request_path() {
+        RequestPath::Interrupts => "",
+        RequestPath::Polled => " --polled",
+        RequestPath::PassThrough => " --pass-through",
+    };
     text.push_str(&match refusal {
         Some(_) => "
 next:  ssdgauge drives    which drives may be tested"
             .to_owned(),
         None => format!(
             "
-next:  ssdgauge run {suite} {target}{verify}{polled}"
+next:  ssdgauge run {suite} {target}{verify}{path}"
         ),
     });
     text
@@ -125,6 +129,10 @@ fn cost_lines(plan: &Plan, cost: &Estimate, drive: &DriveInfo, rates: &AssumedRa
     }
     if plan.polled {
         text.push_str(&line("polled", "completions are polled in measured loads (IOPOLL)"));
+    }
+    if plan.pass_through {
+        let words = "requests of measured loads are sent as NVMe commands";
+        text.push_str(&line("pass-through", words));
     }
     if plan.tests.iter().any(|test| test.search.is_some()) {
         text.push_str(&line(
