@@ -78,8 +78,8 @@ impl CommandNode {
         }
         let block = logical_block(folder);
         if block != Some(self.logical_block) {
-            let now = block.map_or("unknown".to_owned(), |block| block.to_string());
-            let was = self.logical_block;
+            let now = block.map_or("unknown".to_owned(), |block| block.as_block());
+            let was = self.logical_block.as_block();
             return Err(changed(format!("its logical blocks were {was} and are {now}")));
         }
         Ok(())

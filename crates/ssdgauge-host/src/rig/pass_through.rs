@@ -152,9 +152,11 @@ fn not_contained(workload: &Workload, limits: CommandLimits) -> Option<Finding> 
     let is_outside = |one: &&Stream| !limits.contain(one);
     let longest = workload.streams.iter().filter(is_outside).map(|one| one.block_size).max()?;
     let text = format!(
-        "requests of {longest} do not fit into one NVMe command for this drive (reads and writes: {}, \
+        "requests of {} do not fit into one NVMe command for this drive (reads and writes: {}, \
          trims: {}); they went through the block layer, which divides them",
-        limits.longest, limits.longest_trim
+        longest.as_block(),
+        limits.longest.as_block(),
+        limits.longest_trim.as_block()
     );
     let advice =
         "their latencies are those without --pass-through; choose steps with smaller blocks";
