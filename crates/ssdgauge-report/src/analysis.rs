@@ -3,6 +3,7 @@
 //! Nothing here draws.
 
 pub(crate) mod answer;
+pub(crate) mod batch;
 pub(crate) mod caches;
 pub(crate) mod claims;
 pub(crate) mod cohort;

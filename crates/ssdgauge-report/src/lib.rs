@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::ScopedJoinHandle;
 
+pub use analysis::batch::{Batch, BatchDrive, BatchState};
 pub use analysis::cohort::Cohort;
 pub use analysis::compare::{
     CompareError, CompareOptions, Comparison, Difference, Gate, TestComparison, compare,

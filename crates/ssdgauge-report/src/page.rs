@@ -7,6 +7,7 @@
 
 mod answer;
 mod bar;
+mod batch;
 mod caveats;
 mod content;
 mod endurance;

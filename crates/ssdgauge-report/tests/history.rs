@@ -5,9 +5,9 @@
 
 mod support;
 
-use ssdgauge_core::{Metric, Score, Stream};
+use ssdgauge_core::{Metric, PowerScope, Score, Stream};
 use ssdgauge_report::{
-    CompareError, CompareOptions, Comparison, Difference, Gate, History, Run, Variation,
+    CompareError, CompareOptions, Comparison, Difference, Gate, History, Run, Variation, compare,
     compare_with_history,
 };
 use std::collections::BTreeSet;
@@ -210,6 +210,48 @@ fn a_further_number_of_another_meter_stays_unknown_beside_a_history() {
     read_by_another_meter(&mut earlier[3]);
     let Some(Variation { runs, limit }) = further(&b, &earlier).variation else { panic!() };
     assert_eq!((runs, limit), (7, None));
+}
+
+#[test]
+fn the_power_of_a_drive_and_of_its_host_are_not_compared() {
+    let also = [Score::MeanOf(Metric::PowerW)];
+    let a = with_further("a", 1.0, &also, 3.0);
+    let read_in = |scope: PowerScope| {
+        let b = changed("b", "S1", 1.0, &|recipe| {
+            recipe.plan.tests[0].also = also.to_vec();
+            (recipe.power_w, recipe.scope) = (Some(3.0), scope);
+        });
+        let comparison = compare(&a, &b, &CompareOptions::default()).unwrap();
+        comparison.tests.into_iter().find(|test| test.further).unwrap()
+    };
+    let equal = read_in(PowerScope::Drive);
+    assert_eq!((equal.metric, equal.ratio.is_some()), (Metric::PowerW, true));
+    let number = read_in(PowerScope::HostAc);
+    let reason = "the scopes of the power meters differ: drive and host-ac".to_owned();
+    assert_eq!(number.difference, Difference::Unknown(reason));
+    assert_eq!((number.values[1], number.ratio), (None, None));
+}
+
+#[test]
+fn the_most_complete_copy_of_a_run_counts_in_every_order() {
+    let (a, b) = (recorded("a", "S1", 1.0), recorded("b", "S1", 1.0));
+    let mut part = EARLIER[3].clone();
+    part.complete = false;
+    part.tests.truncate(1);
+    let values = |history: &History| {
+        let options = CompareOptions::default();
+        let comparison = compare_with_history(&a, &b, &options, history).unwrap();
+        comparison.tests.iter().map(|test| test.variation.unwrap()).collect::<Vec<_>>()
+    };
+    let whole = history(&a, 8);
+    for copies in [[&part, &EARLIER[3]], [&EARLIER[3], &part]] {
+        let mut of_copies = History::default();
+        let others = EARLIER.iter().filter(|run| run.head.id != part.head.id);
+        let left_out: Vec<_> =
+            others.chain(copies).filter_map(|run| of_copies.add(run, [&a, &a]).err()).collect();
+        assert_eq!(left_out, ["one of the runs that are compared, or a copy"]);
+        assert_eq!((of_copies.runs(), values(&of_copies)), (8, values(&whole)));
+    }
 }
 
 fn read_by_another_meter(run: &mut Run) {

@@ -27,7 +27,7 @@ pub(crate) use consent::ConsentOptions;
 pub(crate) use crosscheck::CrosscheckArguments;
 pub(crate) use distribution::{CompletionsArguments, ManualArguments};
 pub(crate) use export::ExportArguments;
-pub(crate) use fleet::{DriftArguments, FleetAction, FleetArguments};
+pub(crate) use fleet::{DriftArguments, FleetAction, FleetArguments, FleetPageArguments};
 pub(crate) use import::ImportArguments;
 pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
 pub(crate) use prove::ProveArguments;

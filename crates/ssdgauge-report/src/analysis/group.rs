@@ -117,9 +117,20 @@ pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<&'static str>
 /// Returns why a metric of power must not be compared: what one meter sees of a host, another does
 /// not.
 pub(crate) fn other_meters(metric: Metric, a: Member<'_>, b: Member<'_>) -> Option<String> {
+    let scopes = [a, b].map(|member| metrics::power_scopes(member.test));
+    if metric.needs_power() && scopes[0] != scopes[1] && scopes.iter().all(|own| !own.is_empty()) {
+        let [of_a, of_b] =
+            scopes.map(|own| own.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(", "));
+        return Some(format!("the scopes of the power meters differ: {of_a} and {of_b}"));
+    }
     let meters = |member: Member<'_>| -> BTreeSet<String> {
         let points = member.test.points.iter();
-        points.filter_map(|point| point.instruments.get("power_w")).flatten().cloned().collect()
+        let own = metrics::power_scopes(member.test);
+        points
+            .flat_map(|point| own.iter().filter_map(|own| point.instruments.get(own.quantity())))
+            .flatten()
+            .cloned()
+            .collect()
     };
     let (of_a, of_b) = (meters(a), meters(b));
     if !metric.needs_power() || of_a == of_b || of_a.is_empty() || of_b.is_empty() {

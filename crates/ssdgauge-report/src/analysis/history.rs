@@ -4,7 +4,7 @@ use crate::analysis::group::{self, Member};
 use crate::model::Run;
 use ssdgauge_core::statistics::variation;
 use ssdgauge_core::{Headline, Severity};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Returns what runs of one drive have in common: the model, the serial, and the seed of a virtual drive,
 /// whose serial is that of its profile.
@@ -17,14 +17,17 @@ pub(crate) fn identity(run: &Run) -> (Option<&str>, Option<&str>, Option<&str>) 
 /// Earlier runs of one drive.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// The values of each number of each test, with the start of their run.
-    values: BTreeMap<Number, Vec<(i64, f64)>>,
-    /// The ids of the runs.
-    runs: BTreeSet<String>,
+    /// The values of each number of each test, with the start of their run, by its id.
+    values: BTreeMap<Number, BTreeMap<String, (i64, f64)>>,
+    /// How far each run has come, by its id.
+    runs: BTreeMap<String, (bool, usize)>,
 }
 
 /// A number of a test: its id, and the place of its rule, [`HEADLINE`] or that of a further one behind it.
 type Number = (String, usize);
+
+/// The reason why a file of a run does not count.
+const COPY: &str = "one of the runs that are compared, or a copy";
 
 /// The place of the headline among the numbers of a test.
 pub(crate) const HEADLINE: usize = 0;
@@ -40,10 +43,11 @@ pub struct Variation {
 
 impl History {
     /// Adds `run`, where it is an earlier one of the drive of the `compared` runs under the firmware of the
-    /// first one: it started before the second one, and is neither of them.
+    /// first one: it started before the second one, and is neither of them. Of several copies of a run, the
+    /// one that has come farthest counts.
     ///
     /// # Errors
-    /// Returns why it was left out.
+    /// Returns why it was left out, or the copy of it that was added before.
     pub fn add(&mut self, run: &Run, compared: [&Run; 2]) -> Result<(), &'static str> {
         let [reference, judged] = compared;
         if identity(reference) != identity(run) {
@@ -59,13 +63,17 @@ impl History {
             return Err("invalid");
         }
         let is_compared = compared.iter().any(|compared| compared.head.id == run.head.id);
-        if is_compared || self.runs.contains(&run.head.id) {
-            return Err("one of the runs that are compared, or a copy");
+        let known = self.runs.get(&run.head.id).copied();
+        if is_compared || known.is_some_and(|known| known >= run.extent()) {
+            return Err(COPY);
         }
         if run.head.started_unix_ms >= judged.head.started_unix_ms {
             return Err("not started before the second run");
         }
-        self.runs.insert(run.head.id.clone());
+        self.runs.insert(run.head.id.clone(), run.extent());
+        for values in self.values.values_mut() {
+            values.remove(&run.head.id);
+        }
         for test in &reference.tests {
             let Some(same) = run.tests.iter().find(|same| same.test.id == test.test.id) else {
                 continue;
@@ -81,7 +89,8 @@ impl History {
                 let meters = group::other_meters(headline.metric, of_reference, of_run);
                 let Some(value) = headline.value.filter(|_| meters.is_none()) else { return };
                 let number = (test.test.id.clone(), place);
-                self.values.entry(number).or_default().push((run.head.started_unix_ms, value));
+                let value = (run.head.started_unix_ms, value);
+                self.values.entry(number).or_default().insert(run.head.id.clone(), value);
             };
             add(HEADLINE, &same.headline);
             for (place, score) in test.test.also.iter().enumerate() {
@@ -91,7 +100,7 @@ impl History {
                 }
             }
         }
-        Ok(())
+        if known.is_some() { Err(COPY) } else { Ok(()) }
     }
 
     /// Returns the number of runs.
@@ -101,7 +110,9 @@ impl History {
 
     /// Returns the variation of the number at `place` of the test `id`.
     pub(crate) fn variation(&self, id: &str, place: usize) -> Variation {
-        let mut values = self.values.get(&(id.to_owned(), place)).cloned().unwrap_or_default();
+        let values = self.values.get(&(id.to_owned(), place));
+        let mut values: Vec<(i64, f64)> =
+            values.into_iter().flat_map(|of| of.values().copied()).collect();
         values.sort_by_key(|(started, _)| *started);
         let values: Vec<f64> = values.into_iter().map(|(_, value)| value).collect();
         let limit = variation::limit(&values).map(f64::exp_m1);

@@ -20,7 +20,7 @@ pub fn once_each(runs: Vec<Run>) -> (Vec<Run>, Vec<RepeatedRun>) {
         let known = counted.iter_mut().find(|known| is_same(&runs[**known], run));
         match known {
             None => counted.push(place),
-            Some(known) if extent(run) > extent(&runs[*known]) => {
+            Some(known) if run.extent() > runs[*known].extent() => {
                 pairs.push((*known, place));
                 *known = place;
             }
@@ -37,9 +37,4 @@ fn is_same(a: &Run, b: &Run) -> bool {
     a.head.id == b.head.id
         && a.head.started_unix_ms == b.head.started_unix_ms
         && a.head.drive.fingerprint() == b.head.drive.fingerprint()
-}
-
-/// Returns how far a run has come: whether it has ended, and its steps.
-fn extent(run: &Run) -> (bool, usize) {
-    (run.complete, run.tests.iter().map(|test| test.points.len()).sum())
 }

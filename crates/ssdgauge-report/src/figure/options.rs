@@ -1,5 +1,6 @@
 //! Options of a report.
 
+use crate::analysis::batch::Batch;
 use crate::analysis::cohort::Cohort;
 use crate::analysis::notes::Notes;
 use crate::analysis::specification::Specification;
@@ -21,4 +22,6 @@ pub struct PageOptions {
     pub cohort: Option<Cohort>,
     /// Whether the page has the script that enlarges charts over time and sorts the answer.
     pub script: bool,
+    /// What the page of a batch of drives leads with.
+    pub batch: Option<Batch>,
 }

@@ -276,6 +276,11 @@ impl PointRun {
 }
 
 impl Run {
+    /// Returns how far the run has come: whether it has ended, and its steps.
+    pub(crate) fn extent(&self) -> (bool, usize) {
+        (self.complete, self.tests.iter().map(|test| test.points.len()).sum())
+    }
+
     /// Returns whether all results are those of a model.
     pub fn is_model(&self) -> bool {
         self.head.drive.is_model()

@@ -14,8 +14,8 @@ use crate::model::{Run, TestRun};
 use crate::page::head::{self, Head};
 use crate::page::kit::names::names_kept;
 use crate::page::{
-    answer, bar, caveats, endurance, fill_states, flag, grade, method, notes, quick, results,
-    sections, specification,
+    answer, bar, batch, caveats, endurance, fill_states, flag, grade, method, notes, quick,
+    results, sections, specification,
 };
 use crate::text::sanitize;
 use maud::{Markup, html};
@@ -62,6 +62,10 @@ impl<'a> Content<'a> {
             (Some(title), _) => title,
             (None, [run]) if is_quick(runs, options) => quick_look::headline(run),
             (None, _) => title,
+        };
+        let (title, dek) = match &options.batch {
+            Some(batch) => head::batch(batch),
+            None => (title, dek),
         };
         let ids = ids(&groups);
         let states = states::fill_states(runs, &drives);
@@ -117,6 +121,7 @@ impl<'a> Content<'a> {
                     @if self.drives.count() == 1 { (grade::line(&trust::of_runs(self.runs))) }
                     @if let Some(notes) = notes { (notes::byline(notes)) }
                 }
+                @if let Some(batch) = &self.options.batch { (batch::table(batch)) }
                 section aria-label="Answer" { (self.answer_table()) }
             }
             (bar::bar(&self.sections, &self.answer.order, &self.drives, &self.further()))
@@ -235,9 +240,9 @@ impl<'a> Content<'a> {
     }
 }
 
-/// A single quick run has a page of its own; with the notes of an editor it is a page like others.
+/// A single quick run has a page of its own; with the notes of an editor, or in a batch, it is a page like others.
 fn is_quick(runs: &[Run], options: &PageOptions) -> bool {
-    options.notes.is_none() && quick::fits(runs)
+    options.notes.is_none() && options.batch.is_none() && quick::fits(runs)
 }
 
 /// Returns the trust in each drive, by its number.

@@ -14,6 +14,22 @@ pub(crate) enum FleetAction {
     /// Print how the results of each drive change over its runs, and which drives are slower than the
     /// others of their model and firmware.
     Drift(DriftArguments),
+    /// Write one page of many drives, which leads with those that stand out, and a page of each drive.
+    Page(FleetPageArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetPageArguments {
+    /// Run files, and folders of them.
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) sources: Vec<PathBuf>,
+    /// File of the page of all drives. That of each drive is beside its run file, with the suffix .html.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// State run files that are named and do not exist on the page, with the last error in the log beside
+    /// them (suffix .log).
+    #[arg(long)]
+    pub(crate) expected: bool,
 }
 
 #[derive(Debug, Args)]

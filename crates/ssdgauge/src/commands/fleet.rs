@@ -1,6 +1,9 @@
 //! `ssdgauge fleet`: what the runs of many drives show about each of them.
 
 mod drift;
+mod judged;
+mod names;
+mod page;
 
 use crate::arguments::{FleetAction, FleetArguments};
 use crate::failure::Failure;
@@ -13,5 +16,6 @@ use crate::failure::Failure;
 pub(crate) fn execute(arguments: &FleetArguments) -> Result<(), Failure> {
     match &arguments.action {
         FleetAction::Drift(arguments) => drift::execute(arguments),
+        FleetAction::Page(arguments) => page::execute(arguments),
     }
 }

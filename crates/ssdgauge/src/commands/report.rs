@@ -77,6 +77,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         compare_labels: arguments.compare_labels,
         notes: arguments.notes.as_deref().map(|file| notes::read(file, &runs)).transpose()?,
         script: arguments.script,
+        batch: None,
         cohort: arguments.cohort.as_ref().map(|_| cohort::read(&cohort)).transpose()?,
     };
     if let Some(page) = &page {

@@ -222,9 +222,17 @@ fn figures(one: Option<&Watched>, width: usize) -> String {
     text
 }
 
-/// Returns how runs have ended, and their doubts, each with its drive: the last `room` of them.
+/// Returns how many runs have finished, the doubts, and how the other runs have ended, each with its drive:
+/// the last `room` of these lines, so that the most urgent ones are shown.
 fn remarks(all: &[Watched], width: usize, room: usize, look: Look) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
+    let has_finished =
+        |one: &&Watched| one.lost.is_none() && one.run.standing() == Standing::Finished;
+    let finished = all.iter().filter(has_finished).count();
+    if finished > 0 {
+        let text = format!("{finished} of {} finished", all.len());
+        lines.push(line(look, Role::Good, &fold::cut(&text, width)));
+    }
     for one in all {
         let doubts = one.run.findings().iter().filter(|one| one.finding.severity != Severity::Note);
         for record in doubts {
@@ -239,8 +247,7 @@ fn remarks(all: &[Watched], width: usize, room: usize, look: Look) -> Vec<Line<'
         let word = words::standing(standing);
         let (role, text) = match (&one.lost, standing) {
             (Some(failure), _) => (Role::Bad, sanitize_prose(&failure.error)),
-            (None, Standing::Running) => continue,
-            (None, Standing::Finished) => (Role::Good, word.to_owned()),
+            (None, Standing::Running | Standing::Finished) => continue,
             (None, Standing::Interrupted | Standing::Killed) => {
                 (Role::Bad, format!("{word} in {step}"))
             }

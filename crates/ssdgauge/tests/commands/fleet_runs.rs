@@ -87,3 +87,55 @@ fn a_comparison_with_too_short_a_history_says_so_and_fails_the_gate() {
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("a history is of one drive"));
 }
+
+/// Short runs of eight virtual drives, of which the fifth repeats reads.
+fn batch() -> Bench {
+    let bench = Bench::new();
+    for n in 1..=8 {
+        let slow =
+            if n == 5 { "&effects.read_retry_share=0.05&effects.read_retry_us=200" } else { "" };
+        let (target, out) = (format!("sim:tiny?seed={n}{slow}"), format!("quick-S{n}.ssdg"));
+        let label = format!("S{n}");
+        let line = ["run", "quick", &target, "--shorten", "10", "--label", &label, "--out", &out];
+        bench.print(&line);
+    }
+    bench
+}
+
+#[test]
+fn the_page_of_a_batch_leads_with_the_slow_drive_and_states_what_is_missing() {
+    let bench = batch();
+    std::fs::remove_file(bench.path("quick-S1.html")).unwrap();
+    let printed = bench.print(&["fleet", "page", ".", "-o", "batch.html"]);
+    assert_eq!(printed, "MODEL: 1 of 8 drives is slower than its peers: S5\n");
+    let page = std::fs::read_to_string(bench.path("batch.html")).unwrap();
+    assert!(page.contains("1 of 8 drives is slower than its peers: "), "{page}");
+    let link = |n: u32| page.find(&format!("<a href=\"./quick-S{n}.html\">S{n}</a>"));
+    assert!(link(5).unwrap() < link(1).unwrap(), "the slow one is first");
+    assert!(bench.path("quick-S1.html").exists(), "a page that was missing is written");
+
+    // A drive without a run, with the error in its log; one without a log; one with part of its run.
+    std::fs::write(bench.path("quick-S9.log"), "error: /dev/x is <used>\nhint: nothing\n").unwrap();
+    let part = rusqlite::Connection::open(bench.path("quick-S8.ssdg")).unwrap();
+    for table in ["interval", "reading", "finding", "property"] {
+        part.execute(&format!("DELETE FROM {table} WHERE step_id > 4"), []).unwrap();
+    }
+    part.execute("DELETE FROM step WHERE id > 4", []).unwrap();
+    drop(part);
+    let files = ["7", "8", "9", "10"].map(|n| format!("quick-S{n}.ssdg"));
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let line = [&["fleet", "page", "-o", "batch.html", "--expected"], &files[..]].concat();
+    let title = "4 drives: not judged beside each other; 3 have no complete run\n";
+    assert_eq!(bench.print(&line), format!("MODEL: {title}"));
+    let page = std::fs::read_to_string(bench.path("batch.html")).unwrap();
+    assert!(page.contains("error: /dev/x is &lt;used&gt;"));
+    assert!(page.contains("no run file and no error in a log: it has not begun"));
+    assert!(page.contains("unfinished"));
+
+    let without = [&["fleet", "page", "-o", "batch.html"], &files[..]].concat();
+    let output = bench.call(&without);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("2 of 4 run files could not be read"));
+    let output = bench.call(&["fleet", "page", ".", "-o", "quick-S1.ssdg"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+}

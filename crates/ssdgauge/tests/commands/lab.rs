@@ -8,25 +8,31 @@ fn has(program: &str) -> bool {
 }
 
 #[test]
-fn the_run_of_a_killed_job_and_of_a_failed_node_is_requeued_and_completed_without_a_step_twice() {
+fn two_nodes_complete_every_run_once_where_a_run_is_killed_and_a_node_fails_and_find_the_slow_drives()
+ {
     if !rustix::process::geteuid().is_root() || !has("slurmctld") || !has("slurmd") {
         println!("skipped: no Slurm, or not root");
         return;
     }
-    let bench = Bench::new();
+    let (bench, other) = (Bench::new(), Bench::new());
     let size = 64 << 20;
-    let Some(device) = Loop::attach(bench.folder.path(), size) else { return };
+    let Some(killed) = Loop::attach(bench.folder.path(), size) else { return };
+    let Some(failed) = Loop::attach(other.folder.path(), size) else { return };
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/try");
     let output = Command::new(script)
         .arg(env!("CARGO_BIN_EXE_ssdgauge"))
         .arg(bench.path("lab"))
-        .args([&format!("{}:{size}", device.name()), &device.path])
+        .args([&format!("{}:{size}", killed.name()), &killed.path])
+        .args([&format!("{}:{size}", failed.name()), &failed.path])
         .output()
         .unwrap();
     let printed = text(&output.stdout);
     assert!(output.status.success(), "{printed}{}", text(&output.stderr));
     let held = printed.lines().filter(|line| line.starts_with("ok: ")).count();
-    assert_eq!(held, 13, "{printed}");
+    assert_eq!(held, 14, "{printed}");
+    for drive in ["TLC-05", "QLC-03", "DC-04"] {
+        assert!(bench.path(&format!("lab/batch/quick-{drive}.html")).exists(), "{drive}");
+    }
 }
 
 #[test]

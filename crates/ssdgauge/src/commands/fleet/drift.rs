@@ -120,7 +120,7 @@ fn model_mark(is_model: bool) -> &'static str {
     if is_model { "MODEL " } else { "" }
 }
 
-fn drift_line(drift: &Drift) -> String {
+pub(super) fn drift_line(drift: &Drift) -> String {
     let percent = |share: f64| format!("{:+.1} %", 100.0 * share);
     let change = match drift.change {
         None => "no interval below 3 runs at different times".to_owned(),

@@ -135,6 +135,7 @@ fn several_runs_share_one_scale_and_show_the_same_step_from_its_start() {
         assert_eq!(spark(&row("first")), spark(&row("second")), "{lines:#?}");
         assert!(!spark(&row("first")).is_empty(), "{lines:#?}");
         assert!(lines.iter().any(|line| line.contains("third") && line.contains("interrupted in")));
+        assert!(lines.iter().any(|line| line.starts_with("2 of 3 finished")), "{lines:#?}");
     }
     // Moved back to a step that all three have, their sparklines are equal.
     let back = View { moved: -12, ..View::default() };
