@@ -46,12 +46,12 @@ fn the_lateness_of_an_open_loop_is_beside_its_results() {
     assert!(open["lateness_p99_us"].as_f64().unwrap() > 800_000.0, "{open}");
     assert!(open.get("service_histogram").is_none(), "the run file keeps it");
     let page = page(&runs, &PageOptions::default());
-    let late = "sent late: p50 2.70, p99";
+    let late = "sent late: p50 2.70\u{a0}µs, p99";
     // Below the result, and in the table for each of the two steps.
     assert_eq!(page.matches(late).count(), 3, "{late}");
-    assert!(page.contains("max 942,000\u{a0}µs; withheld 943 (latest step: fast)."));
+    assert!(page.contains("max 942\u{a0}ms; withheld 943 (latest step: fast)."));
     let summary = terminal_summary(&runs[0], 100, false);
-    assert!(summary.contains("  sent late: p50 2.70, p99"), "{summary}");
+    assert!(summary.contains("  sent late: p50 2.70 µs, p99"), "{summary}");
 }
 
 #[test]

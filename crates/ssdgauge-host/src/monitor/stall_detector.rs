@@ -270,7 +270,7 @@ mod tests {
         let text = &gaps.findings()[0].text;
         assert_eq!(
             text,
-            "the program was stopped 2 times, 2.5s in total, the longest for 2s at 1s of the step"
+            "the program was stopped 2 times, 2.50 s in total, the longest for 2 s at 1 s of the step"
         );
     }
 }

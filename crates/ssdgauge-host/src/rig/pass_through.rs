@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(check(vec![stream(128, transfer), stream(1_024, Operation::Trim)]), None);
         let (kind, text) = check(vec![stream(4, transfer), stream(256, transfer)]).unwrap();
         assert_eq!(kind, FindingKind::NotPassedThrough);
-        assert!(text.contains("requests of 256KiB") && text.contains("writes: 128KiB"), "{text}");
+        assert!(text.contains("requests of 256 KiB") && text.contains("writes: 128 KiB"), "{text}");
     }
 
     #[test]

@@ -78,7 +78,7 @@ fn an_error_has_the_line_and_a_remedy() {
         &["sequential requests of one size"],
     );
     check(&gap("think_time = \"1ms\", per_second = 10.0"), 9, &["closed loop", "remove it"]);
-    check(&gap("think_time = \"21s\""), 9, &["21s is out of range", "20s"]);
+    check(&gap("think_time = \"21s\""), 9, &["21 s is out of range", "20s"]);
     check(&gap("pulse = { on = \"1s\", off = \"0s\" }"), 9, &["off for 0", "pulse = {"]);
     check(&gap("pulse = { on = \"1s\" }"), 9, &["off"]);
     check(&gap("pulse = \"2s\""), 9, &["expected a table"]);

@@ -112,7 +112,7 @@ fn gaps_and_pauses_are_planned_and_carried_out() {
         (Some(Bytes(65_536)), stream.span.0.div_ceil(65_536))
     );
     let page = ssdgauge_report::page(std::slice::from_ref(&run), &Default::default());
-    for words in ["2s on and 2s off in turn", "1ms of think time", "a request every 64 KiB"] {
+    for words in ["2 s on and 2 s off in turn", "1 ms of think time", "a request every 64 KiB"] {
         assert!(page.replace('\u{a0}', " ").contains(words), "{words}");
     }
 }

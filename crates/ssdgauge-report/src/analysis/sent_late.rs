@@ -3,7 +3,7 @@
 use crate::model::{PointRun, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::OpenLoop;
+use ssdgauge_core::{OpenLoop, rounded};
 
 /// Returns a line for each open-loop stream of `point`.
 pub(crate) fn lines(point: &PointRun) -> Vec<String> {
@@ -31,15 +31,19 @@ pub(crate) fn latest(test: &TestRun) -> Option<String> {
 fn line(open: &OpenLoop, named: bool) -> String {
     let stream = if named { format!("{} ", open.stream) } else { String::new() };
     let mut line = format!(
-        "{stream}sent late: p50 {}, p99 {}, p99.9 {}, max {} µs; withheld {}",
-        number::optional(open.lateness_p50_us),
-        number::optional(open.lateness_p99_us),
-        number::optional(open.lateness_p999_us),
-        number::optional(open.lateness_max_us),
+        "{stream}sent late: p50 {}, p99 {}, p99.9 {}, max {}; withheld {}",
+        time(open.lateness_p50_us),
+        time(open.lateness_p99_us),
+        time(open.lateness_p999_us),
+        time(open.lateness_max_us),
         number::count(open.withheld)
     );
     if open.unsent > 0 {
         line.push_str(&format!(", never sent {}", number::count(open.unsent)));
     }
     line
+}
+
+fn time(us: Option<f64>) -> String {
+    us.map_or_else(|| number::NOTHING.to_owned(), rounded::latency)
 }

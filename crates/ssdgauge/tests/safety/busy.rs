@@ -77,7 +77,7 @@ fn a_run_on_a_drive_of_another_run_ends_with_75_or_waits_for_its_end() {
     // The limit of the wait ends it with the same code.
     let late = used.quick(&["--wait", "2s"], "late").output().unwrap();
     assert_eq!(late.status.code(), Some(75), "{}", text(&late));
-    assert!(text(&late).contains("waiting, at most 2s"), "{}", text(&late));
+    assert!(text(&late).contains("waiting, at most 2 s"), "{}", text(&late));
 
     // A run that waits can be interrupted; one that keeps waiting starts when the first one ends.
     let log = |name: &str| std::fs::read_to_string(used.bench.path(name)).unwrap_or_default();
