@@ -60,7 +60,7 @@ the_write_amplification_is_that_of_the_counters_of_the_drive() {
 a_counter_that_disagrees_with_the_run_is_a_finding() {
     drive=$(connected doubles)
     writes "$drive" DOUBLES
-    finds run.ssdg counter-drift 'this program sent 0.060 GB'
+    finds run.ssdg counter-drift 'this program sent 60.0 MB'
 }
 
 ip addr add 10.0.2.15/24 dev eth0

@@ -107,7 +107,7 @@ what_cannot_be_polled_uses_interrupts_and_says_so() {
     measured_run a.ssdg --polled --test commits --test long
     is 'the polled steps' "$(steps a.ssdg 'polled,%polled as requested')" 1
     is 'the steps with interrupts' "$(steps a.ssdg 'plain flags,%')" 1
-    finds a.ssdg not-polled 'splits requests of 1MiB'
+    finds a.ssdg not-polled 'splits requests of 1 MiB'
     at_least 'the number of flushes' "$(sql a.ssdg "SELECT sum(ios) FROM interval WHERE direction = 'flush'")" 10
     at_least 'the number of long requests' \
         "$(sql a.ssdg "SELECT sum(ios) FROM interval JOIN step ON step_id = step.id WHERE test_id = 'long'")" 10
@@ -218,7 +218,7 @@ commands_and_the_block_device_read_what_the_other_wrote() {
     cmp cached direct || fail 'the page cache has contents from before the commands'
     is 'the steps that were passed through' "$(steps a.ssdg 'NVMe pass-through,%passed through as requested')" 4
     is 'the steps on the block device' "$(steps a.ssdg 'plain flags,%')" 1
-    finds a.ssdg not-passed-through 'requests of 1MiB'
+    finds a.ssdg not-passed-through 'requests of 1 MiB'
     at_least 'the number of long requests' "$(requests a.ssdg long %)" 10
     is 'the number of errors' "$(sql a.ssdg 'SELECT sum(errors) FROM interval')" 0
     for test in 'mixed read' 'mixed write' 'commits flush' 'due read' 'trims trim'; do

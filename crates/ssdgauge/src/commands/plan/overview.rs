@@ -1,7 +1,7 @@
 //! The tests of a plan as a table: time, bytes and steps of each, and how many values are chosen.
 
 use crate::terminal::table::{self, Column, Fit};
-use ssdgauge_core::{PhaseKind, Test};
+use ssdgauge_core::{Nanos, PhaseKind, Test};
 use ssdgauge_lab::Estimate;
 
 const COLUMNS: [Column; 4] = [
@@ -20,7 +20,7 @@ pub(super) fn table(tests: &[(&Test, Estimate)], width: usize) -> String {
         };
         vec![
             format!("  {}{repetition}", test.id),
-            cost.time.expected.about(),
+            whole_seconds(cost.time.expected),
             cost.written.expected.about(),
             steps(test),
         ]
@@ -55,4 +55,9 @@ fn steps(test: &Test) -> String {
         words.push_str(", found by a search");
     }
     words
+}
+
+/// Returns an expected time in whole seconds: a forecast has no more digits.
+pub(super) fn whole_seconds(time: Nanos) -> String {
+    Nanos::from_secs(time.as_secs_f64().round().max(1.0) as u64).about()
 }

@@ -113,12 +113,16 @@ fn cost_lines(plan: &Plan, cost: &Estimate, drive: &DriveInfo, rates: &AssumedRa
         ));
         let fewest = estimate(&plan.first(least), drive.capacity, rates);
         let Estimate { time, written } = &fewest;
-        let (time, written) = (time.expected.about(), written.expected.about());
+        let (time, written) = (overview::whole_seconds(time.expected), written.expected.about());
         text.push_str(&line("", &format!("{least} times: {time} expected, writes {written}")));
         text.push_str(&line("", &format!("{most} times:")));
     }
     let Estimate { time, written } = cost;
-    let times = format!("{} expected, at most {}", time.expected.about(), time.at_most.about());
+    let times = format!(
+        "{} expected, at most {}",
+        overview::whole_seconds(time.expected),
+        time.at_most.about()
+    );
     text.push_str(&line("time", &times));
     text.push_str(&line("writes", &writes(written, drive)));
     if plan.verify {
@@ -198,7 +202,7 @@ fn test_text(test: &Test, cost: Estimate, listed: u32, all: bool) -> String {
     let (id, revision, title) = (&test.id, test.revision, &test.title);
     let mut text = format!("\n{id} (revision {revision}){repetition}: {title}\n");
     let Estimate { time, written } = cost;
-    let (time, written) = (time.expected.about(), written.expected.about());
+    let (time, written) = (overview::whole_seconds(time.expected), written.expected.about());
     text.push_str(&format!("  expected  {time}, writes {written}\n"));
     for phase in &test.phases {
         let kind = phase.kind.name();
