@@ -278,7 +278,7 @@ mod tests {
             let kinds: Vec<_> = seen.findings.iter().map(|finding| finding.kind).collect();
             assert_eq!(kinds, [FindingKind::CounterDrift], "{units}");
             assert!(seen.findings[0].advice.contains(words), "{}", seen.findings[0].advice);
-            assert!(seen.findings[0].text.contains("sent 0.512 GB"), "{}", seen.findings[0].text);
+            assert!(seen.findings[0].text.contains("sent 512 MB"), "{}", seen.findings[0].text);
         }
         // Within the granule, and too little for the counter to see.
         assert_eq!(steps(&[(Some((2_001_002, media)), sent)]).findings, []);
@@ -301,7 +301,7 @@ mod tests {
         let seen = steps(&[(Some((2_001_001, media + 512_000_000)), 0)]);
         let [finding] = seen.findings.as_slice() else { panic!("{:?}", seen.findings) };
         assert_eq!(finding.kind, FindingKind::CounterDrift);
-        assert!(finding.text.contains("rose by 0.512 GB"), "{}", finding.text);
+        assert!(finding.text.contains("rose by 512 MB"), "{}", finding.text);
         assert!(finding.text.contains("wrote nothing: a late update, or another writer"));
         assert!(finding.advice.contains("look for other writers"), "{}", finding.advice);
         assert_eq!(steps(&[(Some((2_000_001, media)), 0)]).findings, []);
@@ -376,7 +376,7 @@ mod tests {
         let without = recorded(1_000_000 * 512);
         assert_eq!(without.findings[0].kind, FindingKind::CounterDrift);
         let text = &without.findings[0].text;
-        assert!(text.contains("this program sent 0.520 GB with metadata"), "{text}");
+        assert!(text.contains("this program sent 520 MB with metadata"), "{text}");
     }
 
     #[test]
