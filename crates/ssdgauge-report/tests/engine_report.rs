@@ -51,7 +51,7 @@ fn the_lateness_of_an_open_loop_is_beside_its_results() {
     assert_eq!(page.matches(late).count(), 3, "{late}");
     assert!(page.contains("max 942\u{a0}ms; withheld 943 (latest step: fast)."));
     let summary = terminal_summary(&runs[0], 100, false);
-    assert!(summary.contains("  sent late: p50 2.70 µs, p99"), "{summary}");
+    assert!(summary.contains("  sent late: p50 2.70 us, p99"), "{summary}");
 }
 
 #[test]
