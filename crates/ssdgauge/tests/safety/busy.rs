@@ -88,7 +88,7 @@ fn a_run_on_a_drive_of_another_run_ends_with_75_or_waits_for_its_end() {
     let mut stopped = start("stopped");
     let mut second = start("second");
     wait_until("both wait", || {
-        ["stopped", "second"].iter().all(|name| log(name).contains("waiting, at most 10min"))
+        ["stopped", "second"].iter().all(|name| log(name).contains("waiting, at most 10 min"))
     });
     interrupt(&stopped);
     assert!(!stopped.wait().unwrap().success());
