@@ -13,6 +13,7 @@ pub mod io_errors;
 mod load;
 mod namespace;
 mod nvme_status;
+mod open_loop;
 mod outcome;
 mod pace;
 mod pass_through;

@@ -12,11 +12,11 @@ pub use ring::read_beginning;
 use crate::load::{Allowance, Assignment, MAX_FAULTS};
 use crate::namespace::Namespace;
 use crate::nvme_status;
-use crate::pace::{Lag, Pace};
+use crate::open_loop::OpenLoop;
 use crate::pauses::{Hold, Pause, Pauses};
 use crate::recorder::{Fault, ThreadRecorder};
 use crate::verification::{Expected, WriteBuffer};
-use ssdgauge_core::{Direction, LatencyClock, Request, RequestSource};
+use ssdgauge_core::{Direction, Request, RequestSource};
 use ssdgauge_os::clock::Clock;
 use std::io;
 
@@ -42,7 +42,7 @@ pub(crate) fn run(
     mut recorder: ThreadRecorder,
 ) {
     let mut state = CommandLoop::new(&mut assignment, namespace);
-    if state.pace.is_some() {
+    if state.open_loop.is_some() {
         ssdgauge_os::thread::precise_timers();
     }
     let failure = loop {
@@ -56,7 +56,7 @@ pub(crate) fn run(
             crate::waiting::wait(pause, end, &assignment.stop_signal, &mut recorder);
             continue;
         }
-        if state.in_flight == 0 && (state.stopping || state.pace.is_none()) {
+        if state.in_flight == 0 && (state.stopping || state.open_loop.is_none()) {
             break None;
         }
         if assignment.stop_signal.is_abandoned() {
@@ -65,7 +65,7 @@ pub(crate) fn run(
             let failure = Some("abandoned: the drive does not respond".into());
             return recorder.finish(state.enters, state.last_completion, failure, false);
         }
-        if let Err(error) = state.enter(&assignment, &ring) {
+        if let Err(error) = state.enter(&ring) {
             break Some(format!("io_uring_enter: {error}"));
         }
         state.reap(&assignment, &mut ring, &mut recorder);
@@ -96,12 +96,7 @@ struct CommandLoop {
     last_completion: u64,
     stopping: bool,
     budget_exhausted: bool,
-    pace: Option<Pace>,
-    sent: u64,
-    last_blocked: u64,
-    next_age_check: u64,
-    lag: Option<Lag>,
-    timed_out: bool,
+    open_loop: Option<OpenLoop>,
     pauses: Option<Pauses>,
     /// What comes before the next request, once nothing is in flight.
     hold: Option<Hold>,
@@ -129,12 +124,7 @@ impl CommandLoop {
             last_completion: assignment.start,
             stopping: false,
             budget_exhausted: false,
-            pace: assignment.pace(),
-            sent: 0,
-            last_blocked: 0,
-            next_age_check: 0,
-            lag: None,
-            timed_out: false,
+            open_loop: OpenLoop::of(assignment),
             pauses: assignment.pauses.clone(),
             hold: None,
             flushing: false,
@@ -152,17 +142,16 @@ impl CommandLoop {
     ) {
         let now = self.clock.now();
         recorder.advance_to(now);
-        self.timed_out |= now >= assignment.deadline;
-        self.stopping |= self.timed_out || assignment.stop_signal.is_stopping();
+        let is_over = match &mut self.open_loop {
+            Some(open_loop) => open_loop.times_out(now),
+            None => now >= assignment.deadline,
+        };
+        self.stopping |= is_over || assignment.stop_signal.is_stopping();
         for _ in 0..self.batch {
             if self.stopping || self.is_held(now, assignment, ring, recorder) {
                 return;
             }
-            let due = self.pace.as_ref().map(Pace::due);
-            if due.is_some_and(|due| due > now || due >= assignment.deadline) {
-                return;
-            }
-            if ring.is_full() {
+            if self.open_loop.as_ref().is_some_and(|open| !open.is_due(now)) || ring.is_full() {
                 return;
             }
             let Some(slot) = self.free.pop() else { return self.blocked(assignment, now) };
@@ -171,36 +160,12 @@ impl CommandLoop {
                 (self.stopping, self.budget_exhausted) = (true, true);
                 return;
             }
-            let begin = match (due, assignment.latency_clock) {
-                (Some(due), LatencyClock::Due) => due,
-                (Some(_), LatencyClock::Submission) | (None, _) => now,
-            };
+            let begin = self.open_loop.as_ref().map_or(now, |open| open.begin(now));
             let request = self.source.deal();
             self.push(assignment, ring, recorder, slot, Slot { begin, sent: now, request });
-            if let Some(due) = due {
-                self.sent_at(due, now, assignment, recorder);
-            }
+            let lags = self.open_loop.as_mut().is_some_and(|open| open.sent(now, recorder));
+            self.stop_where(lags, assignment);
         }
-    }
-
-    /// Counts a request of an open loop that was due at `due` and was sent at `now`.
-    fn sent_at(
-        &mut self,
-        due: u64,
-        now: u64,
-        assignment: &Assignment,
-        recorder: &mut ThreadRecorder,
-    ) {
-        self.sent += 1;
-        if due > self.last_blocked {
-            recorder.sent_late(now - due);
-            if self.pace.as_ref().is_some_and(|pace| pace.lags(now)) {
-                self.abort_for_lag(Lag::Host, assignment);
-            }
-        } else {
-            recorder.withheld(now - due);
-        }
-        self.pace.iter_mut().for_each(Pace::advance);
     }
 
     /// Returns whether nothing may be sent now: before a flush or a pause, until nothing is in flight, and
@@ -213,7 +178,7 @@ impl CommandLoop {
         ring: &mut CommandRing,
         recorder: &mut ThreadRecorder,
     ) -> bool {
-        if self.pace.is_some() || !(assignment.commits || self.pauses.is_some()) {
+        if self.open_loop.is_some() || !(assignment.commits || self.pauses.is_some()) {
             return false;
         }
         if self.flushing {
@@ -288,44 +253,35 @@ impl CommandLoop {
         debug_assert_eq!(self.in_flight + self.free.len(), self.slots.len(), "a slot is lost");
     }
 
-    /// Notes that no slot is free at `now`, and aborts an open loop if the drive lags.
+    /// Notes that no slot is free at `now`, and ends an open loop if the drive lags.
     #[cold]
     fn blocked(&mut self, assignment: &Assignment, now: u64) {
-        let Some(pace) = &self.pace else { return };
-        self.last_blocked = now;
-        let mut lags = pace.lags(now);
-        if now >= self.next_age_check {
-            self.next_age_check = now + pace.check_interval();
-            lags |= self.slots.iter().any(|slot| pace.is_lag(now - slot.begin));
-        }
-        if lags {
-            self.abort_for_lag(Lag::Device, assignment);
-        }
+        let begins = self.slots.iter().map(|slot| slot.begin);
+        let lags = self.open_loop.as_mut().is_some_and(|open| open.blocked(now, begins));
+        self.stop_where(lags, assignment);
     }
 
-    /// Ends all threads because of a lag; the first cause counts.
-    #[cold]
-    fn abort_for_lag(&mut self, lag: Lag, assignment: &Assignment) {
-        self.lag = self.lag.or(Some(lag));
-        self.stopping = true;
-        assignment.stop_signal.stop();
+    /// Ends all threads where drive or host `lags`.
+    #[inline]
+    fn stop_where(&mut self, lags: bool, assignment: &Assignment) {
+        if lags {
+            self.stopping = true;
+            assignment.stop_signal.stop();
+        }
     }
 
     /// Submits the queued commands. A closed loop waits for a completion if no slot is free, an open one
     /// until the next due time.
     #[inline]
-    fn enter(&mut self, assignment: &Assignment, ring: &CommandRing) -> io::Result<()> {
-        let (must_wait, time) = match &self.pace {
+    fn enter(&mut self, ring: &CommandRing) -> io::Result<()> {
+        let (must_wait, time) = match &self.open_loop {
             None => {
                 let is_held = self.hold.is_some() || self.flushing;
                 (self.free.is_empty() || self.stopping || is_held, None)
             }
-            Some(pace) => {
-                let next = match self.stopping || self.free.is_empty() {
-                    true => u64::MAX,
-                    false => pace.due().min(assignment.deadline),
-                };
-                let sleep = pace.sleep(self.clock.now(), next);
+            Some(open_loop) => {
+                let sends = !self.stopping && !self.free.is_empty();
+                let sleep = open_loop.sleep(self.clock.now(), sends);
                 if sleep.is_none() && self.queued == 0 {
                     std::hint::spin_loop();
                     return Ok(());
@@ -397,11 +353,9 @@ impl CommandLoop {
             if assignment.has_sizes {
                 recorder.transferred(request.direction, length);
             }
-            if let Some(pace) = &self.pace {
-                recorder.served(end - sent);
-                if pace.is_lag(end - sent) {
-                    self.abort_for_lag(Lag::Device, assignment);
-                }
+            if let Some(open_loop) = &mut self.open_loop {
+                let lags = open_loop.served(end - sent, recorder);
+                self.stop_where(lags, assignment);
             }
         }
     }
@@ -427,14 +381,8 @@ impl CommandLoop {
     /// Records the figures of an open loop; returns the end of the thread.
     fn conclude(&mut self, assignment: &Assignment, recorder: &mut ThreadRecorder) -> u64 {
         let mut last = self.last_completion;
-        if let Some(pace) = &mut self.pace {
-            recorder.open_loop.sent = self.sent;
-            recorder.open_loop.lag = self.lag;
-            if self.timed_out {
-                recorder.open_loop.unsent = pace.unsent(assignment.deadline);
-                // An open loop lasts until its deadline, even if no request is due shortly before it.
-                last = last.max(assignment.deadline);
-            }
+        if let Some(open_loop) = &mut self.open_loop {
+            last = open_loop.conclude(last, recorder);
         }
         if assignment.pauses.is_some() && self.stopping && !self.budget_exhausted {
             // A pause at the end of the time limit is part of the step.

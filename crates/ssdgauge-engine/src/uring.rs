@@ -12,13 +12,13 @@
 //!   submission, a latency of 1.4 µs would be reported as 0.08 µs.
 
 use crate::load::{Allowance, Assignment, Device, MAX_FAULTS};
-use crate::pace::{Lag, Pace};
+use crate::open_loop::OpenLoop;
 use crate::pauses::{Hold, Pauses};
 use crate::recorder::{Fault, ThreadRecorder};
 use crate::ring::{Resources, Ring};
 use crate::verification::{Expected, WriteBuffer};
 use io_uring::squeue;
-use ssdgauge_core::{Direction, LatencyClock, Operation, Request};
+use ssdgauge_core::{Direction, Operation, Request};
 use ssdgauge_os::clock::Clock;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -45,11 +45,11 @@ struct Slot {
 /// Runs one thread of a stream until its end.
 pub(crate) fn run(mut assignment: Assignment, mut ring: Ring, mut recorder: ThreadRecorder) {
     let mut state = RingLoop::new(&mut assignment);
-    if state.pace.is_some() {
+    if state.open_loop.is_some() {
         ssdgauge_os::thread::precise_timers();
     }
     let failure = loop {
-        match state.pace.is_some() {
+        match state.open_loop.is_some() {
             true => state.queue_due(&assignment, &mut ring, &mut recorder),
             false => state.queue_batch(&assignment, &mut ring),
         }
@@ -57,7 +57,7 @@ pub(crate) fn run(mut assignment: Assignment, mut ring: Ring, mut recorder: Thre
             state.carry_out_hold(&assignment, &mut recorder);
             continue;
         }
-        if state.in_flight == 0 && (state.stopping || state.pace.is_none()) {
+        if state.in_flight == 0 && (state.stopping || state.open_loop.is_none()) {
             break None;
         }
         if assignment.stop_signal.is_abandoned() {
@@ -66,14 +66,14 @@ pub(crate) fn run(mut assignment: Assignment, mut ring: Ring, mut recorder: Thre
             let failure = Some("abandoned: the drive does not respond".into());
             return recorder.finish(state.enters, state.last_completion, failure, false);
         }
-        let entered = match state.pace.is_some() {
-            true => state.enter_until_due(&assignment, &ring),
+        let entered = match state.open_loop.is_some() {
+            true => state.enter_until_due(&ring),
             false => state.enter(&ring),
         };
         if let Err(error) = entered {
             break Some(format!("io_uring_enter: {error}"));
         }
-        match (state.pace.is_some(), state.has_sizes) {
+        match (state.open_loop.is_some(), state.has_sizes) {
             (true, true) => state.reap::<true, true>(&assignment, &mut ring, &mut recorder),
             (true, false) => state.reap::<true, false>(&assignment, &mut ring, &mut recorder),
             (false, true) => state.reap::<false, true>(&assignment, &mut ring, &mut recorder),
@@ -82,14 +82,8 @@ pub(crate) fn run(mut assignment: Assignment, mut ring: Ring, mut recorder: Thre
     };
     let (enters, mut last, budget_exhausted) =
         (state.enters, state.last_completion, state.budget_exhausted);
-    if let Some(pace) = &mut state.pace {
-        recorder.open_loop.sent = state.sent;
-        recorder.open_loop.lag = state.lag;
-        if state.timed_out {
-            recorder.open_loop.unsent = pace.unsent(assignment.deadline);
-            // An open loop lasts until its deadline, even if no request is due shortly before it.
-            last = last.max(assignment.deadline);
-        }
+    if let Some(open_loop) = &mut state.open_loop {
+        last = open_loop.conclude(last, &mut recorder);
     }
     if assignment.pauses.is_some() && state.stopping && !state.budget_exhausted {
         // A pause at the end of the time limit is part of the step.
@@ -143,16 +137,7 @@ struct RingLoop {
     last_completion: u64,
     stopping: bool,
     budget_exhausted: bool,
-    /// The due times of an open loop.
-    pace: Option<Pace>,
-    sent: u64,
-    /// The last time at which no slot was free: requests due before it are late because of the
-    /// drive.
-    last_blocked: u64,
-    /// When the age of the requests in flight is compared with the limit again.
-    next_age_check: u64,
-    lag: Option<Lag>,
-    timed_out: bool,
+    open_loop: Option<OpenLoop>,
     /// Whether the thread stops sending at times: for flushes behind its writes, or for pauses.
     holds: bool,
     pauses: Option<Pauses>,
@@ -201,12 +186,7 @@ impl RingLoop {
             last_completion: assignment.start,
             stopping: false,
             budget_exhausted: false,
-            pace: assignment.pace(),
-            sent: 0,
-            last_blocked: 0,
-            next_age_check: 0,
-            lag: None,
-            timed_out: false,
+            open_loop: OpenLoop::of(assignment),
             holds: assignment.commits || assignment.pauses.is_some(),
             pauses: assignment.pauses.clone(),
             start: assignment.start,
@@ -224,19 +204,17 @@ impl RingLoop {
     ) {
         let now = self.clock.now();
         recorder.advance_to(now);
-        self.timed_out |= now >= assignment.deadline;
-        self.stopping |= self.timed_out || assignment.stop_signal.is_stopping();
-        let Some(mut pace) = self.pace.take() else { return };
+        let Some(mut open_loop) = self.open_loop.take() else { return };
+        self.stopping |= open_loop.times_out(now) || assignment.stop_signal.is_stopping();
         let mut queue = ring.queues.submission();
         for _ in 0..self.batch {
-            if self.stopping || pace.due() > now || pace.due() >= assignment.deadline {
-                break;
-            }
-            if queue.is_full() {
+            if self.stopping || !open_loop.is_due(now) || queue.is_full() {
                 break;
             }
             let Some(slot) = self.free.pop() else {
-                self.blocked(&pace, assignment, now);
+                let begins = self.slots.iter().map(|slot| slot.begin);
+                let lags = open_loop.blocked(now, begins);
+                self.stop_where(lags, assignment);
                 break;
             };
             if !self.allowance.take(&self.source) {
@@ -244,61 +222,29 @@ impl RingLoop {
                 (self.stopping, self.budget_exhausted) = (true, true);
                 break;
             }
-            let begin = match assignment.latency_clock {
-                LatencyClock::Due => pace.due(),
-                LatencyClock::Submission => now,
-            };
-            self.push(&mut queue, &ring.resources, slot, begin, now);
-            self.sent += 1;
-            let late = now - pace.due();
-            if pace.due() > self.last_blocked {
-                recorder.sent_late(late);
-                if pace.lags(now) {
-                    self.abort_for_lag(Lag::Host, assignment);
-                }
-            } else {
-                recorder.withheld(late);
-            }
-            pace.advance();
+            self.push(&mut queue, &ring.resources, slot, open_loop.begin(now), now);
+            let lags = open_loop.sent(now, recorder);
+            self.stop_where(lags, assignment);
         }
-        self.pace = Some(pace);
+        self.open_loop = Some(open_loop);
     }
 
-    /// Notes that no slot is free at `now`, and aborts if the drive lags: the next request is too
-    /// late, or one in flight is. The latter shows before it completes only because all slots are
-    /// in use, so that all of them are requests in flight.
-    #[cold]
-    fn blocked(&mut self, pace: &Pace, assignment: &Assignment, now: u64) {
-        self.last_blocked = now;
-        let mut lags = pace.lags(now);
-        if now >= self.next_age_check {
-            self.next_age_check = now + pace.check_interval();
-            lags |= self.slots.iter().any(|slot| pace.is_lag(now - slot.begin));
-        }
+    /// Ends all threads where drive or host `lags`.
+    #[inline]
+    fn stop_where(&mut self, lags: bool, assignment: &Assignment) {
         if lags {
-            self.abort_for_lag(Lag::Device, assignment);
+            self.stopping = true;
+            assignment.stop_signal.stop();
         }
-    }
-
-    /// Ends all threads because of a lag; the first cause counts.
-    #[cold]
-    fn abort_for_lag(&mut self, lag: Lag, assignment: &Assignment) {
-        self.lag = self.lag.or(Some(lag));
-        self.stopping = true;
-        assignment.stop_signal.stop();
     }
 
     /// Submits the queued requests, and waits for a completion or the next due time.
     #[inline]
-    fn enter_until_due(&mut self, assignment: &Assignment, ring: &Ring) -> io::Result<()> {
-        let Some(pace) = &self.pace else { return Ok(()) };
-        let now = self.clock.now();
+    fn enter_until_due(&mut self, ring: &Ring) -> io::Result<()> {
+        let Some(open_loop) = &self.open_loop else { return Ok(()) };
         // Without a free slot, or after the end, it waits for a completion alone.
-        let next = match self.stopping || self.free.is_empty() {
-            true => u64::MAX,
-            false => pace.due().min(assignment.deadline),
-        };
-        let sleep = pace.sleep(now, next);
+        let sends = !self.stopping && !self.free.is_empty();
+        let sleep = open_loop.sleep(self.clock.now(), sends);
         // A polled ring needs calls for as long as requests are in flight, and waits in none.
         let is_polled = ring.is_polled();
         if self.queued == 0 && (self.in_flight == 0 || !is_polled) {
@@ -420,15 +366,6 @@ impl RingLoop {
         }
     }
 
-    /// Records the service time of a request of an open loop, and aborts if the drive lags.
-    #[inline(never)]
-    fn served(&mut self, assignment: &Assignment, recorder: &mut ThreadRecorder, ticks: u64) {
-        recorder.served(ticks);
-        if self.pace.as_ref().is_some_and(|pace| pace.is_lag(ticks)) {
-            self.abort_for_lag(Lag::Device, assignment);
-        }
-    }
-
     /// Records what has completed, and frees its slots. Compiled for each kind of loop: without the work
     /// of an open loop, a request of a closed loop takes 207 instructions instead of 243
     /// (docs/performance.md).
@@ -471,8 +408,9 @@ impl RingLoop {
                 if HAS_SIZES {
                     recorder.transferred(request.direction, u64::from(request.length));
                 }
-                if OPEN_LOOP {
-                    self.served(assignment, recorder, end - sent);
+                if OPEN_LOOP && let Some(open_loop) = &mut self.open_loop {
+                    let lags = open_loop.served(end - sent, recorder);
+                    self.stop_where(lags, assignment);
                 }
             } else {
                 let result = if length < 0 { Err(-length) } else { Ok(length as usize) };

@@ -14,6 +14,7 @@ mod open;
 mod pass_through;
 mod polling;
 mod prepare;
+mod queue_limits;
 mod replay;
 mod stamped;
 mod timed;

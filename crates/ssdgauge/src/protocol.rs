@@ -2,9 +2,8 @@
 
 use crate::arguments::{PlanOptions, ReplayOptions};
 use crate::failure::{Failure, FailureKind};
-use crate::pass_through;
-use crate::polling;
 use crate::replay_streams::ReplayStreams;
+use crate::request_path;
 use crate::suite_options::{DEFAULT_SIZE, find_suite, planner_options_from, size_for};
 use crate::target::SizeRequest;
 use crate::trace_file::{self, TraceInput};
@@ -84,8 +83,7 @@ impl Protocol {
         match self {
             Protocol::Suite(suite) => {
                 let plan = ssdgauge_lab::plan(suite, drive, &planner)?;
-                polling::check(&plan, drive)?;
-                pass_through::check(&plan, drive)?;
+                request_path::check(&plan, drive)?;
                 Ok(plan)
             }
             Protocol::Trace(trace) => {
@@ -96,20 +94,7 @@ impl Protocol {
                         "nothing was written; omit --verify",
                     ));
                 }
-                if options.polled {
-                    return Err(Failure::new(
-                        FailureKind::Usage,
-                        "the completions of a replay come by interrupts",
-                        "nothing was written; omit --polled",
-                    ));
-                }
-                if options.pass_through {
-                    return Err(Failure::new(
-                        FailureKind::Usage,
-                        "the requests of a replay go through the block layer",
-                        "nothing was written; omit --pass-through",
-                    ));
-                }
+                request_path::check_replay(options.request_path())?;
                 let replay = trace.replay(drive, u64::from(options.shorten.max(1)))?;
                 let fills = trace.fill || drive.kind == TargetKind::File;
                 let fill = fills.then(|| trace_file::range(drive));

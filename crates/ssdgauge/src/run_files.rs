@@ -1,7 +1,7 @@
 //! Run files by name, and those below folders; read side by side.
 
 use crate::failure::{Failure, FailureKind};
-use crate::terminal;
+use crate::{in_parallel, terminal};
 use indicatif::{ProgressBar, ProgressStyle};
 use ssdgauge_report::Run;
 use std::path::{Path, PathBuf};
@@ -65,12 +65,9 @@ pub(crate) fn for_each_run<T: Send>(
     let mut exported = 0;
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     for some in inputs.chunks(at_once) {
-        let results: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = some.iter().map(|path| scope.spawn(move || one(path))).collect();
-            threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
-        });
+        let results = in_parallel::map(some.iter().collect(), one);
         for (path, result) in some.iter().zip(results) {
-            match result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)) {
+            match result {
                 Ok(result) => {
                     take(result);
                     exported += 1;

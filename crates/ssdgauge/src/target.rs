@@ -3,8 +3,8 @@
 use crate::arguments::ConsentOptions;
 use crate::failure::{Failure, FailureKind};
 use crate::process::StopFlag;
-use crate::{polling, request_log, suggestion, terminal, text_file};
-use ssdgauge_core::{Bytes, DriveChange, DriveInfo, Plan, Rig};
+use crate::{request_log, request_path, suggestion, terminal, text_file};
+use ssdgauge_core::{Bytes, DriveChange, DriveInfo, Plan, RequestPath, Rig};
 use ssdgauge_guard::{
     Candidate, Continued, LookPlace, Refusal, TargetError, TargetOptions, TargetPlace,
 };
@@ -227,7 +227,8 @@ impl Target {
                 let mut rig = LinuxRig::open_with(*candidate, &options, seed)?;
                 rig.stop_on(stop.flag());
                 if plan.polled {
-                    rig.poll().map_err(polling::refused)?;
+                    rig.poll()
+                        .map_err(|cause| request_path::refused(RequestPath::Polled, cause))?;
                 }
                 let meters = rig.attach(meters)?;
                 if let Some(path) = log_ios {

@@ -3,14 +3,13 @@
 use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
-use crate::{output, terminal};
+use crate::{in_parallel, output, terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{Finding, Nanos, Phase, Plan, Rig, Step, Test};
 use ssdgauge_lab::{Completion, SecondSummary, Watcher};
 use ssdgauge_runfile::{Opening, Writer};
 use ssdgauge_sim::VirtualRig;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A run of a virtual drive that is to be carried out.
@@ -41,29 +40,10 @@ pub(crate) fn run_all(
     again: &str,
 ) -> Result<(), Failure> {
     let progress = RunsProgress::new(runs.iter().map(|run| run.plan.steps().count()).sum());
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(runs.len());
-    let queue = Mutex::new(runs);
-    let failures: Mutex<Vec<Failure>> = Mutex::new(Vec::new());
-    let next = || queue.lock().map(|mut runs| runs.pop()).unwrap_or_default();
-    let record = |failure: Failure| {
-        if let Ok(mut failures) = failures.lock() {
-            failures.push(failure);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while let Some(run) = next() {
-                    if let Err(failure) = run_one(run, &progress, stop, now, again) {
-                        record(failure);
-                    }
-                }
-            });
-        }
-    });
+    let runs: Vec<VirtualRun> = runs.into_iter().rev().collect();
+    let results = in_parallel::map(runs, |run| run_one(run, &progress, stop, now, again));
     progress.finish();
-    let failures = failures.into_inner().unwrap_or_default();
-    failures.into_iter().next().map_or(Ok(()), Err)
+    results.into_iter().collect()
 }
 
 fn run_one(

@@ -16,6 +16,15 @@ pub enum RequestPath {
 }
 
 impl RequestPath {
+    /// Returns the path of measured loads with polled completions, or passed through as NVMe commands.
+    pub fn chosen(polled: bool, pass_through: bool) -> RequestPath {
+        match (pass_through, polled) {
+            (true, _) => RequestPath::PassThrough,
+            (false, true) => RequestPath::Polled,
+            (false, false) => RequestPath::Interrupts,
+        }
+    }
+
     /// Returns its name in lists of what distinguishes results.
     pub fn name(self) -> &'static str {
         match self {
@@ -29,10 +38,6 @@ impl RequestPath {
 impl Plan {
     /// Returns how the requests of its measured loads reach the drive.
     pub fn request_path(&self) -> RequestPath {
-        match (self.pass_through, self.polled) {
-            (true, _) => RequestPath::PassThrough,
-            (false, true) => RequestPath::Polled,
-            (false, false) => RequestPath::Interrupts,
-        }
+        RequestPath::chosen(self.polled, self.pass_through)
     }
 }

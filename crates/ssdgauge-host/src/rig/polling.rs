@@ -1,11 +1,12 @@
 //! Polled completions: where they are possible, and which requests they do not reach.
 
 use super::LinuxRig;
+use super::queue_limits::{PAGE, QueueLimits};
 use ssdgauge_core::{
     Bytes, DriveInfo, Finding, FindingKind, Operation, Severity, Stream, TargetKind, Workload,
 };
 use ssdgauge_engine::{RingChoice, RingFlags, WholeRequests};
-use ssdgauge_os::sysfs::{attribute, block_device_of};
+use ssdgauge_os::sysfs::block_device_of;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -34,7 +35,7 @@ pub fn check_polling(drive: &DriveInfo) -> Result<(), String> {
 
 /// Checks the queue of the device whose folder in sysfs is `folder`.
 fn check_queue(folder: Option<&Path>, target: &str) -> Result<(), String> {
-    let polls = folder.and_then(|folder| attribute(&folder.join("queue/io_poll")));
+    let polls = folder.and_then(|folder| QueueLimits::of(folder).text("io_poll"));
     match polls.as_deref() {
         Some("1") => Ok(()),
         Some(_) | None => Err(format!("the queue of {target} does not support polling")),
@@ -85,18 +86,13 @@ impl LinuxRig {
     }
 }
 
-/// The bytes of a page, which is a segment of a request of its own where no neighbour follows it in memory.
-const PAGE: u64 = 4_096;
-
 /// Returns the requests that the kernel does not split for the device whose folder in sysfs is `folder`.
 /// Without a limit there, one page counts as the longest.
 fn whole_requests(folder: &Path) -> WholeRequests {
-    let limit = |name: &str| {
-        attribute(&folder.join("queue").join(name)).and_then(|text| text.parse::<u64>().ok())
-    };
-    let by_length = limit("max_sectors_kb").map_or(PAGE, |most| most << 10);
-    let by_segments = limit("max_segments").map_or(PAGE, |most| most.saturating_mul(PAGE));
-    let boundary = limit("chunk_sectors").unwrap_or(0).saturating_mul(512);
+    let limits = QueueLimits::of(folder);
+    let by_length = limits.length("max_sectors_kb");
+    let by_segments = limits.number("max_segments").unwrap_or(1).saturating_mul(PAGE);
+    let boundary = limits.number("chunk_sectors").unwrap_or(0).saturating_mul(512);
     WholeRequests { longest: Bytes(by_length.min(by_segments)), boundary: Bytes(boundary) }
 }
 
@@ -121,6 +117,7 @@ fn split_requests(workload: &Workload, whole: WholeRequests) -> Option<Finding> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rig::queue_limits;
     use ssdgauge_core::Engine;
 
     #[test]
@@ -150,21 +147,17 @@ mod tests {
     #[test]
     fn the_limits_of_a_queue_are_those_of_the_kernel() {
         let root = tempfile::tempdir().unwrap();
-        let folder = root.path().join("queue");
-        std::fs::create_dir_all(&folder).unwrap();
         let whole = |longest, boundary| WholeRequests {
             longest: Bytes(longest),
             boundary: Bytes(boundary),
         };
         assert_eq!(whole_requests(root.path()), whole(4_096, 0));
-        for (name, text) in
-            [("max_sectors_kb", "512"), ("max_segments", "127"), ("chunk_sectors", "0")]
-        {
-            std::fs::write(folder.join(name), text).unwrap();
-        }
+        let attributes =
+            [("max_sectors_kb", "512"), ("max_segments", "127"), ("chunk_sectors", "0")];
+        queue_limits::tests::write(root.path(), &attributes);
         assert_eq!(whole_requests(root.path()), whole(127 * 4_096, 0));
-        std::fs::write(folder.join("max_segments"), "65535").unwrap();
-        std::fs::write(folder.join("chunk_sectors"), "256").unwrap();
+        let attributes = [("max_segments", "65535"), ("chunk_sectors", "256")];
+        queue_limits::tests::write(root.path(), &attributes);
         assert_eq!(whole_requests(root.path()), whole(512 << 10, 128 << 10));
     }
 

@@ -2,12 +2,12 @@
 
 use crate::arguments::{self, ConsentOptions};
 use crate::failure::{Failure, FailureKind};
-use crate::{pass_through, polling, terminal};
+use crate::{request_path, terminal};
 use serde_json::json;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
-    KernelQueue, Nanos, OpenLoop, Preparation, Reading, Rig, RigError, Sink, Stream, Until,
-    Workload,
+    KernelQueue, Nanos, OpenLoop, Preparation, Reading, RequestPath, Rig, RigError, Sink, Stream,
+    Until, Workload,
 };
 use ssdgauge_guard::{Candidate, LookPlace, TargetOptions, TargetPlace, check_answer};
 use ssdgauge_host::LinuxRig;
@@ -24,7 +24,7 @@ pub(crate) fn execute(arguments: &arguments::BenchArguments) -> Result<(), Failu
     // The clock is calibrated first: a single run has no warm-up in which that could happen.
     rig.settle();
     if arguments.polled {
-        rig.poll().map_err(polling::refused)?;
+        rig.poll().map_err(|cause| request_path::refused(RequestPath::Polled, cause))?;
     }
     if let Some(path) = &arguments.log_ios {
         crate::request_log::start(&mut rig, path)?;
@@ -69,13 +69,8 @@ fn check_block_size(block: Bytes, drive: &DriveInfo) -> Result<(), Failure> {
 
 /// Refuses polled completions and pass-through that `drive` does not have, before anything is written.
 fn check_path(arguments: &arguments::BenchArguments, drive: &DriveInfo) -> Result<(), Failure> {
-    if arguments.polled {
-        polling::check_drive(drive)?;
-    }
-    if arguments.pass_through {
-        pass_through::check_drive(drive)?;
-    }
-    Ok(())
+    let path = RequestPath::chosen(arguments.polled, arguments.pass_through);
+    request_path::check_drive(path, drive)
 }
 
 /// Opens and fills the target; returns the rig and the size of the tested range.

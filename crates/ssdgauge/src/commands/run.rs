@@ -16,7 +16,7 @@ use crate::protocol::Protocol;
 use crate::run_file_name::RunFileName;
 use crate::suite_options::{DEFAULT_SIZE, endurance_from, rates_from};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
-use crate::{meter_specs, pass_through, terminal};
+use crate::{meter_specs, request_path, terminal};
 use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan, TargetKind};
 use ssdgauge_lab::{Outlook, Suite, Watcher};
 use ssdgauge_runfile::{FindingRecord, Opening, RATED_ENDURANCE, RunFile};
@@ -304,7 +304,7 @@ fn resume_same(
             "nothing was written; continue it without --verify, or name another --out",
         ));
     }
-    pass_through::check_same(&options.plan, plan, file)?;
+    request_path::check_same(plan.request_path(), options.plan.request_path(), file)?;
     drop(run);
     let arguments = arguments::ResumeArguments {
         file: file.to_owned(),

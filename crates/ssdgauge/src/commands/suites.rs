@@ -2,6 +2,7 @@
 
 use crate::arguments;
 use crate::failure::Failure;
+use crate::in_parallel;
 use crate::provenance;
 use crate::suite_options::{DEFAULT_SIZE, find_suite};
 use crate::terminal::colour::{Paint, Role};
@@ -9,7 +10,7 @@ use crate::terminal::table::{self, Column, Fit};
 use crate::terminal::{self, width};
 use serde_json::json;
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
-use ssdgauge_lab::{Estimate, Options, Suite, built_in};
+use ssdgauge_lab::{Estimate, Options, Suite, built_in_ids, find_built_in};
 
 /// Prints all suites, or the tests of one.
 ///
@@ -17,9 +18,13 @@ use ssdgauge_lab::{Estimate, Options, Suite, built_in};
 ///
 /// Fails where there is no such suite.
 pub(crate) fn execute(arguments: &arguments::SuitesArguments) -> Result<(), Failure> {
+    let priced = |suite: Suite| Priced { cost: cost_on_1_tb(&suite), suite };
     let suites = match &arguments.suite {
-        Some(name) => vec![find_suite(name)?],
-        None => built_in(),
+        Some(name) => vec![priced(find_suite(name)?)],
+        None => {
+            let suites = in_parallel::map(built_in_ids(), |id| find_built_in(id).map(priced));
+            suites.into_iter().collect::<Result<_, _>>()?
+        }
     };
     if arguments.json {
         let list: Vec<_> = suites.iter().map(to_json).collect();
@@ -33,6 +38,12 @@ pub(crate) fn execute(arguments: &arguments::SuitesArguments) -> Result<(), Fail
     Ok(())
 }
 
+/// A suite, and what it costs on an NVMe client drive of 1 TB where it fits.
+struct Priced {
+    suite: Suite,
+    cost: Option<Estimate>,
+}
+
 /// The columns of the list.
 const COLUMNS: [Column; 4] = [
     Column::text("SUITE", Fit::Whole),
@@ -42,10 +53,9 @@ const COLUMNS: [Column; 4] = [
 ];
 
 /// Prints a line for each suite.
-fn print_list(suites: &[Suite]) {
+fn print_list(suites: &[Priced]) {
     let (width, paint) = (width::columns(), Paint::of_stdout());
-    let row = |suite: &Suite| {
-        let cost = cost_on_1_tb(suite);
+    let row = |Priced { suite, cost }: &Priced| {
         let cell = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         vec![
             paint.text(Role::Value, &suite.id),
@@ -85,10 +95,10 @@ fn cost_on_1_tb(suite: &Suite) -> Option<Estimate> {
     Some(ssdgauge_lab::estimate(&plan, drive.capacity, &ssdgauge_lab::assumed_rates(&drive)))
 }
 
-fn full_text(suite: &Suite) -> String {
+fn full_text(Priced { suite, cost }: &Priced) -> String {
     let Suite { id, revision, title, summary, source, .. } = suite;
     let mut text = format!("{id} (revision {revision}): {title}\n");
-    if let Some(Estimate { time, written }) = cost_on_1_tb(suite) {
+    if let Some(Estimate { time, written }) = cost {
         let (time, written) = (time.expected.about(), written.expected.about());
         text.push_str(&format!("On an NVMe client drive of 1 TB: {time}, writes {written}\n"));
     }
@@ -121,7 +131,7 @@ fn points_text(test: &ssdgauge_lab::TestRule) -> String {
     }
 }
 
-fn to_json(suite: &Suite) -> serde_json::Value {
+fn to_json(Priced { suite, cost }: &Priced) -> serde_json::Value {
     let test = |test: &ssdgauge_lab::TestRule| {
         json!({
             "id": test.id, "revision": test.revision, "title": test.title,
@@ -131,7 +141,7 @@ fn to_json(suite: &Suite) -> serde_json::Value {
             "chosen": test.chosen, "deviations": test.deviations,
         })
     };
-    let cost = cost_on_1_tb(suite).map(|cost| {
+    let cost = cost.map(|cost| {
         json!({
             "time_s": cost.time.expected.as_secs_f64(),
             "time_bound_s": cost.time.at_most.as_secs_f64(),
