@@ -161,7 +161,7 @@ fn not_contained(workload: &Workload, limits: CommandLimits) -> Option<Finding> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rig::queue_limits;
+    use crate::rig::queue_limits::fixture;
     use ssdgauge_core::{Engine, Operation};
 
     #[test]
@@ -179,9 +179,9 @@ mod tests {
             ("max_segments", "127"),
             ("discard_max_hw_bytes", "2199023255040"),
         ];
-        queue_limits::tests::write(root.path(), &attributes);
+        fixture::write(root.path(), &attributes);
         assert_eq!(command_limits(root.path(), Bytes(512)), limits(126 * 4_096, 2_199_023_255_040));
-        queue_limits::tests::write(root.path(), &[("max_hw_sectors_kb", "128")]);
+        fixture::write(root.path(), &[("max_hw_sectors_kb", "128")]);
         assert_eq!(command_limits(root.path(), Bytes(512)).longest, Bytes(128 << 10));
     }
 

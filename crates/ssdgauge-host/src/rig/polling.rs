@@ -117,7 +117,7 @@ fn split_requests(workload: &Workload, whole: WholeRequests) -> Option<Finding> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rig::queue_limits;
+    use crate::rig::queue_limits::fixture;
     use ssdgauge_core::Engine;
 
     #[test]
@@ -154,10 +154,10 @@ mod tests {
         assert_eq!(whole_requests(root.path()), whole(4_096, 0));
         let attributes =
             [("max_sectors_kb", "512"), ("max_segments", "127"), ("chunk_sectors", "0")];
-        queue_limits::tests::write(root.path(), &attributes);
+        fixture::write(root.path(), &attributes);
         assert_eq!(whole_requests(root.path()), whole(127 * 4_096, 0));
         let attributes = [("max_segments", "65535"), ("chunk_sectors", "256")];
-        queue_limits::tests::write(root.path(), &attributes);
+        fixture::write(root.path(), &attributes);
         assert_eq!(whole_requests(root.path()), whole(512 << 10, 128 << 10));
     }
 

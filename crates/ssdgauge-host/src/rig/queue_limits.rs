@@ -36,17 +36,12 @@ impl QueueLimits {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
+pub(super) mod fixture;
 
-    /// Writes `attributes` of a queue below `root`.
-    pub(in crate::rig) fn write(root: &Path, attributes: &[(&str, &str)]) {
-        let folder = root.join("queue");
-        std::fs::create_dir_all(&folder).unwrap();
-        for (name, text) in attributes {
-            std::fs::write(folder.join(name), text).unwrap();
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::fixture::write;
+    use super::*;
 
     #[test]
     fn limits_that_are_missing_or_no_numbers_have_a_page() {
