@@ -184,7 +184,11 @@ impl<'a> Progress<'a> {
     /// Returns the number of the step that ends, of all where that is known.
     fn number(&self) -> String {
         match self.steps {
-            Some(all) => format!("[{:>2}/{}{all}]", self.step, self.at_most()),
+            Some(all) => {
+                // The lines of all steps are aligned.
+                let digits = all.to_string().len().max(2);
+                format!("[{:>digits$}/{}{all}]", self.step, self.at_most())
+            }
             None => format!("[{:>2}]", self.step),
         }
     }

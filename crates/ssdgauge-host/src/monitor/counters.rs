@@ -132,7 +132,10 @@ pub(super) fn compare(compared: &Compared) -> Vec<Finding> {
         findings.push(Finding::new(
             FindingKind::Merged,
             Severity::Warning,
-            format!("the kernel merged {} requests with adjacent ones", count(merges)),
+            match merges {
+                1 => "the kernel merged a request with an adjacent one".to_owned(),
+                _ => format!("the kernel merged {} requests with adjacent ones", count(merges)),
+            },
             "the drive received fewer and larger requests than the test specifies: write 2 into \
              queue/nomerges of the drive in /sys/block",
         ));

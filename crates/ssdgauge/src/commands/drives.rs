@@ -53,11 +53,13 @@ pub(crate) fn print_slurm() {
     let drives = ssdgauge_guard::drives(&LookPlace::own_process());
     let drives: Vec<DriveRow> = drives.into_iter().map(DriveRow::new).collect();
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    terminal::print_data(&slurm(&drives, host.split('.').next().unwrap_or(&host)));
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    terminal::print_data(&slurm(&drives, host.split('.').next().unwrap_or(&host), processors));
 }
 
-/// Returns the lines of slurm.conf and gres.conf for `drives` of the machine `host`.
-fn slurm(drives: &[DriveRow], host: &str) -> String {
+/// Returns the lines of slurm.conf and gres.conf for `drives` of the machine `host`. Without the number of
+/// `processors`, Slurm assumes one, and runs one job at a time whatever number of drives there is.
+fn slurm(drives: &[DriveRow], host: &str, processors: usize) -> String {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let kind = |drive: &DriveRow| -> Option<String> {
         let serial = drive.confirm.as_deref().filter(|_| drive.can_be_confirmed())?;
@@ -68,9 +70,10 @@ fn slurm(drives: &[DriveRow], host: &str) -> String {
     let all: Vec<String> =
         kinds.iter().flat_map(|(_, kind)| kind).map(|kind| format!("ssd:{kind}:1")).collect();
     let mut text = String::from("# slurm.conf\nGresTypes=ssd\n");
+    let node = format!("NodeName={host} CPUs={processors}");
     match all.is_empty() {
-        true => text.push_str(&format!("NodeName={host}\n")),
-        false => text.push_str(&format!("NodeName={host} Gres={}\n", all.join(","))),
+        true => text.push_str(&format!("{node}\n")),
+        false => text.push_str(&format!("{node} Gres={}\n", all.join(","))),
     }
     text.push_str("\n# gres.conf\n");
     for (drive, kind) in kinds {
@@ -262,11 +265,11 @@ mod tests {
         let path = "/dev/sdb".to_owned();
         let used = Refusal::InUse { path, holder: "mounted at /\nName=ssd".to_owned() };
         let drives = [row("/dev/nvme0n1", "S4 X:1", Vec::new()), row("/dev/sdb", "S5", vec![used])];
-        let text = terminal::sanitize(&slurm(&drives, "node1"));
-        assert!(text.contains("NodeName=node1 Gres=ssd:S4-X-1:1\n"), "{text}");
+        let text = terminal::sanitize(&slurm(&drives, "node1", 8));
+        assert!(text.contains("NodeName=node1 CPUs=8 Gres=ssd:S4-X-1:1\n"), "{text}");
         assert!(text.contains("NodeName=node1 Name=ssd Type=S4-X-1 File=/dev/nvme0n1"), "{text}");
         assert!(text.contains("# /dev/sdb: ") && !text.contains("S5"), "{text}");
         assert!(text.lines().all(|line| !line.starts_with("Name=ssd")), "{text}");
-        assert!(slurm(&drives[1..], "node1").contains("NodeName=node1\n"));
+        assert!(slurm(&drives[1..], "node1", 8).contains("NodeName=node1 CPUs=8\n"));
     }
 }
