@@ -41,11 +41,12 @@ a_queue_that_polls_is_asked_for_its_completions() {
     done
 }
 
-# measured_run OPTION...: runs four loads on the drive into a.ssdg: both directions, flushes, due times, long requests.
-measured_run() {
-    cat >polled.toml <<'END'
+# Writes a suite of five loads, loads.toml: both directions, flushes behind writes, due times, trims, and long requests,
+# which the kernel splits and which are too long for a command. Fills use interrupts and the block device.
+loads() {
+    cat >loads.toml <<'END'
 [suite]
-id = "polled"
+id = "loads"
 revision = 1
 title = "A scenario"
 prepare = [{ fill = "sequential", span = "16MiB", block_size = "1MiB" }]
@@ -60,7 +61,7 @@ score = { mean_of = "iops" }
 id = "commits"
 revision = 1
 title = "Commits"
-stream = { access = "random", block_size = "4KiB", read_percent = 0, queue_depth = 1, span = "16MiB", sync = true, flush_every = 4 }
+stream = { access = "random", block_size = "4KiB", read_percent = 0, queue_depth = 2, span = "16MiB", sync = true, flush_every = 4 }
 until = { time = "1s" }
 score = { mean_of = "iops" }
 [[test]]
@@ -71,6 +72,13 @@ stream = { access = "random", block_size = "4KiB", read_percent = 100, per_secon
 until = { time = "1s" }
 score = { mean_of = "iops" }
 [[test]]
+id = "trims"
+revision = 1
+title = "Trims"
+stream = { access = "random", block_size = "64KiB", operation = "trim", queue_depth = 2, offset = "32MiB", span = "16MiB" }
+until = { time = "1s" }
+score = { mean_of = "iops" }
+[[test]]
 id = "long"
 revision = 1
 title = "Long requests"
@@ -78,7 +86,12 @@ stream = { access = "sequential", block_size = "1MiB", read_percent = 50, queue_
 until = { time = "1s" }
 score = { mean_of = "iops" }
 END
-    gauge 0 run polled.toml /dev/nvme0n1 --confirm POLLED --out "$@"
+}
+
+# polled_run OPTION...: runs loads on the first drive.
+polled_run() {
+    loads
+    gauge 0 run loads.toml /dev/nvme0n1 --confirm POLLED --out "$@"
 }
 
 # steps FILE WORDS: prints the number of its finished measured steps whose setup is like WORDS.
@@ -88,7 +101,7 @@ steps() {
 
 a_measured_run_is_polled_and_says_so() {
     before=$(interrupts)
-    measured_run a.ssdg --polled --test mixed --test due
+    polled_run a.ssdg --polled --test mixed --test due
     after=$(interrupts)
     is 'the polled steps' "$(steps a.ssdg 'polled,%polled as requested')" 2
     requests=$(sql a.ssdg "SELECT sum(ios) FROM interval JOIN step ON step_id = step.id WHERE phase_kind='measure'")
@@ -97,14 +110,14 @@ a_measured_run_is_polled_and_says_so() {
     gauge 0 report a.ssdg --json
     grep -q '"polled": *true' out || fail 'the JSON does not say that completions were polled'
     grep -q 'polled (IOPOLL)' a.html || fail 'the page does not say that completions were polled'
-    measured_run b.ssdg --test mixed
+    polled_run b.ssdg --test mixed
     gauge 2 compare a.ssdg b.ssdg
     says 'completions of one run were polled'
 }
 
 # Linux 6.1 tries a polled request that it has to split again without end.
 what_cannot_be_polled_uses_interrupts_and_says_so() {
-    measured_run a.ssdg --polled --test commits --test long
+    polled_run a.ssdg --polled --test commits --test long
     is 'the polled steps' "$(steps a.ssdg 'polled,%polled as requested')" 1
     is 'the steps with interrupts' "$(steps a.ssdg 'plain flags,%')" 1
     finds a.ssdg not-polled 'splits requests of 1 MiB'
@@ -149,53 +162,6 @@ a_queue_that_does_not_poll_is_left_alone() {
     is 'the number of writes sent to it' "$(awk '{ print $5 }' /sys/block/nullb0/stat)" "$(echo $before | awk '{ print $5 }')"
 }
 
-# Writes a suite for the second drive: both directions with checked contents, flushes behind writes, due times, trims,
-# and requests that are too long for a command. Fills take the block device.
-passed_suite() {
-    cat >passed.toml <<'END'
-[suite]
-id = "passed"
-revision = 1
-title = "A scenario"
-prepare = [{ fill = "sequential", span = "16MiB", block_size = "1MiB" }]
-[[test]]
-id = "mixed"
-revision = 1
-title = "Mixed"
-stream = { access = "random", block_size = "4KiB", read_percent = 50, queue_depth = 4, span = "16MiB" }
-until = { time = "1s" }
-score = { mean_of = "iops" }
-[[test]]
-id = "commits"
-revision = 1
-title = "Commits"
-stream = { access = "random", block_size = "4KiB", read_percent = 0, queue_depth = 2, span = "16MiB", sync = true, flush_every = 4 }
-until = { time = "1s" }
-score = { mean_of = "iops" }
-[[test]]
-id = "due"
-revision = 1
-title = "Due times"
-stream = { access = "random", block_size = "4KiB", read_percent = 100, per_second = 20.0, span = "16MiB" }
-until = { time = "1s" }
-score = { mean_of = "iops" }
-[[test]]
-id = "trims"
-revision = 1
-title = "Trims"
-stream = { access = "random", block_size = "64KiB", operation = "trim", queue_depth = 2, offset = "32MiB", span = "16MiB" }
-until = { time = "1s" }
-score = { mean_of = "iops" }
-[[test]]
-id = "long"
-revision = 1
-title = "Long requests"
-stream = { access = "sequential", block_size = "1MiB", read_percent = 50, queue_depth = 2, span = "16MiB" }
-until = { time = "1s" }
-score = { mean_of = "iops" }
-END
-}
-
 # requests FILE TEST WORDS: prints the number of its requests in a test whose direction is like WORDS.
 requests() {
     sql "$1" "SELECT coalesce(sum(ios), 0) FROM interval JOIN step ON step_id = step.id
@@ -203,10 +169,10 @@ requests() {
 }
 
 commands_and_the_block_device_read_what_the_other_wrote() {
-    passed_suite
+    loads
     before=$(sectors nvme1n1)
     # --verify reads every block at the end through the block device; measured reads check what the fill wrote.
-    gauge_later run passed.toml /dev/nvme1n1 --confirm PASSED --out a.ssdg --pass-through --verify
+    gauge_later run loads.toml /dev/nvme1n1 --confirm PASSED --out a.ssdg --pass-through --verify
     until_true measures a.ssdg
     # It keeps the device open, and its pages in memory.
     exec 7</dev/nvme1n1
@@ -239,10 +205,34 @@ commands_and_the_block_device_read_what_the_other_wrote() {
     grep -q 'io_uring pass-through' a.html || fail 'the page does not say that requests were passed through'
 }
 
+a_run_that_was_killed_between_its_commands_continues_with_commands_alone() {
+    loads
+    tests='--test mixed --test commits --test long'
+    gauge_later run loads.toml /dev/nvme1n1 --confirm PASSED --erase PASSED --out k.ssdg --pass-through --verify $tests
+    until_true measures k.ssdg commits
+    kill -9 $gauge_pid
+    gauge_ends 137
+    before=$(sectors nvme1n1)
+    gauge 3 run loads.toml /dev/nvme1n1 --confirm PASSED --out k.ssdg --or-resume --verify $tests
+    says 'were passed through as NVMe commands'
+    says 'continue it with --pass-through'
+    is 'the number of sectors written' "$(sectors nvme1n1)" "$before"
+    gauge 0 resume k.ssdg --confirm PASSED
+    finds k.ssdg resumed
+    is 'the steps that were passed through' "$(steps k.ssdg 'NVMe pass-through,%passed through as requested')" 2
+    is 'the steps on the block device' "$(steps k.ssdg 'plain flags,%')" 1
+    is 'the states of the steps of the commits' \
+        "$(sql k.ssdg "SELECT group_concat(state) FROM step WHERE test_id = 'commits' AND phase_kind = 'measure'")" \
+        running,finished
+    is 'the number of errors' "$(sql k.ssdg 'SELECT sum(errors) FROM interval')" 0
+    is 'the wrong findings' "$(sql k.ssdg "SELECT count(*) FROM finding WHERE kind IN ('wrong-data', 'other-traffic',
+        'lost-writes', 'faults')")" 0
+}
+
 # not_passed CODE TARGET SERIAL WORDS DRIVE: pass-through to TARGET is refused, and nothing is written to DRIVE.
 not_passed() {
     before=$(sectors "$5")
-    gauge "$1" run passed.toml "/dev/$2" --confirm "$3" --erase "$3" --pass-through --test mixed \
+    gauge "$1" run loads.toml "/dev/$2" --confirm "$3" --erase "$3" --pass-through --test mixed \
         --out refused.ssdg
     says "$4"
     says 'nothing was written'
@@ -251,7 +241,7 @@ not_passed() {
 }
 
 pass_through_is_refused_without_a_byte_where_it_would_not_reach_this_drive_alone() {
-    passed_suite
+    loads
     before_other=$(sectors nvme0n1)
     not_passed 3 nullb0 nullb0:1073741824 'no NVMe namespace' nullb0
     not_passed 3 nvme2n2 TWO:2 'metadata or end-to-end protection' nvme2n2
@@ -291,5 +281,6 @@ scenarios a_queue_that_polls_is_asked_for_its_completions a_measured_run_is_poll
     what_cannot_be_polled_uses_interrupts_and_says_so \
     a_polled_run_is_refused_without_a_byte_where_nothing_polls a_queue_that_does_not_poll_is_left_alone \
     commands_and_the_block_device_read_what_the_other_wrote \
+    a_run_that_was_killed_between_its_commands_continues_with_commands_alone \
     pass_through_is_refused_without_a_byte_where_it_would_not_reach_this_drive_alone \
     a_drive_that_is_pulled_from_under_its_commands_is_gone

@@ -78,9 +78,9 @@ runs_step() {
     [ -s "$1" ] && [ -n "$(sqlite3 "$1" "SELECT 1 FROM step WHERE label='$2' AND state='running'" 2>/dev/null)" ]
 }
 
-# measures FILE: succeeds while a measuring step is running.
+# measures FILE [TEST]: succeeds while a measuring step is running, of this test if one is named.
 measures() {
-    running="SELECT 1 FROM step WHERE phase_kind='measure' AND state='running'"
+    running="SELECT 1 FROM step WHERE phase_kind='measure' AND state='running' AND test_id LIKE '${2:-%}'"
     [ -s "$1" ] && [ -n "$(sqlite3 "$1" "$running" 2>/dev/null)" ]
 }
 
