@@ -260,11 +260,16 @@ pub fn markdown(
 fn markdown_row(judgement: &Judgement<'_>) -> String {
     let claim = judgement.claim;
     let mut reason = judgement.why.clone();
+    // A part may or may not have an end of its own.
+    let mut append = |part: &str| {
+        reason.truncate(reason.trim_end_matches('.').len());
+        reason.push_str(&format!(". {part}"));
+    };
     if !claim.note.is_empty() {
-        reason.push_str(&format!(". {}", claim.note));
+        append(&claim.note);
     }
     if !claim.contradicts.is_empty() {
-        reason.push_str(&format!(". Contradicts {}", claim.contradicts.join(", ")));
+        append(&format!("Contradicts {}", claim.contradicts.join(", ")));
     }
     let reason = reason.replace('|', "/");
     let kind = match (claim.is_held_out(), claim.fitted) {
