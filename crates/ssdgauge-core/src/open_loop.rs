@@ -202,8 +202,9 @@ impl OpenLoop {
                 Severity::Warning,
                 format!(
                     "{} requests of stream '{stream}' were due and not sent before the end of the \
-                     step, with at most {slots} requests in flight",
-                    rounded::count(*unsent)
+                     step, with at most {} in flight",
+                    rounded::count(*unsent),
+                    rounded::count_of(*slots as usize, "request")
                 ),
                 "the rate exceeds what the drive completes or what the program sends, so latencies \
                  grow with the duration of the step; use a lower rate",
@@ -223,11 +224,12 @@ impl OpenLoop {
             Severity::Warning,
             format!(
                 "{} requests of stream '{stream}' ({}) were sent up to {} after \
-                 their due time, because no slot of their thread was free ({slots} slots in all \
+                 their due time, because no slot of their thread was free ({} in all \
                  threads)",
                 rounded::count(*withheld),
                 Bytes(*withheld_bytes).about(),
-                longest.about()
+                longest.about(),
+                rounded::count_of(*slots as usize, "slot")
             ),
             "latencies count from the due time and contain this delay, but the drive received \
              fewer requests at once than were due, which service latencies do not show; use more \
@@ -405,7 +407,7 @@ mod tests {
         assert_eq!(figures.lateness_max_us, Some(942_000.0));
         let [finding] = &findings(&count, &values(&[(8_973, 100)]))[..] else { panic!() };
         assert_eq!(finding.kind, FindingKind::Withheld);
-        for part in ["943 requests", "3.86 MB", "942 ms", "(2058 slots in all threads)"] {
+        for part in ["943 requests", "3.86 MB", "942 ms", "(2,058 slots in all threads)"] {
             assert!(finding.text.contains(part), "{part}: {}", finding.text);
         }
     }

@@ -29,14 +29,39 @@ pub fn latency(us: f64) -> String {
     }
 }
 
-/// Returns a number of things: `1 run`, `2 runs`, `0 runs`. `noun` takes an s in the plural.
+/// Returns a number of things: `1 run`, `2 runs`, `2,048 runs`. `noun` takes an s in the plural.
 pub fn count_of(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+    format!("{} {noun}{}", grouped(&count.to_string()), if count == 1 { "" } else { "s" })
 }
 
 /// Returns a count with its thousands set apart: `1,234,567`.
 pub fn count(n: u64) -> String {
     grouped(&n.to_string())
+}
+
+/// The units of sizes and times in labels of steps.
+const LABEL_UNITS: [&str; 15] =
+    ["B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "ns", "us", "ms", "s", "min", "h"];
+
+/// The most digits of a number in the label of a step that is shown as it is.
+const LABEL_DIGITS: usize = 5;
+
+/// Returns the label of a step, which is an exact key, for people: `128 KiB QD8` for `128KiB QD8`,
+/// `500 GB` for `488281248KiB`, `12×` for `12x`.
+pub fn step_label(label: &str) -> String {
+    label.split(' ').map(label_word).collect::<Vec<_>>().join(" ")
+}
+
+fn label_word(word: &str) -> String {
+    let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let digits = &word[..word.len() - unit.len()];
+    match unit {
+        _ if digits.is_empty() => word.to_owned(),
+        "x" => format!("{digits}×"),
+        _ if !LABEL_UNITS.contains(&unit) => word.to_owned(),
+        _ if digits.len() <= LABEL_DIGITS => format!("{digits} {unit}"),
+        _ => word.parse::<Bytes>().map_or_else(|_| format!("{digits} {unit}"), Bytes::about),
+    }
 }
 
 /// Returns two rounded values as a range, with the unit once where both have the same one:
@@ -183,6 +208,21 @@ mod tests {
             (Metric::PowerW, f64::INFINITY, "–"),
         ] {
             assert_eq!(metric.about(value), words);
+        }
+    }
+
+    #[test]
+    fn the_label_of_a_step_has_its_units_apart_and_no_more_digits_than_a_reader_can_use() {
+        for (label, words) in [
+            ("128KiB QD8", "128 KiB QD8"),
+            ("488281248KiB", "500 GB"),
+            ("span 1.5GB", "span 1.5 GB"),
+            ("12x", "12×"),
+            ("idle 100ms", "idle 100 ms"),
+            ("80 % full", "80 % full"),
+            ("70/30, 4K-ish", "70/30, 4K-ish"),
+        ] {
+            assert_eq!(step_label(label), words);
         }
     }
 

@@ -38,8 +38,8 @@ impl Quantity {
     pub fn title(self) -> &'static str {
         match self {
             Quantity::Throughput => "IOPS",
-            Quantity::MeanLatency => "mean latency, µs",
-            Quantity::P99 => "p99 latency, µs",
+            Quantity::MeanLatency => "mean latency",
+            Quantity::P99 => "p99 latency",
         }
     }
 

@@ -1,6 +1,12 @@
 //! Samples of a source, the timer that paces polled sources, and their limit of failed readings.
 
+use ssdgauge_core::Nanos;
 use std::time::{Duration, Instant};
+
+/// Returns the time between two readings for people: `1 s`, `50 ms`.
+pub(crate) fn in_words(period: Duration) -> String {
+    Nanos(u64::try_from(period.as_nanos()).unwrap_or(u64::MAX)).about()
+}
 
 /// One value of one channel of a source, in the unit of the source.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,10 +4,10 @@
 
 mod support;
 
-use ssdgauge_core::{Access, Figure, Metric, Nanos, Random, Score, TargetKind, Window};
+use ssdgauge_core::{Access, Figure, Metric, Nanos, Random, Score, Stream, TargetKind, Window};
 use ssdgauge_report::{PageOptions, Run, page};
 use std::collections::BTreeSet;
-use support::{Recipe, plan, run, step, stream, test};
+use support::{Pace, Recipe, plan, run, step, stream, test};
 
 /// The letters of two lines of a heading.
 const HEADING: usize = 124;
@@ -176,6 +176,59 @@ fn the_table_of_many_drives_is_ranked_and_folded_and_that_of_few_is_not() {
     assert!(!many.contains("<script"));
     let (few, table) = rows(14);
     assert!(!few.contains("all-rows") && table.starts_with(" many"), "{}", &table[..40]);
+}
+
+/// Returns a page of `count` drives with a test over time and one of percentiles, of which one drive
+/// has a third of the rate.
+fn figures(count: usize) -> String {
+    let base = |id: &'static str, rate: u64| {
+        let long = step("write", 1.0, stream(Access::Random, 4_096, 0, 32), 70);
+        let mix = step("mix", 1.0, stream(Access::Random, 4_096, 70, 1), 70);
+        let course = [Figure::Ranking, Figure::Timeline];
+        let tail = [Figure::Ranking, Figure::Distribution];
+        let tests = vec![
+            test("writes", "Random write", Score::MeanOf(Metric::Iops), &course, vec![long]),
+            test("tail", "Latency", Score::MeanOf(Metric::LatP99Us), &tail, vec![mix]),
+        ];
+        let pace = move |_: &Stream, second: u32| Pace {
+            iops: rate * (1_000 + u64::from(second % 7)) / 1_000,
+            lat_us: 9e6 / rate as f64,
+        };
+        let mut recipe = Recipe { pace: &pace, ..Recipe::new(id, plan("own", tests), "Disk") };
+        recipe.drive.kind = TargetKind::Block;
+        run(&recipe)
+    };
+    let (usual, slow) = (base("usual", 9_000), base("slow", 3_000));
+    let mut runs = drives(&usual, &vec![9_000.0; count - 1], |n| format!("Disk {n:03}"));
+    let other = drives(&slow, &vec![3_000.0; count], |n| format!("Disk {n:03}"));
+    runs.extend(other.into_iter().last());
+    page(&runs, &PageOptions::default())
+}
+
+#[test]
+fn charts_of_many_drives_are_a_band_with_named_outliers_and_their_rows_are_folded() {
+    let many = figures(40);
+    let chart = many.split("<svg class=\"ch ").find(|chart| chart.contains("over time"));
+    let chart = chart.unwrap().split("</svg>").next().unwrap();
+    assert_eq!(chart.matches("class=\"band\"").count(), 2, "the middle half and nine tenths");
+    assert_eq!(chart.matches("class=\"mid\"").count(), 1);
+    let within = chart.matches(" within\"").count();
+    assert!((30..40).contains(&within), "{within} lines are in the band");
+    assert!(!chart.contains("class=\"d d-39 within\""), "the outlier has a line");
+    assert!(chart.contains("Disk 039"), "and a name");
+    assert!(plain(&many).contains("40 drives: the middle half (dark)"));
+    assert!(plain(&many).contains("1 drive stands out. Show all lines"));
+    assert!(
+        many.contains("body:has(#all-rows:not(:checked)) g.within"),
+        "unfolds without a script"
+    );
+    let rows = many.split("<ol class=\"rows").nth(1).unwrap();
+    assert!(rows.starts_with(" fold-rows"), "{}", &rows[..30]);
+    let rows = rows.split("</ol>").next().unwrap();
+    assert_eq!(rows.matches("<li class=\"d d-").count(), 40, "no row is lost");
+    let few = figures(14);
+    assert!(!few.contains("class=\"band\"") && !few.contains(" within\""));
+    assert!(few.contains("<ol class=\"rows\""));
 }
 
 #[test]

@@ -94,7 +94,7 @@ pub(crate) enum Command {
     Meters(MetersArguments),
     /// Write a report of one or more runs.
     Report(ReportArguments),
-    /// Test six virtual drives in about a minute, and write a sample report.
+    /// Test six virtual drives in about half a minute, and write a sample report.
     Demo(DemoArguments),
     /// Check the claims of published reviews on virtual drives.
     Claims(ClaimsArguments),
@@ -104,9 +104,9 @@ pub(crate) enum Command {
     Log(LogArguments),
     /// Describe or pack a trace of block requests; `run trace:FILE` replays it.
     Trace(TraceArguments),
-    /// Print a suite or a run as a job file of fio.
+    /// Print a suite or a run as a job file of fio, or write runs as Parquet or JSON lines.
     Export(ExportArguments),
-    /// Look for drift and for slow drives among the runs of many drives.
+    /// Draw one page of many drives, or look for drift and slow drives among them.
     Fleet(FleetArguments),
     /// Store a result of another program as a run file, marked as imported.
     Import(ImportArguments),
@@ -327,7 +327,7 @@ pub(crate) struct ReportArguments {
     /// Rank by the result at this fill level (percent), for tests that sweep it.
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub(crate) fill_level: Option<f64>,
-    /// Title of the page.
+    /// Headline of the page, in place of the generated one.
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
     /// Compare runs of one drive by their labels (`run --label`).

@@ -1,17 +1,19 @@
 //! Names and numbers of steps, as the progress of a run and its observers show them.
 
-use ssdgauge_core::{Action, Phase, Plan, Step, Test};
+use ssdgauge_core::{Action, Phase, Plan, Step, Test, rounded};
 use ssdgauge_runfile::StepPlace;
 
-/// Returns the name of a step with that of its test, or of its phase where it prepares one.
+/// Returns the name of a step with that of its test, or of its phase where it prepares one, for people.
 pub(crate) fn title(test: &Test, phase: &Phase, step: &Step) -> String {
     match step.action {
-        Action::Run { .. } | Action::Replay(_) => format!("{} {}", test.id, step.label),
+        Action::Run { .. } | Action::Replay(_) => {
+            format!("{} {}", test.id, rounded::step_label(&step.label))
+        }
         Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => {
             let kind = phase.kind.name();
             match step.label.starts_with(kind) {
-                true => step.label.clone(),
-                false => format!("{kind} {}", step.label),
+                true => rounded::step_label(&step.label),
+                false => format!("{kind} {}", rounded::step_label(&step.label)),
             }
         }
     }

@@ -4,7 +4,7 @@
 pub(crate) fn screen() -> String {
     let commands = [
         ("quick", "check this drive: about 5 min, erases nothing"),
-        ("demo", "see a review of six virtual drives: about 1 min"),
+        ("demo", "see a review of six virtual drives: about 30 s"),
         ("drives", "which drives are here, and which may be tested"),
         ("suites", "the test suites and what each one measures"),
         ("plan SUITE TARGET", "what a run would write and erase; runs nothing"),

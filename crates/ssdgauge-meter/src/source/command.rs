@@ -7,7 +7,7 @@
 use super::interface::{OpenContext, ParsedSpec, Source, SourceKind, SourceSpec, after_keyword};
 use crate::monotonic::MonotonicCheck;
 use crate::parse::{checked_pointer, parse_line};
-use crate::sample::{Batch, PollTimer, Sample};
+use crate::sample::{Batch, PollTimer, Sample, in_words};
 use rustix::process::{Pid, Signal, kill_process_group};
 use ssdgauge_core::PowerScope;
 use std::io::{BufRead, BufReader, Read};
@@ -246,7 +246,8 @@ impl Source for Command {
         match self.running.as_ref().is_some_and(|running| running.lines_read > 1) {
             true => "at the rate of the program, host clock at each line".into(),
             false => {
-                format!("each line, or every {:?}, host clock at each line", self.timer.period)
+                let period = in_words(self.timer.period);
+                format!("each line, or every {period}, host clock at each line")
             }
         }
     }

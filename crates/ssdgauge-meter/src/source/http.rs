@@ -5,7 +5,7 @@
 
 use super::interface::{OpenContext, ParsedSpec, Source, SourceKind, SourceSpec, after_keyword};
 use crate::parse::{checked_pointer, excerpt, number_at};
-use crate::sample::{Batch, ConsecutiveFailures, PollTimer};
+use crate::sample::{Batch, ConsecutiveFailures, PollTimer, in_words};
 use serde_json::Value;
 use ssdgauge_core::PowerScope;
 use std::time::{Duration, Instant};
@@ -142,7 +142,7 @@ impl Source for Http {
     }
 
     fn sampling(&self) -> String {
-        format!("every {:?}, host clock", self.timer.period)
+        format!("every {}, host clock", in_words(self.timer.period))
     }
 }
 

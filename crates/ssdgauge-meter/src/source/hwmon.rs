@@ -3,7 +3,7 @@
 //! Units follow Documentation/hwmon/sysfs-interface.rst: µW, mV, mA, m°C, ms.
 
 use super::interface::{OpenContext, ParsedSpec, Source, SourceKind, SourceSpec, after_keyword};
-use crate::sample::{Batch, ConsecutiveFailures, PollTimer};
+use crate::sample::{Batch, ConsecutiveFailures, PollTimer, in_words};
 use ssdgauge_core::PowerScope;
 use ssdgauge_os::sysfs::attribute;
 use std::fs;
@@ -253,7 +253,7 @@ impl Source for Hwmon {
     }
 
     fn sampling(&self) -> String {
-        format!("every {:?}, host clock", self.timer.period)
+        format!("every {}, host clock", in_words(self.timer.period))
     }
 }
 

@@ -5,7 +5,7 @@
 //! recorded as a measurement.
 
 use super::interface::{LogReader, OpenContext, ParsedSpec, Source, SourceKind, SourceSpec};
-use crate::sample::{Batch, ConsecutiveFailures, PollTimer};
+use crate::sample::{Batch, ConsecutiveFailures, PollTimer, in_words};
 use ssdgauge_core::PowerScope;
 use ssdgauge_drive::health::{SMART_LENGTH, scaled_power};
 use std::time::{Duration, Instant};
@@ -81,7 +81,7 @@ impl Source for NvmePower {
     }
 
     fn sampling(&self) -> String {
-        format!("every {:?}, mean of the drive's last second", self.timer.period)
+        format!("every {}, mean of the drive's last second", in_words(self.timer.period))
     }
 }
 

@@ -7,7 +7,7 @@
 use super::hwmon::{names, number, read};
 use super::interface::Source;
 use crate::aggregate::ChannelKind;
-use crate::sample::{Batch, ConsecutiveFailures, PollTimer, Sample};
+use crate::sample::{Batch, ConsecutiveFailures, PollTimer, Sample, in_words};
 use ssdgauge_os::sysfs::attribute;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -104,7 +104,7 @@ impl Source for Thermometer {
     }
 
     fn sampling(&self) -> String {
-        format!("every {:?}, host clock", Thermometer::PERIOD)
+        format!("every {}, host clock", in_words(Thermometer::PERIOD))
     }
 }
 

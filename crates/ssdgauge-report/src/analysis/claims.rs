@@ -182,7 +182,7 @@ fn best(claim: &Claim, candidates: &[Candidate<'_>]) -> Result<(f64, String), St
 fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(f64, String), String> {
     let Candidate { test, point, .. } = *candidate;
     let place =
-        format!("{}, {}", sanitize::prose(&test.test.title), sanitize::prose(&point.point.label));
+        format!("{}, {}", sanitize::prose(&test.test.title), sanitize::step(&point.point.label));
     let unmeasured = || format!("{} was not measured", claim.metric.key());
     let whole = || metrics::value(point, claim.metric, Scope::All).ok_or_else(unmeasured);
     if claim.state == Some(State::Steady)

@@ -146,7 +146,7 @@ fn knee_of_load(test: &TestRun) -> Option<String> {
     };
     let latencies = values(Metric::LatMeanUs)?;
     let place = knee::of_load(&values(Metric::Iops)?, &latencies)?;
-    let label = sanitize::prose(&test.points[place].point.label);
+    let label = sanitize::step(&test.points[place].point.label);
     let end = match place + 1 == test.points.len() {
         true => "; the knee is at the highest load tested and may lie beyond it",
         false => "",
@@ -195,5 +195,5 @@ fn best(test: &TestRun, metric: Metric) -> Option<String> {
     let same =
         |point: &&crate::model::PointRun| metrics::value(point, metric, Scope::All) == Some(value);
     let point = test.points.iter().find(same)?;
-    (test.points.len() > 1).then(|| format!("at {}", sanitize::prose(&point.point.label)))
+    (test.points.len() > 1).then(|| format!("at {}", sanitize::step(&point.point.label)))
 }

@@ -32,5 +32,5 @@ pub(crate) fn stopped_by(member: &Member<'_>) -> Option<String> {
         overloaded.then_some((load, label, &of_step.finding.text))
     });
     let (_, label, text) = failed.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(format!("{} failed: {}", sanitize::prose(label), sanitize::prose(text)))
+    Some(format!("{} failed: {}", sanitize::step(label), sanitize::prose(text)))
 }

@@ -19,7 +19,7 @@ const LEAST_GROUP: usize = 3;
 
 /// A drive stands out beyond the quartiles by more than this many times their distance: the outer
 /// fence of Tukey, of the logarithms.
-const FENCE: f64 = 3.0;
+pub(crate) const FENCE: f64 = 3.0;
 
 /// The rule of the sentences, for readers.
 pub(crate) const RULE: &str = "More than 16 drives: the headline names the drive that stands out the \
@@ -102,7 +102,7 @@ fn sorted(column: &Column, is_wanted: impl Fn(usize) -> bool) -> Vec<f64> {
 
 /// Returns the value below which `share` of the sorted `values` lie, between two of them by their
 /// distance; `None` without a value.
-fn quantile(values: &[f64], share: f64) -> Option<f64> {
+pub(crate) fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let place = share * values.len().checked_sub(1)? as f64;
     let (low, high) = (values[place.floor() as usize], values[place.ceil() as usize]);
     Some(low + (high - low) * place.fract())

@@ -134,7 +134,7 @@ fn finding(
 pub(crate) fn summary(test: &TestRun) -> Option<String> {
     let of = |position: CachePlace| -> Vec<String> {
         let here = test.points.iter().filter(|point| point.cache == Some(position));
-        here.map(|point| sanitize::prose(&point.point.label)).collect()
+        here.map(|point| sanitize::step(&point.point.label)).collect()
     };
     let positions = CachePlace::ALL;
     let words: Vec<String> = positions

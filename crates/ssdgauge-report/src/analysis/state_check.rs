@@ -61,7 +61,7 @@ pub(crate) fn changed_findings(test: &TestRun) -> Vec<StepFinding> {
             format!(
                 "the drive changed during the test: {} gave {} at its beginning and {} at its end \
                  ({:+.1} %)",
-                sanitize::prose(&check.step),
+                sanitize::step(&check.step),
                 check.metric.about(check.first),
                 check.metric.about(check.again),
                 check.change() * 100.0

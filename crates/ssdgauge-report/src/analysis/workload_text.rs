@@ -44,7 +44,7 @@ pub(crate) fn line(test: &Test) -> String {
 pub(crate) fn rule(test: &Test, score: &Score) -> String {
     let label = |position: &f64| {
         let step = measured_steps(test).find(|step| step.position == *position);
-        step.map_or_else(|| position.to_string(), |step| sanitize::prose(&step.label))
+        step.map_or_else(|| position.to_string(), |step| sanitize::step(&step.label))
     };
     score.describe(|position| label(&position))
 }

@@ -45,11 +45,11 @@ fn by_step(group: &Group<'_>, member: &Member<'_>, drives: &ReportDrives) -> Opt
         .filter_map(|(number, point)| {
             // Colours identify drives; for a single drive they identify its steps.
             let colour = if several { number } else { drives.slot_of(member.index) };
-            line(&sanitize::prose(&point.point.label), colour, point)
+            line(&sanitize::step(&point.point.label), colour, point)
         })
         .collect();
     let n: u64 = points.iter().map(|point| point.point.totals.latency(Scope::All).count()).sum();
-    let labels = points.iter().map(|point| (sanitize::prose(&point.point.label), *point)).collect();
+    let labels = points.iter().map(|point| (sanitize::step(&point.point.label), *point)).collect();
     let mut chart = chart(group, "", lines, n, labels)?;
     if points.len() < all.len() {
         let all = all.len();

@@ -78,7 +78,7 @@ fn row(member: &Member<'_>, drives: &ReportDrives) -> Vec<String> {
     let points = headline_points::points(member.test);
     let step = points
         .first()
-        .map_or_else(|| missing_reason(member), |point| sanitize::prose(&point.point.label));
+        .map_or_else(|| missing_reason(member), |point| sanitize::step(&point.point.label));
     let n = points.first().map_or(0, |point| point.point.totals.latency(Scope::All).count());
     let cells = PARTS.iter().map(|(metric, _)| number::optional(value(member, *metric)));
     [drives.names[member.index].clone(), step]

@@ -304,7 +304,7 @@ fn boundaries(member: &Member<'_>) -> Vec<(f64, String)> {
     if points.len() < 2 || points.len() > MAX_BOUNDARIES {
         return Vec::new();
     }
-    let label = |point: &PointRun| sanitize::prose(&point.point.label);
+    let label = |point: &PointRun| sanitize::step(&point.point.label);
     begun(member).into_iter().map(|(start, point)| (start, label(point))).collect()
 }
 
@@ -391,7 +391,7 @@ pub(super) fn table(
                 seconds(point, part).filter_map(|second| value(&second)).collect();
             let at = |share| number::optional(summary::percentile(&values, share));
             rows.push(vec![
-                sanitize::prose(&point.point.label),
+                sanitize::step(&point.point.label),
                 drives.names[member.index].clone(),
                 at(0.0),
                 at(0.05),

@@ -36,10 +36,10 @@ pub(super) fn group_findings(group: &Group<'_>, drives: &ReportDrives) -> Markup
                     format!(
                         "{}, {}",
                         drives.short(drives.drive_of(member.index)),
-                        sanitize::prose(step)
+                        sanitize::step(step)
                     )
                 }
-                (Some(step), false) => sanitize::prose(step),
+                (Some(step), false) => sanitize::step(step),
                 (None, true) => drives.short(drives.drive_of(member.index)).to_owned(),
                 (None, false) => String::new(),
             };

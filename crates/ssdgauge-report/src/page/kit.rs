@@ -5,6 +5,7 @@
 //! tablets and paper, and for phones, so that its letters are readable everywhere.
 
 pub(super) mod axis;
+pub(super) mod band;
 pub(super) mod bars;
 pub(super) mod chart;
 pub(super) mod coordinate;

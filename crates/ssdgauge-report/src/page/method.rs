@@ -5,6 +5,7 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::statements::RULES;
 use crate::model::Run;
 use crate::page::environment;
+use crate::page::kit::band;
 use crate::text::interval;
 use crate::text::labels;
 use crate::text::sanitize;
@@ -32,7 +33,7 @@ pub(super) fn prose(runs: &[Run], drives: &ReportDrives) -> Markup {
                     "columns. Colours and shapes belong to a drive, not to its place."
                 }
                 @for rule in RULES { p { (rule) } }
-                @if drives.count() > MANY { p { (RULE) } }
+                @if drives.count() > MANY { p { (RULE) } p { (band::RULE) } }
             }
             }
             (environment::tables(runs, drives))

@@ -229,7 +229,7 @@ fn rows(
     let scopes = metrics::scopes(point);
     // Where there is one direction, it is the whole.
     let scopes = if scopes.len() == 2 { &scopes[..1] } else { &scopes[..] };
-    let label = sanitize::prose(&point.point.label);
+    let label = sanitize::step(&point.point.label);
     html! {
         @for scope in scopes {
             tr {

@@ -231,7 +231,7 @@ fn place(member: &Member<'_>, measure: Measure) -> String {
     let score = &member.test.test.score;
     match (measure, score.depth_knee(), headline_points::points(member.test).as_slice()) {
         (Measure::Speed, Some(_), [point]) => {
-            format!("95\u{a0}% at {}", sanitize::prose(&point.point.label))
+            format!("95\u{a0}% at {}", sanitize::step(&point.point.label))
         }
         (_, _, _) => String::new(),
     }

@@ -278,7 +278,7 @@ fn values_of(writes: &[(&PointRun, Writes)], drives: &ReportDrives) -> Markup {
         .zip(&words)
         .map(|((point, _), words)| ValueRow {
             drive: 0,
-            name: Some(sanitize::prose(&point.point.label)),
+            name: Some(sanitize::step(&point.point.label)),
             values: words.iter().map(String::as_str).collect(),
         })
         .collect();
@@ -342,14 +342,14 @@ fn bars(writes: &[(&PointRun, Writes)], fall: Option<&Fall>, is_narrow: bool) ->
                 }
                 @if !is_narrow && steps > 0 {
                     text.an x=(at(start + 6.0)) y=(at(top - 8.0)) {
-                        (number::spaced(&sanitize::prose(&point.point.label)))
+                        (number::spaced(&sanitize::step(&point.point.label)))
                     }
                 }
                 @for (number, (before, _, rate)) in writes.seconds.iter().enumerate() {
                     @let place = f64::from(second) + number as f64;
                     g.pt {
                         title {
-                            (sanitize::prose(&point.point.label)) ", second " (number + 1) ": "
+                            (sanitize::step(&point.point.label)) ", second " (number + 1) ": "
                             (number::text(*rate)) " MB/s after " (number::text(*before)) " GB"
                         }
                         rect.br.beh[fall.is_some() && *rate < level] x=(at(x(place) + 0.8))

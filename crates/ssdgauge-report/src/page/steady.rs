@@ -66,7 +66,7 @@ fn row(member: &Member<'_>, tracked: &Tracked, drives: &ReportDrives) -> Markup 
     html! {
         tr {
             th scope="row" {
-                (sanitize::prose(&tracked.step)) ": " (what.trim_end_matches([',', ' ']))
+                (sanitize::step(&tracked.step)) ": " (what.trim_end_matches([',', ' ']))
                 @if drives.count() > 1 {
                     " · " (drives.short(drives.drive_of(member.index)))
                 }

@@ -107,6 +107,7 @@ fn rules(drives: &ReportDrives) -> String {
              {on} .bx{{display:none}}\
              {on} .fold-rows tr.d-{drive}{{display:var(--row)!important}}\
              {on} .fold-rows li.d-{drive}{{display:grid!important}}\
+             {on} g.within.d-{drive}{{display:inline!important}}\
              {on} :is(tr,li).d-{drive}{{background:var(--hi)}}"
         )
         .expect("writing to memory cannot fail");

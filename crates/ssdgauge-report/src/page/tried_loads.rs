@@ -6,7 +6,7 @@ use crate::analysis::tried_loads::{TriedLoad, tried_loads};
 use crate::page::kit::stack;
 use crate::text::number;
 use maud::{Markup, html};
-use ssdgauge_core::Nanos;
+use ssdgauge_core::{Metric, Nanos};
 
 /// Returns the table of `group`; nothing where its test has no search.
 pub(super) fn table(group: &Group<'_>, drives: &ReportDrives) -> Markup {
@@ -49,7 +49,7 @@ fn row(drive: &str, load: &TriedLoad) -> Markup {
     html! {
         tr {
             th scope="row" { (drive) }
-            td.n { (number::text(load.load)) "x" }
+            td.n { (Metric::LoadMultiple.about(load.load)) }
             @for (_, above, _) in &load.above { td.n { (share(*above)) } }
             td { (load.elapsed.about()) }
             td { (if load.passed { "yes" } else { "no" }) }

@@ -4,6 +4,7 @@
 //! control characters, terminal escapes or bidirectional controls. Escaping for HTML, CSV and JSON
 //! is done by the writers of these formats.
 
+use ssdgauge_core::rounded;
 use std::fmt::Write;
 
 /// The most characters that a drive's own string is shown with.
@@ -48,6 +49,12 @@ pub fn json(text: &str) -> String {
 /// Returns text for people: letters of any script stay, what cannot be seen is written out.
 pub fn prose(text: &str) -> String {
     shortened(written_out(text.chars().take(PROSE_LIMIT + 1)), PROSE_LIMIT)
+}
+
+/// Returns the label of a step for people: as [`prose`] does, with units apart. In JSON and other
+/// formats for programs the label is a key, and exact.
+pub(crate) fn step(label: &str) -> String {
+    rounded::step_label(&prose(label))
 }
 
 /// Returns text as [`prose`] does, of at most the length of a drive's own string.

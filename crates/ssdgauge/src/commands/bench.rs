@@ -7,7 +7,7 @@ use serde_json::json;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
     KernelQueue, Nanos, OpenLoop, Preparation, Reading, RequestPath, Rig, RigError, Sink, Stream,
-    Until, Workload,
+    Until, Workload, rounded,
 };
 use ssdgauge_guard::{Candidate, LookPlace, TargetOptions, TargetPlace, check_answer};
 use ssdgauge_host::LinuxRig;
@@ -209,17 +209,20 @@ fn print_summary(arguments: &arguments::BenchArguments, runs: &[BenchRun]) -> Re
     let (least, most) = (costs[0].0, costs[costs.len() - 1].0);
     let report = &run.report;
     terminal::print_folded(&format!(
-        "engine {} ({}), {}\n{} QD{}: {median} ns of processor time per I/O [{least}-{most}], \
-         median of {} runs of {} s; {:.1} I/Os per system call, {:.1} in flight; full histograms\n",
+        "engine {} ({}), {}\n{} QD{}: {} ns of processor time per I/O [{}-{}], \
+         median of {} of {} s; {} I/Os per system call, {} in flight; full histograms\n",
         report.engine,
         report.setup,
         report.clock,
         arguments.target,
         arguments.queue_depth,
-        runs.len(),
+        rounded::count(*median),
+        rounded::count(least),
+        rounded::count(most),
+        rounded::count_of(runs.len(), "run"),
         arguments.seconds,
-        report.ios_per_enter.unwrap_or_default(),
-        report.in_flight.unwrap_or_default(),
+        rounded::number(report.ios_per_enter.unwrap_or_default()),
+        rounded::number(report.in_flight.unwrap_or_default()),
     ));
     print_queue(report);
     report.open_loop.iter().for_each(print_open_loop);
@@ -230,27 +233,28 @@ fn print_summary(arguments: &arguments::BenchArguments, runs: &[BenchRun]) -> Re
 fn print_queue(report: &EngineReport) {
     if let Some(KernelQueue { device, in_flight, time_mean_us, .. }) = &report.kernel {
         terminal::print_folded(&format!(
-            "by the counters of the kernel for {device}: {in_flight:.1} in flight, {time_mean_us:.1} \
-             us in the device on average\n"
+            "by the counters of the kernel for {device}: {} in flight, {} in the device on average\n",
+            rounded::number(*in_flight),
+            rounded::latency(*time_mean_us)
         ));
     }
 }
 
 /// Prints the rate of an open loop, and how late its requests were sent.
 fn print_open_loop(open: &OpenLoop) {
-    let lateness = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), |us| format!("{us:.3}"));
+    let lateness = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), rounded::latency);
     terminal::print_folded(&format!(
-        "scheduled {} requests/s, submitted {:.1} requests/s; sent late: p50 {}, p90 {}, p99 {}, \
-         p99.9 {}, max {} us; withheld {}, unsent {}\n",
-        open.asked_per_second,
-        open.sent_per_second,
+        "scheduled {} requests/s, submitted {} requests/s; sent late: p50 {}, p90 {}, p99 {}, \
+         p99.9 {}, max {}; withheld {}, unsent {}\n",
+        rounded::number(open.asked_per_second),
+        rounded::number(open.sent_per_second),
         lateness(open.lateness_p50_us),
         lateness(open.lateness_p90_us),
         lateness(open.lateness_p99_us),
         lateness(open.lateness_p999_us),
         lateness(open.lateness_max_us),
-        open.withheld,
-        open.unsent,
+        rounded::count(open.withheld),
+        rounded::count(open.unsent),
     ));
 }
 

@@ -7,7 +7,7 @@ use crate::meter_specs;
 use crate::process::StopFlag;
 use crate::terminal;
 use serde_json::json;
-use ssdgauge_core::Nanos;
+use ssdgauge_core::{Nanos, rounded};
 use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_host::open_meters;
 use ssdgauge_meter::{LiveReading, MeterSpec, Meters, Sensor, sensors};
@@ -123,7 +123,7 @@ impl MeterReadings {
 
 /// Returns a line for each meter, below the names of the columns if `with_header`.
 fn table(specs: &[MeterSpec], rows: &[MeterReadings], with_header: bool) -> String {
-    let watts = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
+    let watts = |value: Option<f64>| value.map_or("-".to_owned(), rounded::number);
     let mut text = String::new();
     if with_header {
         text = format!(
@@ -204,9 +204,9 @@ pub(crate) fn list_sensors(json: bool) -> String {
     let rows: Vec<[String; 6]> = sensors
         .iter()
         .map(|sensor| {
-            let value = sensor
-                .value
-                .map_or("not available".to_owned(), |value| format!("{value:.3} {}", sensor.unit));
+            let value = sensor.value.map_or("not available".to_owned(), |value| {
+                format!("{} {}", rounded::number(value), sensor.unit)
+            });
             let Sensor { place, chip, channel, label, .. } = sensor.clone();
             let option = power_option(sensor, &sensors).unwrap_or_default();
             [place, chip, channel, label, value, option].map(|text| terminal::sanitize(&text))

@@ -12,9 +12,10 @@ const UNITS: [&str; 21] = [
 ];
 
 /// Runs whose cards and findings are read: each with the arguments behind `run`.
-const RUNS: [&[&str]; 2] = [
+const RUNS: [&[&str]; 3] = [
     &["quick", "sim:tlc-client", "--shorten", "200"],
     &["client-2018", "sim:tlc-client", "--shorten", "5000", "--test", "burst-random-write"],
+    &["act", "sim:tlc-client", "--shorten", "20000", "--test", "act-5"],
 ];
 
 /// Returns what is wrong with the numbers of `text`, with the words around each.
@@ -29,6 +30,12 @@ fn defects(text: &str) -> Vec<String> {
             word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
         // What can be typed again stands behind an option, or between quotes.
         let is_typed = place > 0 && words[place - 1].starts_with("--");
+        // Identities of the program are hexadecimal.
+        let is_key = place > 0 && ["(commit", "executable"].contains(&words[place - 1]);
+        if word.len() > 4 && word.chars().all(|c| c.is_ascii_digit()) && !is_key {
+            defects.push(format!("thousands are not set apart: {}", around()));
+            continue;
+        }
         if digits.len() < word.len() && !is_typed && UNITS.contains(&digits) {
             defects.push(format!("no space in front of the unit: {}", around()));
         }
@@ -77,14 +84,20 @@ fn the_scanner_finds_each_form_that_is_not_that_of_the_house() {
         ("a drive of 16GB", "no space"),
         ("mean 47590.5 IOPS", "more digits"),
         ("mean 47590 IOPS", "not set apart"),
+        ("in 244139 blocks", "not set apart"),
         ("a p99 of 8,070 µs", "larger unit"),
     ] {
         let found = defects(text);
         assert!(found.len() == 1 && found[0].contains(expected), "{text}: {found:?}");
     }
-    for text in
-        ["8.07 ms, 47,591 IOPS", "--size 16GB", "1 min 05 s", "1.000 ± 0.003 TB", "4KiB-ish"]
-    {
+    for text in [
+        "(commit 123456789012, executable 12345678)",
+        "8.07 ms, 47,591 IOPS",
+        "--size 16GB",
+        "1 min 05 s",
+        "1.000 ± 0.003 TB",
+        "4KiB-ish",
+    ] {
         assert_eq!(defects(text), [""; 0], "{text}");
     }
 }
@@ -107,7 +120,7 @@ fn numbers_of_cards_and_findings_have_the_form_of_the_house_and_equal_values_equ
         assert!(!texts.is_empty(), "{run:?} has findings");
         // The name of a drive is a text of its own.
         let drive = document["runs"][0]["drive"]["model"].as_str().unwrap_or_default();
-        texts.push(unfolded(&card).replace(drive, "drive"));
+        texts.extend([&card, &live].map(|text| unfolded(text).replace(drive, "drive")));
         for found in texts.iter().flat_map(|text| defects(text)) {
             failures.push(format!("{run:?}: {found}"));
         }
@@ -117,11 +130,18 @@ fn numbers_of_cards_and_findings_have_the_form_of_the_house_and_equal_values_equ
             let Some(value) = headline["value"].as_f64() else { continue };
             let words = metric(headline["metric"].as_str().unwrap()).about(value);
             // The card of quick has rows of requests in place of headlines.
-            let outputs = [("card", &card, !is_quick), ("Markdown", &markdown, true)];
+            // Without colour it is plain ASCII.
+            let ascii = card.replace(&words.replace('×', "x").replace('µ', "u"), &words);
+            let outputs = [("card", &ascii, !is_quick), ("Markdown", &markdown, true)];
             let outputs = outputs.into_iter().chain([("page", &page, true)]);
             for (name, output, _) in outputs.filter(|one| one.2 && !one.1.contains(&words)) {
                 failures.push(format!("{run:?}: {} is not {words} on the {name}", test["id"]));
                 assert!(!output.is_empty());
+            }
+        }
+        for load in loads(&document) {
+            if !page.contains(&format!("{load}×")) || page.contains(&format!(">{load}x")) {
+                failures.push(format!("{run:?}: the load {load} is not {load}× on the page"));
             }
         }
         if is_quick {
@@ -142,6 +162,58 @@ fn numbers_of_cards_and_findings_have_the_form_of_the_house_and_equal_values_equ
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Returns the loads that searches tried.
+fn loads(document: &Value) -> Vec<u64> {
+    let tests = document["runs"][0]["tests"].as_array().unwrap();
+    let tried = tests.iter().filter_map(|test| test["tried_loads"].as_array()).flatten();
+    tried.map(|load| load["load"].as_f64().unwrap() as u64).collect()
+}
+
+#[test]
+fn numbers_of_xray_prove_bench_and_meters_have_the_form_of_the_house() {
+    let bench = Bench::new();
+    let meter = "name=shunt@command:sh -c 'while :; do echo 12.3456; sleep 0.1; done'";
+    for (arguments, expected) in [
+        (vec!["xray", "sim:tlc-client", "--out", "x.ssdg"], "MB/s"),
+        (vec!["prove", "sim:tiny", "--out", "p.ssdg"], "244,139 blocks"),
+        (vec!["bench", "null:", "--seconds", "0.2", "--runs", "1", "--rate", "20000"], "20,000"),
+        (vec!["meters", meter, "--for", "300ms"], "12.3 "),
+    ] {
+        let output = bench.call(&arguments);
+        let (card, live) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{arguments:?}: {live}");
+        assert!(card.contains(expected), "{arguments:?}: {card}");
+        for text in [card, live] {
+            let text = unfolded(&text).replace("500GB", "").replace("1GB", "");
+            // The cost of the engine is in nanoseconds at every size, so that it can be compared.
+            let text = text.replace(" ns of processor time", "");
+            assert_eq!(defects(&text), [""; 0], "{arguments:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_report_of_two_drives_has_the_form_of_the_house() {
+    let bench = Bench::new();
+    let files = ["a.ssdg", "b.ssdg"];
+    for (file, drive) in files.iter().zip(["sim:tlc-client", "sim:qlc-client"]) {
+        let run = ["run", "client-2018", drive, "--shorten", "5000", "--out", file];
+        bench.print(&[&run[..], &["--test", "burst-random-write"]].concat());
+    }
+    for format in ["--markdown", "--json"] {
+        let printed = bench.print(&[&["report"], &files[..], &[format]].concat());
+        let texts = match format {
+            "--json" => findings(&serde_json::from_str(&printed).unwrap()),
+            _ => vec![printed.replace("500GB", "").replace("1TB", "")],
+        };
+        assert!(!texts.is_empty(), "{format}");
+        let defects: Vec<String> = texts.iter().flat_map(|text| defects(text)).collect();
+        assert_eq!(defects, [""; 0], "{format}");
+    }
+    let compared = bench.print(&["compare", "a.ssdg", "b.ssdg"]).replace("500GB", "");
+    assert_eq!(defects(&compared.replace("1TB", "")), [""; 0], "{compared}");
 }
 
 fn points(document: &Value) -> Vec<&Value> {

@@ -218,7 +218,9 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
         lines.push(line);
         let remark = interval::start_left_out(headline).filter(|_| with_interval);
         lines.extend(remark.map(|remark| style.dim(&format!("  {remark}"))));
-        lines.extend(sent_late::latest(test).map(|late| style.dim(&format!("  {late}"))));
+        let late =
+            sent_late::latest(test).map(|late| style.folded("  ", &late)).unwrap_or_default();
+        lines.extend(late.iter().map(|line| style.dim(line)));
     }
     lines
 }

@@ -28,7 +28,7 @@ pub(crate) fn control(drives: usize) -> Markup {
                 (part(drives))
                 label {
                     input #all-rows type="checkbox" autocomplete="off";
-                    " Show all rows here and in every ranking"
+                    " Show all rows here and in every figure"
                 }
             }
         }
@@ -57,11 +57,16 @@ fn part(rows: usize) -> Markup {
 pub(crate) fn rules() -> String {
     let folded = "body:has(#all-rows:not(:checked))";
     let from = FIRST + 1;
+    // Rows on one scale end with their axis.
+    let (bars, axis) = (LAST, LAST + 1);
     format!(
         "{folded} .ans.fold-rows tbody tr:nth-child(n+{from}):not(:nth-last-child(-n+{LAST})),\
-         {folded} ol.fold-rows li:nth-child(n+{from}):not(:nth-last-child(-n+{LAST})){{display:none}}\
+         {folded} ol.bars.fold-rows li:nth-child(n+{from}):not(:nth-last-child(-n+{bars})),\
+         {folded} ol.rows.fold-rows li:nth-child(n+{from}):not(:nth-last-child(-n+{axis})),\
+         {folded} g.within{{display:none}}\
          {folded} .ans.fold-rows tbody tr:nth-last-child({LAST})>*,\
-         {folded} ol.fold-rows li:nth-last-child({LAST}){{border-top:3px double var(--line2)}}\
+         {folded} ol.bars.fold-rows li:nth-last-child({bars}),\
+         {folded} ol.rows.fold-rows li:nth-last-child({axis}){{border-top:3px double var(--line2)}}\
          body:not(:has(#all-rows:not(:checked))) :is(.more.rest,.part){{display:none}}"
     )
 }

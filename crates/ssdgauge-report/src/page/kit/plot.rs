@@ -3,6 +3,7 @@
 use crate::analysis::drive_slots::OTHERS;
 use crate::analysis::report_drives::ReportDrives;
 use crate::page::kit::axis::AcrossScale;
+use crate::page::kit::band::Band;
 use crate::page::kit::chart::{Cut, LETTER, Plot, Room, Series, TOP, width_of};
 use crate::page::kit::coordinate::at;
 use crate::page::kit::events;
@@ -44,7 +45,10 @@ fn label_width(name: &str, end: &str) -> f64 {
 const NARROW_LABELS: f64 = 128.0;
 
 fn cuts(plot: &Plot, drives: &ReportDrives, wide: (f64, f64), middle: (f64, f64)) -> Markup {
-    let labelled = |line: &&Series| has_label(plot, drives, line.drive) && !line.points.is_empty();
+    let band = Band::new(plot, drives);
+    let band = band.as_ref();
+    let labelled =
+        |line: &&Series| has_label(plot, band, drives, line.drive) && !line.points.is_empty();
     let labels = |room: Room| {
         let length = |line: &Series| label_width(drives.short(line.drive), end(line, room));
         plot.lines.iter().filter(labelled).map(length).fold(0.0, f64::max)
@@ -64,7 +68,8 @@ fn cuts(plot: &Plot, drives: &ReportDrives, wide: (f64, f64), middle: (f64, f64)
     ];
     let rows: Vec<ValueRow<'_>> = plot.lines.iter().map(value_row).collect();
     html! {
-        @for cut in &cuts { (drawn(plot, drives, cut)) }
+        @for cut in &cuts { (drawn(plot, band, drives, cut)) }
+        @if let Some(band) = band { (band.words()) }
         (values::fold(&plot.label, &rows, drives))
     }
 }
@@ -74,11 +79,16 @@ fn value_row(line: &Series) -> ValueRow<'_> {
     ValueRow { drive: line.drive, name: None, values: values.collect() }
 }
 
-fn has_label(plot: &Plot, drives: &ReportDrives, drive: usize) -> bool {
-    plot.lines.len() > 1 && (plot.lines.len() <= MAX_LABELS || drives.slot(drive) != OTHERS)
+fn has_label(plot: &Plot, band: Option<&Band>, drives: &ReportDrives, drive: usize) -> bool {
+    match band {
+        Some(band) => band.names(drive),
+        None => {
+            plot.lines.len() > 1 && (plot.lines.len() <= MAX_LABELS || drives.slot(drive) != OTHERS)
+        }
+    }
 }
 
-fn drawn(plot: &Plot, drives: &ReportDrives, cut: &Cut) -> Markup {
+fn drawn(plot: &Plot, band: Option<&Band>, drives: &ReportDrives, cut: &Cut) -> Markup {
     let view = format!("0 0 {} {}", at(cut.width), at(cut.height));
     html! {
         svg class=(cut.room.classes()) viewBox=(view) role="img" aria-label=(plot.label)
@@ -86,9 +96,10 @@ fn drawn(plot: &Plot, drives: &ReportDrives, cut: &Cut) -> Markup {
         {
             (ground(plot, cut))
             (axes(plot, cut))
-            @for line in &plot.lines { (series(plot, line, drives, cut)) }
+            @if let Some(band) = band { (band.drawn(plot, cut)) }
+            @for line in &plot.lines { (series(plot, band, line, drives, cut)) }
             (events::drawn(plot, cut))
-            (ends(plot, drives, cut))
+            (ends(plot, band, drives, cut))
             // Above the leaders of the labels, so that the words stay readable.
             (rays(plot, cut))
         }
@@ -185,7 +196,13 @@ fn axes(plot: &Plot, cut: &Cut) -> Markup {
     }
 }
 
-fn series(plot: &Plot, line: &Series, drives: &ReportDrives, cut: &Cut) -> Markup {
+fn series(
+    plot: &Plot,
+    band: Option<&Band>,
+    line: &Series,
+    drives: &ReportDrives,
+    cut: &Cut,
+) -> Markup {
     let place = |x: f64, y: f64| (cut.x(plot.across.share(x)), cut.y(plot.up.share(y)));
     let stretch = |points: &[(f64, f64)]| -> String {
         let corner = |(x, y): &(f64, f64)| {
@@ -200,8 +217,9 @@ fn series(plot: &Plot, line: &Series, drives: &ReportDrives, cut: &Cut) -> Marku
         stretches.map(stretch).collect()
     };
     let slot = drives.slot(line.drive);
+    let within = band.map_or("", |band| band.class(line.drive));
     html! {
-        g class=(class(line.drive)) {
+        g class={ (class(line.drive)) (within) } {
             @if !line.thin.is_empty() && cut.room == Room::Wide { path.ln.thin d=(path(&line.thin)) {} }
             @if line.points.len() > 1 { path.ln d=(path(&line.points)) {} }
             @for (x, y, words) in &line.values {
@@ -221,11 +239,11 @@ fn series(plot: &Plot, line: &Series, drives: &ReportDrives, cut: &Cut) -> Marku
     }
 }
 
-fn ends(plot: &Plot, drives: &ReportDrives, cut: &Cut) -> Markup {
+fn ends(plot: &Plot, band: Option<&Band>, drives: &ReportDrives, cut: &Cut) -> Markup {
     let mut ends: Vec<(f64, f64, &Series)> = plot
         .lines
         .iter()
-        .filter(|line| has_label(plot, drives, line.drive))
+        .filter(|line| has_label(plot, band, drives, line.drive))
         .filter_map(|line| {
             let (x, y) = line.points.last()?;
             Some((cut.x(plot.across.share(*x)), cut.y(plot.up.share(*y)), line))

@@ -3,6 +3,7 @@
 use crate::analysis::report_drives::ReportDrives;
 use crate::page::kit::axis::RowScale;
 use crate::page::kit::coordinate::percent;
+use crate::page::kit::fold;
 use crate::page::kit::mark::{class, mark, name, name_column};
 use maud::{Markup, html};
 
@@ -54,7 +55,7 @@ pub(crate) fn rows(rows: &[MarkRow], drives: &ReportDrives, words: fn(f64) -> St
         .map(|row| row.name.as_deref().unwrap_or_else(|| drives.label(row.drive)))
         .collect();
     html! {
-        ol.rows style=(name_column(&names)) {
+        ol.rows.fold-rows[fold::is_folded(names.len())] style=(name_column(&names)) {
             @for row in rows {
                 li class=(class(row.drive)) {
                     @match &row.name {
@@ -75,6 +76,7 @@ pub(crate) fn rows(rows: &[MarkRow], drives: &ReportDrives, words: fn(f64) -> St
                 }
             }
         }
+        (fold::remark(names.len()))
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn plot(group: &Group<'_>, drives: &ReportDrives, measure: Measure) -
             let title = format!(
                 "{}, {}: {}",
                 drives.short(drive),
-                number::spaced(&sanitize::prose(&point.point.label)),
+                number::spaced(&sanitize::step(&point.point.label)),
                 number::measured(value, metric)
             );
             values.push((place as f64, value, title));

@@ -35,7 +35,7 @@ pub(super) fn panel(group: &Group<'_>, drives: &ReportDrives) -> Option<Markup> 
     let mut all: Vec<MarkRow> = match group.members.as_slice() {
         [alone] if alone.test.points.len() <= MAX_STEPS => {
             let step = |point: &PointRun| {
-                let name = sanitize::prose(&point.point.label);
+                let name = sanitize::step(&point.point.label);
                 row(drives.drive_of(alone.index), Some(name), point)
             };
             alone.test.points.iter().filter_map(step).collect()
@@ -71,7 +71,7 @@ fn row(drive: usize, name: Option<String>, point: &PointRun) -> Option<MarkRow> 
         Some((*word, metrics::value(point, *metric, Scope::All).filter(|value| *value > 0.0)?))
     });
     let measured: Vec<(&str, f64)> = measured.collect();
-    let label = sanitize::prose(&point.point.label);
+    let label = sanitize::step(&point.point.label);
     let last = measured.len().checked_sub(1)?;
     let marks = measured.into_iter().enumerate().map(|(place, (word, at))| RowMark {
         at,

@@ -121,7 +121,7 @@ fn words(name: &str, point: &PointRun, rates: &[f64], metric: Metric) -> String 
     let extreme = |pick: fn(f64, f64) -> f64| rates.iter().copied().reduce(pick).unwrap_or(0.0);
     format!(
         "{name}, {}: {} in the first second, {} in the last one, between {} and {}",
-        sanitize::prose(&point.point.label),
+        sanitize::step(&point.point.label),
         number::measured(rates[0], metric),
         number::measured(rates[rates.len() - 1], metric),
         number::text(extreme(f64::min)),

@@ -3,7 +3,7 @@
 use super::selection::{CheckedStep, LeftOutStep};
 use crate::terminal::table::{self, Column, Fit};
 use serde_json::{Value, json};
-use ssdgauge_core::{Finding, Until};
+use ssdgauge_core::{Finding, Until, rounded};
 use ssdgauge_fio::{Agreement, Comparison, Quantity};
 use std::fmt::Write as _;
 
@@ -123,8 +123,8 @@ fn row(one: &Comparison) -> Vec<String> {
 
 fn number(quantity: Quantity, value: f64) -> String {
     match quantity {
-        Quantity::Throughput => format!("{value:.0}"),
-        Quantity::MeanLatency | Quantity::P99 => format!("{value:.1}"),
+        Quantity::Throughput => rounded::number(value),
+        Quantity::MeanLatency | Quantity::P99 => rounded::latency(value),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::terminal;
 use serde_json::json;
 use ssdgauge_core::proof::{Answer, Observation, PROOF_BLOCK, Tally, Verdict};
-use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+use ssdgauge_core::{Bytes, DriveInfo, TargetKind, rounded};
 use ssdgauge_lab::{Depth, Proved};
 use std::path::Path;
 
@@ -66,14 +66,14 @@ fn result(proved: &Proved, stated: Bytes) -> String {
             "stores {} of {}: blocks are kept up to byte {}, and not from byte {} on",
             size(least),
             stated.about(),
-            least * PROOF_BLOCK.0,
-            most * PROOF_BLOCK.0
+            rounded::count(least * PROOF_BLOCK.0),
+            rounded::count(most * PROOF_BLOCK.0)
         ),
         Verdict::Damaged => format!(
             "{} of {} reads of a block did not return what was written there, at addresses that show \
              no boundary",
-            proved.tally.bad(),
-            proved.tally.read()
+            rounded::count(proved.tally.bad()),
+            rounded::count(proved.tally.read())
         ),
     };
     match proved.is_complete {
@@ -90,10 +90,14 @@ fn tested(proved: &Proved) -> String {
     let share = proved.tested as f64 * PROOF_BLOCK.0 as f64 * 100.0
         / proved.settings.capacity_bytes.max(1) as f64;
     format!(
-        "{} in {} blocks of 4 KiB ({share:.3} % of the addresses), read in {} passes; {} written",
+        "{} in {} blocks of 4 KiB ({} % of the addresses), read in {}; {} written",
         size(proved.tested),
-        proved.tested,
-        proved.passes,
+        rounded::count(proved.tested),
+        rounded::number(share),
+        match proved.passes {
+            1 => "1 pass".to_owned(),
+            passes => format!("{passes} passes"),
+        },
         proved.written.about()
     )
 }
@@ -110,7 +114,8 @@ fn answers(tally: &Tally) -> String {
         (tally.error, "an error"),
     ];
     let shown = kinds.iter().filter(|(count, _)| *count > 0);
-    let texts: Vec<String> = shown.map(|(count, kind)| format!("{count} × {kind}")).collect();
+    let texts: Vec<String> =
+        shown.map(|(count, kind)| format!("{} × {kind}", rounded::count(*count))).collect();
     match texts.is_empty() {
         true => "none".into(),
         false => texts.join(", "),
@@ -121,12 +126,13 @@ fn evidence(one: &Observation) -> String {
     let at = one.first * PROOF_BLOCK.0;
     let blocks = match one.blocks {
         1 => String::new(),
-        blocks => format!(" and the {} blocks behind it", blocks - 1),
+        2 => " and the block behind it".to_owned(),
+        blocks => format!(" and the {} blocks behind it", rounded::count(blocks - 1)),
     };
     let answer = match one.answer {
         Answer::Own => "its own block".to_owned(),
         Answer::OtherAddress(other) => {
-            format!("the block of byte {}", other.wrapping_mul(PROOF_BLOCK.0))
+            format!("the block of byte {}", rounded::count(other.wrapping_mul(PROOF_BLOCK.0)))
         }
         Answer::OldGeneration(pass) => format!("what was written there before, as number {pass}"),
         Answer::Torn => "a part of the block".to_owned(),
@@ -135,7 +141,7 @@ fn evidence(one: &Observation) -> String {
         Answer::Foreign => "data that the proof never wrote".to_owned(),
         Answer::Error => "an error".to_owned(),
     };
-    format!("byte {at}{blocks} returned {answer} (pass {})", one.pass + 1)
+    format!("byte {}{blocks} returned {answer} (pass {})", rounded::count(at), one.pass + 1)
 }
 
 fn causes(verdict: Verdict) -> Option<&'static str> {
