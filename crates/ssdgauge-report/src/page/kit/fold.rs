@@ -67,6 +67,9 @@ pub(crate) fn rules() -> String {
          {folded} .ans.fold-rows tbody tr:nth-last-child({LAST})>*,\
          {folded} ol.bars.fold-rows li:nth-last-child({bars}),\
          {folded} ol.rows.fold-rows li:nth-last-child({axis}){{border-top:3px double var(--line2)}}\
+         @media screen and (max-width:700px){{\
+         {folded} .ans.fold-rows tbody tr:nth-last-child({LAST})>*{{border-top:0}}\
+         {folded} .ans.fold-rows tbody tr:nth-last-child({LAST}){{border-top:3px double var(--line2)}}}}\
          body:not(:has(#all-rows:not(:checked))) :is(.more.rest,.part){{display:none}}"
     )
 }
