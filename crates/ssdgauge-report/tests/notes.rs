@@ -63,6 +63,16 @@ fn noted(text: &str) -> PageOptions {
 }
 
 #[test]
+fn notes_without_a_conclusion_have_no_empty_one() {
+    let runs = runs(TargetKind::Block);
+    let text = page(&runs, &noted("First words.\n"));
+    assert!(text.contains("First words."));
+    assert!(!text.contains("conclusion") && !text.contains("Verdict"), "an empty section");
+    let with_points = "+++\n[[drive]]\nname = \"Alpha\"\npros = [\"Fast\"]\n+++\nFirst words.\n";
+    assert!(page(&runs, &noted(with_points)).contains("conclusion-title"));
+}
+
+#[test]
 fn notes_stand_on_the_page_and_nothing_in_them_is_markup() {
     let runs = runs(TargetKind::Block);
     let options = noted(NOTES);

@@ -130,7 +130,7 @@ impl<'a> Content<'a> {
                 (self.uses(|_| true))
                 (fill_states::section(&self.states, &self.drives))
                 (specification::section(self.runs, &self.drives, &self.options.specifications))
-                (self.conclusion())
+                @if let Some(conclusion) = self.conclusion() { (conclusion) }
                 section.use aria-labelledby="caveats" { (self.caveats()) }
                 section.use aria-labelledby="method" { (self.method()) }
                 footer.page {
@@ -162,7 +162,7 @@ impl<'a> Content<'a> {
             fill_states::ANCHOR if !self.states.is_empty() => {
                 Some(fill_states::section(&self.states, &self.drives))
             }
-            "conclusion" if self.options.notes.is_some() => Some(self.conclusion()),
+            "conclusion" => self.conclusion(),
             _ => None,
         }
     }
@@ -173,7 +173,7 @@ impl<'a> Content<'a> {
         anchors.extend(self.sections.uses.iter().map(|section| section.of.anchor().to_owned()));
         anchors.extend(self.ids.iter().cloned());
         anchors.extend((!self.states.is_empty()).then(|| fill_states::ANCHOR.to_owned()));
-        anchors.extend(self.options.notes.iter().map(|_| "conclusion".to_owned()));
+        anchors.extend(self.conclusion().map(|_| "conclusion".to_owned()));
         anchors.extend(["caveats".to_owned(), "method".to_owned()]);
         anchors
     }
@@ -181,7 +181,7 @@ impl<'a> Content<'a> {
     /// Returns anchor and name of what stands between the sections by use and the method.
     fn further(&self) -> Vec<(&'static str, &'static str)> {
         let states = (!self.states.is_empty()).then_some((fill_states::ANCHOR, "Fill levels"));
-        let verdict = self.options.notes.as_ref().map(|_| ("conclusion", "Verdict"));
+        let verdict = self.conclusion().map(|_| ("conclusion", "Verdict"));
         states.into_iter().chain(verdict).collect()
     }
 
@@ -211,8 +211,9 @@ impl<'a> Content<'a> {
         sections::sections(&wanted, &self.groups, &self.ids, self.runs, &self.drives)
     }
 
-    fn conclusion(&self) -> Markup {
-        let Some(notes) = &self.options.notes else { return html! {} };
+    /// Returns the conclusion of the editor; `None` without one.
+    fn conclusion(&self) -> Option<Markup> {
+        let notes = self.options.notes.as_ref()?;
         let prices = prices::prices(notes, self.runs, &self.groups, &self.answer, &self.drives);
         let test = prices.as_ref().and_then(|prices| prices.test);
         let test = test.map(|test| self.groups[test].full_title());

@@ -49,21 +49,25 @@ pub(super) fn introduction(notes: &Notes) -> Markup {
 }
 
 /// Returns the conclusion with the prices, and what speaks for and against each drive. `test` is the
-/// title of the test whose requests are counted.
+/// title of the test whose requests are counted. `None` where the notes have nothing of it.
 pub(super) fn conclusion(
     notes: &Notes,
     prices: Option<&Prices>,
     test: Option<String>,
     (runs, answer, drives): (&[Run], &Answer, &ReportDrives),
-) -> Markup {
-    html! {
-        section.use #conclusion aria-labelledby="conclusion-title" {
-            h2 #conclusion-title { "Conclusion" }
-            div.words { (markdown(&notes.conclusion, notes)) }
-            (points(notes, runs, answer, drives))
-            @if let Some(prices) = prices { (prices::table(prices, test, drives)) }
+) -> Option<Markup> {
+    let has_points = notes.drives.iter().any(|note| !note.pros.is_empty() || !note.cons.is_empty());
+    let is_empty = notes.conclusion.trim().is_empty() && !has_points && prices.is_none();
+    (!is_empty).then(|| {
+        html! {
+            section.use #conclusion aria-labelledby="conclusion-title" {
+                h2 #conclusion-title { "Conclusion" }
+                div.words { (markdown(&notes.conclusion, notes)) }
+                (points(notes, runs, answer, drives))
+                @if let Some(prices) = prices { (prices::table(prices, test, drives)) }
+            }
         }
-    }
+    })
 }
 
 fn points(notes: &Notes, runs: &[Run], answer: &Answer, drives: &ReportDrives) -> Markup {
