@@ -178,6 +178,10 @@ fn runs_of_one_ssd_are_runs_and_keep_the_name_of_the_drive() {
         run.head.environment.insert("label".into(), label.into());
     }
     assert!(markdown(&runs).starts_with("## Both runs fall to"), "{}", markdown(&runs));
+    let caveats = |runs: &[Run]| fragment(runs, &PageOptions::default(), "caveats").unwrap();
+    assert!(!caveats(&runs).contains("environments differ"), "a label is no property of a host");
+    runs[0].head.environment.insert("kernel".into(), "6.1".into());
+    assert!(caveats(&runs).contains("environments differ (kernel)"), "{}", caveats(&runs));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use crate::analysis::report_drives::ReportDrives;
 use crate::model::{Run, TestRun};
+use crate::text::labels::LABEL;
 use crate::text::sanitize;
 use ssdgauge_core::{Severity, TargetKind};
 use std::collections::BTreeSet;
@@ -84,8 +85,10 @@ fn other_hosts(runs: &[Run]) -> Option<String> {
         let value = |run: &Run| run.head.environment.get(*key).cloned();
         runs.iter().any(|run| value(run) != value(first))
     };
+    // A label is stated with the name, and is no property of a host.
     let differing: Vec<String> = keys
         .into_iter()
+        .filter(|key| *key != LABEL)
         .filter(differs)
         .map(|key| sanitize::prose(key).replace('_', " "))
         .collect();

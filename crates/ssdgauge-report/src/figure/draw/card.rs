@@ -11,7 +11,7 @@ const WIDTH: f64 = 1_200.0;
 const HEIGHT: f64 = 630.0;
 
 const LEFT: f64 = 56.0;
-const ROW: f64 = 54.0;
+const LARGEST_ROW: f64 = 120.0;
 const TITLE: u32 = 46;
 const WORDS: u32 = 32;
 
@@ -54,8 +54,7 @@ pub(crate) fn scene(card: &Card) -> Scene {
     let mut y = 62.0;
     let mut x = LEFT;
     for mark in &card.marks {
-        // Capitals are a third wider than the mean letter.
-        let wide = width_of(mark, 28) * 1.34 + 28.0;
+        let wide = width_of_mark(mark) + 28.0;
         scene.add(rect((x, y - 32.0), (wide, 44.0), &ink()));
         let paper = theme::GROUND.to_owned();
         bold(&mut scene, (x + 14.0, y), mark, 28, &paper);
@@ -80,6 +79,16 @@ pub(crate) fn scene(card: &Card) -> Scene {
     scene
 }
 
+/// Returns the width of a mark in bold letters. Most are capitals, which are wider than the mean letter.
+fn width_of_mark(mark: &str) -> f64 {
+    let of = |letter: char| match letter {
+        ' ' => 0.32,
+        letter if letter.is_uppercase() => 0.72,
+        _ => 0.6,
+    };
+    mark.chars().map(of).sum::<f64>() * 28.0
+}
+
 fn rows(scene: &mut Scene, rows: &[Row], top: f64) {
     let widest = |words: fn(&Row) -> &str, most: f64| {
         rows.iter().map(|row| width_of(words(row), WORDS)).fold(0.0, f64::max).min(most)
@@ -88,7 +97,9 @@ fn rows(scene: &mut Scene, rows: &[Row], top: f64) {
     let names = widest(|row| &row.name, if has_bars { 360.0 } else { 720.0 });
     let values = widest(|row| &row.words, 320.0);
     let room = (WIDTH - 2.0 * LEFT - names - values - 40.0).max(120.0);
-    let step = ROW.min((HEIGHT - 24.0 - top) / rows.len().max(1) as f64);
+    // Few rows take the room of many.
+    let step = LARGEST_ROW.min((HEIGHT - 24.0 - top) / rows.len().max(1) as f64);
+    let bar = step * 0.56;
     let ink = || theme::TEXT.to_owned();
     let whole: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     let fitted = cut_names(&whole, names + 8.0, WORDS);
@@ -99,7 +110,7 @@ fn rows(scene: &mut Scene, rows: &[Row], top: f64) {
         let length = row.share.map_or(0.0, |share| (room * share).max(3.0));
         if row.share.is_some() {
             let colour = theme::series(row.slot);
-            scene.add(rect((from, y - 15.0), (length, 30.0), &colour));
+            scene.add(rect((from, y - bar / 2.0), (length, bar), &colour));
         }
         let at = from + length + if has_bars { 14.0 } else { 0.0 };
         bold(scene, (at, y + 11.0), &row.words, WORDS, &ink());
