@@ -77,16 +77,10 @@ fn with_marks(chart: Chart, group: &Group<'_>) -> Chart {
     }
 }
 
-/// More drives than this are named below a test alone, where it does not have them.
-const MAX_UNTESTED: usize = 8;
-
 /// Draws the drives that were never tested so as gaps, so that every chart has the same drives.
 fn show_untested(charts: &mut [Chart], group: &Group<'_>, drives: &ReportDrives) {
     const WHY: &str = "not tested";
-    let untested = drives.untested(group);
-    if untested.len() > MAX_UNTESTED {
-        return;
-    }
+    let untested = drives.untested_in_figures(group);
     for chart in charts {
         for drive in &untested {
             let name = drives.name(*drive);

@@ -4,7 +4,7 @@ mod support;
 
 use ssdgauge_core::{Access, Action, Bytes, Figure, Metric, Nanos, Score, TargetKind, Window};
 use ssdgauge_report::{
-    PageOptions, Run, csv, figures, json, markdown, openmetrics, page, terminal_summary,
+    PageOptions, Run, csv, figures, fragment, json, markdown, openmetrics, page, terminal_summary,
 };
 use support::{Pace, Recipe, client, plan, quick, run, step, stream};
 
@@ -267,6 +267,26 @@ fn every_figure_has_an_id_values_its_unit_its_n_and_the_definition_of_latency() 
     assert_eq!(seen, 3, "one for each test");
     assert!(page.contains("Chosen by this suite, not specified by the source"));
     assert!(page.contains("After the protocol of"));
+}
+
+#[test]
+fn many_drives_that_were_not_tested_are_no_rows_of_a_figure() {
+    let one = |id: &str, name: &str, plan| {
+        let mut recipe = Recipe::new(id, plan, name);
+        recipe.drive.kind = TargetKind::Block;
+        recipe.drive.serial = Some(format!("serial of {name}"));
+        run(&recipe)
+    };
+    let rows = |others: usize| {
+        let with =
+            (0..others).map(|n| one(&format!("c{n}"), &format!("Client {n}"), client(6, 30)));
+        let runs: Vec<Run> = with.chain([one("q", "Quick", quick(6))]).collect();
+        let quick = fragment(&runs, &PageOptions::default(), "everyday").unwrap();
+        quick.matches(">not tested<").count() + quick.matches("– not tested").count()
+    };
+    // The drive that alone has the other suite is a row of each figure of theirs.
+    let (eight, nine) = (rows(8), rows(9));
+    assert!(eight > 8 && nine < 9, "{eight} rows, {nine} rows");
 }
 
 #[test]

@@ -55,7 +55,7 @@ measured() {
 real_sensor_chips_are_listed_and_read() {
     chips
     gauge 0 meters
-    for line in 'ltc4151 *in1 .* 12.000 V' "ltc4151 *curr1 .* 0.400 A *--power='hwmon:hwmon[0-9]*/in1\*curr1'" \
+    for line in 'ltc4151 *in1 .* 12.0 V' "ltc4151 *curr1 .* 0.400 A *--power='hwmon:hwmon[0-9]*/in1\*curr1'" \
         'lm75 *temp1 .* 25.000 °C' \
         'nvme *temp1 *Composite .* 49.850 °C'; do
         grep -q "$line" out || fail "no line '$line': $(cat out)"

@@ -145,6 +145,14 @@ impl ReportDrives {
         self.runs_of(drive).next().map_or(number::NOTHING, |run| &self.names[run])
     }
 
+    /// Returns the drives of [`ReportDrives::untested`] that a figure has as gaps, so that all figures have the
+    /// same drives. Many of them would be most of it: they are named below it alone.
+    pub(crate) fn untested_in_figures(&self, group: &Group<'_>) -> Vec<usize> {
+        const MOST: usize = 8;
+        let untested = self.untested(group);
+        if untested.len() > MOST { Vec::new() } else { untested }
+    }
+
     /// Returns the drives that were never tested as `group` was, though they are of its kind: a
     /// model is not missed among drives.
     pub(crate) fn untested(&self, group: &Group<'_>) -> Vec<usize> {

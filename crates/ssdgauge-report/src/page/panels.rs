@@ -170,7 +170,7 @@ fn ranking(group: &Group<'_>, drives: &ReportDrives, measure: Measure) -> Rankin
     let sign = if metric.more_is_better() { -1.0 } else { 1.0 };
     let key = |row: &Row| row.value.as_ref().map_or(f64::INFINITY, |value| sign * value);
     rows.sort_by(|a, b| key(a).total_cmp(&key(b)));
-    rows.extend(drives.untested(group).into_iter().take(MAX_UNTESTED).map(|drive| Row {
+    rows.extend(drives.untested_in_figures(group).into_iter().map(|drive| Row {
         drive,
         value: Err("not tested".to_owned()),
         words: String::new(),
@@ -184,9 +184,6 @@ fn ranking(group: &Group<'_>, drives: &ReportDrives, measure: Measure) -> Rankin
         may_be_log: metric.is_latency() || metric == Metric::MeanOverSigma,
     }
 }
-
-/// More drives than this are named below the figure alone, where they were not tested.
-const MAX_UNTESTED: usize = 8;
 
 fn row(group: &Group<'_>, member: &Member<'_>, drives: &ReportDrives, measure: Measure) -> Row {
     let drive = drives.drive_of(member.index);

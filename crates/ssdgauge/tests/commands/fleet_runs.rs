@@ -138,4 +138,12 @@ fn the_page_of_a_batch_leads_with_the_slow_drive_and_states_what_is_missing() {
     assert!(text(&output.stderr).contains("2 of 4 run files could not be read"));
     let output = bench.call(&["fleet", "page", ".", "-o", "quick-S1.ssdg"]);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let own = std::fs::read(bench.path("quick-S1.html")).unwrap();
+    for name in ["quick-S1.html", "./quick-S1.html"] {
+        let output = bench.call(&["fleet", "page", "quick-S1.ssdg", "quick-S2.ssdg", "-o", name]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+        let words = format!("{name} is the page of the drive of quick-S1.ssdg");
+        assert!(text(&output.stderr).contains(&words), "{}", text(&output.stderr));
+    }
+    assert_eq!(std::fs::read(bench.path("quick-S1.html")).unwrap(), own, "its page is kept");
 }

@@ -28,6 +28,7 @@ pub(super) fn execute(arguments: &FleetPageArguments) -> Result<(), Failure> {
         found.into_iter().partition(|file| !arguments.expected || file.exists());
     let all: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
     output::check(&arguments.output, Format::Page, &all)?;
+    check_name(&arguments.output, &all)?;
 
     let mut read: Vec<(PathBuf, Run)> = Vec::new();
     let take = &mut |one| read.push(one);
@@ -63,6 +64,23 @@ pub(super) fn execute(arguments: &FleetPageArguments) -> Result<(), Failure> {
             "the messages above state why; the page names them",
         )),
     }
+}
+
+/// Refuses a name for the page of all drives that the page of one of `files` has.
+fn check_name(output: &Path, files: &[&Path]) -> Result<(), Failure> {
+    // Neither page has to exist.
+    let place = |page: &Path| {
+        let folder = page.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(page.file_name()?))
+    };
+    let output_place = place(output);
+    let of_one =
+        |file: &&&Path| output_place.is_some() && place(&page_beside(file)) == output_place;
+    files.iter().find(of_one).map_or(Ok(()), |file| {
+        let text = format!("{} is the page of the drive of {}", output.display(), file.display());
+        Err(Failure::new(FailureKind::Usage, text, "nothing was written; name another --output"))
+    })
 }
 
 /// Writes the page of `run` beside its file, where there is none or an older one. A file of that name
