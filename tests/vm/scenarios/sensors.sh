@@ -56,8 +56,8 @@ real_sensor_chips_are_listed_and_read() {
     chips
     gauge 0 meters
     for line in 'ltc4151 *in1 .* 12.0 V' "ltc4151 *curr1 .* 0.400 A *--power='hwmon:hwmon[0-9]*/in1\*curr1'" \
-        'lm75 *temp1 .* 25.000 °C' \
-        'nvme *temp1 *Composite .* 49.850 °C'; do
+        'lm75 *temp1 .* 25.0 °C' \
+        'nvme *temp1 *Composite .* 49.9 °C'; do
         grep -q "$line" out || fail "no line '$line': $(cat out)"
     done
     gauge 0 meters 'hwmon:ltc4151/in1*curr1' --for 2s --json

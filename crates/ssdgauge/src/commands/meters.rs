@@ -121,9 +121,18 @@ impl MeterReadings {
     }
 }
 
+/// Returns a reading with three significant digits. Below 1 it has three decimals: an idle drive takes less
+/// than that, and chips resolve a milliwatt.
+fn reading(value: f64) -> String {
+    match value.abs() < 0.9995 && value != 0.0 {
+        true => format!("{value:.3}"),
+        false => rounded::number(value),
+    }
+}
+
 /// Returns a line for each meter, below the names of the columns if `with_header`.
 fn table(specs: &[MeterSpec], rows: &[MeterReadings], with_header: bool) -> String {
-    let watts = |value: Option<f64>| value.map_or("-".to_owned(), rounded::number);
+    let watts = |value: Option<f64>| value.map_or("-".to_owned(), reading);
     let mut text = String::new();
     if with_header {
         text = format!(
@@ -205,7 +214,7 @@ pub(crate) fn list_sensors(json: bool) -> String {
         .iter()
         .map(|sensor| {
             let value = sensor.value.map_or("not available".to_owned(), |value| {
-                format!("{} {}", rounded::number(value), sensor.unit)
+                format!("{} {}", reading(value), sensor.unit)
             });
             let Sensor { place, chip, channel, label, .. } = sensor.clone();
             let option = power_option(sensor, &sensors).unwrap_or_default();
@@ -233,4 +242,13 @@ fn power_option(sensor: &Sensor, all: &[Sensor]) -> Option<String> {
     let volts = format!("in{}", channel.strip_prefix("curr")?);
     let has_volts = all.iter().any(|other| other.place == *place && other.channel == volts);
     has_volts.then(|| format!("--power='hwmon:{place}/{volts}*{channel}'"))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn readings_below_one_keep_their_thousandths() {
+        let texts = [0.0, 0.0349, 0.4, 0.9996, 5.1234, 11.999].map(super::reading);
+        assert_eq!(texts, ["0", "0.035", "0.400", "1.00", "5.12", "12.0"]);
+    }
 }
