@@ -32,7 +32,7 @@ pub(crate) struct VirtualRun {
 ///
 /// # Errors
 ///
-/// Returns the first failure.
+/// Returns the first failure, an interruption last.
 pub(crate) fn run_all(
     runs: Vec<VirtualRun>,
     stop: &StopFlag,
@@ -43,7 +43,10 @@ pub(crate) fn run_all(
     let runs: Vec<VirtualRun> = runs.into_iter().rev().collect();
     let results = in_parallel::map(runs, |run| run_one(run, &progress, stop, now, again));
     progress.finish();
-    results.into_iter().collect()
+    let mut failures: Vec<Failure> = results.into_iter().filter_map(Result::err).collect();
+    // A failure is stated before the interruption that ended the other runs.
+    failures.sort_by_key(|failure| failure.kind == FailureKind::Interrupted);
+    failures.into_iter().next().map_or(Ok(()), Err)
 }
 
 fn run_one(
