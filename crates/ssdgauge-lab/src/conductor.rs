@@ -17,7 +17,7 @@ mod turns;
 mod verification;
 mod written_data;
 
-pub use resuming::{ended, resume};
+pub use resuming::resume;
 
 use act::{By, Done, act};
 use remaining::{TriedLoads, places};

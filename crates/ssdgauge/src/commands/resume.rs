@@ -45,10 +45,6 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     if let Some(recorded) = Recorded::read(&run)? {
         return prove::resume(writer, &run, &recorded, arguments);
     }
-    if let Some(ended) = ssdgauge_lab::ended(&run).transpose() {
-        drop((writer, run));
-        return finish_run(ended, &arguments.file, arguments.json);
-    }
     let plan = &head.plan;
     let of_file = |replay: &&Replay| replay.generated.is_none();
     let replay = plan.steps().find_map(|(_, _, step)| step.action.replay().filter(of_file));
