@@ -17,7 +17,7 @@ mod turns;
 mod verification;
 mod written_data;
 
-pub use resuming::resume;
+pub use resuming::{ended, resume};
 
 use act::{By, Done, act};
 use remaining::{TriedLoads, places};

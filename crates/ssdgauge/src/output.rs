@@ -276,7 +276,9 @@ fn write_atomically(
     partial.push(format!(".{}{PARTIAL}", std::process::id()));
     let partial = Path::new(&partial);
     let mut file = create_new(partial)?;
-    let result = write(&mut file).and_then(|()| match replaces {
+    // On the medium before it has its name: after a power failure, a new name may stand for a file of zeros,
+    // which no later command would replace.
+    let result = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| match replaces {
         true => std::fs::rename(partial, path),
         false => rename_without_replacing(partial, path),
     });

@@ -1,12 +1,12 @@
 //! Continuation of a run that was interrupted.
 
-use super::remaining::{count_earlier, places, remaining, searches, step_at};
+use super::remaining::{TriedLoads, count_earlier, places, remaining, searches, step_at};
 use super::replay::Replay;
 use super::{Completion, ConductError, Conductor, Watcher};
 use ssdgauge_core::{
     DriveInfo, Finding, FindingKind, Nanos, Restart, Rig, RigError, Severity, TargetKind,
 };
-use ssdgauge_runfile::{RunFile, StepRecord, StepState, VERIFIED, Writer};
+use ssdgauge_runfile::{RunFile, StepId, StepPlace, StepRecord, StepState, VERIFIED, Writer};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Continues the run of `run`, which `writer` has open.
@@ -35,24 +35,11 @@ pub fn resume(
         return Err(ConductError::OtherDrive { began_with, now });
     }
     let records = run.steps()?;
-    let mut attempts = BTreeMap::new();
-    let mut finished = Vec::new();
-    for record in &records {
-        attempts.insert(record.place, record.attempt);
-        if record.state == StepState::Finished {
-            finished.push(record.place);
-        }
-    }
-    let (attempts_of_searches, unfinished) = searches(run)?;
-    let is_judged = run.repetitions()?.is_some();
-    // Where every step is finished, the verdict on the last turn may be missing.
-    let awaits_verdict = head.plan.repeat_until.is_some() && !is_judged;
-    let todo = remaining(&head.plan, &finished, unfinished, rig.drive()).filter(|_| !is_judged);
-    let unsecured = run.unflushed(&records)?;
-    let unverified = is_unverified(run, &records, rig.drive())?;
-    let waits = awaits_verdict || unsecured.is_some() || unverified;
-    let todo = todo.or(waits.then(|| (head.plan.tests.len(), Vec::new())));
-    let Some((from, todo)) = todo else { return complete(run, rig.drive()) };
+    let attempts: BTreeMap<_, _> =
+        records.iter().map(|record| (record.place, record.attempt)).collect();
+    let Some(Rest { from, todo, tried, unsecured }) = Rest::read(run, &records)? else {
+        return complete(run);
+    };
     let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
     let last = last.max().unwrap_or(head.started_unix_ms);
     // The time of day may have been set meanwhile: a negative pause counts as none.
@@ -73,7 +60,7 @@ pub fn resume(
     }
     count_earlier(&head.plan, &records, &todo, rig);
     let mut conductor = Conductor::new(&head.plan, rig, writer, watcher);
-    (conductor.attempts, conductor.tried) = (attempts, attempts_of_searches);
+    (conductor.attempts, conductor.tried) = (attempts, tried);
     let was_begun = records.iter().any(|record| record.place.test == from);
     let is_over = todo.is_empty() && from == head.plan.tests.len();
     conductor.written_by = unsecured.filter(|_| is_over);
@@ -100,19 +87,64 @@ pub fn resume(
     conductor.execute(&todo, from)
 }
 
+/// Returns how the run of `run` ended, if nothing of it is left to do: nothing is written then. `None`
+/// where [`resume`] continues it.
+///
+/// # Errors
+///
+/// As [`resume`] returns them.
+pub fn ended(run: &RunFile) -> Result<Option<Completion>, ConductError> {
+    match Rest::read(run, &run.steps()?)? {
+        None => complete(run).map(Some),
+        Some(_) => Ok(None),
+    }
+}
+
+/// What is left to do of a run.
+struct Rest {
+    /// The test with which it begins; the number of tests where all steps are finished.
+    from: usize,
+    /// The steps.
+    todo: Vec<StepPlace>,
+    /// The loads that the searches have tried.
+    tried: TriedLoads,
+    /// The step whose data was not flushed.
+    unsecured: Option<StepId>,
+}
+
+impl Rest {
+    /// Reads what is left of `run`, whose steps are `records`; `None` for nothing.
+    fn read(run: &RunFile, records: &[StepRecord]) -> Result<Option<Rest>, ConductError> {
+        let head = run.head();
+        let is_finished = |record: &&StepRecord| record.state == StepState::Finished;
+        let finished: Vec<_> =
+            records.iter().filter(is_finished).map(|record| record.place).collect();
+        let (tried, unfinished) = searches(run)?;
+        let is_judged = run.repetitions()?.is_some();
+        // Where every step is finished, the verdict on the last turn may be missing.
+        let awaits_verdict = head.plan.repeat_until.is_some() && !is_judged;
+        let todo = remaining(&head.plan, &finished, unfinished, &head.drive).filter(|_| !is_judged);
+        let unsecured = run.unflushed(records)?;
+        let unverified = is_unverified(run, records, &head.drive)?;
+        let waits = awaits_verdict || unsecured.is_some() || unverified;
+        let todo = todo.or(waits.then(|| (head.plan.tests.len(), Vec::new())));
+        Ok(todo.map(|(from, todo)| Rest { from, todo, tried, unsecured }))
+    }
+}
+
 /// Returns that nothing of `run` is left to do.
 ///
 /// # Errors
 ///
 /// [`RigError::NotKept`] where the run found that the drive did not keep what was written: its failure
 /// stays one.
-fn complete(run: &RunFile, drive: &DriveInfo) -> Result<Completion, ConductError> {
+fn complete(run: &RunFile) -> Result<Completion, ConductError> {
     let is_loss =
         |kind: &FindingKind| matches!(kind, FindingKind::LostWrites | FindingKind::VerifyFailed);
     match run.findings()?.into_iter().find(|record| is_loss(&record.finding.kind)) {
         None => Ok(Completion::Finished),
         Some(record) => {
-            let (drive, what) = (drive.target.clone(), record.finding.text);
+            let (drive, what) = (run.head().drive.target.clone(), record.finding.text);
             Err(RigError::NotKept { drive, what }.into())
         }
     }

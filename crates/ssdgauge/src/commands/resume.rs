@@ -59,6 +59,11 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     let health_every_s =
         head.drive.details.get(DriveInfo::HEALTH_EVERY).and_then(|text| text.parse().ok());
     page_file::check_page(&page_file::page_beside(&arguments.file), &[arguments.file.as_path()])?;
+    // A complete run writes nothing: it needs no consent, whatever its drive holds now.
+    if let Some(ended) = ssdgauge_lab::ended(&run).transpose() {
+        drop((writer, run));
+        return finish_run(ended, &arguments.file, arguments.json);
+    }
     let earlier = run.steps()?;
     // The test data of the run itself needs no second confirmation: the guard recognises it.
     let continued = Continued {
@@ -90,7 +95,7 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     let program = build_identity::program();
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress, &program);
     progress.finish();
-    // A run that was complete already has no steps that other meters measured.
+    // A rest without steps, as a flush, has none that other meters measured.
     if let (Some(finding), true) = (meters_changed, run.steps()?.len() > steps_before) {
         writer.finding(&FindingRecord { step: None, unix_ms: process::unix_ms(), finding })?;
         writer.commit()?;

@@ -1,6 +1,6 @@
 //! Interrupted runs: no finished step is lost, and every run can be completed.
 
-use crate::support::{Bench, measures, query, wait_for, write_figure};
+use crate::support::{Bench, Loop, measures, query, text, wait_for, write_figure};
 use ssdgauge_core::Random;
 use ssdgauge_runfile::{RunFile, StepPlace, StepState};
 use std::collections::BTreeSet;
@@ -127,6 +127,43 @@ fn resuming_a_complete_run_runs_no_step() {
     let before = query(&bench.path("a.ssdg"), steps);
     bench.print(&["resume", "a.ssdg"]);
     assert_eq!(query(&bench.path("a.ssdg"), steps), before);
+}
+
+#[test]
+fn a_complete_run_is_shown_although_its_drive_holds_the_data_of_another_one() {
+    let bench = Bench::new();
+    let Some(device) = Loop::attach(bench.folder.path(), 16 << 20) else { return };
+    let suite = r#"
+[suite]
+id = "writes"
+revision = 1
+title = "Writes"
+[[test]]
+id = "t"
+revision = 1
+title = "T"
+stream = { access = "random", block_size = "4KiB", read_percent = 0 }
+until = { time = "50ms" }
+score = { best_of = "iops" }
+"#;
+    std::fs::write(bench.path("writes.toml"), suite).unwrap();
+    let serial = format!("{}:16777216", device.name());
+    let run = |file: &str, more: &[&str]| {
+        let line =
+            ["run", "writes.toml", &device.path, "--confirm", &serial, "--confined", &serial];
+        let output = bench.call(&[&line[..], &["--out", file], more].concat());
+        assert!(output.status.success(), "{file}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let card = run("a.ssdg", &[]);
+    run("b.ssdg", &["--erase", &serial]);
+    let written = device.writes();
+    std::fs::remove_file(bench.path("a.html")).unwrap();
+    // Slurm repeats the command of a job whose end it lost.
+    assert_eq!(run("a.ssdg", &["--or-resume"]), card);
+    assert!(bench.path("a.html").exists());
+    assert_eq!(bench.print(&["resume", "a.ssdg"]), card);
+    assert_eq!(device.writes(), written);
 }
 
 #[test]

@@ -129,6 +129,12 @@ impl Loop {
     pub(crate) fn name(&self) -> &str {
         self.path.strip_prefix("/dev/").unwrap()
     }
+
+    /// Returns the number of writes that the kernel has completed on it.
+    pub(crate) fn writes(&self) -> u64 {
+        let stat = std::fs::read_to_string(format!("/sys/block/{}/stat", self.name())).unwrap();
+        stat.split_whitespace().nth(4).unwrap().parse().unwrap()
+    }
 }
 
 impl Drop for Loop {

@@ -280,17 +280,12 @@ fn loop_device(bench: &Bench) -> Option<(Loop, String)> {
     Some((device, consent))
 }
 
-fn writes(device: &Loop) -> u64 {
-    let stat = std::fs::read_to_string(format!("/sys/block/{}/stat", device.name())).unwrap();
-    stat.split_whitespace().nth(4).unwrap().parse().unwrap()
-}
-
 #[test]
 fn a_block_device_is_refused_unconfirmed_is_only_read_with_gentle_and_answers_or_refuses_in_words()
 {
     let bench = Bench::new();
     let Some((device, consent)) = loop_device(&bench) else { return };
-    let before = writes(&device);
+    let before = device.writes();
     let refused = bench.call(&["xray", &device.path]);
     let stderr = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(3), "{stderr}");
@@ -299,7 +294,7 @@ fn a_block_device_is_refused_unconfirmed_is_only_read_with_gentle_and_answers_or
     assert_eq!(gentle.status.code(), Some(0), "{}", text(&gentle.stderr));
     let gentle = json(&gentle.stdout);
     assert_eq!(gentle["written_bytes"], 0);
-    assert_eq!(writes(&device), before);
+    assert_eq!(device.writes(), before);
     let line = ["xray", &device.path, "--confirm", &consent, "--confined", &consent];
     let files = ["--only=page-read", "--json", "--page=a.html", "--picture=a.png"];
     let output = bench.call(&[&line[..], &files].concat());
@@ -311,7 +306,7 @@ fn a_block_device_is_refused_unconfirmed_is_only_read_with_gentle_and_answers_or
     assert!(bench.path("a.png").exists());
     assert_eq!((&card["is_complete"], &card["is_model"]), (&true.into(), &false.into()));
     assert_eq!(card["written_bytes"], 64 << 20);
-    assert!(writes(&device) > before);
+    assert!(device.writes() > before);
     for card in [gentle, card] {
         for answer in card["structures"].as_array().unwrap() {
             let reason = answer["not_identifiable"].as_str().unwrap_or_default();
