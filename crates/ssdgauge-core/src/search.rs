@@ -57,6 +57,36 @@ pub struct Attempt {
     pub passed: bool,
 }
 
+/// What the results so far decide of a search, whatever their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tried {
+    highest_passing: Option<usize>,
+    lowest_failing: Option<usize>,
+    number: usize,
+}
+
+impl Tried {
+    /// Returns the same with one more result.
+    #[must_use]
+    pub fn and(self, attempt: Attempt) -> Tried {
+        let Attempt { load, passed } = attempt;
+        let number = self.number + 1;
+        match passed {
+            true => Tried { highest_passing: self.highest_passing.max(Some(load)), number, ..self },
+            false => {
+                let lowest = self.lowest_failing.map_or(load, |lowest| lowest.min(load));
+                Tried { lowest_failing: Some(lowest), number, ..self }
+            }
+        }
+    }
+}
+
+impl<'a> FromIterator<&'a Attempt> for Tried {
+    fn from_iter<T: IntoIterator<Item = &'a Attempt>>(attempts: T) -> Tried {
+        attempts.into_iter().fold(Tried::default(), |tried, attempt| tried.and(*attempt))
+    }
+}
+
 /// The next action of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -78,7 +108,12 @@ pub fn next(rule: SearchRule, loads: usize, probes: &[Attempt], attempts: &[Atte
         probes.iter().chain(attempts).all(|tried| tried.load < loads),
         "every result is of a load of the search"
     );
-    match (highest_passing(attempts), lowest_failing(attempts)) {
+    next_after(rule, loads, probes.iter().collect(), attempts.iter().collect())
+}
+
+/// Returns the next action as [`next`] does.
+pub fn next_after(rule: SearchRule, loads: usize, probes: Tried, attempts: Tried) -> Next {
+    match (attempts.highest_passing, attempts.lowest_failing) {
         (Some(best), Some(hard)) if hard <= best + 1 => Next::Done(Some(best)),
         (Some(best), Some(hard)) => Next::Attempt(best + (hard - best) / 2),
         (Some(best), None) => match rule {
@@ -86,11 +121,11 @@ pub fn next(rule: SearchRule, loads: usize, probes: &[Attempt], attempts: &[Atte
             SearchRule::DownFromProbe => Next::Done(Some(best)),
             SearchRule::FromOneState if best + 1 == loads => Next::Done(Some(best)),
             SearchRule::FromOneState => {
-                Next::Attempt((best + stride(attempts.len())).min(loads - 1))
+                Next::Attempt((best + stride(attempts.number)).min(loads - 1))
             }
         },
         (None, Some(0)) => Next::Done(None),
-        (None, Some(hard)) => Next::Attempt(hard.saturating_sub(stride(attempts.len()))),
+        (None, Some(hard)) => Next::Attempt(hard.saturating_sub(stride(attempts.number))),
         (None, None) => next_probe(rule, loads, probes),
     }
 }
@@ -102,20 +137,12 @@ fn stride(tried: usize) -> usize {
     1 << (tried.clamp(1, 32) as u32 - 1)
 }
 
-fn highest_passing(tried: &[Attempt]) -> Option<usize> {
-    tried.iter().filter(|tried| tried.passed).map(|tried| tried.load).max()
-}
-
-fn lowest_failing(tried: &[Attempt]) -> Option<usize> {
-    tried.iter().filter(|tried| !tried.passed).map(|tried| tried.load).min()
-}
-
 /// Returns the next probe, or the first attempt behind the last probe: probes double the index until
 /// one fails, then halve the gap.
-fn next_probe(rule: SearchRule, loads: usize, probes: &[Attempt]) -> Next {
+fn next_probe(rule: SearchRule, loads: usize, probes: Tried) -> Next {
     // The loads below `from` pass, the load `to` fails.
-    let to = lowest_failing(probes).unwrap_or(loads);
-    let from = highest_passing(probes).map_or(0, |load| load + 1).min(to);
+    let to = probes.lowest_failing.unwrap_or(loads);
+    let from = probes.highest_passing.map_or(0, |load| load + 1).min(to);
     // A probe only selects the first attempt: within a sixteenth, an attempt says more.
     let is_near = match rule {
         SearchRule::DownFromProbe => to == from,

@@ -51,26 +51,44 @@ pub fn estimate(plan: &Plan, capacity: Bytes, rates: &AssumedRates) -> Estimate 
     })
 }
 
+/// Returns the expected time of `plan` and the bytes that it writes, as [`estimate`] does: the bounds
+/// of both take several times as long.
+pub fn expected_cost(plan: &Plan, capacity: Bytes, rates: &AssumedRates) -> (Nanos, Bytes) {
+    let verification = verification_time(verified_bytes(plan, capacity), rates);
+    let tests = efforts(plan, capacity, rates, Figure::Expected);
+    tests
+        .into_iter()
+        .map(rounded)
+        .fold((verification, Bytes(0)), |(time, written), test| (time + test.0, written + test.1))
+}
+
+fn efforts(plan: &Plan, capacity: Bytes, rates: &AssumedRates, figure: Figure) -> Vec<Effort> {
+    forecast(plan, capacity, rates, figure).iter().map(|test| test.sum()).collect()
+}
+
+/// Returns time and bytes written of `effort`.
+fn rounded(effort: Effort) -> (Nanos, Bytes) {
+    (Nanos((effort.seconds * 1e9).round() as u64), Bytes(effort.written.round() as u64))
+}
+
 /// Estimates the cost of each test of `plan`, in its order.
 fn estimate_tests(plan: &Plan, capacity: Bytes, rates: &AssumedRates) -> Vec<Estimate> {
-    let of = |figure: Figure| -> Vec<Effort> {
-        forecast(plan, capacity, rates, figure).iter().map(|test| test.sum()).collect()
-    };
-    let [expected, longest, most] = [Figure::Expected, Figure::Longest, Figure::Most].map(of);
+    let [expected, longest, most] = [Figure::Expected, Figure::Longest, Figure::Most]
+        .map(|figure| efforts(plan, capacity, rates, figure));
     let parts = expected.iter().zip(&longest).zip(&most);
     parts.map(|((expected, longest), most)| from_efforts(*expected, *longest, *most)).collect()
 }
 
 fn from_efforts(expected: Effort, longest: Effort, most: Effort) -> Estimate {
+    let (time, written) = rounded(expected);
     // Sums of floating-point numbers are exact to about 15 digits: a bound must not fall below a sum of
     // whole bytes by them, and an expectation does not exceed its bound.
-    let bounded = |expected: f64, longest: f64| Expectation {
-        expected: expected.round() as u64,
-        at_most: (longest.max(expected) * (1.0 + 1e-12)).ceil() as u64,
-    };
+    let bound = |expected: f64, most: f64| (most.max(expected) * (1.0 + 1e-12)).ceil() as u64;
+    let longest = Nanos(bound(expected.seconds * 1e9, longest.seconds * 1e9));
+    let most = Bytes(bound(expected.written, most.written));
     Estimate {
-        time: bounded(expected.seconds * 1e9, longest.seconds * 1e9).map(Nanos),
-        written: bounded(expected.written, most.written).map(Bytes),
+        time: Expectation { expected: time, at_most: longest },
+        written: Expectation { expected: written, at_most: most },
     }
 }
 

@@ -4,6 +4,7 @@
 //! input.
 
 mod axes;
+mod listed;
 mod pauses;
 mod points;
 mod scores;
@@ -16,6 +17,8 @@ use crate::suite::{
     Extent, PointRule, PrepareRule, RoundsRule, SearchRule, SteadyUntil, StreamRule, Suite,
     TestRule, UntilRule,
 };
+use listed::Listed;
+use serde::Deserialize;
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
     Arrival, BLOCK_SIZES, Bytes, Chosen, Deviation, Engine, Nanos, Rest, Restart, WriteCache,
@@ -23,6 +26,7 @@ use ssdgauge_core::{
 use std::collections::BTreeSet;
 use std::ops::Range;
 use toml::Spanned;
+use toml::de::DeTable;
 
 impl Suite {
     /// Parses a suite from the text of `file`.
@@ -33,9 +37,10 @@ impl Suite {
     /// range, or rules that contradict each other.
     pub fn parse(file: &str, text: &str) -> Result<Suite, SuiteError> {
         let reader = Reader { file, text };
-        let parsed: schema::File = toml::from_str(text).map_err(|error| reader.toml(&error))?;
-        // A second, untyped view, from which `chosen` quotes values as they are written.
-        let table: toml::Table = toml::from_str(text).map_err(|error| reader.toml(&error))?;
+        let document = DeTable::parse(text).map_err(|error| reader.toml(&error))?;
+        let listed = listed::values(document.get_ref());
+        let parsed = schema::File::deserialize(toml::Deserializer::from(document))
+            .map_err(|error| reader.toml(&error))?;
         let head = parsed.suite;
         let sets = |rule: &&Spanned<Prepare>| rule.get_ref().is_setting();
         if let Some(rule) = head.prepare.iter().find(sets) {
@@ -45,14 +50,13 @@ impl Suite {
         }
         let mut tests = Vec::new();
         let mut ids = BTreeSet::new();
-        for (number, test) in parsed.test.into_iter().enumerate() {
+        for (test, listed) in parsed.test.into_iter().zip(&listed) {
             let test = test.into_inner();
             if !ids.insert(test.id.get_ref().0.clone()) {
                 let message = format!("two tests have the id '{}'", test.id.get_ref().0);
                 return Err(reader.error(test.id.span(), message, "give each test a different id"));
             }
-            let values = &table["test"][number];
-            tests.push(reader.test(test, values)?);
+            tests.push(reader.test(test, listed)?);
         }
         if tests.is_empty() {
             let hint = "add a [[test]] with id, stream, until and score";
@@ -99,8 +103,8 @@ impl Reader<'_> {
         SuiteError::at(self.file, self.text, error.span(), message, hint)
     }
 
-    /// Reads a test; `values` is its untyped view.
-    fn test(&self, test: schema::Test, values: &toml::Value) -> Result<TestRule, SuiteError> {
+    /// Reads a test; `listed` has the values of its keys that are chosen or deviate.
+    fn test(&self, test: schema::Test, listed: &Listed) -> Result<TestRule, SuiteError> {
         let engine = test.engine.as_ref().map_or(Engine::IoUring, |engine| *engine.get_ref());
         let points = self.points(&test)?;
         let streams = || points.iter().flat_map(|point| &point.streams);
@@ -113,9 +117,9 @@ impl Reader<'_> {
         let also = also.collect::<Result<Vec<_>, SuiteError>>()?;
         let unprepared = test.prepare.is_empty();
         let chosen: Result<Vec<Chosen>, SuiteError> =
-            test.chosen.iter().map(|key| self.chosen(key, values)).collect();
+            test.chosen.iter().map(|key| self.chosen(key, listed)).collect();
         let deviations = test.deviates.iter().map(|(key, reason)| {
-            let Chosen { key, value } = self.chosen(key, values)?;
+            let Chosen { key, value } = self.chosen(key, listed)?;
             Ok(Deviation { key, value, reason: reason.clone() })
         });
         let deviations: Result<Vec<Deviation>, SuiteError> = deviations.collect();
@@ -450,16 +454,11 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns a key that is not as stated by the source, with its value as written in the file;
-    /// `prepare.0` is the first entry.
-    fn chosen(&self, key: &Spanned<String>, values: &toml::Value) -> Result<Chosen, SuiteError> {
+    /// Returns a key that is not as stated by the source, with its value as written in the file.
+    fn chosen(&self, key: &Spanned<String>, listed: &Listed) -> Result<Chosen, SuiteError> {
         let path = key.get_ref();
-        let value = path.split('.').try_fold(values, |value, part| match part.parse::<usize>() {
-            Ok(index) => value.get(index),
-            Err(_) => value.get(part),
-        });
-        match value {
-            Some(value) => Ok(Chosen { key: path.clone(), value: written(value) }),
+        match listed.get(path) {
+            Some(value) => Ok(Chosen { key: path.clone(), value: value.clone() }),
             None => Err(self.error(
                 key.span(),
                 format!("'{path}' is listed as chosen or deviating; the test has no such key"),
@@ -474,9 +473,4 @@ fn extent(span: Span) -> Extent {
         Span::Size(bytes) => Extent::Size(bytes),
         Span::Percent(percent) => Extent::Percent(percent),
     }
-}
-
-/// Returns a value as TOML, a string without its quotes.
-fn written(value: &toml::Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

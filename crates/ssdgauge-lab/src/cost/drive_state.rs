@@ -10,6 +10,7 @@ use ssdgauge_core::statistics::spare_area;
 use ssdgauge_core::{
     Access, Bytes, LatencyClock, MAX_LAG, Nanos, Operation, Preparation, Stream, Until, Workload,
 };
+use std::cell::Cell;
 
 /// The unit in which flash is mapped: a smaller write rewrites all of it. 4 KiB in almost every drive.
 const MAPPED: f64 = 4_096.0;
@@ -68,6 +69,9 @@ pub(super) struct DriveState {
     live: f64,
     /// Free bytes of the cache.
     cache: f64,
+    /// The spare area that was asked for last, with its write amplification: steps and rounds behind a
+    /// preconditioning have the same one, and it takes 40 logarithms.
+    amplification: Cell<(f64, f64)>,
 }
 
 /// The requests and bytes that a workload moves in a second.
@@ -102,6 +106,7 @@ impl DriveState {
             used: 0.0,
             live: 0.0,
             cache: 0.0,
+            amplification: Cell::new((f64::NAN, f64::NAN)),
         };
         drive.purge();
         drive
@@ -221,7 +226,10 @@ impl DriveState {
             return (large, if random_span.is_some() { free } else { f64::INFINITY });
         };
         let spare = (self.flash() - self.live) / span.max(1.0);
-        let collected = self.rates.flash_write_mb_s * mb / write_amplification(spare);
+        if self.amplification.get().0 != spare {
+            self.amplification.set((spare, write_amplification(spare)));
+        }
+        let collected = self.rates.flash_write_mb_s * mb / self.amplification.get().1;
         (collected.min(large), f64::INFINITY)
     }
 

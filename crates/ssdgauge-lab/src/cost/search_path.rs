@@ -1,7 +1,7 @@
 //! The number of probes and attempts of a search: expected, and at most.
 
 use super::drive_state::Effort;
-use ssdgauge_core::search::{self, Attempt, Next, SearchRule};
+use ssdgauge_core::search::{self, Attempt, Next, SearchRule, Tried};
 
 /// The utilisation of the flash up to which a load is expected to pass. Chosen: latencies grow before the
 /// flash is used up; the highest loads that passed on virtual drives used 50 to 60 %.
@@ -58,19 +58,20 @@ impl Costs {
     fn path(&self, passing: usize, in_probe: f64) -> Effort {
         let loads = self.attempts.len();
         let in_probe = in_probe as usize;
-        let (mut probes, mut attempts) = (Vec::new(), Vec::new());
-        let mut sum = Effort::default();
+        let (mut probes, mut attempts) = (Tried::default(), Tried::default());
+        let (mut sum, mut last) = (Effort::default(), None);
         // Twice the number of loads bounds every search.
         for _ in 0..=2 * loads {
-            match search::next(self.rule, loads, &probes, &attempts) {
+            match search::next_after(self.rule, loads, probes, attempts) {
                 Next::Probe(load) => {
-                    probes.push(Attempt { load, passed: load < in_probe });
+                    probes = probes.and(Attempt { load, passed: load < in_probe });
                     sum = sum.plus(self.probes[load]);
                 }
                 Next::Attempt(load) => {
                     let passed = load < passing;
-                    sum = sum.plus(self.again_before(&attempts));
-                    attempts.push(Attempt { load, passed });
+                    sum = sum.plus(self.again_behind(last));
+                    last = Some(Attempt { load, passed });
+                    attempts = attempts.and(Attempt { load, passed });
                     let share = if passed { 1.0 } else { FAILING_SHARE };
                     sum = sum.plus(self.attempts[load].times(share));
                 }
@@ -80,11 +81,11 @@ impl Costs {
         sum
     }
 
-    /// Returns the cost of the preparation before the next attempt.
-    fn again_before(&self, attempts: &[Attempt]) -> Effort {
+    /// Returns the cost of the preparation between the `last` attempt and the next one.
+    fn again_behind(&self, last: Option<Attempt>) -> Effort {
         let is_needed = match self.rule {
             SearchRule::FromOneState => true,
-            SearchRule::DownFromProbe => attempts.last().is_some_and(|last| !last.passed),
+            SearchRule::DownFromProbe => last.is_some_and(|last| !last.passed),
         };
         if is_needed { self.again } else { Effort::default() }
     }
@@ -105,25 +106,29 @@ impl<F: Fn(&Effort) -> f64> Worst<'_, F> {
         let passed = Attempt { load: first, passed: true };
         let failed =
             (above < self.costs.attempts.len()).then_some(Attempt { load: above, passed: false });
-        let probes: Vec<Attempt> = [Some(passed), failed].into_iter().flatten().collect();
-        self.after(&probes, &mut Vec::new())
+        let probes = failed.iter().fold(Tried::default().and(passed), |all, one| all.and(*one));
+        self.after((first, probes), Tried::default(), None)
     }
 
-    /// Returns the largest cost of the attempts behind `tried`. Each attempt narrows the search, so the
+    /// Returns the largest cost of the attempts behind those that were `tried`, of which `last` is the
+    /// last one; `first` is the highest load that passed a probe. Each attempt narrows the search, so the
     /// depth is at most the number of loads.
-    fn after(&self, probes: &[Attempt], tried: &mut Vec<Attempt>) -> Effort {
+    fn after(
+        &self,
+        (first, probes): (usize, Tried),
+        tried: Tried,
+        last: Option<Attempt>,
+    ) -> Effort {
         let loads = self.costs.attempts.len();
-        let Next::Attempt(load) = search::next(self.costs.rule, loads, probes, tried) else {
+        let Next::Attempt(load) = search::next_after(self.costs.rule, loads, probes, tried) else {
             return Effort::default();
         };
-        let cost = self.costs.again_before(tried).plus(self.costs.attempts[load]);
-        let can_pass = load <= probes[0].load && load < self.passing;
+        let cost = self.costs.again_behind(last).plus(self.costs.attempts[load]);
+        let can_pass = load <= first && load < self.passing;
         let ends = [false, true].into_iter().filter(|passed| !passed || can_pass);
         let rest = ends.map(|passed| {
-            tried.push(Attempt { load, passed });
-            let rest = self.after(probes, tried);
-            tried.pop();
-            rest
+            let attempt = Attempt { load, passed };
+            self.after((first, probes), tried.and(attempt), Some(attempt))
         });
         cost.plus(rest.fold(Effort::default(), |a, b| self.larger(a, b)))
     }

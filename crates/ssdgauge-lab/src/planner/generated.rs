@@ -120,18 +120,17 @@ fn count_lengths(rule: &TraceRule, total: u64, bytes: f64) -> Vec<(u64, u64)> {
 
 /// Splits the requests of each length into reads and `writes` with about `written` bytes in all.
 fn split(counts: &[(u64, u64)], writes: u64, written: f64) -> Vec<LengthCount> {
+    let logarithms: Vec<f64> =
+        counts.iter().map(|(length, _)| (*length as f64 / 32_768.0).ln()).collect();
     let shares = |slope: f64| -> Vec<f64> {
-        let at = |level: f64| {
-            let share = |(length, _): &(u64, u64)| {
-                let logarithm = (*length as f64 / 32_768.0).ln();
-                1.0 / (1.0 + (-(level + slope * logarithm)).exp())
-            };
-            counts.iter().map(share).collect::<Vec<f64>>()
+        let share =
+            |level: f64, logarithm: &f64| 1.0 / (1.0 + (-(level + slope * logarithm)).exp());
+        let sum = |level: f64| -> f64 {
+            let each = counts.iter().zip(&logarithms);
+            each.map(|((_, count), logarithm)| *count as f64 * share(level, logarithm)).sum()
         };
-        let sum = |shares: &[f64]| -> f64 {
-            counts.iter().zip(shares).map(|((_, count), share)| *count as f64 * share).sum()
-        };
-        at(bisect((-60.0, 60.0), |level| sum(&at(level)) < writes as f64))
+        let level = bisect((-60.0, 60.0), |level| sum(level) < writes as f64);
+        logarithms.iter().map(|logarithm| share(level, logarithm)).collect()
     };
     let bytes = |shares: &[f64]| -> f64 {
         let each = counts.iter().zip(shares);

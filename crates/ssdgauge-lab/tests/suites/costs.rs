@@ -50,6 +50,18 @@ fn bytes_written_stay_below_the_estimate() {
 }
 
 #[test]
+fn the_expected_cost_alone_is_that_of_the_whole_estimate() {
+    let rig = rig("tlc-client?capacity=1TB");
+    let rates = assumed_rates(rig.drive());
+    for suite in ssdgauge_lab::built_in() {
+        let plan = plan(&suite, rig.drive(), &Options::default()).unwrap();
+        let cost = estimate(&plan, rig.drive().capacity, &rates);
+        let alone = ssdgauge_lab::expected_cost(&plan, rig.drive().capacity, &rates);
+        assert_eq!(alone, (cost.time.expected, cost.written.expected), "{}", suite.id);
+    }
+}
+
+#[test]
 fn a_run_is_refused_above_its_share_and_above_the_remaining_endurance() {
     let rig = rig("tlc-client?capacity=100GB");
     let mixed = planned("client-2018", &["mixed-random"], &rig, 1);

@@ -9,8 +9,10 @@ use crate::terminal::colour::{Paint, Role};
 use crate::terminal::table::{self, Column, Fit};
 use crate::terminal::{self, width};
 use serde_json::json;
-use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
-use ssdgauge_lab::{Estimate, Options, Suite, built_in_ids, find_built_in};
+use ssdgauge_core::{Bytes, DriveInfo, Nanos, Plan, TargetKind};
+use ssdgauge_lab::{
+    Options, Suite, assumed_rates, built_in_ids, estimate, expected_cost, find_built_in,
+};
 
 /// Prints all suites, or the tests of one.
 ///
@@ -18,30 +20,47 @@ use ssdgauge_lab::{Estimate, Options, Suite, built_in_ids, find_built_in};
 ///
 /// Fails where there is no such suite.
 pub(crate) fn execute(arguments: &arguments::SuitesArguments) -> Result<(), Failure> {
-    let priced = |suite: Suite| Priced { cost: cost_on_1_tb(&suite), suite };
-    let suites = match &arguments.suite {
-        Some(name) => vec![priced(find_suite(name)?)],
-        None => {
-            let suites = in_parallel::map(built_in_ids(), |id| find_built_in(id).map(priced));
-            suites.into_iter().collect::<Result<_, _>>()?
-        }
-    };
     if arguments.json {
-        let list: Vec<_> = suites.iter().map(to_json).collect();
+        let list = each(arguments, |suite| to_json(&suite))?;
         terminal::print_json(&json!({ "schema_version": 1, "suites": list }));
         return Ok(());
     }
     match arguments.suite {
-        Some(_) => suites.iter().for_each(|suite| terminal::print_text(&full_text(suite))),
-        None => print_list(&suites),
+        Some(_) => {
+            let texts = each(arguments, |suite| full_text(&suite))?;
+            texts.iter().for_each(|text| terminal::print_text(text));
+        }
+        None => print_list(&each(arguments, |suite| Row::new(&suite))?),
     }
     Ok(())
 }
 
-/// A suite, and what it costs on an NVMe client drive of 1 TB where it fits.
-struct Priced {
-    suite: Suite,
-    cost: Option<Estimate>,
+/// Returns what `work` makes of the suite that was named, or of all suites in their order.
+fn each<T: Send>(
+    arguments: &arguments::SuitesArguments,
+    work: impl Fn(Suite) -> T + Sync,
+) -> Result<Vec<T>, Failure> {
+    match &arguments.suite {
+        Some(name) => Ok(vec![work(find_suite(name)?)]),
+        None => {
+            let all = in_parallel::map(built_in_ids(), |id| find_built_in(id).map(&work));
+            Ok(all.into_iter().collect::<Result<_, _>>()?)
+        }
+    }
+}
+
+/// A line of the list.
+struct Row {
+    id: String,
+    title: String,
+    /// Expected time and bytes on a drive of 1 TB.
+    cost: Option<(Nanos, Bytes)>,
+}
+
+impl Row {
+    fn new(suite: &Suite) -> Row {
+        Row { id: suite.id.clone(), title: suite.title.clone(), cost: expected_on_1_tb(suite) }
+    }
 }
 
 /// The columns of the list.
@@ -53,18 +72,18 @@ const COLUMNS: [Column; 4] = [
 ];
 
 /// Prints a line for each suite.
-fn print_list(suites: &[Priced]) {
+fn print_list(rows: &[Row]) {
     let (width, paint) = (width::columns(), Paint::of_stdout());
-    let row = |Priced { suite, cost }: &Priced| {
+    let row = |Row { id, title, cost }: &Row| {
         let cell = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         vec![
-            paint.text(Role::Value, &suite.id),
-            cell(cost.map(|cost| cost.time.expected.about())),
-            cell(cost.map(|cost| cost.written.expected.about())),
-            suite.title.clone(),
+            paint.text(Role::Value, id),
+            cell(cost.map(|(time, _)| time.about())),
+            cell(cost.map(|(_, written)| written.about())),
+            title.clone(),
         ]
     };
-    let rows: Vec<Vec<String>> = suites.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
     terminal::print_folded(&table::rows(&COLUMNS, &rows, width).concat());
     let (one, own) = ("ssdgauge suites act", "ssdgauge plan act TARGET");
     terminal::print_folded(&format!(
@@ -76,9 +95,9 @@ fn print_list(suites: &[Priced]) {
     ));
 }
 
-/// Returns what `suite` is expected to take and to write on an NVMe client drive of 1 TB; a quick one, in
-/// a scratch file on it. `None` where it does not fit.
-fn cost_on_1_tb(suite: &Suite) -> Option<Estimate> {
+/// Returns the plan of `suite` on an NVMe client drive of 1 TB, and the drive; for a quick one, in a
+/// scratch file on it. `None` where it does not fit.
+fn plan_on_1_tb(suite: &Suite) -> Option<(Plan, DriveInfo)> {
     let is_quick = suite.id == "quick" || suite.id.starts_with("quick-");
     let drive = DriveInfo {
         kind: if is_quick { TargetKind::File } else { TargetKind::Block },
@@ -92,14 +111,20 @@ fn cost_on_1_tb(suite: &Suite) -> Option<Estimate> {
         details: [("transport".to_owned(), "pcie".to_owned())].into(),
     };
     let plan = ssdgauge_lab::plan(suite, &drive, &Options::default()).ok()?;
-    Some(ssdgauge_lab::estimate(&plan, drive.capacity, &ssdgauge_lab::assumed_rates(&drive)))
+    Some((plan, drive))
 }
 
-fn full_text(Priced { suite, cost }: &Priced) -> String {
+/// Returns what `suite` is expected to take and to write on this drive.
+fn expected_on_1_tb(suite: &Suite) -> Option<(Nanos, Bytes)> {
+    let (plan, drive) = plan_on_1_tb(suite)?;
+    Some(expected_cost(&plan, drive.capacity, &assumed_rates(&drive)))
+}
+
+fn full_text(suite: &Suite) -> String {
     let Suite { id, revision, title, summary, source, .. } = suite;
     let mut text = format!("{id} (revision {revision}): {title}\n");
-    if let Some(Estimate { time, written }) = cost {
-        let (time, written) = (time.expected.about(), written.expected.about());
+    if let Some((time, written)) = expected_on_1_tb(suite) {
+        let (time, written) = (time.about(), written.about());
         text.push_str(&format!("On an NVMe client drive of 1 TB: {time}, writes {written}\n"));
     }
     text.push_str(&format!("{summary}\nSource: {source}\n"));
@@ -131,7 +156,7 @@ fn points_text(test: &ssdgauge_lab::TestRule) -> String {
     }
 }
 
-fn to_json(Priced { suite, cost }: &Priced) -> serde_json::Value {
+fn to_json(suite: &Suite) -> serde_json::Value {
     let test = |test: &ssdgauge_lab::TestRule| {
         json!({
             "id": test.id, "revision": test.revision, "title": test.title,
@@ -141,7 +166,8 @@ fn to_json(Priced { suite, cost }: &Priced) -> serde_json::Value {
             "chosen": test.chosen, "deviations": test.deviations,
         })
     };
-    let cost = cost.map(|cost| {
+    let cost = plan_on_1_tb(suite).map(|(plan, drive)| {
+        let cost = estimate(&plan, drive.capacity, &assumed_rates(&drive));
         json!({
             "time_s": cost.time.expected.as_secs_f64(),
             "time_bound_s": cost.time.at_most.as_secs_f64(),
