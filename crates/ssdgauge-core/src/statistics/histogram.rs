@@ -177,29 +177,39 @@ impl Histogram {
         max: u64,
         overflow: u64,
     ) -> Option<Self> {
-        let buckets = buckets.into_iter();
-        let mut counts: Vec<(u32, u64)> = Vec::with_capacity(buckets.size_hint().0);
+        let numbered =
+            |(value, n): (u64, u64)| (value <= MAX_VALUE).then(|| (bucket_of(value) as u32, n));
+        let mut counts: Vec<(u32, u64)> =
+            buckets.into_iter().map(numbered).collect::<Option<_>>()?;
+        counts.sort_unstable();
+        let mut merged: Vec<(u32, u64)> = Vec::with_capacity(counts.len());
+        for (bucket, n) in counts.into_iter().filter(|(_, n)| *n > 0) {
+            match merged.last_mut() {
+                Some((last, sum)) if *last == bucket => *sum = sum.checked_add(n)?,
+                Some(_) | None => merged.push((bucket, n)),
+            }
+        }
+        Histogram::from_counts(&merged, sum, min, max, overflow)
+    }
+
+    /// Returns the histogram of `counts`, the occupied buckets by their numbers in ascending order, with
+    /// its exact figures; `None` where the figures contradict the counts, or these are not in order.
+    pub fn from_counts(
+        counts: &[(u32, u64)],
+        sum: u128,
+        min: u64,
+        max: u64,
+        overflow: u64,
+    ) -> Option<Self> {
         let mut counted = overflow;
-        let mut is_sorted = true;
-        for (value, n) in buckets {
-            if value > MAX_VALUE {
+        let mut next = 0;
+        for (bucket, n) in counts {
+            if *bucket < next || *bucket as usize >= BUCKETS || *n == 0 {
                 return None;
             }
-            counted = counted.checked_add(n)?;
-            let bucket = bucket_of(value) as u32;
-            is_sorted &= counts.last().is_none_or(|(last, _)| *last < bucket);
-            counts.push((bucket, n));
+            next = *bucket + 1;
+            counted = counted.checked_add(*n)?;
         }
-        if !is_sorted {
-            counts.sort_unstable();
-            counts.dedup_by(|next, kept| {
-                let is_same = next.0 == kept.0;
-                // The sum of all counts was checked above.
-                kept.1 += if is_same { next.1 } else { 0 };
-                is_same
-            });
-        }
-        counts.retain(|(_, n)| *n > 0);
         // The first and the last bucket are those of the extremes; values above the range have none.
         let is_at = |value: u64, end: Option<&(u32, u64)>| {
             value > MAX_VALUE || end.is_some_and(|end| end.0 == bucket_of(value) as u32)

@@ -83,6 +83,21 @@ fn contradictory_parts_are_refused() {
     assert!(Histogram::from_parts([(100, u64::MAX), (100, 1)], 0, 100, 100, 0).is_none());
 }
 
+#[test]
+fn counts_are_refused_where_they_are_out_of_order_empty_or_beyond_the_buckets() {
+    let counts = |counts: &[(u32, u64)]| Histogram::from_counts(counts, 307, 7, 200, 0);
+    assert_eq!(
+        counts(&[(7, 1), (100, 1), (200, 1)]),
+        Histogram::from_parts([(200, 1), (7, 1), (100, 1)], 307, 7, 200, 0)
+    );
+    assert!(counts(&[(7, 1), (100, 1), (100, 1), (200, 1)]).is_none());
+    assert!(counts(&[(7, 1), (150, 1), (100, 1), (200, 1)]).is_none());
+    assert!(counts(&[(7, 1), (100, 0), (200, 1)]).is_none());
+    let beyond = MAX_VALUE + 1;
+    assert!(Histogram::from_counts(&[(BUCKETS as u32 - 1, 1)], 0, beyond, beyond, 0).is_some());
+    assert!(Histogram::from_counts(&[(BUCKETS as u32, 1)], 0, beyond, beyond, 0).is_none());
+}
+
 proptest! {
     #[test]
     fn merging_equals_recording_all(a in values(), b in values(), c in values()) {

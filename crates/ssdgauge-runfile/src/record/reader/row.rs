@@ -103,8 +103,8 @@ impl<'a> Row<'a> {
         let overflow = self.number(11)?;
         let latency = match decoder {
             Some(decoder) => {
-                let buckets = decoder.decode(self.blob(12)?)?.iter().copied();
-                Histogram::from_parts(buckets, u128::from(sum), min, max, overflow)
+                let counts = decoder.decode(self.blob(12)?)?;
+                Histogram::from_counts(counts, u128::from(sum), min, max, overflow)
             }
             None => {
                 let ios = self.number(5)?;
