@@ -71,10 +71,14 @@ impl PercentileSeries {
         }
         for (scope, series) in &self.scopes {
             let all = whole.latency(*scope);
-            for metric in Metric::ALL {
-                let Some(share) = metric.percentile() else { continue };
-                let Some(value) = all.percentile(share) else { continue };
-                let Some((low, high)) = series.interval(&all, share) else { continue };
+            let share = |metric: Metric| Some((metric, metric.percentile()?));
+            let (metrics, shares): (Vec<Metric>, Vec<f64>) =
+                Metric::ALL.into_iter().filter_map(share).unzip();
+            let found = metrics.into_iter().zip(&shares).zip(series.intervals(&all, &shares));
+            for ((metric, share), interval) in found {
+                let (Some(value), Some((low, high))) = (all.percentile(*share), interval) else {
+                    continue;
+                };
                 let us = |nanos: u64| nanos as f64 / 1e3;
                 let interval = ConfidenceInterval::WithinRun(WithinRun {
                     mean: us(value),

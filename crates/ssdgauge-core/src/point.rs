@@ -79,10 +79,11 @@ pub(crate) fn over_seconds(
                 .map(|values| mean_interval::of_mean(&values, better))
         }
         Metric::LatMeanUs => {
-            let latencies = seconds.totals().map(|second| second.latency(scope));
-            let (sums, counts): (Vec<f64>, Vec<f64>) = latencies
-                .map(|latency| (latency.sum() as f64 / 1e3, latency.count() as f64))
-                .unzip();
+            let sums = |second: Totals| {
+                let latency = second.latency(scope);
+                (latency.sum() as f64 / 1e3, latency.count() as f64)
+            };
+            let (sums, counts): (Vec<f64>, Vec<f64>) = seconds.totals().map(sums).unzip();
             is_divisor(&counts).then(|| mean_interval::of_ratio(&sums, &counts, better))
         }
         Metric::PowerW => each(&power).map(|values| mean_interval::of_mean(&values, better)),

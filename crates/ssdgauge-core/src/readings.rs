@@ -124,7 +124,8 @@ impl ReadingSeries {
         }
     }
 
-    fn of_second(&self, quantity: &str, second: u32) -> Option<Sum> {
+    /// Returns the readings of `quantity` in `second`.
+    pub(crate) fn of_second(&self, quantity: &str, second: u32) -> Option<Sum> {
         let seconds = self.quantities.get(quantity)?;
         // Most quantities are read in every second.
         let one = match seconds.get(second as usize) {

@@ -142,7 +142,7 @@ impl SecondAggregator {
         }
         if self.judges_seconds {
             let completed = self.closed.full();
-            let completed = completed.totals().map(|second| second.completed());
+            let completed = completed.counts().map(|second| second.completed());
             self.whole.worst = WorstSeconds::of(completed).map(Box::new);
         }
         let percentiles = self.percentiles.as_ref().map(|series| series.intervals(&self.whole));

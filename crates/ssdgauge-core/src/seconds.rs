@@ -3,7 +3,7 @@
 //! A second as [`Totals`] takes half a KiB. Most of its figures are small, so they are stored as LEB128
 //! numbers, some 30 bytes a second, and read back where they are used.
 
-use crate::metric::Metric;
+use crate::metric::{Family, Metric};
 use crate::readings::{ReadingSeries, Readings};
 use crate::sample::Direction;
 use crate::scope::Scope;
@@ -60,6 +60,25 @@ impl Seconds {
         (0..self.len()).map(|place| self.at(place))
     }
 
+    /// Returns number and percentile of the seconds in order, without their totals.
+    pub fn marks(&self) -> impl DoubleEndedIterator<Item = SecondMark> + ExactSizeIterator {
+        (0..self.len()).map(|place| self.mark(place).0)
+    }
+
+    /// Returns the mean of the readings of `quantity` in each second that has one, with the number of the
+    /// second, in order.
+    pub fn readings(&self, quantity: &str) -> impl Iterator<Item = (u32, f64)> {
+        self.marks().filter_map(move |mark| {
+            let (sum, n) = self.readings.of_second(quantity, mark.number)?;
+            Some((mark.number, sum / n as f64))
+        })
+    }
+
+    /// Returns the duration of the last second.
+    pub fn last_elapsed(&self) -> Option<Nanos> {
+        self.len().checked_sub(1).map(|last| self.mark(last).1)
+    }
+
     /// Returns the totals of the seconds in order.
     pub fn totals(&self) -> impl DoubleEndedIterator<Item = Totals> + ExactSizeIterator {
         self.iter().map(|(_, totals)| totals)
@@ -94,13 +113,17 @@ impl Seconds {
         if let Some(nanos) = mark.lat_p99 {
             self.number(nanos.0);
         }
-        for sums in second.directions.iter().filter(|sums| has_figures(sums)) {
-            let latency = &sums.latency;
+        // The counts of all directions come before the latencies, so that a rate is read without these.
+        let present = || second.directions.iter().filter(|sums| has_figures(sums));
+        for sums in present() {
+            [sums.ios, sums.bytes, sums.errors].into_iter().for_each(|count| self.number(count));
+        }
+        for latency in present().map(|sums| &sums.latency) {
             let sum = latency.sum();
             let [min, max] = [latency.min(), latency.max()].map(Option::unwrap_or_default);
-            let counts = [sums.ios, sums.bytes, sums.errors, latency.count(), latency.overflow()];
-            counts.into_iter().for_each(|count| self.number(count));
-            [min, max, sum as u64, (sum >> 64) as u64].into_iter().for_each(|ns| self.number(ns));
+            let figures = [latency.count(), latency.overflow(), min, max];
+            figures.into_iter().for_each(|figure| self.number(figure));
+            [sum as u64, (sum >> 64) as u64].into_iter().for_each(|word| self.number(word));
         }
     }
 
@@ -123,7 +146,8 @@ impl Seconds {
         self.bytes.push(value as u8);
     }
 
-    fn at(&self, place: usize) -> (SecondMark, Totals) {
+    /// Returns mark, duration and bits of a second, and the bytes of its directions.
+    fn mark(&self, place: usize) -> (SecondMark, Nanos, u8, &[u8]) {
         let mut bytes = &self.bytes[self.starts[place] as usize..];
         let bits = bytes[0];
         bytes = &bytes[1..];
@@ -131,15 +155,30 @@ impl Seconds {
         let is_full = bits & IS_FULL != 0;
         let elapsed = if is_full { Nanos::SECOND } else { Nanos(next(&mut bytes)) };
         let lat_p99 = (bits & HAS_P99 != 0).then(|| Nanos(next(&mut bytes)));
+        (SecondMark { number, lat_p99 }, elapsed, bits, bytes)
+    }
+
+    /// Returns the requests of a second, without latencies and readings, and the bytes of its latencies.
+    fn counts(&self, place: usize) -> (Totals, &[u8]) {
+        let (_, elapsed, bits, mut bytes) = self.mark(place);
         let mut second = Totals::over(elapsed);
         second.has_transfers = bits & HAS_TRANSFERS != 0;
-        for (at, sums) in second.directions.iter_mut().enumerate() {
-            if bits >> at & 1 != 0 {
-                *sums = direction(&mut bytes);
-            }
+        for sums in present(&mut second, bits) {
+            [sums.ios, sums.bytes, sums.errors] = [(); 3].map(|()| next(&mut bytes));
         }
-        second.readings = Readings::Second(Arc::clone(&self.readings), number);
-        (SecondMark { number, lat_p99 }, second)
+        (second, bytes)
+    }
+
+    fn at(&self, place: usize) -> (SecondMark, Totals) {
+        let (mark, _, bits, _) = self.mark(place);
+        let (mut second, mut bytes) = self.counts(place);
+        for sums in present(&mut second, bits) {
+            let [count, overflow, min, max, low, high] = [(); 6].map(|()| next(&mut bytes));
+            let sum = u128::from(high) << 64 | u128::from(low);
+            sums.latency = Histogram::from_figures(count, sum, min, max, overflow);
+        }
+        second.readings = Readings::Second(Arc::clone(&self.readings), mark.number);
+        (mark, second)
     }
 }
 
@@ -149,16 +188,13 @@ impl PartialEq for Seconds {
     }
 }
 
-/// Reads the figures of a direction from `bytes`, which [`Seconds::push`] has written.
-fn direction(bytes: &mut &[u8]) -> DirectionTotals {
-    let [ios, moved, errors, count, overflow] = [(); 5].map(|()| next(bytes));
-    let [min, max, low, high] = [(); 4].map(|()| next(bytes));
-    let sum = u128::from(high) << 64 | u128::from(low);
-    let latency = Histogram::from_figures(count, sum, min, max, overflow);
-    DirectionTotals { ios, bytes: moved, errors, latency }
+/// Returns the directions of `second` that have figures by its `bits`.
+fn present(second: &mut Totals, bits: u8) -> impl Iterator<Item = &mut DirectionTotals> {
+    let directions = second.directions.iter_mut().enumerate();
+    directions.filter(move |(at, _)| bits >> at & 1 != 0).map(|(_, sums)| sums)
 }
 
-/// Reads a LEB128 number.
+/// Reads a LEB128 number from `bytes`, where [`Seconds::push`] has written it.
 #[inline]
 fn next(bytes: &mut &[u8]) -> u64 {
     let (mut value, mut shift) = (0, 0);
@@ -198,7 +234,16 @@ impl FullSeconds<'_> {
 
     /// Returns `metric` in each of them; 0 for a second without requests.
     pub fn rates(&self, metric: Metric) -> Vec<f64> {
-        self.totals().map(|second| second.value(metric, Scope::All).unwrap_or(0.0)).collect()
+        let rate = |second: Totals| second.value(metric, Scope::All).unwrap_or(0.0);
+        match metric.family() == Family::Rate {
+            true => self.counts().map(rate).collect(),
+            false => self.totals().map(rate).collect(),
+        }
+    }
+
+    /// Returns their requests without latencies and readings, in order.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = Totals> {
+        self.places.iter().map(|place| self.all.counts(*place as usize).0)
     }
 
     /// Returns the same seconds without the first `start` ones.
@@ -266,10 +311,28 @@ mod tests {
                 assert!(sums == expected || is_empty, "{sums:?} {expected:?}");
             }
         }
+        assert!(seconds.marks().eq(pushed.iter().map(|(mark, _)| *mark)));
+        assert_eq!(seconds.last_elapsed(), pushed.last().map(|(_, second)| second.elapsed));
         let full = pushed.iter().filter(|(_, second)| second.elapsed == Nanos::SECOND).count();
         assert_eq!((seconds.full().len(), seconds.full().totals().len()), (full, full));
         assert_eq!(seconds, seconds.clone());
         assert_ne!(seconds, Seconds::default());
+    }
+
+    #[test]
+    fn readings_are_those_of_the_seconds_that_there_are() {
+        let mut seconds = Seconds::default();
+        let mut readings = ReadingSeries::default();
+        for number in [0, 1, 3] {
+            let mark = SecondMark { number, lat_p99: None };
+            seconds.push(mark, &Totals::over(Nanos::SECOND));
+        }
+        for (second, power) in [(0, 2.0), (0, 4.0), (2, 5.0), (3, 6.0)] {
+            readings.add("power_w", second, power);
+        }
+        seconds.set_readings(readings);
+        assert_eq!(seconds.readings("power_w").collect::<Vec<_>>(), [(0, 3.0), (3, 6.0)]);
+        assert_eq!(seconds.readings("temperature_c").count(), 0);
     }
 
     #[test]

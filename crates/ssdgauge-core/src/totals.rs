@@ -9,6 +9,7 @@ use crate::statistics::histogram::Histogram;
 use crate::statistics::{spare_area, time_weighted};
 use crate::units::Nanos;
 use crate::worst_seconds::WorstSeconds;
+use std::borrow::Cow;
 
 /// The sums of all samples of a step or of a second.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -123,10 +124,14 @@ impl Totals {
 
     /// Returns the latencies of `scope` in one histogram: percentiles are never averaged (definition
     /// D2).
-    pub fn latency(&self, scope: Scope) -> Histogram {
-        let mut merged = Histogram::default();
-        self.in_scope(scope).iter().for_each(|totals| merged.merge(&totals.latency));
-        merged
+    pub fn latency(&self, scope: Scope) -> Cow<'_, Histogram> {
+        let directions = self.in_scope(scope).iter().map(|totals| &totals.latency);
+        let mut used = directions.filter(|latency| latency.count() > 0);
+        let Some(first) = used.next() else { return Cow::Owned(Histogram::default()) };
+        // Most steps and seconds have one direction, and nothing to merge.
+        let mut latency = Cow::Borrowed(first);
+        used.for_each(|other| latency.to_mut().merge(other));
+        latency
     }
 
     /// Returns `metric` over the requests of `scope`, or `None` where it was not measured.

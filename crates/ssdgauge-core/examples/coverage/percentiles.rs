@@ -25,7 +25,7 @@ pub(crate) fn coverage(phi: f64, n: usize, share: f64, trials: usize) -> f64 {
             series.push(&second);
             all.merge(&second);
         }
-        let ends = series.interval(&all, share);
+        let ends = series.intervals(&all, &[share])[0];
         let contains = |(low, high): (u64, Option<u64>)| {
             // The buckets of a histogram are up to 0.1 % wide.
             low as f64 <= truth * 1.001 && high.is_none_or(|high| truth <= high as f64 * 1.001)

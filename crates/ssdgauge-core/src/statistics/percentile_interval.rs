@@ -103,20 +103,39 @@ impl LatencySeries {
         self.seconds
     }
 
-    /// Returns both ends of the 95 % interval of the percentile of `share` of `all`, the latencies of
-    /// the whole step, in nanoseconds; the upper one is `None` where fewer than 3 requests lie
-    /// beyond it.
+    /// Returns both ends of the 95 % interval of the percentile of each of `shares` of `all`, the
+    /// latencies of the whole step, in nanoseconds; the upper one is `None` where fewer than 3 requests
+    /// lie beyond it.
     ///
     /// `None` below [`FEWEST`] seconds, and where the percentile itself is.
-    pub fn interval(&self, all: &Histogram, share: f64) -> Option<(u64, Option<u64>)> {
-        let value = all.percentile(share).filter(|_| self.seconds >= FEWEST)?;
+    pub fn intervals(&self, all: &Histogram, shares: &[f64]) -> Vec<Option<(u64, Option<u64>)>> {
         // A shorter last stretch is not among them.
         let whole = &self.stretches;
-        if whole.len() < FEWEST {
-            return None;
+        let is_enough = self.seconds >= FEWEST && whole.len() >= FEWEST;
+        let value = |share: &f64| all.percentile(*share).filter(|_| is_enough);
+        let values: Vec<Option<u64>> = shares.iter().map(value).collect();
+        // The stretches of a step exceed the caches of a processor: each is fetched once for all shares.
+        let mut above = vec![Vec::new(); shares.len()];
+        for stretch in whole {
+            for (value, above) in values.iter().zip(&mut above) {
+                above.extend(value.map(|value| stretch.above(value) as f64));
+            }
         }
+        let each = shares.iter().zip(values).zip(above);
+        each.map(|((share, value), above)| self.interval(all, *share, value?, &above)).collect()
+    }
+
+    /// Returns the interval of the percentile `value` of `share`, which so many requests of each stretch
+    /// lie `above`.
+    fn interval(
+        &self,
+        all: &Histogram,
+        share: f64,
+        value: u64,
+        above: &[f64],
+    ) -> Option<(u64, Option<u64>)> {
+        let whole = &self.stretches;
         let requests: f64 = whole.iter().map(|stretch| stretch.count() as f64).sum();
-        let above: Vec<f64> = whole.iter().map(|stretch| stretch.above(value) as f64).collect();
         let exceeded = above.iter().sum::<f64>() / requests;
         let each = requests / whole.len() as f64;
         // The share as a ratio of sums: seconds with more requests count more.
@@ -138,6 +157,10 @@ impl LatencySeries {
 mod tests {
     use super::*;
     use crate::random::Random;
+
+    fn interval(series: &LatencySeries, all: &Histogram, share: f64) -> Option<(u64, Option<u64>)> {
+        series.intervals(all, &[share])[0]
+    }
 
     /// Returns the seconds of a drive whose latencies change slowly, and all of them together.
     fn step(seconds: usize, phi: f64, random: &mut Random) -> (LatencySeries, Histogram) {
@@ -163,7 +186,7 @@ mod tests {
         let held = (0..60)
             .filter(|_| {
                 let (series, all) = step(100, 0.8, &mut random);
-                let (low, high) = series.interval(&all, 0.9).unwrap();
+                let (low, high) = interval(&series, &all, 0.9).unwrap();
                 (low as f64) <= truth && truth <= high.unwrap() as f64
             })
             .count();
@@ -174,12 +197,12 @@ mod tests {
     fn short_steps_and_rare_tails_have_no_interval() {
         let mut random = Random::new(22, 0);
         let (series, all) = step(59, 0.0, &mut random);
-        assert_eq!(series.interval(&all, 0.9), None);
+        assert_eq!(interval(&series, &all, 0.9), None);
         let (series, all) = step(100, 0.0, &mut random);
-        let (low, high) = series.interval(&all, 0.999).unwrap();
+        let (low, high) = interval(&series, &all, 0.999).unwrap();
         assert!(low <= all.percentile(0.999).unwrap());
         assert_eq!(high, None, "4 of 4,000 requests exceed the percentile, fewer its upper end");
-        assert_eq!(series.interval(&all, 0.99999), None, "the percentile itself is not known");
+        assert_eq!(interval(&series, &all, 0.99999), None, "the percentile itself is not known");
     }
 
     #[test]
@@ -192,14 +215,14 @@ mod tests {
             all.merge(&histogram);
             of_expected.iter_mut().for_each(|series| series.push(&histogram));
         }
-        let interval = of_expected[0].interval(&all, 0.5);
-        assert!(interval.is_some());
+        let expected = interval(&of_expected[0], &all, 0.5);
+        assert!(expected.is_some());
         for series in &of_expected {
             assert!(series.stretches.len() < MAX_STRETCHES, "{}", series.stretches.len());
             assert_eq!((series.seconds(), series.length), (9_001, 8));
             let kept: u64 = series.stretches.iter().map(SparseHistogram::count).sum();
             assert_eq!(kept, 3 * 9_000, "all but the second of a stretch that is not complete");
-            assert_eq!(series.interval(&all, 0.5), interval);
+            assert_eq!(interval(series, &all, 0.5), expected);
         }
     }
 }

@@ -37,14 +37,15 @@ impl Occupied {
 impl From<&Histogram> for SparseHistogram {
     fn from(histogram: &Histogram) -> SparseHistogram {
         let occupied = histogram.occupied().map(|(bucket, n)| Occupied::new(bucket as u64, n));
-        SparseHistogram::new(occupied.collect(), histogram.overflow())
+        let mut counts: Vec<Occupied> = occupied.collect();
+        // Each of the thousands of histograms of a step is kept.
+        counts.shrink_to_fit();
+        SparseHistogram::new(counts, histogram.overflow())
     }
 }
 
 impl SparseHistogram {
-    fn new(mut counts: Vec<Occupied>, overflow: u64) -> SparseHistogram {
-        // Each of the thousands of histograms of a step is kept.
-        counts.shrink_to_fit();
+    fn new(counts: Vec<Occupied>, overflow: u64) -> SparseHistogram {
         let count = counts.iter().map(|one| one.n()).sum::<u64>() + overflow;
         SparseHistogram { counts, count, overflow }
     }
@@ -74,13 +75,20 @@ pub struct HistogramSum {
     /// A bit for each occupied bucket: one slow request lies thousands of empty buckets behind the
     /// others.
     occupied: Box<[u64]>,
+    /// The number of occupied buckets.
+    buckets: usize,
     overflow: u64,
 }
 
 impl Default for HistogramSum {
     fn default() -> HistogramSum {
         let zeros = |n: usize| vec![0; n].into_boxed_slice();
-        HistogramSum { counts: zeros(BUCKETS), occupied: zeros(BUCKETS.div_ceil(64)), overflow: 0 }
+        HistogramSum {
+            counts: zeros(BUCKETS),
+            occupied: zeros(BUCKETS.div_ceil(64)),
+            buckets: 0,
+            overflow: 0,
+        }
     }
 }
 
@@ -102,15 +110,17 @@ impl HistogramSum {
         self.overflow += histogram.overflow;
     }
 
+    /// Adds `n` values, at least one, to a bucket.
     fn add_bucket(&mut self, bucket: usize, n: u64) {
-        self.counts[bucket] += n;
+        let count = &mut self.counts[bucket];
+        self.buckets += usize::from(*count == 0);
+        *count += n;
         self.occupied[bucket / 64] |= 1 << (bucket % 64);
     }
 
     /// Returns the sum, and begins a new one.
     pub fn take(&mut self) -> SparseHistogram {
-        let n = self.occupied.iter().map(|bits| bits.count_ones() as usize).sum();
-        let mut occupied = Vec::with_capacity(n);
+        let mut occupied = Vec::with_capacity(std::mem::take(&mut self.buckets));
         for (word, bits) in self.occupied.iter_mut().enumerate() {
             while *bits != 0 {
                 let bucket = word * 64 + bits.trailing_zeros() as usize;

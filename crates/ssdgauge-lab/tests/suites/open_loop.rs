@@ -50,7 +50,8 @@ fn a_stall_of_a_second_shows_in_full() {
         let value = totals(&run).value(metric, Scope::All).unwrap();
         assert!((value / truth - 1.0).abs() < 0.06, "{metric:?}: {value}");
     }
-    let latency = totals(&run).latency(Scope::All);
+    let totals = totals(&run);
+    let latency = totals.latency(Scope::All);
     let p95 = latency.percentile(0.95).unwrap() as f64;
     assert!((p95 / 700e6 - 1.0).abs() < 0.06, "{p95}");
     let later = latency.share_above(100_000_000).unwrap() * latency.count() as f64;

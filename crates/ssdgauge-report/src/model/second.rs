@@ -44,16 +44,39 @@ impl Second {
 impl PointRun {
     /// Returns the seconds that figures use, in order.
     pub fn seconds(&self) -> impl DoubleEndedIterator<Item = Second> + ExactSizeIterator {
+        let second = |(mark, totals): (SecondMark, Totals)| Second {
+            second: mark.number,
+            lat_p99_us: lat_p99_us(mark),
+            totals,
+        };
+        self.point.seconds.iter().take(self.seconds_shown()).map(second)
+    }
+
+    /// Returns the number of the seconds that figures use.
+    pub(crate) fn seconds_shown(&self) -> usize {
         let all = &self.point.seconds;
         // What was in flight at the end completes in a last bin of microseconds. It counts in the
         // totals; as a rate it would be a spike that the drive never had.
-        let is_short = |last: Totals| all.len() > 1 && last.elapsed < Nanos::SECOND;
-        let cut = usize::from(all.totals().next_back().is_some_and(is_short));
-        let second = |(mark, totals): (SecondMark, Totals)| Second {
-            second: mark.number,
-            lat_p99_us: mark.lat_p99.map(|nanos| nanos.0 as f64 / 1e3),
-            totals,
-        };
-        all.iter().take(all.len() - cut).map(second)
+        let is_short = |last: Nanos| all.len() > 1 && last < Nanos::SECOND;
+        all.len() - usize::from(all.last_elapsed().is_some_and(is_short))
     }
+
+    /// Returns the 99th percentile of latency in microseconds of the seconds that figures use, with the
+    /// number of each second, where there were enough requests.
+    pub(crate) fn lat_p99s_us(&self) -> impl Iterator<Item = (u32, f64)> {
+        let marks = self.point.seconds.marks().take(self.seconds_shown());
+        marks.filter_map(|mark| Some((mark.number, lat_p99_us(mark)?)))
+    }
+
+    /// Returns the mean of the readings of `quantity` in the seconds that figures use, with the number of
+    /// each second, where there are any.
+    pub(crate) fn readings(&self, quantity: &str) -> impl Iterator<Item = (u32, f64)> {
+        let cut = self.point.seconds.marks().nth(self.seconds_shown());
+        let is_shown = move |(number, _): &(u32, f64)| cut.is_none_or(|cut| *number < cut.number);
+        self.point.seconds.readings(quantity).take_while(is_shown)
+    }
+}
+
+fn lat_p99_us(mark: SecondMark) -> Option<f64> {
+    mark.lat_p99.map(|nanos| nanos.0 as f64 / 1e3)
 }

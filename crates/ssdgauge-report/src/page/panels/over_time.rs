@@ -27,8 +27,8 @@ const MAX_THIN: usize = 8;
 /// Places of one line that show their value.
 const VALUES: usize = 30;
 
-/// The value of a second; `None` where it was not measured.
-type ValueOf = Box<dyn Fn(&Second) -> Option<f64>>;
+/// The measured values of a step, each with the number of its second.
+type ValuesOf = Box<dyn Fn(&PointRun) -> Vec<(u32, f64)>>;
 
 /// A quantity over time.
 struct Quantity {
@@ -37,7 +37,7 @@ struct Quantity {
     unit: &'static str,
     may_be_log: bool,
     words: fn(f64) -> String,
-    value: ValueOf,
+    values: ValuesOf,
 }
 
 /// Returns the rate of every second, the part that the score counts tinted.
@@ -49,8 +49,13 @@ pub(super) fn speed(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
         unit: metric.unit(),
         may_be_log: true,
         words: number::short,
-        value: Box::new(move |second| {
-            Some(if metric.counts_bytes() { second.throughput_mb_s() } else { second.iops() })
+        values: Box::new(move |point| {
+            let rate = |second: Second| {
+                let is_bytes = metric.counts_bytes();
+                let rate = if is_bytes { second.throughput_mb_s() } else { second.iops() };
+                (second.second, rate)
+            };
+            point.seconds().map(rate).collect()
         }),
     };
     let mut plot = over_time(group, drives, &quantity)?;
@@ -78,7 +83,7 @@ pub(super) fn of_measure(group: &Group<'_>, drives: &ReportDrives, measure: Meas
                 unit: unit(metric),
                 may_be_log: true,
                 words: ticks(metric),
-                value: Box::new(|second| second.lat_p99_us),
+                values: Box::new(|point| point.lat_p99s_us().collect()),
             };
             over_time(group, drives, &quantity).into_iter().collect()
         }
@@ -101,7 +106,7 @@ fn powers(group: &Group<'_>, drives: &ReportDrives) -> Vec<Plot> {
             unit: Metric::PowerW.unit(),
             may_be_log: false,
             words: number::short,
-            value: Box::new(move |second| second.reading(scope.quantity())),
+            values: Box::new(move |point| point.readings(scope.quantity()).collect()),
         };
         over_time(group, drives, &quantity)
     };
@@ -119,7 +124,7 @@ pub(super) fn temperature(group: &Group<'_>, drives: &ReportDrives) -> Option<Pl
         unit: "°C",
         may_be_log: false,
         words: number::short,
-        value: Box::new(|second| second.reading("temperature_c")),
+        values: Box::new(|point| point.readings("temperature_c").collect()),
     };
     over_time(group, drives, &quantity)
 }
@@ -129,15 +134,13 @@ fn with_seconds<'a>(group: &'a Group<'_>) -> impl Iterator<Item = &'a Member<'a>
 }
 
 fn point<'a>(member: &'a Member<'_>) -> Option<&'a PointRun> {
-    member.test.points.first().filter(|point| point.seconds().len() > 0)
+    member.test.points.first().filter(|point| point.seconds_shown() > 0)
 }
 
 fn over_time(group: &Group<'_>, drives: &ReportDrives, quantity: &Quantity) -> Option<Plot> {
     let series = |member: &Member<'_>| -> Vec<(f64, f64)> {
-        let seconds = point(member).into_iter().flat_map(|point| point.seconds());
-        let at =
-            |second: Second| Some((f64::from(second.second) + 0.5, (quantity.value)(&second)?));
-        seconds.filter_map(at).collect()
+        let values = point(member).map_or(Vec::new(), |point| (quantity.values)(point));
+        values.into_iter().map(|(second, value)| (f64::from(second) + 0.5, value)).collect()
     };
     let all: Vec<(usize, Vec<(f64, f64)>)> =
         with_seconds(group).map(|member| (drives.drive_of(member.index), series(member))).collect();
