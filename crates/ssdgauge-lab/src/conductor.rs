@@ -494,7 +494,7 @@ fn carry_out(
     sink.show();
     let passed = match (sink.slices.take(), &result) {
         (Some(slices), Ok(done)) => {
-            Some(slices.judge(done.by, done.elapsed, done.service.as_ref(), sink))
+            Some(slices.judge(done.by, done.elapsed, &done.open_loops, sink))
         }
         (Some(_), Err(_)) | (None, _) => None,
     };
