@@ -318,11 +318,10 @@ impl Score {
             Score::MeanOverSigmaOfLast { metric, window } => {
                 format!("mean ÷ σ of {} in each second of the {window}", metric.title())
             }
-            Score::HighestPassing => {
-                "highest passing load by response latency (from the due time)".into()
-            }
+            Score::HighestPassing => "highest load that meets the latency limits".into(),
             Score::HighestPassingByServiceLatency => {
-                "highest passing load by service latency (from the submission)".into()
+                "highest load that meets the latency limits by service latency (from the submission)"
+                    .into()
             }
             Score::KneeOfLoad(_) => "load with the highest request rate ÷ mean latency".into(),
         }

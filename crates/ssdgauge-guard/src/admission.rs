@@ -64,7 +64,15 @@ pub(crate) fn admit(
     expected: &TargetFacts,
     options: &TargetOptions<'_>,
 ) -> Result<Admitted, Refusal> {
-    apply_rules(place, path, expected, options).map_err(|refusal| or_busy(refusal, expected))
+    let apply = || {
+        apply_rules(place, path, expected, options).map_err(|refusal| or_busy(refusal, expected))
+    };
+    match apply() {
+        // The use may be that of a run that ended before its lease was looked at: a drive that is free
+        // again, or that the next run has taken, is no reason to give up for good.
+        Err(Refusal::InUse { .. }) => apply(),
+        result => result,
+    }
 }
 
 /// Returns `refusal`, or [`Refusal::Busy`] where the use that it names is that of another run: such

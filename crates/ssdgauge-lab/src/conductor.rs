@@ -27,7 +27,7 @@ use slices::Slices;
 use ssdgauge_core::rounded::count;
 use ssdgauge_core::search::Attempt;
 use ssdgauge_core::{
-    Bytes, EndedBy, Finding, FindingKind, Histogram, Nanos, Phase, Plan, RecordedRequests,
+    Bytes, EndedBy, Finding, FindingKind, Interval, Nanos, Phase, Plan, Reading, RecordedRequests,
     Replay as TraceReplay, Rig, RigError, Severity, Step, Test, Totals, Verified,
 };
 use ssdgauge_runfile::{
@@ -104,9 +104,12 @@ pub trait Watcher {
     /// Called at the end of a verification. The default shows nothing.
     fn verification_ended(&mut self, _verified: &Verified) {}
 
-    /// Called with the latencies of each stream and direction in each second of a step that is carried
-    /// out. The default does nothing with them.
-    fn latencies(&mut self, _latency: &Histogram) {}
+    /// Called with each second of each stream and direction in a step that is carried out. The default does
+    /// nothing with it.
+    fn interval_recorded(&mut self, _step: StepId, _interval: &Interval) {}
+
+    /// Called with each reading of a step that is carried out. The default does nothing with it.
+    fn reading_recorded(&mut self, _step: StepId, _reading: &Reading) {}
 
     /// Called at the end of each step that is finished.
     fn step_ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
@@ -491,7 +494,7 @@ fn carry_out(
     sink.show();
     let passed = match (sink.slices.take(), &result) {
         (Some(slices), Ok(done)) => {
-            Some(slices.judge(done.by, done.elapsed, done.service.as_ref(), sink))
+            Some(slices.judge(done.by, done.elapsed, &done.open_loops, sink))
         }
         (Some(_), Err(_)) | (None, _) => None,
     };

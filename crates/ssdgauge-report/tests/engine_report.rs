@@ -49,7 +49,7 @@ fn the_lateness_of_an_open_loop_is_beside_its_results() {
     let late = "sent late: p50 2.70\u{a0}µs, p99";
     // Below the result, and in the table for each of the two steps.
     assert_eq!(page.matches(late).count(), 3, "{late}");
-    assert!(page.contains("max 942\u{a0}ms; withheld 943 (latest step: fast)."));
+    assert!(page.contains("max 942\u{a0}ms; withheld 943 (most of all steps: fast)."));
     let summary = terminal_summary(&runs[0], 100, false);
     assert!(summary.contains("  sent late: p50 2.70 us, p99"), "{summary}");
 }

@@ -4,11 +4,13 @@ mod flushes;
 pub(crate) mod reader;
 
 use rusqlite::types::{Value, ValueRef};
+use serde::{Deserialize, Serialize};
 use ssdgauge_core::{DriveInfo, Finding, Nanos, Plan};
 use std::collections::BTreeMap;
 
 /// Number of a step record in its file, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct StepId(pub i64);
 
 /// Position of a step in the plan.

@@ -315,7 +315,7 @@ impl VirtualRig {
                 return (EndedBy::Faults, last);
             }
             let latency = load.record(&completion);
-            if is_open && latency > MAX_LAG {
+            if is_open && (latency > MAX_LAG || load.is_behind) {
                 ended = ended.or(Some(EndedBy::DeviceLag));
             }
             if load.completed.is_multiple_of(POLL_STOP_AFTER) && sink.stop() {

@@ -11,7 +11,7 @@ use crate::failure::{Failure, FailureKind};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The format of an output file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,15 +198,22 @@ pub(crate) fn write_with(
     inputs: &[&Path],
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let exists = check_existing(path, format, inputs)?;
-    write_atomically(path, write, exists).map_err(|error| {
+    let mut exists = check_existing(path, format, inputs)?;
+    let failed = |error: io::Error| {
         let text = format!("cannot write {}: {error}", path.display());
-        Failure::new(
-            FailureKind::Failed,
-            text,
-            "the run files were not changed; choose another folder",
-        )
-    })
+        let hint = "the run files were not changed; choose another folder";
+        Failure::new(FailureKind::Failed, text, hint)
+    };
+    let partial = Partial::write(path, write).map_err(failed)?;
+    loop {
+        match partial.take_name(path, exists) {
+            // Another process has written it since the check: it is replaced if it may be.
+            Err(error) if !exists && error.kind() == io::ErrorKind::AlreadyExists => {
+                exists = check_existing(path, format, inputs)?;
+            }
+            result => return result.map_err(failed),
+        }
+    }
 }
 
 /// Creates the file `path`, which must not exist; its place was checked.
@@ -262,31 +269,55 @@ fn check_existing(path: &Path, format: Format, inputs: &[&Path]) -> Result<bool,
     }
 }
 
-/// Writes a temporary file and renames it to `path`, which is replaced only if `replaces`.
-fn write_atomically(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-    replaces: bool,
-) -> io::Result<()> {
-    // Partial files of killed processes; one that cannot be removed does no harm.
-    for stale in ssdgauge_runfile::stale_temp_files(path, PARTIAL) {
+/// A complete file that does not have its name yet. Dropped, it is removed.
+struct Partial {
+    path: PathBuf,
+}
+
+impl Partial {
+    /// Writes the contents of the later file `path` by `write`, until they are durable.
+    fn write(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<Partial> {
+        // Partial files of killed processes; one that cannot be removed does no harm.
+        for stale in ssdgauge_runfile::stale_temp_files(path, PARTIAL) {
+            let _ = std::fs::remove_file(stale);
+        }
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}{PARTIAL}", std::process::id()));
+        let mut file = create_new(Path::new(&name))?;
+        let partial = Partial { path: name.into() };
+        // On the medium before it has its name: after a power failure, a new name may stand for a file of
+        // zeros, which no later command would replace.
+        write(&mut file).and_then(|()| file.sync_all())?;
+        Ok(partial)
+    }
+
+    /// Renames it to `path`, which is replaced only if `replaces`; fails with `AlreadyExists` where there is
+    /// a file and it does not replace.
+    fn take_name(&self, path: &Path, replaces: bool) -> io::Result<()> {
+        match replaces {
+            true => std::fs::rename(&self.path, path),
+            false => rename_without_replacing(&self.path, path),
+        }
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // It is our own; after a rename there is none.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Removes those of `entries` that are named `NAME.PID.partial` and whose process has ended.
+pub(crate) fn remove_partial_files(entries: &[PathBuf]) {
+    let finished = entries.iter().filter_map(|path| {
+        let rest = path.to_str()?.strip_suffix(PARTIAL)?;
+        Some(PathBuf::from(rest.rsplit_once('.')?.0))
+    });
+    for stale in finished.flat_map(|path| ssdgauge_runfile::stale_temp_files(&path, PARTIAL)) {
+        // One that cannot be removed does no harm.
         let _ = std::fs::remove_file(stale);
     }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(format!(".{}{PARTIAL}", std::process::id()));
-    let partial = Path::new(&partial);
-    let mut file = create_new(partial)?;
-    // On the medium before it has its name: after a power failure, a new name may stand for a file of zeros,
-    // which no later command would replace.
-    let result = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| match replaces {
-        true => std::fs::rename(partial, path),
-        false => rename_without_replacing(partial, path),
-    });
-    if result.is_err() {
-        // The temporary file is our own; the first error is the one to report.
-        let _ = std::fs::remove_file(partial);
-    }
-    result
 }
 
 /// Renames `partial` to `path`, and fails if `path` exists. A hard link fails where another program
@@ -371,8 +402,32 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.html");
         std::fs::write(&path, "theirs").unwrap();
-        assert!(write_atomically(&path, |file| file.write_all(b"ours"), false).is_err());
+        let partial = Partial::write(&path, |file| file.write_all(b"ours")).unwrap();
+        let error = partial.take_name(&path, false).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        drop(partial);
         assert_eq!(std::fs::read(&path).unwrap(), b"theirs");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_another_export_has_written_meanwhile_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.html");
+        let theirs = [Format::Page.signature(), b"theirs"].concat();
+        let between = |file: &mut File| {
+            std::fs::write(&path, &theirs)?;
+            file.write_all(b"ours")
+        };
+        write_with(&path, Format::Page, &[], between).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"ours");
+        std::fs::remove_file(&path).unwrap();
+        let between = |file: &mut File| {
+            std::fs::write(&path, "a stranger's")?;
+            file.write_all(b"ours")
+        };
+        assert!(write_with(&path, Format::Page, &[], between).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"a stranger's");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     }
 }

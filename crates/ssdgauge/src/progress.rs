@@ -9,15 +9,16 @@ use crate::step_title;
 use crate::terminal::colour::Paint;
 use crate::terminal::{self, width};
 use crate::trace_file::TraceInput;
+use crate::watch::live::sender::LiveSeconds;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Cell, Live, Moment};
 use ssdgauge_core::rounded;
 use ssdgauge_core::{
-    Bytes, Finding, Histogram, Nanos, Phase, Plan, RecordedRequests, Replay, Severity, Step, Test,
-    Verified,
+    Bytes, Finding, Histogram, Interval, Nanos, Phase, Plan, Reading, RecordedRequests, Replay,
+    Severity, Step, Test, Verified,
 };
 use ssdgauge_lab::{Outlook, Remaining, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
-use ssdgauge_runfile::StepPlace;
+use ssdgauge_runfile::{StepId, StepPlace};
 use std::time::{Duration, Instant};
 
 /// The interval between two lines of a long step. By the wall clock: a virtual drive runs an hour of
@@ -80,6 +81,8 @@ pub(crate) struct Progress<'a> {
     verifies: bool,
     /// The trace that the run replays.
     trace: Option<TraceInput>,
+    /// The socket for watchers, where there is one.
+    live_seconds: Option<LiveSeconds>,
 }
 
 impl<'a> Progress<'a> {
@@ -117,6 +120,7 @@ impl<'a> Progress<'a> {
             commit_interval: SHARED_COMMIT_INTERVAL,
             verifies: false,
             trace: None,
+            live_seconds: None,
         }
     }
 
@@ -132,8 +136,15 @@ impl<'a> Progress<'a> {
         self
     }
 
-    /// Removes the live view.
-    pub(crate) fn finish(&self) {
+    /// Returns the same display of a run whose watchers get its seconds by `live_seconds`.
+    pub(crate) fn with_live_seconds(mut self, live_seconds: Option<LiveSeconds>) -> Progress<'a> {
+        self.live_seconds = live_seconds;
+        self
+    }
+
+    /// Removes the live view, and the socket for watchers.
+    pub(crate) fn finish(&mut self) {
+        self.live_seconds = None;
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -424,8 +435,17 @@ impl Watcher for Progress<'_> {
         self.print_line(&format!("verified {bytes}{time}: {wrong} wrong blocks"));
     }
 
-    fn latencies(&mut self, latency: &Histogram) {
-        self.latency.merge(latency);
+    fn interval_recorded(&mut self, step: StepId, interval: &Interval) {
+        self.latency.merge(&interval.latency);
+        if let Some(live) = &mut self.live_seconds {
+            live.interval(step, interval);
+        }
+    }
+
+    fn reading_recorded(&mut self, _step: StepId, reading: &Reading) {
+        if let Some(live) = &mut self.live_seconds {
+            live.reading(reading);
+        }
     }
 
     fn step_interrupted(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {

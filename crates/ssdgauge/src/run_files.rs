@@ -4,6 +4,8 @@ use crate::failure::{Failure, FailureKind};
 use crate::{in_parallel, terminal};
 use indicatif::{ProgressBar, ProgressStyle};
 use ssdgauge_report::Run;
+use ssdgauge_runfile::RunFile;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Returns the named run files, and those below the named folders, sorted by name.
@@ -49,6 +51,41 @@ fn add_files_below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failur
 fn listed(sources: &[PathBuf]) -> String {
     let names: Vec<String> = sources.iter().map(|path| path.display().to_string()).collect();
     names.join(", ")
+}
+
+/// Returns `inputs` without copies of a run: the file with the most steps counts, and each other one is stated.
+/// A file that cannot be read stays.
+pub(crate) fn one_for_each_run(inputs: Vec<PathBuf>) -> Vec<PathBuf> {
+    let id = |path: &PathBuf| RunFile::open(path).ok().map(|run| run.head().id.clone());
+    let mut files: BTreeMap<String, Vec<&PathBuf>> = BTreeMap::new();
+    for (path, id) in inputs.iter().zip(in_parallel::map(inputs.iter().collect(), id)) {
+        if let Some(id) = id {
+            files.entry(id).or_default().push(path);
+        }
+    }
+    let mut left_out = BTreeSet::new();
+    for copies in files.into_values().filter(|files| files.len() > 1) {
+        let read = |path: &PathBuf| Some((path.clone(), ssdgauge_report::read(path).ok()?));
+        let (paths, runs): (Vec<_>, Vec<_>) = copies.into_iter().filter_map(read).unzip();
+        left_out.extend(once_each(&paths, runs).1);
+    }
+    inputs.into_iter().filter(|path| !left_out.contains(path)).collect()
+}
+
+/// Returns `runs` of `files` without those that were given twice, and the files of these, with a note for
+/// each.
+pub(crate) fn once_each(files: &[PathBuf], runs: Vec<Run>) -> (Vec<Run>, Vec<PathBuf>) {
+    let (runs, repeated) = ssdgauge_report::once_each(runs);
+    let mut left_out = Vec::new();
+    for one in repeated {
+        let (file, counted) = (&files[one.left_out], files[one.counted].display());
+        terminal::print_message(&format!(
+            "note: {} has the same run as {counted}, and is left out",
+            file.display()
+        ));
+        left_out.push(file.clone());
+    }
+    (runs, left_out)
 }
 
 /// Reads each of `inputs`, as many at once as there are processors, and takes the results of `work` in

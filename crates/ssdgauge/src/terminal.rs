@@ -18,15 +18,8 @@ static FAILED_OUTPUT: OnceLock<std::io::Error> = OnceLock::new();
 /// Writes data to stdout. A closed pipe, such as `| head`, is not an error; another error is kept, and
 /// nothing is written behind the gap.
 pub(crate) fn print(text: &str) {
-    if FAILED_OUTPUT.get().is_some() {
-        return;
-    }
-    let mut out = std::io::stdout().lock();
-    if let Err(cause) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
-        && cause.kind() != ErrorKind::BrokenPipe
-    {
-        // Only the first error is kept.
-        let _ = FAILED_OUTPUT.set(cause);
+    if FAILED_OUTPUT.get().is_none() {
+        print_while_open(text);
     }
 }
 
@@ -35,11 +28,19 @@ pub(crate) fn failed_output() -> Option<&'static std::io::Error> {
     FAILED_OUTPUT.get()
 }
 
-/// Writes data to stdout, and returns whether it is open: a program that never ends by itself ends with a
-/// closed pipe.
+/// Writes data to stdout, and returns whether more can follow: a program that never ends by itself ends with a
+/// closed pipe, and with another error, which is kept.
 pub(crate) fn print_while_open(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => true,
+        Err(cause) if cause.kind() == ErrorKind::BrokenPipe => false,
+        Err(cause) => {
+            // Only the first error is kept.
+            let _ = FAILED_OUTPUT.set(cause);
+            false
+        }
+    }
 }
 
 /// Writes a JSON document to stdout, with a final line break. Characters that are hidden or change the

@@ -1,11 +1,13 @@
-//! Observation of runs by their files, as they grow: on a terminal, as lines, as JSON, and as metrics.
+//! Observation of runs by their files, as they grow, and by their live sockets: on a terminal, as lines, as
+//! JSON, and as metrics.
 //!
-//! It reads run files alone. It holds no lock and writes to no file, so that a run with an observer is
-//! equal to one without.
+//! It only reads. It holds no lock and writes to no file, and a run waits for no client of its socket, so that a
+//! run with an observer is equal to one without.
 
 pub(crate) mod followed;
 pub(crate) mod json_lines;
 pub(crate) mod lines;
+pub(crate) mod live;
 pub(crate) mod metrics;
 pub(crate) mod metrics_server;
 pub(crate) mod observe;
@@ -13,6 +15,7 @@ pub(crate) mod observe;
 mod aligned;
 mod chart;
 pub(crate) mod display;
+mod keys;
 mod screen;
 mod second;
 mod style;

@@ -18,8 +18,8 @@ pub(super) struct Done {
     pub(super) elapsed: Nanos,
     /// Report of the engine or the preparation, as JSON.
     pub(super) report: String,
-    /// Service times of the first stream, from submission to completion, where it is an open loop.
-    pub(super) service: Option<Histogram>,
+    /// The figures of its open loops.
+    pub(super) open_loops: Vec<OpenLoop>,
 }
 
 /// End of an action.
@@ -63,7 +63,7 @@ pub(super) fn act(
             let prepared = rig.prepare(preparation, sink)?;
             let by = By::from_stopped(prepared.stopped);
             let report = serde_json::to_string(&prepared).expect(json);
-            Ok(Done { by, elapsed: prepared.elapsed, report, service: None })
+            Ok(Done { by, elapsed: prepared.elapsed, report, open_loops: Vec::new() })
         }
         Action::Run { workload, until, steady } => {
             sink.rounds = steady.map(SteadyRounds::new);
@@ -88,8 +88,7 @@ pub(super) fn act(
                     sink.finding(RoundValues::from_step(rule, &rounds).finding(&round));
                 }
             }
-            let service = ended.engine.open_loop.first().and_then(OpenLoop::service);
-            Ok(Done { by, elapsed: ended.elapsed, report, service })
+            Ok(Done { by, elapsed: ended.elapsed, report, open_loops: ended.engine.open_loop })
         }
         Action::Replay(replay) => self::replay(rig, replay, sink),
         Action::Rest(duration) => {
@@ -159,8 +158,8 @@ fn replay(rig: &mut dyn Rig, replay: &Replay, sink: &mut StepSink<'_>) -> Result
         sink.finding(replayed(replay, &ended));
     }
     let report = serde_json::to_string(&ended.engine).expect("reports always serialise");
-    let service = ended.engine.open_loop.first().and_then(OpenLoop::service);
-    Ok(Done { by: By::Limit(ended.by), elapsed: ended.elapsed, report, service })
+    let by = By::Limit(ended.by);
+    Ok(Done { by, elapsed: ended.elapsed, report, open_loops: ended.engine.open_loop })
 }
 
 /// Returns the finding with the times of a replay.
@@ -213,6 +212,6 @@ fn paused(duration: Nanos, sink: &mut StepSink<'_>) -> Done {
         by: By::from_stopped(sink.stop()),
         elapsed: duration,
         report: "{}".into(),
-        service: None,
+        open_loops: Vec::new(),
     }
 }

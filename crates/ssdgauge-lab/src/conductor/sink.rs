@@ -129,7 +129,7 @@ impl Sink for StepSink<'_> {
     fn interval(&mut self, interval: &Interval) {
         self.record_interval(interval);
         if self.comparison.is_none() {
-            self.watcher.latencies(&interval.latency);
+            self.watcher.interval_recorded(self.id, interval);
         }
         if let Some(rounds) = &mut self.rounds {
             rounds.add(interval);
@@ -165,6 +165,7 @@ impl Sink for StepSink<'_> {
         if matches!(&*moved.quantity, "temperature_c" | "smart_temperature_c") {
             self.temperature_c = Some(moved.value);
         }
+        self.watcher.reading_recorded(self.id, &moved);
         let result = self.writer.reading(self.id, &moved);
         self.keep_error(result);
     }

@@ -84,6 +84,37 @@ fn the_headline_load_passes_and_rates_are_exact() {
 }
 
 #[test]
+fn a_load_that_the_drive_does_not_carry_does_not_pass() {
+    // Latencies of ACT 6 count from the submission: a drive of four dies that writes slowly never exceeds
+    // them, and falls behind its load.
+    for target in ["tiny?nand.t_prog_us=6000", "tlc-client?capacity=16GB"] {
+        let run = run("act", &["act-6"], target, 60);
+        let test = &run.tests[0];
+        let mut behind = 0;
+        for point in &test.points {
+            let totals = &point.point.totals;
+            let carries = |one: &ssdgauge_core::OpenLoop| {
+                let sent = one.sent_per_second / one.asked_per_second;
+                // One request is due at the very end of a step.
+                sent > 0.99 || one.unsent <= 1
+            };
+            let carried = point.open_loop.iter().all(carries);
+            behind += usize::from(!carried);
+            assert!(
+                carried || totals.reading("borne") == Some(0.0),
+                "{target} {}",
+                point.point.label
+            );
+        }
+        let highest = test.headline.value.unwrap_or(0.0);
+        assert!(
+            highest < 300.0 && behind > 0,
+            "{target}: {highest}, {behind} loads were not carried"
+        );
+    }
+}
+
+#[test]
 fn a_slower_drive_passes_a_lower_load() {
     let calm = run("act", &["act-5"], "tiny?fault.stall_at_s=-1", 60);
     let slow = run("act", &["act-5"], "tiny?nand.t_r_us=2000", 60);

@@ -23,7 +23,7 @@ pub(crate) fn latest(test: &TestRun) -> Option<String> {
     let line = line(open, named);
     Some(match test.points.len() {
         1 => line,
-        _ => format!("{line} (latest step: {})", sanitize::step(&point.point.label)),
+        _ => format!("{line} (most of all steps: {})", sanitize::step(&point.point.label)),
     })
 }
 

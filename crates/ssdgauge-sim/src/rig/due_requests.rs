@@ -5,7 +5,7 @@ use super::fault_injection::InjectedFaults;
 use super::load::{InFlight, Load};
 use crate::drive::Drive;
 use crate::time::SimTime;
-use ssdgauge_core::{Finding, Histogram, LatencyClock, Nanos, OpenLoop, Workload};
+use ssdgauge_core::{Finding, Histogram, LatencyClock, MAX_LAG, Nanos, OpenLoop, Workload};
 
 impl Load {
     pub(super) fn find_next_due(&mut self) {
@@ -57,6 +57,7 @@ impl Load {
                 true => count.lateness.record(0),
                 false => count.withheld.record(at - due),
             }
+            self.is_behind |= at - due > MAX_LAG.0;
             thread.free_slots -= 1;
             if let Some(schedule) = &mut thread.schedule {
                 schedule.advance();

@@ -87,6 +87,9 @@ pub(crate) struct Load {
     pub(super) free_slots: Vec<usize>,
     /// Whether a request waited because all streams together had `MAX_IN_FLIGHT` in flight.
     pub(super) is_full: bool,
+    /// Whether a request of an open loop was submitted more than `MAX_LAG` after its due time. Where latency
+    /// counts from the submission, no latency states it.
+    pub(super) is_behind: bool,
     /// The threads of open loops.
     pub(super) open_loops: Vec<usize>,
     /// The next request of the open loops that have a free slot: when it is due, and its thread.
@@ -145,6 +148,7 @@ impl Load {
             slots: Vec::new(),
             free_slots: Vec::new(),
             is_full: false,
+            is_behind: false,
             open_loops: Vec::new(),
             next_due: None,
             counts: vec![OpenLoopCount::default(); workload.streams.len()],

@@ -8,6 +8,7 @@ use crate::commands::prove;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::page_file::{page_beside, write_page};
+use crate::run_files;
 use crate::terminal;
 use crate::text_file::read_text_file;
 use ssdgauge_report::{PageOptions, Run, Specification};
@@ -49,7 +50,8 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     for folder in [&arguments.svg, &arguments.png, &arguments.vega].into_iter().flatten() {
         output::check_output_folder(folder)?;
     }
-    let mut runs = once_each(&arguments.files, ssdgauge_report::read_all(&arguments.files)?);
+    let all = ssdgauge_report::read_all(&arguments.files)?;
+    let (mut runs, _) = run_files::once_each(&arguments.files, all);
     // A proof of the capacity has no measurements for a page: its card is printed.
     if let ([file], [run]) = (arguments.files.as_slice(), runs.as_slice())
         && run.head.plan.suite.id == ssdgauge_lab::PROOF_SUITE
@@ -92,18 +94,6 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         output::write(image, Format::Png, &inputs, &png)?;
     }
     print_text(arguments, &runs, &options)
-}
-
-/// Returns `runs` of `files` without those that were given twice, with a note for each.
-fn once_each(files: &[PathBuf], runs: Vec<Run>) -> Vec<Run> {
-    let (runs, repeated) = ssdgauge_report::once_each(runs);
-    for one in repeated {
-        let (left_out, counted) = (files[one.left_out].display(), files[one.counted].display());
-        terminal::print_message(&format!(
-            "note: {left_out} has the same run as {counted}, and is left out"
-        ));
-    }
-    runs
 }
 
 /// Prints the text that an option asks for.

@@ -11,6 +11,7 @@ use crate::progress::Progress;
 use crate::rest_of_run::RestOfRun;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::trace_file::TraceInput;
+use crate::watch::live::sender::LiveSeconds;
 use crate::{meter_specs, terminal};
 use ssdgauge_core::{DriveInfo, Nanos, Plan, Replay};
 use ssdgauge_guard::Continued;
@@ -91,6 +92,7 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     outlook.resume(&earlier);
     let mut progress = Progress::new(plan, outlook, stop)
         .with_commit_interval(commit_interval::for_run(&arguments.file, rig.drive()))
+        .with_live_seconds(LiveSeconds::of_run(&arguments.file, &head.id, rig.drive()))
         .with_trace(trace.map(|trace| trace.for_drive(rig.drive())));
     let program = build_identity::program();
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress, &program);

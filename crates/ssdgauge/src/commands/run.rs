@@ -16,6 +16,7 @@ use crate::protocol::Protocol;
 use crate::run_file_name::RunFileName;
 use crate::suite_options::{DEFAULT_SIZE, endurance_from, rates_from};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
+use crate::watch::live::sender::LiveSeconds;
 use crate::{meter_specs, request_path, terminal};
 use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan, TargetKind};
 use ssdgauge_lab::{Outlook, Suite, Watcher};
@@ -243,6 +244,7 @@ fn start(
     let trace = protocol.into_trace().map(|trace| trace.for_drive(rig.drive()));
     let mut progress = Progress::new(&plan, outlook, stop)
         .with_commit_interval(commit_interval::for_run(&out, rig.drive()))
+        .with_live_seconds(LiveSeconds::of_run(&out, &id, rig.drive()))
         .with_trace(trace);
     if let Some(finding) = found.cloned() {
         progress.finding_recorded(&finding);

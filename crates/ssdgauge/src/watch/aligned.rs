@@ -31,7 +31,10 @@ pub(super) fn lines(
 ) -> Vec<Line<'static>> {
     let shown = shown_step(all, view);
     let mut lines = head(all, shown.as_deref(), width, look);
-    let rows = all.len().min(height.saturating_sub(lines.len() + 2).max(1));
+    let notes = remarks(all, width, look);
+    // Heading, empty line and keys; remarks have a quarter of the height at least.
+    let free = height.saturating_sub(lines.len() + 3);
+    let room = free.saturating_sub(notes.len().min(height / 4)).max(2);
     let columns = Columns::new(all, width);
     lines.push(columns.heading(look));
     let courses: Vec<Vec<f64>> = all
@@ -49,16 +52,23 @@ pub(super) fn lines(
         })
         .collect();
     let most = cells.iter().map(|cells| chart::highest(cells)).fold(0.0, f64::max);
-    for (one, cells) in all.iter().zip(&cells).take(rows) {
-        lines.push(columns.row(one, cells, most, look));
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    let rows = if all.len() > room { room - 1 } else { all.len() };
+    if rows < all.len() {
+        // Those that a reader has to see come first.
+        order.sort_by_key(|number| urgency(&all[*number]));
+    }
+    for number in &order[..rows] {
+        lines.push(columns.row(&all[*number], &cells[*number], most, look));
     }
     if rows < all.len() {
-        let more = format!("{} more; a higher terminal shows them", all.len() - rows);
-        lines.push(line(look, Role::Second, &more));
+        let hidden = order[rows..].iter().map(|number| &all[*number]);
+        lines.push(line(look, Role::Second, &fold::cut(&hidden_text(hidden), width)));
     }
     lines.push(Line::default());
     let room = height.saturating_sub(lines.len() + 1);
-    lines.extend(remarks(all, width, room, look));
+    // The last ones are the most urgent.
+    lines.extend(notes.into_iter().rev().take(room).rev());
     lines.truncate(height.saturating_sub(1));
     while lines.len() + 1 < height {
         lines.push(Line::default());
@@ -67,6 +77,37 @@ pub(super) fn lines(
     let keys = format!(" q leave (the runs go on)   left/right step{stop}");
     lines.push(line(look, Role::Second, &fold::cut(&keys, width)));
     lines
+}
+
+/// Returns the rank of a row where not all have room: a failure, a doubt, then the run that is least far, and
+/// finished runs at the end.
+fn urgency(one: &Watched) -> (usize, usize) {
+    let far = one.run.current().map_or(0, |step| one.run.number(step.place));
+    match (sign(one).0, one.run.standing()) {
+        (" x", _) => (0, far),
+        (" !", _) => (1, far),
+        (_, Standing::Finished) => (3, far),
+        (_, Standing::Running | Standing::Interrupted | Standing::Killed) => (2, far),
+    }
+}
+
+/// Returns how many runs have no row, and how they stand.
+fn hidden_text<'a>(hidden: impl Iterator<Item = &'a Watched> + Clone) -> String {
+    let signs = |wanted: &str| hidden.clone().filter(|one| sign(one).0 == wanted).count();
+    let is_fine = |one: &&Watched| sign(one).0.is_empty();
+    let finished = |one: &&Watched| one.run.standing() == Standing::Finished;
+    let parts = [
+        (signs(" x"), "stopped"),
+        (signs(" !"), "with doubts"),
+        (hidden.clone().filter(|one| is_fine(one) && !finished(one)).count(), "running"),
+        (hidden.clone().filter(|one| is_fine(one) && finished(one)).count(), "finished"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    format!("{} more: {}; a higher terminal shows them", hidden.count(), parts.join(", "))
 }
 
 /// Returns the name of the step that all sparklines show: of the run that is least far, moved by the view.
@@ -97,9 +138,12 @@ fn head(all: &[Watched], step: Option<&str>, width: usize, look: Look) -> Vec<Li
     let is_model = all.iter().any(|one| one.run.head().drive.is_model());
     let mark = if is_model { "MODEL " } else { "" };
     let title = format!("{mark}{} on {} drives", suites.join(", "), all.len());
-    let left = all.iter().filter(|one| !one.is_over()).map(|one| one.run.left()).max();
+    let going = || all.iter().filter(|one| !one.is_over());
+    // Whether a run goes on is known when its program was seen.
+    let left = going().filter(|one| one.run.was_written()).map(|one| one.run.left()).max();
     let left = match left {
         Some(left) => format!("{} left", words::whole(left).about()),
+        None if going().next().is_some() => String::new(),
         None => "ended".to_owned(),
     };
     let step = step.unwrap_or("no step yet");
@@ -222,9 +266,8 @@ fn figures(one: Option<&Watched>, width: usize) -> String {
     text
 }
 
-/// Returns how many runs have finished, the doubts, and how the other runs have ended, each with its drive:
-/// the last `room` of these lines, so that the most urgent ones are shown.
-fn remarks(all: &[Watched], width: usize, room: usize, look: Look) -> Vec<Line<'static>> {
+/// Returns how many runs have finished, the doubts, and how the other runs have ended, each with its drive.
+fn remarks(all: &[Watched], width: usize, look: Look) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let has_finished =
         |one: &&Watched| one.lost.is_none() && one.run.standing() == Standing::Finished;
@@ -254,6 +297,5 @@ fn remarks(all: &[Watched], width: usize, room: usize, look: Look) -> Vec<Line<'
         };
         lines.push(line(look, role, &fold::cut(&format!("{}: {text}", name(one)), width)));
     }
-    let begin = lines.len().saturating_sub(room);
-    lines.split_off(begin)
+    lines
 }

@@ -1,6 +1,7 @@
 //! The screen in the terminal: an alternate screen that is given back at every end.
 
 use super::followed::Watched;
+use super::keys::{Key, Keys};
 use super::screen::View;
 use super::style::Look;
 use super::{aligned, screen};
@@ -8,7 +9,6 @@ use crate::terminal;
 use crate::terminal::colour::Paint;
 use ratatui::Terminal;
 use ratatui::backend::{Backend, CrosstermBackend};
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::{cursor, execute, terminal as screen_of};
 use ratatui::text::Text;
 use ratatui::widgets::Paragraph;
@@ -30,6 +30,7 @@ pub(crate) enum Wish {
 /// The screen of the terminal of stderr.
 pub(crate) struct Display {
     terminal: Terminal<CrosstermBackend<Stderr>>,
+    keys: Keys,
     view: View,
     look: Look,
 }
@@ -41,6 +42,7 @@ impl Display {
     ///
     /// The error of the terminal; it is given back then.
     pub(crate) fn open(owns_runs: bool) -> io::Result<Display> {
+        let keys = Keys::of_terminal()?;
         screen_of::enable_raw_mode()?;
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
@@ -52,7 +54,7 @@ impl Display {
         let look = Look { paint: Paint::of_stderr(), unicode: terminal::has_unicode() };
         match opened {
             Ok(terminal) => {
-                Ok(Display { terminal, view: View { owns_runs, ..View::default() }, look })
+                Ok(Display { terminal, keys, view: View { owns_runs, ..View::default() }, look })
             }
             Err(error) => {
                 give_back();
@@ -76,26 +78,18 @@ impl Display {
     ///
     /// The error of the terminal.
     pub(crate) fn follow_key(&mut self, wait: Duration) -> io::Result<Option<Wish>> {
-        if !event::poll(wait)? {
-            return Ok(None);
-        }
-        match event::read()? {
-            Event::Key(key) if key.kind != KeyEventKind::Release => Ok(self.follow(key)),
-            _ => Ok(None),
-        }
+        Ok(self.keys.next(wait)?.and_then(|key| self.follow(key)))
     }
 
-    fn follow(&mut self, key: KeyEvent) -> Option<Wish> {
-        match key.code {
-            KeyCode::Char('q') | KeyCode::Esc => return Some(Wish::Leave),
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
-                return Some(Wish::Stop);
-            }
-            KeyCode::Char('w') => self.view.is_whole = !self.view.is_whole,
-            KeyCode::Up | KeyCode::Left => self.view.moved = self.view.moved.saturating_sub(1),
-            KeyCode::Down | KeyCode::Right => self.view.moved = self.view.moved.saturating_add(1),
-            KeyCode::Home => self.view.moved = 0,
-            _ => {}
+    fn follow(&mut self, key: Key) -> Option<Wish> {
+        match key {
+            Key::Letter('q') | Key::Escape | Key::Closed => return Some(Wish::Leave),
+            Key::Interrupt => return Some(Wish::Stop),
+            Key::Letter('w') => self.view.is_whole = !self.view.is_whole,
+            Key::Before => self.view.moved = self.view.moved.saturating_sub(1),
+            Key::After => self.view.moved = self.view.moved.saturating_add(1),
+            Key::Home => self.view.moved = 0,
+            Key::Letter(_) | Key::Other => {}
         }
         None
     }

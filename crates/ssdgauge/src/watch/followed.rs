@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::step_title;
+use crate::watch::live::receiver::LiveReceiver;
 use crate::watch::second::{Assembler, Moved, Second};
 use ssdgauge_core::{Direction, Nanos, Reading};
 use ssdgauge_lab::{Outlook, PROOF_SUITE, assumed_rates};
@@ -51,6 +52,8 @@ pub(crate) enum Event {
 pub(crate) struct Followed {
     follower: Follower,
     assembler: Assembler,
+    /// Seconds that are not in the file yet.
+    live: LiveReceiver,
     /// Every attempt at a step, in the order of their start.
     steps: Vec<StepRecord>,
     /// The last seconds.
@@ -77,8 +80,11 @@ impl Followed {
     ///
     /// Fails where it is no run file, or cannot be read.
     pub(crate) fn open(path: &Path) -> Result<Followed, Failure> {
+        let follower = Follower::open(path)?;
+        let live = LiveReceiver::new(path, &follower.head().id);
         Ok(Followed {
-            follower: Follower::open(path)?,
+            follower,
+            live,
             assembler: Assembler::default(),
             steps: Vec::new(),
             seconds: VecDeque::new(),
@@ -111,6 +117,9 @@ impl Followed {
         // A killed writer can leave a commit that is half written. It is undone by `resume`.
         let is_half_written = news.is_unsettled && self.follower.has_journal();
         let mut events = self.take(news);
+        if self.has_all {
+            self.take_live(&mut events);
+        }
         let is_other = |event: &Event| matches!(event, Event::Began(_) | Event::Ended(_));
         let is_new = events.iter().any(is_other);
         self.looks_without_writer = if has_writer { 0 } else { self.looks_without_writer + 1 };
@@ -144,12 +153,6 @@ impl Followed {
                     readings.next_if(|(id, one)| (*id, one.at) < (step.id, before))
                 {
                     self.read_out(id, &reading, &mut events);
-                }
-                if interval.direction.is_transfer() {
-                    let moved = &mut self.moved[interval.direction.side()];
-                    moved.ios = moved.ios.saturating_add(interval.ios);
-                    moved.bytes = moved.bytes.saturating_add(interval.bytes);
-                    moved.errors = moved.errors.saturating_add(interval.errors);
                 }
                 let ended = self.assembler.interval(step.id, &interval);
                 self.keep(ended, &mut events);
@@ -201,8 +204,32 @@ impl Followed {
         }
     }
 
+    /// Takes seconds that the file does not hold yet: those of the current step that follow the last one
+    /// without a gap, so that none is left out.
+    fn take_live(&mut self, events: &mut Vec<Event>) {
+        for second in self.live.take() {
+            let Some(step) = self.current().map(|step| step.id) else { return };
+            let last = self.seconds.back().filter(|last| last.step == step);
+            let next = last.map_or(0, |last| last.number.saturating_add(1));
+            if (second.step, second.number) == (step, next) {
+                self.keep(Some(second), events);
+            }
+        }
+    }
+
+    /// Keeps `second`, unless it has come before: by the socket, which is ahead of the file.
     fn keep(&mut self, second: Option<Second>, events: &mut Vec<Event>) {
-        let Some(second) = second else { return };
+        let key = |second: &Second| (second.step, second.number);
+        let last = self.seconds.back().map(key);
+        let Some(second) = second.filter(|new| last.is_none_or(|last| key(new) > last)) else {
+            return;
+        };
+        for side in second.sides.iter().filter(|side| side.direction.is_transfer()) {
+            let moved = &mut self.moved[side.direction.side()];
+            moved.ios = moved.ios.saturating_add(side.ios);
+            moved.bytes = moved.bytes.saturating_add(side.bytes);
+            moved.errors = moved.errors.saturating_add(side.errors);
+        }
         if self.seconds.len() == KEPT {
             self.seconds.pop_front();
         }

@@ -1,11 +1,11 @@
 //! A server of one text over HTTP/1.1, on the loopback interface alone.
 //!
-//! It is our own: one path, one answer, one connection at a time, which a library with threads, routes
-//! and bodies would make larger and not safer. A request has a limit of size and of time.
+//! It is our own: one path, one answer, a thread for each of a few connections, which a library with routes and
+//! bodies would make larger and not safer. A request has a limit of size and of time.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const LONGEST_HEAD: usize = 8 << 10;
 /// The time for a request and its answer.
 const LIMIT: Duration = Duration::from_secs(2);
+/// Connections at a time; further ones are closed. Programs open some ahead of their requests.
+const MOST: usize = 32;
 /// The content type of OpenMetrics 1.0.
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -72,22 +74,32 @@ impl Drop for MetricsServer {
 
 fn serve(listener: &TcpListener, shared: &Shared) {
     let mut until = None;
-    for connection in listener.incoming() {
-        let ends = shared.ends.load(Ordering::Acquire);
-        match connection {
-            // A client that has gone needs no answer.
-            Ok(connection) => drop(answer(connection, shared)),
-            Err(_) if ends => return,
-            Err(_) => {}
-        }
-        // Connections that were made before the end are answered, as far as the time suffices.
-        if ends {
-            let until = *until.get_or_insert_with(|| Instant::now() + LIMIT);
-            if listener.set_nonblocking(true).is_err() || Instant::now() >= until {
-                return;
+    let open = AtomicUsize::new(0);
+    // Its end waits for the answers in progress.
+    std::thread::scope(|scope| {
+        for connection in listener.incoming() {
+            let ends = shared.ends.load(Ordering::Acquire);
+            match connection {
+                Ok(connection) if open.fetch_add(1, Ordering::AcqRel) < MOST => {
+                    scope.spawn(|| {
+                        // A client that has gone needs no answer.
+                        let _ = answer(connection, shared);
+                        open.fetch_sub(1, Ordering::AcqRel);
+                    });
+                }
+                Ok(_) => drop(open.fetch_sub(1, Ordering::AcqRel)),
+                Err(_) if ends => return,
+                Err(_) => {}
+            }
+            // Connections that were made before the end are answered, as far as the time suffices.
+            if ends {
+                let until = *until.get_or_insert_with(|| Instant::now() + LIMIT);
+                if listener.set_nonblocking(true).is_err() || Instant::now() >= until {
+                    return;
+                }
             }
         }
-    }
+    });
 }
 
 /// Reads a request and answers it.
@@ -200,6 +212,22 @@ mod tests {
         // The connection is closed, or reset because more was sent than was read.
         let _ = connection.read_to_end(&mut answer);
         assert!(answer.is_empty());
+    }
+
+    #[test]
+    fn connections_without_a_request_delay_no_other_one_and_have_a_limit() {
+        let free = SocketAddr::from(([127, 0, 0, 1], 0));
+        let server = MetricsServer::start(free, "# EOF\n".to_owned()).unwrap();
+        let address = server.address();
+        let silent: Vec<TcpStream> =
+            (0..MOST - 1).map(|_| TcpStream::connect(address).unwrap()).collect();
+        assert!(asked(address, "GET /metrics HTTP/1.1\r\n\r\n").ends_with("# EOF\n"));
+        // Each of them is closed without an answer when its time is over.
+        for mut one in silent {
+            let mut nothing = Vec::new();
+            let _ = one.read_to_end(&mut nothing);
+            assert!(nothing.is_empty());
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Seconds of a run, put together from the intervals of its streams and from readings.
 
+use serde::{Deserialize, Serialize};
 use ssdgauge_core::{Direction, Histogram, Interval, Nanos, PowerScope, Reading};
 use ssdgauge_runfile::StepId;
 
 /// One second of a step.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Second {
     pub(crate) step: StepId,
     /// Its number in the step, from 0.
@@ -20,7 +21,7 @@ pub(crate) struct Second {
 }
 
 /// One direction of a second.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Side {
     pub(crate) direction: Direction,
     pub(crate) ios: u64,

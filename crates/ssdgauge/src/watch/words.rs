@@ -94,6 +94,8 @@ pub(super) fn whole(time: Nanos) -> Nanos {
 /// Returns the rest of the run, such as `39 min left`; empty where it has ended.
 pub(super) fn left(run: &Followed) -> String {
     match run.standing() {
+        // Whether it goes on is known when its program was seen.
+        Standing::Running if !run.was_written() => String::new(),
         Standing::Running => format!("{} left", whole(run.left()).about()),
         ended => standing(ended).to_owned(),
     }

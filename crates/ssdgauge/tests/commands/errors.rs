@@ -202,8 +202,13 @@ fn a_closed_pipe_is_no_error() {
 #[test]
 fn data_that_do_not_reach_a_full_output_are_an_error() {
     let program = env!("CARGO_BIN_EXE_ssdgauge");
-    for arguments in ["suites", "suites --json", "drives sim:", "plan demo sim:tiny"] {
-        let line = format!("{program} {arguments} >/dev/full");
+    let bench = Bench::new();
+    bench.print(&["quick", "sim:tiny", "--shorten", "20", "--out", "a.ssdg"]);
+    let watch = ["watch a.ssdg", "watch a.ssdg --jsonl"];
+    for arguments in
+        ["suites", "suites --json", "drives sim:", "plan demo sim:tiny"].iter().chain(&watch)
+    {
+        let line = format!("cd {}; {program} {arguments} >/dev/full", bench.path("").display());
         let output = std::process::Command::new("bash").args(["-c", &line]).output().unwrap();
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{arguments}: {error}");

@@ -29,7 +29,7 @@ fn two_nodes_complete_every_run_once_where_a_run_is_killed_and_a_node_fails_and_
     let printed = text(&output.stdout);
     assert!(output.status.success(), "{printed}{}", text(&output.stderr));
     let held = printed.lines().filter(|line| line.starts_with("ok: ")).count();
-    assert_eq!(held, 14, "{printed}");
+    assert_eq!(held, 15, "{printed}");
     for drive in ["TLC-05", "QLC-03", "DC-04"] {
         assert!(bench.path(&format!("lab/batch/quick-{drive}.html")).exists(), "{drive}");
     }

@@ -94,6 +94,24 @@ fn a_target_that_is_refused_keeps_all_from_beginning_and_one_that_fails_stops_no
 }
 
 #[test]
+fn a_drive_that_is_named_twice_is_refused_and_nothing_is_written() {
+    let bench = bench("1s");
+    let Some(drive) = Loop::attach(&bench.path(""), 64 << 20) else { return };
+    let other = bench.path("other-name");
+    std::os::unix::fs::symlink(&drive.path, &other).unwrap();
+    let before = bench.names();
+    let line = ["run", "mine.toml", &drive.path, "null:", other.to_str().unwrap()];
+    let output = bench.call(&[&line[..], &["--out", "a.ssdg"]].concat());
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains(&format!("{} and {} are one drive", drive.path, other.display())),
+        "{stderr}"
+    );
+    assert_eq!(bench.names(), before);
+}
+
+#[test]
 fn one_signal_stops_all_runs_and_leaves_files_that_can_be_resumed() {
     let bench = bench("60s");
     let line = ["run", "mine.toml", "null:", ".", "--size", "16MiB", "--out", "a.ssdg"];

@@ -146,6 +146,43 @@ fn compact_tables_have_the_rows_of_all_runs_and_later_exports_add_to_them() {
 }
 
 #[test]
+fn of_copies_of_a_run_the_most_complete_one_is_exported() {
+    let bench = bench();
+    bench.print(&["export", "--parquet", "whole", "runs"]);
+    let lines = bench.print(&["export", "--jsonl", "runs"]);
+    let part = |name: &str| {
+        let part = bench.path(name);
+        std::fs::copy(bench.path("runs/a.ssdg"), &part).unwrap();
+        let part = rusqlite::Connection::open(part).unwrap();
+        for table in ["interval", "reading", "finding", "property"] {
+            part.execute(&format!("DELETE FROM {table} WHERE step_id > 4"), []).unwrap();
+        }
+        part.execute("DELETE FROM step WHERE id > 4", []).unwrap();
+    };
+    part("runs/0-copy.ssdg");
+    part("runs/z-copy.ssdg");
+    let output = bench.call(&["export", "--parquet", "tables", "runs"]);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("runs/z-copy.ssdg has the same run as runs/a.ssdg"), "{stderr}");
+    assert!(stderr.contains("2 runs in tables"), "{stderr}");
+    assert_eq!(rows(&bench.path("tables")), rows(&bench.path("whole")));
+    assert_eq!(bench.print(&["export", "--jsonl", "runs"]), lines);
+}
+
+#[test]
+fn a_killed_export_leaves_nothing_that_the_next_one_does_not_remove() {
+    let bench = bench();
+    bench.print(&["export", "--parquet", "tables", "runs", "--compact"]);
+    let written = files(&bench.path("tables"));
+    let folder = written[0].parent().unwrap();
+    // Above the kernel's largest process number (PID_MAX_LIMIT, 4,194,304).
+    std::fs::write(folder.join("20260101-000000-00000001.parquet.4194305.partial"), "").unwrap();
+    bench.print(&["export", "--parquet", "tables", "runs"]);
+    assert_eq!(files(&bench.path("tables")), written);
+}
+
+#[test]
 fn a_wrong_form_of_export_is_refused() {
     let bench = Bench::new();
     let cases: [(&[&str], &str); 6] = [

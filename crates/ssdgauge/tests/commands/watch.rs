@@ -2,8 +2,11 @@
 
 use crate::support::{Bench, measures, query, signal, text, unfolded, wait_for};
 use serde_json::Value;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A run of some seconds with little load.
 const SUITE: &str = r#"
@@ -95,6 +98,41 @@ fn watchers_of_a_running_run_see_every_second_and_neither_delay_nor_change_it() 
     let stderr = std::fs::read_to_string(bench.path("stderr")).unwrap();
     assert!(!stderr.contains("reads the run file"), "the run has waited: {stderr}");
     assert_eq!(bench.names(), ["a.html", "a.ssdg", "mine.toml", "stderr"]);
+}
+
+/// The time between two commits of a run on `null:`, less a second.
+const BEFORE_COMMIT: Duration = Duration::from_secs(9);
+
+#[test]
+fn a_second_comes_by_the_socket_before_it_is_committed_and_the_socket_of_a_killed_run_is_replaced()
+{
+    let bench = Bench::new();
+    let began = Instant::now();
+    let mut run = start(&bench, "60s");
+    let (file, socket) = (bench.path("a.ssdg"), bench.path("a.ssdg.live"));
+    let mut lines = BufReader::new(UnixStream::connect(&socket).unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    let id = next()["run_id"].as_str().unwrap().to_owned();
+    assert_eq!(query(&file, &format!("SELECT count(*) FROM run WHERE id = '{id}'")), 1);
+    let second = next();
+    let (number, sides) = (second["number"].as_i64().unwrap(), second["sides"].as_array().unwrap());
+    assert!(sides.iter().any(|side| side["ios"].as_i64().unwrap() > 0), "{second}");
+    let committed = "SELECT count(*) FROM interval WHERE second =";
+    let is_committed = query(&file, &format!("{committed} {number}")) > 0;
+    assert!(!is_committed || began.elapsed() > BEFORE_COMMIT, "{second}");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert!(socket.exists());
+    let mut resumed = bench
+        .command(&["resume", "a.ssdg"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for("the socket of the resumed run", || UnixStream::connect(&socket).is_ok());
+    signal(&resumed, "INT");
+    assert_eq!(resumed.wait().unwrap().code(), Some(75));
+    assert!(!socket.exists());
 }
 
 #[test]
@@ -237,6 +275,34 @@ fn the_screen_of_a_running_run_can_be_left_and_gives_the_terminal_back() {
         let rest = read_until(&mut watch, |text| text.contains("\u{1b}[?1049l"));
         assert!(rest.contains("\u{1b}[?1049l"), "{rest}");
         assert_eq!(watch.wait().unwrap().code(), Some(0));
+        assert!(run.try_wait().unwrap().is_none(), "the run goes on");
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
+/// Returns how many programs watch in the folder of `bench`.
+fn watchers(bench: &Bench) -> usize {
+    let folder = bench.folder.path().canonicalize().unwrap();
+    let is_watcher = |process: &Path| {
+        let command = std::fs::read(process.join("cmdline")).unwrap_or_default();
+        std::fs::read_link(process.join("cwd")).is_ok_and(|own| own == folder)
+            && command.split(|byte| *byte == 0).nth(1) == Some(b"watch")
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+    processes.filter(|process| is_watcher(process)).count()
+}
+
+#[test]
+fn a_watcher_whose_terminal_is_closed_ends() {
+    let bench = Bench::new();
+    let mut run = start(&bench, "60s");
+    if let Some(mut terminal) = on_terminal(&bench, "watch a.ssdg", 80, &[]) {
+        read_until(&mut terminal, |text| text.contains("q leave"));
+        assert_eq!(watchers(&bench), 1);
+        terminal.kill().unwrap();
+        terminal.wait().unwrap();
+        wait_for("the end of the watcher", || watchers(&bench) == 0);
         assert!(run.try_wait().unwrap().is_none(), "the run goes on");
     }
     run.kill().unwrap();

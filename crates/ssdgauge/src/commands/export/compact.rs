@@ -168,7 +168,9 @@ fn folders(folder: &Path, begin: &str) -> Result<Vec<PathBuf>, Failure> {
 
 fn partition(folder: &Path) -> Result<Partition, Failure> {
     let mut partition = Partition::default();
-    for path in entries(folder)? {
+    let entries = entries(folder)?;
+    output::remove_partial_files(&entries);
+    for path in entries {
         // Partial files of other processes, and files of others, have another suffix.
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
         let Some(run) = name.strip_suffix(".parquet") else { continue };

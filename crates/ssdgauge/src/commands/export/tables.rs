@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Fails at the end where a run file could not be read, or a table could not be written; the others
 /// are written. Fails where files cannot be combined.
 pub(super) fn to_folder(arguments: &ExportArguments, folder: &Path) -> Result<(), Failure> {
-    let inputs = run_files::find(&sources(arguments))?;
+    let inputs = run_files::one_for_each_run(run_files::find(&sources(arguments))?);
     // No folder is created for tables that may not be written.
     output::check_place(&folder.join("run"))?;
     create(folder)?;
@@ -43,7 +43,7 @@ pub(super) fn to_folder(arguments: &ExportArguments, folder: &Path) -> Result<()
 ///
 /// Fails at the end where a run file could not be read; the others are printed.
 pub(super) fn to_json_lines(arguments: &ExportArguments) -> Result<(), Failure> {
-    let inputs = run_files::find(&sources(arguments))?;
+    let inputs = run_files::one_for_each_run(run_files::find(&sources(arguments))?);
     terminal::print_json_lines(&ssdgauge_fleet::json_lines_head());
     let lines = |_: &Path, run: &Run| {
         Ok(ssdgauge_fleet::json_lines(&ssdgauge_fleet::tables(run, arguments.seconds)))

@@ -18,6 +18,7 @@ use process::{BETWEEN_LOOKS, Process, Signals, stop_all};
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_report::{PageOptions, Run};
 use std::collections::BTreeMap;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -109,6 +110,7 @@ pub(super) fn run(
             "nothing was written; omit --log-ios, or run each target by itself",
         ));
     }
+    refuse_twice(targets)?;
     let begun = unix_ms();
     let names = Names::new(suite, targets, options, begun);
     if targets.len() > 1 {
@@ -138,6 +140,27 @@ pub(super) fn run(
     }
     conduct(&mut processes, &names, &signals);
     finish(&processes, &names, options, checked.as_ref())
+}
+
+/// Refuses a drive that several of `targets` name. Virtual drives of one profile are several drives, and a
+/// scratch file is made for each run.
+fn refuse_twice(targets: &[String]) -> Result<(), Failure> {
+    let device = |target: &String| {
+        let facts = std::fs::metadata(target).ok()?;
+        facts.file_type().is_block_device().then(|| facts.rdev())
+    };
+    let mut seen: BTreeMap<u64, &String> = BTreeMap::new();
+    for target in targets {
+        if let Some(other) = device(target).and_then(|device| seen.insert(device, target)) {
+            let error = format!("{other} and {target} are one drive");
+            return Err(Failure::new(
+                FailureKind::Usage,
+                error,
+                "nothing was written; name each drive once",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Checks whether the targets disturb each other, unless a run continues: its drive holds the data of the

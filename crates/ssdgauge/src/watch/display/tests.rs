@@ -143,3 +143,28 @@ fn several_runs_share_one_scale_and_show_the_same_step_from_its_start() {
     let rows: Vec<&String> = lines.iter().filter(|line| line.contains("█")).collect();
     assert_eq!(rows.len(), 3, "{lines:#?}");
 }
+
+#[test]
+fn with_too_few_rows_the_runs_that_stopped_are_shown_and_the_others_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, until| watched(&folder.path().join(name), name, until);
+    let mut all: Vec<Watched> =
+        ["aa", "bb", "cc", "dd", "ee", "ff"].map(|name| run(name, usize::MAX)).into();
+    all.push(run("stopped-one", 4));
+    for width in [60, 100, 200] {
+        let lines = drawn(&all, (width, 9), View::default(), true);
+        let more = lines.iter().position(|line| line.contains(" more: ")).unwrap();
+        let names = ["aa", "bb", "cc", "dd", "ee", "ff", "stopped-one"];
+        let is_row = |line: &&String| names.iter().any(|name| line.starts_with(name));
+        let rows: Vec<&String> = lines[..more].iter().filter(is_row).collect();
+        assert!(rows[0].starts_with("stopped-one"), "it has the first row: {lines:#?}");
+        assert!(lines[more].starts_with(&format!("{} more: ", 7 - rows.len())), "{lines:#?}");
+        let lines = drawn(&all, (width, 40), View::default(), true);
+        assert!(!lines.iter().any(|line| line.contains(" more: ")), "{lines:#?}");
+        let first = lines.iter().position(|line| line.contains("aa")).unwrap();
+        assert!(
+            lines[first + 6].contains("stopped-one"),
+            "in the order of the command: {lines:#?}"
+        );
+    }
+}

@@ -1,0 +1,151 @@
+//! Both sides of the live socket, over a real one.
+
+use super::receiver::LiveReceiver;
+use super::sender::LiveSeconds;
+use super::*;
+use crate::watch::second::Second;
+use ssdgauge_core::{Direction, Histogram, Interval, Nanos, Reading};
+use ssdgauge_runfile::StepId;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+
+const STEP: StepId = StepId(3);
+
+fn interval(second: u32) -> Interval {
+    let mut latency = Histogram::default();
+    (0..=second).for_each(|_| latency.record(100_000));
+    Interval {
+        second,
+        stream: 0,
+        direction: Direction::Read,
+        length: Nanos::SECOND,
+        ios: u64::from(second) + 1,
+        bytes: 4_096,
+        errors: 0,
+        latency,
+    }
+}
+
+/// Takes seconds until `count` have come.
+fn take(receiver: &mut LiveReceiver, count: usize) -> Vec<Second> {
+    let mut seconds = Vec::new();
+    while seconds.len() < count {
+        seconds.extend(receiver.take());
+        std::thread::yield_now();
+    }
+    seconds
+}
+
+fn numbers(seconds: &[Second]) -> Vec<u32> {
+    seconds.iter().map(|second| second.number).collect()
+}
+
+#[test]
+fn a_client_gets_the_last_seconds_and_each_one_that_follows() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_file = folder.path().join("a.ssdg");
+    let mut live = LiveSeconds::listen(&run_file, "run").unwrap();
+    let mode = fs::symlink_metadata(socket_of(&run_file)).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    (0..3).for_each(|second| live.interval(STEP, &interval(second)));
+    let mut early = LiveReceiver::new(&run_file, "run");
+    // Connected before the next sample.
+    assert!(early.take().is_empty());
+    let (instrument, quantity) = ("drive".to_owned(), "temperature_c".to_owned());
+    live.reading(&Reading { at: Nanos::ZERO, instrument, quantity, value: 41.0 });
+    let first = take(&mut early, 2);
+    assert_eq!(numbers(&first), [0, 1]);
+    (3..6).for_each(|second| live.interval(STEP, &interval(second)));
+    let next = take(&mut early, 3);
+    assert_eq!(numbers(&next), [2, 3, 4]);
+    assert_eq!((next[0].step, next[0].sides[0].ios), (STEP, 3));
+    assert_eq!(next[0].temperature_c, Some(41.0));
+    assert_eq!(next[0].sides[0].lat_mean_us, Some(100.0));
+    let mut late = LiveReceiver::new(&run_file, "run");
+    assert!(late.take().is_empty());
+    live.interval(STEP, &interval(6));
+    assert_eq!(numbers(&take(&mut late, 6)), [0, 1, 2, 3, 4, 5]);
+    drop(live);
+    assert!(!socket_of(&run_file).exists());
+    assert!(early.take().iter().chain(&late.take()).all(|second| second.number == 5));
+}
+
+#[test]
+fn a_client_that_does_not_read_is_disconnected_and_neither_delays_nor_ends_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_file = folder.path().join("a.ssdg");
+    let mut live = LiveSeconds::listen(&run_file, "run").unwrap();
+    let _stopped = UnixStream::connect(socket_of(&run_file)).unwrap();
+    let mut reader = LiveReceiver::new(&run_file, "run");
+    assert!(reader.take().is_empty());
+    let mut seen = 0;
+    // A socket holds some 200 kB that were not read; a line has more than 200 bytes.
+    for second in 0..4_000 {
+        live.interval(STEP, &interval(second % 8));
+        if second > 0 {
+            seen += take(&mut reader, 1).len();
+        }
+    }
+    assert_eq!(seen, 3_999);
+}
+
+#[test]
+fn what_a_killed_run_left_is_replaced_and_nothing_else_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_file = folder.path().join("a.ssdg");
+    let socket = socket_of(&run_file);
+    // A listener that is closed leaves its file.
+    drop(UnixListener::bind(&socket).unwrap());
+    let live = LiveSeconds::listen(&run_file, "run").unwrap();
+    let error = LiveSeconds::listen(&run_file, "run").unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+    // Another file of that name is not removed at the end.
+    fs::remove_file(&socket).unwrap();
+    fs::write(&socket, "notes").unwrap();
+    drop(live);
+    let error = LiveSeconds::listen(&run_file, "run").unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(fs::read_to_string(&socket).unwrap(), "notes");
+}
+
+#[test]
+fn the_path_may_be_longer_than_the_name_of_a_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let deep = folder.path().join("x".repeat(100)).join("y".repeat(100));
+    fs::create_dir_all(&deep).unwrap();
+    let run_file = deep.join("a.ssdg");
+    let mut live = LiveSeconds::listen(&run_file, "run").unwrap();
+    let mut receiver = LiveReceiver::new(&run_file, "run");
+    assert!(receiver.take().is_empty());
+    (0..2).for_each(|second| live.interval(STEP, &interval(second)));
+    assert_eq!(numbers(&take(&mut receiver, 1)), [0]);
+    let long = deep.join(format!("{}.ssdg", "z".repeat(100)));
+    assert!(LiveSeconds::listen(&long, "run").is_err());
+    assert!(LiveReceiver::new(&long, "run").take().is_empty());
+}
+
+#[test]
+fn a_socket_of_another_run_and_one_that_speaks_otherwise_give_no_seconds() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_file = folder.path().join("a.ssdg");
+    let listener = UnixListener::bind(socket_of(&run_file)).unwrap();
+    let mut valid =
+        serde_json::to_string(&Greeting { format: FORMAT, run_id: "run".into() }).unwrap();
+    valid.push('\n');
+    let second = r#"{"step":3,"number":0,"length":1000000000,"sides":[],"temperature_c":null,"power_w":null}"#;
+    for (sent, expected) in [
+        (format!("{valid}{second}\n"), 1),
+        (format!("{}{second}\n", valid.replace("run\"}", "other\"}")), 0),
+        (format!("{}{second}\n", valid.replace("\"format\":1", "\"format\":2")), 0),
+        (format!("{second}\n"), 0),
+        (format!("{valid}{{\"step\":\"x\"}}\n{second}\n"), 0),
+        ("x".repeat(LONGEST_LINE * 2), 0),
+    ] {
+        let mut receiver = LiveReceiver::new(&run_file, "run");
+        assert!(receiver.take().is_empty());
+        let (mut server, _) = listener.accept().unwrap();
+        std::io::Write::write_all(&mut server, sent.as_bytes()).unwrap();
+        assert_eq!(receiver.take().len(), expected, "{sent:.80}");
+    }
+}
