@@ -50,7 +50,16 @@ function () {
     if (figure.querySelectorAll('svg title').length === 0) say('a figure without values', figure);
   }
   if (document.documentElement.scrollWidth > innerWidth) {
-    say('the page is ' + document.documentElement.scrollWidth + ' wide');
+    const clipped = element => {
+      for (let above = element.parentElement; above && above !== document.body; above = above.parentElement) {
+        if (getComputedStyle(above).overflowX !== 'visible') return true;
+      }
+      return false;
+    };
+    const beyond = [...document.body.querySelectorAll('*')].filter(element =>
+      shown(element) && element.getBoundingClientRect().right > innerWidth + 1 && !clipped(element));
+    const names = beyond.slice(0, 4).map(element => element.tagName + '.' + element.getAttribute('class'));
+    say('the page is ' + document.documentElement.scrollWidth + ' wide by ' + names.join(', '), beyond[0]);
   }
 
   // On a phone no table scrolls sideways, and none hides a value that a wide window shows.

@@ -84,13 +84,15 @@ impl Room {
 /// The mean width of a letter at 13 px in the widest of the fonts.
 pub(super) const LETTER: f64 = 7.8;
 
-/// Returns about how wide `name` is at 13 px and bold, in the widest of the fonts.
+/// Returns at least about how wide `name` is at 13 px and bold, in the widest of the fonts: DejaVu Sans Bold,
+/// which Linux without other fonts shows (its advance widths in shares of the size, grouped).
 pub(crate) fn width_of(name: &str) -> f64 {
     let share = |letter: char| match letter {
-        'i' | 'j' | 'l' | 'f' | 't' | 'r' | ' ' | '-' | '.' | ',' | '\'' | '|' | '(' | ')' => 0.4,
-        'm' | 'w' | 'M' | 'W' | '…' | '%' | '@' => 0.95,
-        letter if letter.is_lowercase() || letter.is_ascii_digit() => 0.62,
-        letter if letter.is_ascii() => 0.72,
+        'i' | 'j' | 'l' | 'I' | 'J' | ' ' | '\'' | '/' | '|' => 0.37,
+        'f' | 't' | 'r' | '-' | '.' | ',' | ':' | ';' | '!' | '(' | ')' | '[' | ']' => 0.48,
+        'm' | 'w' | 'M' | 'W' | '…' | '%' | '@' => 1.04,
+        letter if letter.is_lowercase() || letter.is_ascii_digit() => 0.7,
+        letter if letter.is_ascii() => 0.84,
         _ => 1.0,
     };
     13.0 * name.chars().map(share).sum::<f64>()
