@@ -4,7 +4,9 @@
 //! at QD32; without seconds, one sequential fill; without arguments, the cases of the README.
 //! `requests` measures the generation of requests alone.
 //! `floor` measures one random update of a table as large as the map of a 500 GB drive: the lower
-//! limit of the machine, of which a write needs 1 + WA. Processor time is that of this process.
+//! limit of the machine, of which a write needs 1 + WA. `ratio TARGET [ROUNDS]` measures a worn-in
+//! drive and the floor in turn, and prints the median of their ratio: other programs on the machine
+//! slow down both. Processor time is that of this process.
 #![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::unwrap_used)]
 
 use ssdgauge_core::{
@@ -121,26 +123,91 @@ fn fill(spec: &str) {
 
 /// Measures one random update of a table as large as the map of a 500 GB drive.
 fn floor() {
+    let mut table = Table::new();
+    let each = table.update(100_000_000);
+    println!("floor: {each:.1} ns for one random update (huge pages: {})", table.is_huge);
+}
+
+/// A table as large as the map of a 500 GB drive.
+struct Table {
+    memory: memmap2::MmapMut,
+    /// Without huge pages the table is slower.
+    is_huge: bool,
+    random: Random,
+}
+
+impl Table {
     const ENTRIES: u64 = 122_070_312;
-    const UPDATES: u64 = 100_000_000;
     const AHEAD: usize = 256;
-    let mut memory = memmap2::MmapMut::map_anon(ENTRIES as usize * 2).unwrap();
-    // Without huge pages the table is slower.
-    let huge = memory.advise(memmap2::Advice::HugePage).is_ok();
-    let table: &mut [u16] = bytemuck::cast_slice_mut(&mut memory[..]);
-    table.fill(1);
-    let mut random = Random::new(1, 0xf100);
-    let mut indices = [0usize; AHEAD];
-    let begin = cpu();
-    for _ in 0..UPDATES / AHEAD as u64 {
-        indices.fill_with(|| random.below(ENTRIES) as usize);
-        // Independent loads first, as the model does: the processor overlaps their misses.
-        let sum: u16 = indices.iter().fold(0, |sum, index| sum ^ table[*index]);
-        std::hint::black_box(sum);
-        indices.iter().for_each(|index| table[*index] = table[*index].wrapping_add(1));
+
+    fn new() -> Table {
+        let mut memory = memmap2::MmapMut::map_anon(Table::ENTRIES as usize * 2).unwrap();
+        let is_huge = memory.advise(memmap2::Advice::HugePage).is_ok();
+        memory.fill(1);
+        Table { memory, is_huge, random: Random::new(1, 0xf100) }
     }
-    let each = (cpu() - begin) * 1e9 / UPDATES as f64;
-    println!("floor: {each:.1} ns for one random update (huge pages: {huge})");
+
+    /// Updates `updates` random entries; returns the processor time of one in nanoseconds.
+    fn update(&mut self, updates: u64) -> f64 {
+        let table: &mut [u16] = bytemuck::cast_slice_mut(&mut self.memory[..]);
+        let mut indices = [0usize; Table::AHEAD];
+        let begin = cpu();
+        for _ in 0..updates / Table::AHEAD as u64 {
+            indices.fill_with(|| self.random.below(Table::ENTRIES) as usize);
+            // Independent loads first, as the model does: the processor overlaps their misses.
+            let sum: u16 = indices.iter().fold(0, |sum, index| sum ^ table[*index]);
+            std::hint::black_box(sum);
+            indices.iter().for_each(|index| table[*index] = table[*index].wrapping_add(1));
+        }
+        (cpu() - begin) * 1e9 / updates as f64
+    }
+}
+
+/// Measures random writes to a worn-in drive and the floor in turn.
+fn ratio(spec: &str, rounds: usize) {
+    /// About as long as the writes of a round.
+    const UPDATES: u64 = 8_000_000;
+    const WRITTEN: Bytes = Bytes(1_000_000 * 4_096);
+    let mut table = Table::new();
+    let mut rig = VirtualRig::open(spec, 1).unwrap();
+    let workload = random_writes(rig.drive().capacity);
+    let until = Until { time: None, bytes: Some(WRITTEN) };
+    let mut write = || {
+        let (before, begin) = (rig.ground_truth(), cpu());
+        rig.run(&workload, &until, &mut Series::default()).unwrap();
+        let truth = rig.ground_truth();
+        let writes = (truth.host_pages - before.host_pages) as f64;
+        let amplification = truth.write_amplification_since(&before).unwrap();
+        ((cpu() - begin) * 1e9 / writes, amplification)
+    };
+    write();
+    // Floor, writes, floor: each round is compared with the mean of the floors before and after it.
+    let mut floor = table.update(UPDATES);
+    let (mut ratios, mut times) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let before = floor;
+        let (each, amplification) = write();
+        floor = table.update(UPDATES);
+        let update = (before + floor) / 2.0;
+        ratios.push(each / (update * (1.0 + amplification)));
+        times.push((each, update, amplification));
+    }
+    ratios.sort_by(f64::total_cmp);
+    let median = |pick: fn(&(f64, f64, f64)) -> f64| {
+        let mut values: Vec<f64> = times.iter().map(pick).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    println!(
+        "{spec}: {:.2} times the floor (middle half of {rounds} rounds {:.2} to {:.2}); {:.1} ns each, \
+         floor {:.2} ns, WA {:.2}",
+        ratios[rounds / 2],
+        ratios[rounds / 4],
+        ratios[rounds * 3 / 4],
+        median(|time| time.0),
+        median(|time| time.1),
+        median(|time| time.2),
+    );
 }
 
 /// Measures the generation of requests alone, for each kind of stream.
@@ -176,6 +243,8 @@ fn main() {
     match arguments.as_slice() {
         [word] if word == "floor" => floor(),
         [word] if word == "requests" => requests(),
+        [word, spec] if word == "ratio" => ratio(spec, 41),
+        [word, spec, rounds] if word == "ratio" => ratio(spec, rounds.parse().unwrap()),
         [spec, seconds, ..] => measure(spec, seconds.parse().unwrap()),
         [spec] => fill(spec),
         // Peak memory is that of the process, so each case runs in a separate one.
@@ -188,8 +257,10 @@ fn main() {
 }
 
 /// The cases of the README.
-const CASES: [&str; 10] = [
+const CASES: [&str; 12] = [
     "floor",
+    "ratio tlc-client?state=steady",
+    "ratio tlc-client?state=steady&slc.fixed_gb=0&slc.dynamic_gb=0&over_provisioning=28%",
     "tlc-client?capacity=500GB&state=steady 600",
     "tlc-client?state=steady&slc.fixed_gb=0&slc.dynamic_gb=0&over_provisioning=12% 600",
     "tlc-client?state=steady&slc.fixed_gb=0&slc.dynamic_gb=0&over_provisioning=28% 600",

@@ -71,8 +71,20 @@ impl Drive {
     }
 
     /// Submits a request of `bytes` at `now` and returns when it is completed.
-    #[inline]
     pub(crate) fn submit(&mut self, now: SimTime, request: Request, bytes: u64) -> SimTime {
+        self.submit_of_load::<false>(now, request, bytes)
+    }
+
+    /// Submits a request as [`Drive::submit`] does. With `DEFERRED`, its pages may enter the map later:
+    /// [`Ftl::enter_deferred`] has to precede every other call.
+    // Inlined always, as what it calls: it runs for each request of a load.
+    #[inline(always)]
+    pub(crate) fn submit_of_load<const DEFERRED: bool>(
+        &mut self,
+        now: SimTime,
+        request: Request,
+        bytes: u64,
+    ) -> SimTime {
         let first = (request.offset / PAGE) as u32;
         let last = ((request.offset + bytes - 1) / PAGE) as u32;
         let pages = last - first + 1;
@@ -86,6 +98,9 @@ impl Drive {
         let command = self.host_interface.process(admitted, request.direction, bytes, pages);
         let done = match request.direction {
             Direction::Read => {
+                if DEFERRED {
+                    self.ftl.enter_deferred();
+                }
                 let mut at = self.host_interface.read_ahead(command.at, first, pages);
                 if self.effects.reads_flush_buffer() {
                     at = at.max(self.ftl.empty_buffer(command.at));
@@ -99,9 +114,12 @@ impl Drive {
                 truth.host_pages += u64::from(pages);
                 let copied_before = self.ftl.media.copied_pages;
                 if !(request.offset | bytes).is_multiple_of(PAGE) {
+                    if DEFERRED {
+                        self.ftl.enter_deferred();
+                    }
                     self.read_partial_pages(command.at, request.offset, bytes);
                 }
-                let done = self.ftl.write(command.at, first, pages);
+                let done = self.ftl.write::<DEFERRED>(command.at, first, pages);
                 if self.effects.has_copy_time() {
                     let copied = self.ftl.media.copied_pages - copied_before;
                     self.effects.add_copies(command.at, copied, &mut self.host_interface);

@@ -24,7 +24,8 @@ use folding::Folding;
 use gc::GarbageCollection;
 use media::{Media, OpenSuperblock};
 use slc_cache::SlcCache;
-use valid_pages::{Superblock, UNMAPPED};
+use valid_pages::Superblock;
+pub(crate) use valid_pages::UNMAPPED;
 use write_buffer::WriteBuffer;
 
 /// Free superblocks at which the host opens one: one is always left for copies, without which
@@ -38,6 +39,8 @@ pub(crate) struct Ftl {
     buffer: WriteBuffer,
     /// The superblock that takes host writes.
     host: Option<OpenSuperblock>,
+    /// The pages in its last slots that are not in the map yet; empty except within a plain load.
+    deferred: Vec<u32>,
     /// A native superblock that was partly written when the host returned to the SLC cache.
     parked: Option<OpenSuperblock>,
     cache: SlcCache,
@@ -52,8 +55,6 @@ pub(crate) struct Ftl {
     /// Whether the next write is acknowledged as soon as it is in the buffer; else when it is
     /// programmed.
     acknowledges_early: bool,
-    /// Combines the entries loaded ahead of use, so that the loads are not optimised away.
-    prefetched: Superblock,
 }
 
 impl Ftl {
@@ -62,6 +63,7 @@ impl Ftl {
         Ftl {
             buffer: WriteBuffer::new(geometry.buffer_pages),
             host: None,
+            deferred: Vec::new(),
             parked: None,
             cache: SlcCache::new(&geometry, &profile.slc),
             folding: Folding::new(&profile.slc, &profile.effects, &geometry),
@@ -70,7 +72,6 @@ impl Ftl {
             buffer_is_safe: profile.host_interface.buffer_is_safe,
             cache_is_on: true,
             acknowledges_early: true,
-            prefetched: UNMAPPED,
             media: Media::new(profile, geometry, seed),
         }
     }
@@ -92,11 +93,11 @@ impl Ftl {
         self.cache_is_on
     }
 
-    /// Loads the map entry of the byte at `offset` ahead of its use.
-    #[inline]
-    pub(crate) fn prefetch(&mut self, offset: u64) {
-        if !self.media.geometry.in_place {
-            self.prefetched ^= self.media.map.lookup((offset / PAGE) as u32);
+    /// Returns the map entries of all host pages; none where data is overwritten in place.
+    pub(crate) fn entries(&self) -> &[Superblock] {
+        match self.media.geometry.in_place {
+            true => &[],
+            false => self.media.map.entries(),
         }
     }
 
@@ -136,23 +137,34 @@ impl Ftl {
     }
 
     /// Writes `pages` pages from `first`; returns when the last is in the buffer, or when it is
-    /// programmed where it is not acknowledged before.
-    #[inline]
-    pub(crate) fn write(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
+    /// programmed where it is not acknowledged before. With `DEFERRED`, a page may enter the map only at
+    /// the end of its program unit: [`Ftl::enter_deferred`] has to precede anything else than a write.
+    // Inlined always, as what it calls: it runs for each request.
+    #[inline(always)]
+    pub(crate) fn write<const DEFERRED: bool>(
+        &mut self,
+        at: SimTime,
+        first: u32,
+        pages: u32,
+    ) -> SimTime {
         if self.media.geometry.in_place {
             return self.write_in_place(at, first, pages);
         }
         let (mut buffered, mut programmed) = (at, at);
         for page in first..first + pages {
             buffered = self.buffer.insert(at);
-            let mut open = match self.host {
-                Some(open) => open,
-                None => self.open_for_host(buffered),
-            };
-            self.media.map.write(page, open.superblock, open.filled);
+            if self.host.is_none() {
+                self.host = Some(self.open_for_host(buffered));
+            }
+            let Some(open) = &mut self.host else { unreachable!("a superblock was opened") };
+            match DEFERRED {
+                true => self.deferred.push(page),
+                false => self.media.map.write(page, open.superblock, open.filled),
+            }
             open.filled += 1;
-            self.host = Some(open);
             if open.unit_is_full() {
+                let open = *open;
+                self.enter_deferred();
                 programmed = self.program_host_unit(open, open.unit_pages, buffered);
             }
         }
@@ -160,6 +172,18 @@ impl Ftl {
             true => buffered,
             false => buffered.max(programmed).max(self.open_unit_programmed(buffered)),
         }
+    }
+
+    /// Enters the deferred pages of the open unit into the map.
+    ///
+    /// Together they take less time than one by one: their map entries are loaded and changed side by side,
+    /// and the arrays are looked up once.
+    #[inline]
+    pub(crate) fn enter_deferred(&mut self) {
+        let Some(open) = &self.host else { return };
+        let first = open.filled - self.deferred.len() as u32;
+        self.media.map.write_all(&self.deferred, open.superblock, first);
+        self.deferred.clear();
     }
 
     /// Returns when everything that was written before `now` outlives a loss of power.
@@ -213,6 +237,8 @@ impl Ftl {
 
     /// Programs the unit of the host that was just completed with `pages` pages of it, and does the
     /// collection that is due for it; returns when it is programmed.
+    // Not inlined: once for each unit, it would take registers from the loop over requests.
+    #[inline(never)]
     fn program_host_unit(&mut self, open: OpenSuperblock, pages: u32, at: SimTime) -> SimTime {
         let end = self.media.flash.program(open.program(self.media.geometry.dies), at);
         self.buffer.add_program(end, pages);

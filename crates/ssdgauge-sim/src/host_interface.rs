@@ -114,7 +114,7 @@ impl HostInterface {
     }
 
     /// Processes a command of `bytes` in `pages` that was admitted at `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn process(
         &mut self,
         now: SimTime,
@@ -197,7 +197,7 @@ struct SubmissionQueue {
 }
 
 impl SubmissionQueue {
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self, now: SimTime) -> SimTime {
         if !self.can_be_exceeded || self.ends.len() < self.limit {
             return now;

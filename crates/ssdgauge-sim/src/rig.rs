@@ -248,8 +248,9 @@ impl VirtualRig {
     }
 
     /// Keeps `load` in flight up to the first limit of `until` and drains it; returns which limit
-    /// that was, and the last completion from the start of the step.
-    fn drive_load(
+    /// that was, and the last completion from the start of the step. `PLAIN` where the load
+    /// [is plain](Load::is_plain).
+    fn drive_load<const PLAIN: bool>(
         &mut self,
         load: &mut Load,
         until: &Until,
@@ -262,7 +263,7 @@ impl VirtualRig {
         let gone_at = self.faults.gone_at().map_or(u64::MAX, |gone| gone.saturating_sub(begin));
         let (mut ended, mut last, mut quiet_until) = (None, 0, 0);
         // Constant, and in a register of the loop over requests.
-        let (is_open, has_pauses) = (load.is_open(), load.has_pauses);
+        let (is_open, has_pauses) = (!PLAIN && load.is_open(), !PLAIN && load.has_pauses);
         load.begin(&mut self.drive, &self.faults, bytes);
         loop {
             if is_open && ended.is_none() {
@@ -292,6 +293,9 @@ impl VirtualRig {
             }
             completion.at = completion.at.min(gone_at);
             while begin + completion.at > clock.second_end {
+                if PLAIN {
+                    self.drive.ftl.enter_deferred();
+                }
                 self.end_second(load, clock, sink);
                 if sink.stop() {
                     ended = ended.or(Some(EndedBy::Stop));
@@ -314,7 +318,7 @@ impl VirtualRig {
                 sink.finding(disappeared(Nanos(gone_at)));
                 return (EndedBy::Faults, last);
             }
-            let latency = load.record(&completion);
+            let latency = load.record::<PLAIN>(&completion);
             if is_open && (latency > MAX_LAG || load.is_behind) {
                 ended = ended.or(Some(EndedBy::DeviceLag));
             }
@@ -324,12 +328,15 @@ impl VirtualRig {
             if ended.is_none() {
                 if completion.at >= limit {
                     ended = Some(EndedBy::Time);
-                } else if load.has_submitted(bytes, &completion) {
+                } else if load.has_submitted::<PLAIN>(bytes, &completion) {
                     ended = Some(EndedBy::Bytes);
                 } else {
-                    load.submit_next(&completion, &mut self.drive, &self.faults);
+                    load.submit_next::<PLAIN>(&completion, &mut self.drive, &self.faults);
                 }
             }
+        }
+        if PLAIN {
+            self.drive.ftl.enter_deferred();
         }
         let lasts = is_open || has_pauses;
         if lasts && until.time.is_some() && matches!(ended, None | Some(EndedBy::Time)) {
@@ -431,7 +438,10 @@ impl Rig for VirtualRig {
         let depth = if load.is_open() { usize::MAX } else { load.depth() };
         self.drive.begin_step(depth);
         let mut clock = StepClock::new(begin, &self.drive);
-        let (by, elapsed) = self.drive_load(&mut load, until, &mut clock, sink);
+        let (by, elapsed) = match load.is_plain(&self.drive, &self.faults) {
+            true => self.drive_load::<true>(&mut load, until, &mut clock, sink),
+            false => self.drive_load::<false>(&mut load, until, &mut clock, sink),
+        };
         self.now = begin + elapsed;
         // A stall delays completions, and the drive was busy until the last one.
         self.drive.occupy_until(begin + load.last);

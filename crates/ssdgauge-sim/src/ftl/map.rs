@@ -91,6 +91,11 @@ impl Map {
         self.entries[page as usize]
     }
 
+    /// Returns the superblock of each host page, or [`UNMAPPED`].
+    pub(crate) fn entries(&self) -> &[Superblock] {
+        &self.entries
+    }
+
     /// Returns the number of host pages.
     pub(crate) fn host_pages(&self) -> u32 {
         self.entries.len() as u32
@@ -139,6 +144,32 @@ impl Map {
         self.valid[UNMAPPED as usize] = 0;
     }
 
+    /// Writes `pages` to the slots of `superblock` from `slot` on, as [`Map::write`] does one by one.
+    pub(crate) fn write_all(&mut self, pages: &[u32], superblock: Superblock, slot: u32) {
+        if !self.generations.is_empty() {
+            for (page, slot) in pages.iter().zip(slot..) {
+                self.write(*page, superblock, slot);
+            }
+            return;
+        }
+        let start = self.first[superblock as usize] + slot as usize;
+        self.log[start..start + pages.len()].copy_from_slice(pages);
+        let entries: &mut [Superblock] = &mut self.entries;
+        let valid = &mut self.valid[..];
+        for page in pages {
+            let old = std::mem::replace(&mut entries[*page as usize], superblock);
+            valid[old as usize] = valid[old as usize].wrapping_sub(1);
+        }
+        let count = &mut valid[superblock as usize];
+        *count = count.wrapping_add(pages.len() as u32);
+        debug_assert!(
+            *count <= slot + pages.len() as u32,
+            "no superblock holds more valid pages than slots were written"
+        );
+        // See `write`.
+        valid[UNMAPPED as usize] = 0;
+    }
+
     /// Marks `slot` of `superblock` as written with old data of `page`, which lies in another
     /// superblock. Where it lies in the same one, it only has one slot more.
     #[inline]
@@ -177,8 +208,8 @@ impl Map {
         found.find(superblock, log, &self.entries, unit_pages, group);
     }
 
-    /// Moves those of `pages` that are still valid in `from` to the slots from `slot` of `to`, at
-    /// most `room` of them. Returns how many pages were examined and how many moved.
+    /// Moves those of the first `room` of `pages` that are still valid in `from` to the slots from
+    /// `slot` of `to`. Returns how many pages were examined and how many moved.
     #[inline]
     pub(crate) fn relocate(
         &mut self,
@@ -193,21 +224,18 @@ impl Map {
         }
         let start = self.first[to as usize] + slot as usize;
         let target = &mut self.log[start..start + room as usize];
+        let entries: &mut [Superblock] = &mut self.entries;
+        let examined = pages.len().min(target.len());
         let mut moved = 0;
-        let mut examined = 0;
-        for page in pages {
-            if moved == target.len() {
-                break;
-            }
-            examined += 1;
-            let entry = &mut self.entries[*page as usize];
+        for page in &pages[..examined] {
+            let entry = &mut entries[*page as usize];
             // Of two slots of one page the later one was found first and has moved, so the entry
             // names `to` when the earlier one is examined.
-            if *entry == from {
-                *entry = to;
-                target[moved] = *page;
-                moved += 1;
-            }
+            let is_valid = *entry == from;
+            // Stored always, counted where valid: no branch that is mispredicted.
+            *entry = if is_valid { to } else { *entry };
+            target[moved] = *page;
+            moved += usize::from(is_valid);
         }
         let moved = moved as u32;
         assert!(moved <= self.valid[from as usize], "only valid pages move");
@@ -229,12 +257,9 @@ impl Map {
         slot: u32,
         room: u32,
     ) -> (usize, u32) {
-        let (mut examined, mut moved) = (0, 0);
-        for page in pages {
-            if moved == room {
-                break;
-            }
-            examined += 1;
+        let examined = pages.len().min(room as usize);
+        let mut moved = 0;
+        for page in &pages[..examined] {
             if self.entries[*page as usize] == from {
                 let generation = self.generation_of(*page);
                 self.write(*page, to, slot + moved);
@@ -407,6 +432,24 @@ mod tests {
         map.deallocate(7);
         assert_eq!((map.lookup(7), map.valid_pages()), (UNMAPPED, 0));
         map.verify();
+    }
+
+    #[test]
+    fn pages_written_together_equal_pages_written_one_by_one() {
+        let (mut one_by_one, mut together) = (map(), map());
+        let pages = [7, 8, 7, 9, 9];
+        for map in [&mut one_by_one, &mut together] {
+            let (a, b) = (map.take_free().unwrap(), map.take_free().unwrap());
+            assert_eq!((a, b), (1, 2));
+            map.write(8, a, 0);
+            map.write(3, b, 0);
+        }
+        pages.iter().zip(1..).for_each(|(page, slot)| one_by_one.write(*page, 2, slot));
+        together.write_all(&pages, 2, 1);
+        assert_eq!(together.valid, one_by_one.valid);
+        assert_eq!(together.entries[..], one_by_one.entries[..]);
+        assert_eq!(together.log[..], one_by_one.log[..]);
+        together.verify();
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! The valid pages in a range of slots of one superblock, program unit by program unit.
 
-use std::collections::VecDeque;
-
 /// The number of a superblock, from 1; 0 is [`UNMAPPED`].
 pub(crate) type Superblock = u16;
 
@@ -19,11 +17,15 @@ const PLACES: usize = 2_048;
 #[derive(Clone, Debug)]
 pub(crate) struct ValidPages {
     pages: Box<[u32; PLACES]>,
-    units: VecDeque<ValidUnit>,
+    /// The units from the last to the first, and how many of them were taken.
+    units: Vec<ValidUnit>,
+    taken: usize,
     /// The first of `pages` that was not taken yet.
     next: usize,
     /// Scratch: the map entries of the slots under examination.
     entries: Box<[Superblock; PLACES]>,
+    /// Scratch: how many valid pages were found before each slot, counted from the last slot.
+    found: Box<[u16; PLACES]>,
 }
 
 /// The valid pages of one program unit.
@@ -39,9 +41,11 @@ impl Default for ValidPages {
     fn default() -> Self {
         ValidPages {
             pages: Box::new([0; PLACES]),
-            units: VecDeque::new(),
+            units: Vec::new(),
+            taken: 0,
             next: 0,
             entries: Box::new([UNMAPPED; PLACES]),
+            found: Box::new([0; PLACES]),
         }
     }
 }
@@ -53,7 +57,7 @@ impl ValidPages {
 
     /// Returns whether every unit was taken.
     pub(crate) fn is_empty(&self) -> bool {
-        self.units.is_empty()
+        self.taken == self.units.len()
     }
 
     /// Finds the pages of `log`, a range of slots of `superblock`, that `entries` maps to it.
@@ -74,28 +78,33 @@ impl ValidPages {
         let loaded = &mut self.entries[..log.len()];
         loaded.iter_mut().zip(log).for_each(|(entry, page)| *entry = entries[*page as usize]);
         let mut n = 0;
-        self.units.clear();
-        let units = log.rchunks(unit_pages as usize).zip(loaded.rchunks(unit_pages as usize));
-        for (pages, entries) in units {
-            let (begin, mut senses) = (n, 0);
-            let groups = pages.rchunks(group as usize).zip(entries.rchunks(group as usize));
-            for (pages, entries) in groups {
-                let before = n;
-                for (page, entry) in pages.iter().zip(entries).rev() {
-                    // Stored always, counted where valid: no branch that is mispredicted.
-                    self.pages[n % PLACES] = *page;
-                    n += usize::from(*entry == superblock);
-                }
-                senses += u32::from(n > before);
-            }
-            self.units.push_back(ValidUnit { pages: (n - begin) as u32, senses });
+        let found = &mut self.found[..log.len() + 1];
+        for ((page, entry), found) in log.iter().zip(&*loaded).rev().zip(&mut *found) {
+            *found = n as u16;
+            // Stored always, counted where valid: no branch that is mispredicted.
+            self.pages[n % PLACES] = *page;
+            n += usize::from(*entry == superblock);
         }
-        self.next = 0;
+        found[log.len()] = n as u16;
+        self.units.clear();
+        self.units.extend((0..log.len()).step_by(unit_pages as usize).map(|begin| {
+            let end = (begin + unit_pages as usize).min(log.len());
+            let mut senses = 0;
+            let mut before = found[begin];
+            for end in (begin..end).step_by(group as usize).map(|at| (at + group as usize).min(end))
+            {
+                senses += u32::from(found[end] > before);
+                before = found[end];
+            }
+            ValidUnit { pages: u32::from(before - found[begin]), senses }
+        }));
+        (self.taken, self.next) = (0, 0);
     }
 
     /// Takes the next unit and its pages.
     pub(crate) fn take_unit(&mut self) -> Option<(ValidUnit, &[u32])> {
-        let unit = self.units.pop_front()?;
+        let unit = *self.units.get(self.taken)?;
+        self.taken += 1;
         let begin = self.next;
         self.next += unit.pages as usize;
         Some((unit, &self.pages[begin..self.next]))

@@ -51,7 +51,7 @@ impl Load {
         let number = self.slots[slot].thread as usize;
         if self.threads[number].commits.is_none() {
             if self.submitted_bytes < self.most_bytes {
-                self.submit(slot, at, drive, faults);
+                self.submit::<false>(slot, at, drive, faults);
             }
             return;
         }
@@ -85,7 +85,7 @@ impl Load {
             }
             commits.in_flight += 1;
             commits.sent += 1;
-            self.submit(slot, at, drive, faults);
+            self.submit::<false>(slot, at, drive, faults);
             let is_write = self.slots[slot].direction == Direction::Write;
             let Some(commits) = &mut self.threads[number].commits else { return };
             commits.unflushed += u32::from(is_write && commits.every < u32::MAX);

@@ -37,7 +37,7 @@ pub(crate) struct CompletionQueue {
 
 impl CompletionQueue {
     /// Adds the request in `slot`, which completes at `at` from the start of the step.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, at: SimTime, slot: usize) {
         debug_assert!(at < MAX_TIME.0 && (slot as u64) < MAX_IN_FLIGHT, "time and slot fit a key");
         let key = at << SLOT_BITS | slot as u64;
@@ -56,7 +56,7 @@ impl CompletionQueue {
     }
 
     /// Takes the earliest completion.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Completion> {
         self.pop_key().map(|key| Completion {
             at: key >> SLOT_BITS,
@@ -64,7 +64,7 @@ impl CompletionQueue {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn pop_key(&mut self) -> Option<u64> {
         match (self.in_order.front(), self.others.peek()) {
             (Some(first), Some(Reverse(other))) if other < first => {

@@ -44,7 +44,7 @@ impl Load {
                 drive.occupy_until(self.begin + self.last);
                 drive.end_idle(self.begin + at);
             }
-            self.submit(slot, at, drive, faults);
+            self.submit::<false>(slot, at, drive, faults);
             let thread = &mut self.threads[thread];
             self.slots[slot].due = match thread.clock {
                 LatencyClock::Due => due,

@@ -45,6 +45,12 @@ impl InjectedFaults {
         }
     }
 
+    /// Returns whether no fault is injected into reads and writes.
+    pub(crate) fn are_none(&self) -> bool {
+        let never = self.drop_at == SimTime::MAX && self.flip_at == SimTime::MAX;
+        never && self.errors.is_none() && self.stall.is_none() && self.gone_at.is_none()
+    }
+
     /// Returns whether a request of `bytes` fails.
     #[inline]
     pub(crate) fn fails(&self, request: Request, bytes: u64) -> bool {

@@ -4,6 +4,8 @@
 //! time. The load must never submit a request at or after the time limit, and never lose one.
 
 use crate::drive::Drive;
+use crate::ftl::UNMAPPED;
+use crate::profile::PAGE;
 use crate::rig::command::command;
 use crate::rig::commits::Commits;
 use crate::rig::completion_queue::{Completion, CompletionQueue};
@@ -43,19 +45,28 @@ pub(super) struct Thread {
 
 impl Thread {
     #[inline]
-    fn next_request(&mut self, drive: &mut Drive) -> Request {
-        if self.next == AHEAD {
+    fn next_request(&mut self, drive: &Drive) -> Request {
+        if self.next >= AHEAD {
             self.refill(drive);
         }
+        let request = self.ahead[self.next];
         self.next += 1;
-        self.ahead[self.next - 1]
+        request
     }
 
-    fn refill(&mut self, drive: &mut Drive) {
+    // Not inlined: it would take registers from the loop over requests.
+    #[inline(never)]
+    fn refill(&mut self, drive: &Drive) {
         self.next = 0;
         self.ahead.fill_with(|| self.source.deal());
-        let transfers = self.ahead.iter().filter(|request| request.direction.is_transfer());
-        transfers.for_each(|request| drive.ftl.prefetch(request.offset));
+        let entries = drive.ftl.entries();
+        // A loop of its own, of few instructions: the more loads the processor has in its window, the
+        // more cache misses overlap. Where a request addresses no block, the first entry is loaded.
+        let loaded = self.ahead.iter().fold(UNMAPPED, |sum, request| {
+            sum ^ entries.get((request.offset / PAGE) as usize).copied().unwrap_or(UNMAPPED)
+        });
+        // Used, so that the loads are not optimised away.
+        std::hint::black_box(loaded);
     }
 }
 
@@ -254,6 +265,17 @@ impl Load {
         self.slots.len()
     }
 
+    /// Returns whether it is plain: a closed loop of reads and writes of one size, without pauses, flushes
+    /// and injected faults, of which no log is kept and which the drive does not constrain. Its loop is
+    /// compiled separately, without the branches for all of these.
+    pub(crate) fn is_plain(&self, drive: &Drive, faults: &InjectedFaults) -> bool {
+        let is_constrained = drive.is_constrained(self.threads.iter().any(|thread| thread.sync));
+        let is_varied = self.is_open() || self.has_commits || self.is_noted || is_constrained;
+        let used = self.records.iter().filter(|record| record.is_used);
+        let transfers = used.clone().all(|record| record.direction.is_transfer());
+        !is_varied && transfers && self.log.is_none() && faults.are_none()
+    }
+
     /// Submits the first request of every slot, up to `bytes` in total.
     pub(crate) fn begin(&mut self, drive: &mut Drive, faults: &InjectedFaults, bytes: u64) {
         self.is_constrained = drive.is_constrained(self.threads.iter().any(|thread| thread.sync));
@@ -265,13 +287,13 @@ impl Load {
             if self.has_commits {
                 self.submit_between_flushes(slot, 0, drive, faults);
             } else if self.submitted_bytes < bytes {
-                self.submit(slot, 0, drive, faults);
+                self.submit::<false>(slot, 0, drive, faults);
             }
         }
     }
 
     /// Takes the next completion, in the order of time.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Completion> {
         self.queue.pop()
     }
@@ -281,18 +303,23 @@ impl Load {
         Nanos(completion.at.saturating_sub(self.slots[completion.slot].due))
     }
 
-    /// Records a completion in the current second; returns its latency.
-    #[inline]
-    pub(crate) fn record(&mut self, completion: &Completion) -> Nanos {
+    /// Records a completion in the current second; returns its latency. `PLAIN` where the load
+    /// [is plain](Load::is_plain).
+    #[inline(always)]
+    pub(crate) fn record<const PLAIN: bool>(&mut self, completion: &Completion) -> Nanos {
         let request = self.slots[completion.slot];
         let thread = &self.threads[request.thread as usize];
         let stream = usize::from(thread.stream);
         let record = &mut self.records[stream * Direction::COUNT + request.direction as usize];
         self.completed += 1;
         self.last = completion.at;
-        self.busy -= u64::from(self.is_noted);
         self.held += u128::from(completion.at - request.submitted);
         let latency = completion.at - request.due;
+        if PLAIN {
+            record.latency.record(latency);
+            return Nanos(latency);
+        }
+        self.busy -= u64::from(self.is_noted);
         if request.failed {
             record.errors += 1;
             self.failed += 1;
@@ -326,36 +353,45 @@ impl Load {
                 continue;
             }
             self.slots[completion.slot].failed = true;
-            self.record(&completion);
+            self.record::<false>(&completion);
             next = self.next();
         }
     }
 
     /// Returns whether `bytes` were submitted, and no flush is left that the thread of `completion` owes.
-    #[inline]
-    pub(crate) fn has_submitted(&self, bytes: u64, completion: &Completion) -> bool {
-        self.submitted_bytes >= bytes && !(self.has_commits && self.owes_flush(completion))
+    #[inline(always)]
+    pub(crate) fn has_submitted<const PLAIN: bool>(
+        &self,
+        bytes: u64,
+        completion: &Completion,
+    ) -> bool {
+        self.submitted_bytes >= bytes
+            && !(!PLAIN && self.has_commits && self.owes_flush(completion))
     }
 
     /// Submits the next request of a closed loop in the slot of `completion`, at its time.
-    #[inline]
-    pub(crate) fn submit_next(
+    #[inline(always)]
+    pub(crate) fn submit_next<const PLAIN: bool>(
         &mut self,
         completion: &Completion,
         drive: &mut Drive,
         faults: &InjectedFaults,
     ) {
+        if PLAIN {
+            return self.submit::<true>(completion.slot, completion.at, drive, faults);
+        }
         if self.has_commits {
             return self.submit_behind(completion, drive, faults);
         }
         let thread = self.slots[completion.slot].thread as usize;
         if self.threads[thread].schedule.is_none() {
-            self.submit(completion.slot, completion.at, drive, faults);
+            self.submit::<false>(completion.slot, completion.at, drive, faults);
         }
     }
 
-    #[inline]
-    pub(super) fn submit(
+    /// Submits the next request of the thread of `slot` at `at`.
+    #[inline(always)]
+    pub(super) fn submit<const PLAIN: bool>(
         &mut self,
         slot: usize,
         at: SimTime,
@@ -367,6 +403,14 @@ impl Load {
         let request = thread.next_request(drive);
         let bytes = u64::from(request.length);
         let now = self.begin + at;
+        if PLAIN {
+            let end = drive.submit_of_load::<true>(now, request, bytes);
+            assert!(end > now, "nothing completes before it was submitted");
+            (in_flight.due, in_flight.submitted) = (at, at);
+            in_flight.direction = request.direction;
+            self.submitted_bytes += bytes;
+            return self.queue.push(end - self.begin, slot);
+        }
         if self.is_constrained {
             drive.constrain(now, thread.sync);
         }

@@ -60,6 +60,27 @@ fn equal_calls_give_equal_results_and_other_seeds_give_others() {
     assert!(play(7).intervals != play(8).intervals);
 }
 
+/// A load without faults has a loop of its own, in which pages enter the map together.
+#[test]
+fn a_load_without_faults_equals_one_whose_fault_never_comes() {
+    let play = |fault: &str| {
+        let mut rig = VirtualRig::open(&format!("tiny?state=steady{fault}"), 7).unwrap();
+        let capacity = rig.drive().capacity;
+        let mut recording = Recording::default();
+        for (access, block, read_percent) in [
+            (Access::Random, 4_096, 0),
+            (Access::Random, 4_096, 30),
+            (Access::Random, 2_048, 10),
+            (Access::Sequential, 131_072, 0),
+        ] {
+            let load = workload(stream(access, block, read_percent, 8, capacity));
+            rig.run(&load, &seconds(3), &mut recording).unwrap();
+        }
+        (recording.intervals, recording.readings, rig.ground_truth())
+    };
+    assert!(play("") == play("&fault.stall_at_s=1000000&fault.stall_for_s=1"));
+}
+
 #[test]
 fn intervals_are_consecutive_seconds_and_only_the_last_may_be_short() {
     let mut rig = VirtualRig::open("tiny?state=filled", 1).unwrap();
