@@ -54,11 +54,6 @@ fn parse(output: &Output) -> Value {
     json.unwrap_or_else(|_| panic!("{}", text(&output.stderr)))
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 #[track_caller]
 fn refuses(output: &Output, code: i32, parts: &[&str]) {
     let messages = unfolded(&text(&output.stderr));
@@ -93,7 +88,7 @@ fn a_throttled_device_agrees_and_another_queue_depth_differs() {
     refuses(&call("crosscheck run.ssdg --step writes"), 3, &["--writes is not given"]);
     let check = format!("crosscheck run.ssdg --step writes --writes {consent} --json");
     // A machine that stalls for a moment is too noisy, and says so; it never says that they differ. Then
-    // the medians of all repetitions, which a stall does not move, agree.
+    // the best of all repetitions agree: the throttle bounds them, and a stall only makes one worse.
     let mut values: [[Vec<f64>; 2]; 2] = Default::default();
     for attempt in 0.. {
         let agrees = call(&check);
@@ -113,9 +108,14 @@ fn a_throttled_device_agrees_and_another_queue_depth_differs() {
         assert_eq!(json["verdict"], "too noisy to tell", "{json:#}");
         assert_eq!(agrees.status.code(), Some(75));
         if attempt == 2 {
-            let medians = values.clone().map(|of_both| of_both.map(median));
-            let is_close = |[fio, ssdgauge]: &[f64; 2]| (ssdgauge / fio - 1.0).abs() <= 0.02;
-            assert!(medians.iter().all(is_close), "{medians:?} of {values:?}");
+            let [iops, latency] = &values;
+            let best = [
+                iops.each_ref().map(|all| all.iter().copied().fold(0.0, f64::max)),
+                latency.each_ref().map(|all| all.iter().copied().fold(f64::MAX, f64::min)),
+            ];
+            // Another queue depth, below, is off by a factor of four.
+            let is_close = |[fio, ssdgauge]: &[f64; 2]| (ssdgauge / fio - 1.0).abs() <= 0.05;
+            assert!(best.iter().all(is_close), "{best:?} of {values:?}");
             break;
         }
     }
