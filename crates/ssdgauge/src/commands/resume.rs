@@ -62,6 +62,8 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     page_file::check_page(&page_file::page_beside(&arguments.file), &[arguments.file.as_path()])?;
     // A complete run writes nothing: it needs no consent, whatever its drive holds now.
     if let Some(ended) = ssdgauge_lab::ended(&run).transpose() {
+        // The run was killed behind its last step.
+        LiveSeconds::remove_left(&arguments.file);
         drop((writer, run));
         return finish_run(ended, &arguments.file, arguments.json);
     }

@@ -106,7 +106,23 @@ fn what_a_killed_run_left_is_replaced_and_nothing_else_is() {
     drop(live);
     let error = LiveSeconds::listen(&run_file, "run").unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+    LiveSeconds::remove_left(&run_file);
     assert_eq!(fs::read_to_string(&socket).unwrap(), "notes");
+}
+
+#[test]
+fn what_a_run_that_was_killed_behind_its_last_step_left_is_removed_and_a_socket_in_use_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_file = folder.path().join("a.ssdg");
+    let socket = socket_of(&run_file);
+    LiveSeconds::remove_left(&run_file);
+    drop(UnixListener::bind(&socket).unwrap());
+    LiveSeconds::remove_left(&run_file);
+    assert!(fs::symlink_metadata(&socket).is_err());
+    let live = LiveSeconds::listen(&run_file, "run").unwrap();
+    LiveSeconds::remove_left(&run_file);
+    assert!(fs::symlink_metadata(&socket).is_ok());
+    drop(live);
 }
 
 #[test]
