@@ -48,7 +48,7 @@ fn loads_that_a_search_tries_until_they_fail_put_nothing_in_doubt() {
         probes: 0,
         attempts: 0,
         recondition: Vec::new(),
-        limits: Limits { slice: Nanos::from_secs(1), above: Vec::new() },
+        limits: Limits { slice: Nanos::from_secs(1), above: Vec::new(), of: Default::default() },
         rule: SearchRule::default(),
     });
     for (run, is_doubt) in [(plain, true), (searching, false)] {

@@ -100,8 +100,8 @@ fn the_examples_of_the_documentation_are_accepted() {
     let examples: Vec<String> = blocks.filter_map(whole).collect();
     assert_eq!(
         examples.len(),
-        9,
-        "an example, a neighbour, two lists of steps, five in `vocabulary`"
+        10,
+        "an example, a neighbour, two lists of steps, five in `vocabulary`, a search"
     );
     for example in examples {
         let suite = Suite::parse("example.toml", &example);
