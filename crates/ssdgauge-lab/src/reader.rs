@@ -9,6 +9,7 @@ mod pauses;
 mod points;
 mod scores;
 mod searches;
+mod spans;
 mod streams;
 mod trace;
 
