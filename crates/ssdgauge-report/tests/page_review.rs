@@ -361,3 +361,21 @@ fn each_number_of_the_answer_has_its_unit_where_the_head_of_the_column_has_no_ro
         assert!(has_unit.iter().any(|unit| value.contains(unit)), "{value}");
     }
 }
+
+#[test]
+fn the_bars_of_a_file_have_the_colours_of_the_page() {
+    let runs = drives(2);
+    let style = page(&runs, &PageOptions::default());
+    let slot = |drive: usize| -> usize {
+        let rule = style.split(&format!(".d-{drive}{{--c:var(--s")).nth(1).unwrap();
+        rule.split(')').next().unwrap().parse().unwrap()
+    };
+    let all = figures(&runs, &PageOptions::default());
+    let ranking = all.iter().find(|figure| figure.name.ends_with("-ranking")).unwrap();
+    for drive in 0..2 {
+        let colour = style.split(&format!("--s{}:", slot(drive))).nth(1).unwrap();
+        let colour = colour.split(';').next().unwrap();
+        let bar = ranking.svg.split("<rect").find(|one| one.contains(colour)).unwrap();
+        assert!(!bar.split("/>").next().unwrap().contains("opacity"), "{bar}");
+    }
+}

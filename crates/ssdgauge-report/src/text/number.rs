@@ -16,7 +16,7 @@ const LEAST: f64 = 1e-6;
 /// one has the sign of mathematics, at which no line breaks.
 pub(crate) fn text(value: f64) -> String {
     let size = value.abs();
-    let words = match size >= LEAST && size < SMALL {
+    let words = match (LEAST..SMALL).contains(&size) {
         true => {
             let decimals = (2 - size.log10().floor() as i32) as usize;
             format!("{value:.decimals$}")
