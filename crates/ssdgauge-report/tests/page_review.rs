@@ -348,6 +348,7 @@ fn the_headline_of_a_search_states_the_load_that_passes_and_the_one_that_fails()
     let title = page.split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap();
     assert!(title.contains("Disk passes at 2") && title.contains(", fails at 4"), "{title}");
     assert!(title.contains("in “ACT 5”"), "{title}");
+    assert!(page.contains("<h3>Passes at 2"), "the title of the figure");
 }
 
 #[test]

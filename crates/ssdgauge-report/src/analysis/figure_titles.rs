@@ -25,6 +25,9 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
     };
     match outcome::judge(group) {
         Outcome::Nothing => "No result".to_owned(),
+        Outcome::Alone(place) if drives.count() == 1 && outcome::is_search(group) => {
+            format!("Passes at {}", value(place))
+        }
         Outcome::Alone(place) if drives.count() == 1 => value(place),
         Outcome::Alone(place) => format!("{}: {}", name(place), value(place)),
         Outcome::Lead { best, next, .. } | Outcome::Unjudged { best, next }
