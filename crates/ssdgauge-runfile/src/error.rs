@@ -54,6 +54,14 @@ pub enum RunFileError {
     /// The name is that of another file than before.
     #[error("{0} was replaced by another file")]
     Replaced(PathBuf),
+    /// The name of a run file that is written is no longer that of its file.
+    #[error("{path} {how} while the run was written to it")]
+    NameLost {
+        /// The name.
+        path: PathBuf,
+        /// What happened to it, as a predicate.
+        how: &'static str,
+    },
     /// Another process writes to the file.
     #[error("{0} is locked: another process writes to it")]
     Busy(PathBuf),
@@ -135,9 +143,20 @@ pub enum RunFileError {
 }
 
 impl RunFileError {
+    /// Returns the error of a writer whose file has another name now, or none.
+    pub(crate) fn name_lost(path: &std::path::Path) -> RunFileError {
+        let is_taken = path.symlink_metadata().is_ok();
+        let how = if is_taken { "was replaced by another file" } else { "was removed or moved" };
+        RunFileError::NameLost { path: path.to_owned(), how }
+    }
+
     /// Classifies an error of SQLite by its code.
     pub(crate) fn from_sqlite(path: &std::path::Path, cause: rusqlite::Error) -> RunFileError {
-        use rusqlite::ErrorCode;
+        use rusqlite::{ErrorCode, ffi};
+        let extended = cause.sqlite_error().map(|error| error.extended_code);
+        if extended == Some(ffi::SQLITE_READONLY_DBMOVED) {
+            return RunFileError::name_lost(path);
+        }
         let path = path.to_owned();
         match cause.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => RunFileError::Full(path),

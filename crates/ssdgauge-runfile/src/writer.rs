@@ -36,7 +36,7 @@ use statements::{
     DRIVE, ENVIRONMENT, FINDING, INTERVAL, PROPERTY, READING, RUN, START_COLUMNS, STEP,
 };
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -384,13 +384,26 @@ impl Writer {
     ///
     /// [`RunFileError::BeingRead`] where a reader holds the file: the records stay in the
     /// transaction, and a later commit makes them durable. [`RunFileError::Full`] where the file
-    /// system is full, [`RunFileError::Sqlite`] otherwise; records since the last commit are then
-    /// lost.
+    /// system is full, [`RunFileError::NameLost`] where the file was moved, removed or replaced,
+    /// [`RunFileError::Sqlite`] otherwise; records since the last commit are then lost.
     pub fn commit(&mut self) -> Result<(), RunFileError> {
+        self.check_name()?;
         match self.batch("COMMIT") {
             Err(RunFileError::Busy(path)) => Err(RunFileError::BeingRead(path)),
             Err(error) => Err(error),
             Ok(()) => self.begin(),
+        }
+    }
+
+    /// Refuses a name that is not that of the file any more: the journal has the name of the file, so that a commit
+    /// that is interrupted could only be undone in the file that has the name now.
+    fn check_name(&self) -> Result<(), RunFileError> {
+        let system = |cause| RunFileError::System { path: self.path.clone(), cause };
+        let own = self.lock.metadata().map_err(system)?;
+        match std::fs::metadata(&self.path) {
+            Ok(named) if (named.dev(), named.ino()) == (own.dev(), own.ino()) => Ok(()),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(system(error)),
+            Ok(_) | Err(_) => Err(RunFileError::name_lost(&self.path)),
         }
     }
 
@@ -474,7 +487,8 @@ impl Drop for Writer {
     fn drop(&mut self) {
         // Commits the open transaction and deletes the journal, so that the run is one file. `drop`
         // cannot return an error; after a failure the next opening rolls back.
-        let _ = self.connection.execute_batch("COMMIT; PRAGMA journal_mode = DELETE;");
+        let end = if self.check_name().is_ok() { "COMMIT" } else { "ROLLBACK" };
+        let _ = self.connection.execute_batch(&format!("{end}; PRAGMA journal_mode = DELETE;"));
         // Frees the allocated room beyond the end of the file.
         if let Ok(metadata) = self.lock.metadata() {
             let _ = self.lock.set_len(metadata.len());

@@ -98,3 +98,36 @@ fn calls_that_would_falsify_a_record_fail_an_assertion() {
     let late = second(5);
     refused("while it runs", || drop(writer.interval(id, &late)));
 }
+
+#[test]
+fn a_run_file_that_loses_its_name_gets_no_further_commit_and_neither_does_the_file_that_has_the_name()
+ {
+    for (how, keeps_old) in [("was removed", false), ("or moved", true), ("was replaced", true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, old, foreign] =
+            ["run.ssdg", "old.ssdg", "foreign"].map(|name| folder.path().join(name));
+        write(&path);
+        write(&foreign);
+        let recorded = read(&path).unwrap();
+        let (mut writer, _) = Writer::resume(&path).unwrap();
+        let step = begin_step(&mut writer, 0, 2);
+        match how {
+            "was removed" => std::fs::remove_file(&path).unwrap(),
+            _ => std::fs::rename(&path, &old).unwrap(),
+        }
+        if how == "was replaced" {
+            std::fs::copy(&foreign, &path).unwrap();
+        }
+        writer.interval(step, &interval(&mut Random::new(3, 0), 0, Direction::Write)).unwrap();
+        let error = writer.commit().unwrap_err();
+        assert!(matches!(error, RunFileError::NameLost { .. }), "{how}: {error:?}");
+        assert!(error.to_string().contains(how), "{how}: {error}");
+        drop(writer);
+        if keeps_old {
+            assert!(read(&old).unwrap() == recorded, "{how}: a commit changed the file");
+        }
+        if path.exists() {
+            assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&foreign).unwrap());
+        }
+    }
+}

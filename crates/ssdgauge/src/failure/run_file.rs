@@ -35,6 +35,12 @@ impl From<RunFileError> for Failure {
             RunFileError::Replaced(_) => {
                 (FailureKind::Failed, "watch the file under its new name, or start again".into())
             }
+            RunFileError::NameLost { .. } => (
+                FailureKind::Failed,
+                "the run has stopped; a file that was moved holds what was recorded before; leave a run file in its place \
+                 while it is written"
+                    .into(),
+            ),
             RunFileError::Busy(_) => (FailureKind::Busy, "wait until the other process ends".into()),
             RunFileError::BeingRead(_) => (
                 FailureKind::Interrupted,

@@ -378,7 +378,12 @@ fn while_watched(error: RunFileError) -> Failure {
         RunFileError::Missing(path) => Failure::new(
             FailureKind::Failed,
             format!("{} has vanished while it was watched", path.display()),
-            "a run that writes it goes on; watch the file under its new name",
+            "a run that writes it ends at its next commit; watch the file under its new name",
+        ),
+        RunFileError::Foreign { path, why } => Failure::new(
+            FailureKind::Failed,
+            format!("{} was cut or overwritten while it was watched: {why}", path.display()),
+            "restore the file from a copy; a run that writes it must begin again",
         ),
         other => other.into(),
     }

@@ -100,6 +100,72 @@ fn watchers_of_a_running_run_see_every_second_and_neither_delay_nor_change_it() 
     assert_eq!(bench.names(), ["a.html", "a.ssdg", "mine.toml", "stderr"]);
 }
 
+/// Returns the last object of `watch --jsonl`, its exit code and its message, where `happens` to the watched file.
+fn end_of_watch_when(happens: impl FnOnce(&Path)) -> (Value, Option<i32>, String) {
+    let bench = Bench::new();
+    let mut run = start(&bench, "1min");
+    let mut command = bench.command(&["watch", "a.ssdg", "--jsonl"]);
+    let mut watch = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut reader = BufReader::new(watch.stdout.take().unwrap());
+    let mut first = String::new();
+    reader.read_line(&mut first).unwrap();
+    happens(&bench.path("a.ssdg"));
+    let last = reader.lines().map(Result::unwrap).last().unwrap();
+    let output = watch.wait_with_output().unwrap();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    (serde_json::from_str(&last).unwrap(), output.status.code(), text(&output.stderr))
+}
+
+#[test]
+fn a_watch_whose_file_is_lost_ends_with_an_object_and_the_reason() {
+    let cut =
+        |path: &Path| std::fs::File::options().write(true).open(path).unwrap().set_len(0).unwrap();
+    let replace = |path: &Path| {
+        std::fs::copy(path, path.with_extension("copy")).unwrap();
+        std::fs::rename(path.with_extension("copy"), path).unwrap();
+    };
+    let rows: [(&str, fn(&Path)); 3] = [
+        ("was cut", cut),
+        ("vanished", |path| std::fs::remove_file(path).unwrap()),
+        ("was replaced", replace),
+    ];
+    for (words, happens) in rows {
+        let (last, code, stderr) = end_of_watch_when(happens);
+        assert_eq!(
+            (&last["event"], &last["state"]),
+            (&"end".into(), &"unreadable".into()),
+            "{last}"
+        );
+        assert!(last["error"].as_str().unwrap().contains(words), "{last}");
+        assert!(stderr.contains(words), "{stderr}");
+        assert_eq!(code, Some(1), "{stderr}");
+    }
+}
+
+#[test]
+fn a_run_whose_file_is_lost_states_that_and_leaves_the_file_of_its_name_as_it_is() {
+    for (words, is_replaced) in
+        [("was removed or moved while the run", false), ("was replaced by another file", true)]
+    {
+        let bench = Bench::new();
+        virtual_run(&bench, "other.ssdg");
+        let mut run = start(&bench, "1min");
+        let file = bench.path("a.ssdg");
+        if is_replaced {
+            std::fs::rename(bench.path("other.ssdg"), &file).unwrap();
+        } else {
+            std::fs::remove_file(&file).unwrap();
+        }
+        let before = std::fs::read(&file).ok();
+        signal(&run, "INT");
+        assert_eq!(run.wait().unwrap().code(), Some(1));
+        let stderr = std::fs::read_to_string(bench.path("stderr")).unwrap();
+        assert!(unfolded(&stderr).contains(words), "{stderr}");
+        assert_eq!(std::fs::read(&file).ok(), before);
+    }
+}
+
 /// The time between two commits of a run on `null:`, less a second.
 const BEFORE_COMMIT: Duration = Duration::from_secs(9);
 
