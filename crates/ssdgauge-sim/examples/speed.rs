@@ -6,7 +6,7 @@
 //! `floor` measures one random update of a table as large as the map of a 500 GB drive: the lower
 //! limit of the machine, of which a write needs 1 + WA. `ratio TARGET [ROUNDS]` measures a worn-in
 //! drive and the floor in turn, and prints the median of their ratio: other programs on the machine
-//! slow down both. Processor time is that of this process.
+//! slow down both. `ratios TARGET ROUNDS` prints each of them. Processor time is that of this process.
 #![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::unwrap_used)]
 
 use ssdgauge_core::{
@@ -163,8 +163,17 @@ impl Table {
     }
 }
 
+/// A round of writes to a worn-in drive between two of the floor.
+struct Round {
+    /// The time of a write over that of its updates.
+    ratio: f64,
+    write_ns: f64,
+    floor_ns: f64,
+    amplification: f64,
+}
+
 /// Measures random writes to a worn-in drive and the floor in turn.
-fn ratio(spec: &str, rounds: usize) {
+fn rounds(spec: &str, rounds: usize) -> Vec<Round> {
     /// About as long as the writes of a round.
     const UPDATES: u64 = 8_000_000;
     const WRITTEN: Bytes = Bytes(1_000_000 * 4_096);
@@ -183,30 +192,45 @@ fn ratio(spec: &str, rounds: usize) {
     write();
     // Floor, writes, floor: each round is compared with the mean of the floors before and after it.
     let mut floor = table.update(UPDATES);
-    let (mut ratios, mut times) = (Vec::new(), Vec::new());
-    for _ in 0..rounds {
+    let round = |_| {
         let before = floor;
-        let (each, amplification) = write();
+        let (write_ns, amplification) = write();
         floor = table.update(UPDATES);
-        let update = (before + floor) / 2.0;
-        ratios.push(each / (update * (1.0 + amplification)));
-        times.push((each, update, amplification));
-    }
-    ratios.sort_by(f64::total_cmp);
-    let median = |pick: fn(&(f64, f64, f64)) -> f64| {
+        let floor_ns = (before + floor) / 2.0;
+        Round {
+            ratio: write_ns / (floor_ns * (1.0 + amplification)),
+            write_ns,
+            floor_ns,
+            amplification,
+        }
+    };
+    (0..rounds).map(round).collect()
+}
+
+/// Prints the ratio of each round to a line of its own.
+fn ratios(spec: &str, count: usize) {
+    rounds(spec, count).iter().for_each(|round| println!("{:.3}", round.ratio));
+}
+
+/// Prints the median of the ratio, and of what it is made of.
+fn ratio(spec: &str, count: usize) {
+    let times = rounds(spec, count);
+    let sorted = |pick: fn(&Round) -> f64| {
         let mut values: Vec<f64> = times.iter().map(pick).collect();
         values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
+        values
     };
+    let median = |pick| sorted(pick)[count / 2];
+    let ratios = sorted(|round| round.ratio);
     println!(
-        "{spec}: {:.2} times the floor (middle half of {rounds} rounds {:.2} to {:.2}); {:.1} ns each, \
+        "{spec}: {:.2} times the floor (middle half of {count} rounds {:.2} to {:.2}); {:.1} ns each, \
          floor {:.2} ns, WA {:.2}",
-        ratios[rounds / 2],
-        ratios[rounds / 4],
-        ratios[rounds * 3 / 4],
-        median(|time| time.0),
-        median(|time| time.1),
-        median(|time| time.2),
+        ratios[count / 2],
+        ratios[count / 4],
+        ratios[count * 3 / 4],
+        median(|round| round.write_ns),
+        median(|round| round.floor_ns),
+        median(|round| round.amplification),
     );
 }
 
@@ -244,6 +268,7 @@ fn main() {
         [word] if word == "floor" => floor(),
         [word] if word == "requests" => requests(),
         [word, spec] if word == "ratio" => ratio(spec, 41),
+        [word, spec, rounds] if word == "ratios" => ratios(spec, rounds.parse().unwrap()),
         [word, spec, rounds] if word == "ratio" => ratio(spec, rounds.parse().unwrap()),
         [spec, seconds, ..] => measure(spec, seconds.parse().unwrap()),
         [spec] => fill(spec),

@@ -31,6 +31,8 @@ pub struct DriveRun {
     pub kind: DriveModel,
     /// The serial.
     pub serial: String,
+    /// The label of the run.
+    pub label: Option<String>,
     /// Whether the drive is a virtual one.
     pub is_model: bool,
     /// The id of the run.
@@ -158,6 +160,7 @@ pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
             model_revision: revision,
         },
         serial: serial.ok_or("its target has no serial")?,
+        label: head.environment.get("label").map(|label| sanitize_prose(label)),
         is_model: run.is_model(),
         run_id: sanitize_prose(&head.id),
         started_unix_ms: head.started_unix_ms,

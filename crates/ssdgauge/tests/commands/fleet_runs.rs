@@ -9,7 +9,12 @@ fn bench() -> Bench {
     std::fs::create_dir(bench.path("runs")).unwrap();
     for (name, seed) in [("a", "1"), ("b", "1"), ("c", "1"), ("d", "2")] {
         let out = format!("runs/{name}.ssdg");
-        let line = ["quick", "sim:tiny", "--shorten", "10", "--seed", seed, "--out", &out];
+        let mut line = vec!["quick", "sim:tiny", "--shorten", "10", "--seed", seed, "--out", &out];
+        // The latest run of the drive that has one names it.
+        let label = if name == "c" { "shelf 3" } else { "shelf 2" };
+        if ["a", "c"].contains(&name) {
+            line.extend(["--label", label]);
+        }
         bench.print(&line);
     }
     bench
@@ -20,6 +25,7 @@ fn the_drift_of_a_drive_is_printed_and_too_few_peers_are_not_judged() {
     let bench = bench();
     let printed = unfolded(&bench.print(&["fleet", "drift", "runs"]));
     assert!(printed.starts_with("4 runs of 2 drives (MODEL"), "{printed}");
+    assert!(printed.contains("MODEL shelf 3 (MODEL-"), "{printed}");
     let drive = " bytes), model revision ";
     assert!(printed.matches(drive).count() >= 2, "{printed}");
     assert!(
@@ -37,6 +43,7 @@ fn the_drift_of_a_drive_is_printed_and_too_few_peers_are_not_judged() {
     for one in drift {
         assert_eq!(one["conditions"]["shortened"], 10, "{one}");
         assert!(one["serial"].as_str().unwrap().ends_with(" seed 1"), "{one}");
+        assert_eq!(one["label"], "shelf 3", "{one}");
         assert_eq!((&one["runs"], &one["change"]), (&3.into(), &0.0.into()), "{one}");
         assert_eq!(one["worse"], false);
     }

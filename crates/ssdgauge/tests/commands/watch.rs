@@ -125,12 +125,10 @@ fn a_watch_whose_file_is_lost_ends_with_an_object_and_the_reason() {
         std::fs::copy(path, path.with_extension("copy")).unwrap();
         std::fs::rename(path.with_extension("copy"), path).unwrap();
     };
-    let rows: [(&str, fn(&Path)); 3] = [
-        ("was cut", cut),
-        ("vanished", |path| std::fs::remove_file(path).unwrap()),
-        ("was replaced", replace),
-    ];
-    for (words, happens) in rows {
+    let remove = |path: &Path| std::fs::remove_file(path).unwrap();
+    for (words, happens) in
+        [("was cut", &cut as &dyn Fn(&Path)), ("vanished", &remove), ("was replaced", &replace)]
+    {
         let (last, code, stderr) = end_of_watch_when(happens);
         assert_eq!(
             (&last["event"], &last["state"]),

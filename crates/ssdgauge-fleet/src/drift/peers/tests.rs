@@ -18,6 +18,7 @@ fn run(serial: &str, number: i64, latencies: Vec<Latency>) -> DriveRun {
     DriveRun {
         kind,
         serial: serial.to_owned(),
+        label: None,
         is_model: false,
         run_id: format!("{serial}-{number:03}"),
         started_unix_ms: number,

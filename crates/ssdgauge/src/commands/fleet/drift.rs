@@ -68,9 +68,11 @@ fn text(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usize>)
         lines.push("  no drive has two runs of a test".to_owned());
     }
     let is_of_one_drive = |a: &Drift, b: &Drift| (&a.serial, &a.kind) == (&b.serial, &b.kind);
+    let labels = labels(runs);
     for drifts in found.drifts.chunk_by(is_of_one_drive) {
         let Drift { serial, kind, is_model, .. } = &drifts[0];
-        lines.push(format!("  {}{serial}, {kind}:", model_mark(*is_model)));
+        let drive = drive_text(serial, *is_model, &labels);
+        lines.push(format!("  {drive}, {kind}:"));
         lines.extend(drifts.iter().map(|drift| format!("    {}", drift_line(drift))));
     }
 
@@ -79,7 +81,7 @@ fn text(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usize>)
         let word = if found.groups.is_empty() { "not judged" } else { "none" };
         lines.push(format!("  {word}"));
     }
-    lines.extend(found.suspects.iter().flat_map(suspect_lines));
+    lines.extend(found.suspects.iter().flat_map(|suspect| suspect_lines(suspect, &labels)));
 
     lines.push("\nCompared:".to_owned());
     for group in &found.groups {
@@ -116,8 +118,24 @@ fn mark(runs: &[DriveRun]) -> &'static str {
     if runs.iter().any(|run| run.is_model) { " (MODEL: with virtual drives)" } else { "" }
 }
 
-fn model_mark(is_model: bool) -> &'static str {
-    if is_model { "MODEL " } else { "" }
+/// Returns the label of the latest run of each serial that has one.
+fn labels(runs: &[DriveRun]) -> BTreeMap<&str, &str> {
+    let mut latest: BTreeMap<&str, (i64, &str)> = BTreeMap::new();
+    for run in runs {
+        let Some(label) = &run.label else { continue };
+        let known = latest.entry(&run.serial).or_insert((run.started_unix_ms, label));
+        *known = (*known).max((run.started_unix_ms, label));
+    }
+    latest.into_iter().map(|(serial, (_, label))| (serial, label)).collect()
+}
+
+/// Returns the words for a drive: its label and serial, with the mark of a virtual one.
+fn drive_text(serial: &str, is_model: bool, labels: &BTreeMap<&str, &str>) -> String {
+    let mark = if is_model { "MODEL " } else { "" };
+    match labels.get(serial) {
+        Some(label) => format!("{mark}{label} ({serial})"),
+        None => format!("{mark}{serial}"),
+    }
 }
 
 pub(super) fn drift_line(drift: &Drift) -> String {
@@ -138,11 +156,10 @@ pub(super) fn drift_line(drift: &Drift) -> String {
     )
 }
 
-fn suspect_lines(suspect: &Suspect) -> Vec<String> {
+fn suspect_lines(suspect: &Suspect, labels: &BTreeMap<&str, &str>) -> Vec<String> {
     let Suspect { serial, kind, is_model, slow, judged, .. } = suspect;
-    let mark = model_mark(*is_model);
-    let mut lines =
-        vec![format!("  {mark}{serial}, {kind}: {slow} of {judged} steps beyond the bound")];
+    let drive = drive_text(serial, *is_model, labels);
+    let mut lines = vec![format!("  {drive}, {kind}: {slow} of {judged} steps beyond the bound")];
     lines.extend(suspect.reasons.iter().take(SHOWN_REASONS).map(|reason| {
         let Reason { test, step, direction, metric, iops, drives, .. } = reason;
         format!(
@@ -166,6 +183,7 @@ fn as_json(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usiz
                 "model_revision": kind.model_revision })
     };
     let drives: BTreeSet<&str> = runs.iter().map(|run| run.serial.as_str()).collect();
+    let labels = labels(runs);
     json!({
         "schema_version": 1,
         "marks": runs.iter().any(|run| run.is_model).then_some("MODEL").into_iter().collect::<Vec<_>>(),
@@ -175,6 +193,7 @@ fn as_json(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usiz
             .collect::<Vec<_>>(),
         "drift": found.drifts.iter().map(|drift| json!({
             "serial": drift.serial,
+            "label": labels.get(drift.serial.as_str()),
             "drive": kind(&drift.kind),
             "suite": drift.test.suite,
             "test": drift.test.test,
@@ -191,6 +210,7 @@ fn as_json(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usiz
         })).collect::<Vec<_>>(),
         "suspects": found.suspects.iter().map(|suspect| json!({
             "serial": suspect.serial,
+            "label": labels.get(suspect.serial.as_str()),
             "drive": kind(&suspect.kind),
             "model_data": suspect.is_model.then_some("MODEL"),
             "slow_steps": suspect.slow,
