@@ -5,7 +5,7 @@
 mod support;
 
 use ssdgauge_core::{Access, Figure, Metric, Nanos, Plan, Score, Stream, TargetKind, Test, Window};
-use ssdgauge_report::{PageOptions, RepeatedRun, Run, fragment, markdown, once_each, page};
+use ssdgauge_report::{PageOptions, RepeatedRun, Run, fragment, json, markdown, once_each, page};
 use support::{Pace, Recipe, plan, run, step, stream, test};
 
 /// What a drive does: its writes in order, the share of them behind 20 s, its reads, its latency in µs.
@@ -144,7 +144,7 @@ fn percentiles_without_interval_need_a_factor_for_a_claim() {
         let other = Drive { name: "Beta", latency, read: 60_000.0, ..ALPHA };
         let runs = [own(ALPHA), own(other)];
         let words = best_for(&runs, &["Alpha"]).concat();
-        assert_eq!(words.contains("shortest waits"), is_claimed, "{words}");
+        assert_eq!(words.contains("lowest p99.99"), is_claimed, "{words}");
         let head = head(&page(&runs, &PageOptions::default()));
         let load = "completes 9,999 of 10,000 requests (4 KiB random reads, QD4) within";
         assert_eq!(head.contains(load), is_claimed, "{head}");
@@ -216,6 +216,69 @@ fn values_apart_with_wide_intervals_are_not_decided_and_no_tie() {
     let table = markdown(&runs);
     let row = table.lines().find(|line| line.starts_with("| Random read")).unwrap();
     assert!(!row.contains("**"), "{row}");
+    // No other place of the page claims the lead that the title leaves open.
+    let head = head(&page(&runs, &PageOptions::default()));
+    assert!(head.contains("No lead beyond the noise among two drives"), "{head}");
+    assert!(!head.contains("leads in Random") && !head.contains("% more than"), "{head}");
+    let answer = fragment(&runs, &PageOptions::default(), "answer").unwrap();
+    assert!(!answer.contains("<td class=\"b best\""), "{answer}");
+    for words in best_for(&runs, &["Alpha", "Beta"]) {
+        assert!(!words.contains("veryday"), "{words}");
+    }
+}
+
+#[test]
+fn a_short_step_without_an_interval_decides_from_a_factor_of_one_and_a_half() {
+    let tests = || {
+        let read = step("QD4", 1.0, stream(Access::Random, 4_096, 100, 4), 5);
+        let score = Score::MeanOf(Metric::Iops);
+        plan("own", vec![test("reads", "Random read", score, &[Figure::Ranking], vec![read])])
+    };
+    for (read, leads) in [(40_000.0, false), (20_000.0, true)] {
+        let other = Drive { name: "Beta", read, ..ALPHA };
+        let runs: Vec<Run> =
+            [ALPHA, other].map(|drive| recorded(drive, drive.name, tests(), usize::MAX)).into();
+        assert!(runs[0].tests[0].headline.interval.ends().is_none());
+        let figure = fragment(&runs, &PageOptions::default(), "own/reads").unwrap();
+        let title = plain(figure.split("<h3>").nth(1).unwrap().split("</h3>").next().unwrap());
+        assert_eq!(title.contains("leads"), leads, "{title}");
+        let head = head(&page(&runs, &PageOptions::default()));
+        assert_eq!(head.contains("Alpha leads in everyday work"), leads, "{head}");
+        let answer = fragment(&runs, &PageOptions::default(), "answer").unwrap();
+        assert_eq!(answer.contains("<td class=\"b best\""), leads, "{answer}");
+        let words = best_for(&runs, &["Alpha"]).concat();
+        assert_eq!(words.contains("Everyday work"), leads, "{words}");
+    }
+}
+
+#[test]
+fn everyday_work_has_at_most_four_requests_in_flight() {
+    let ladder = || {
+        let depths = [1, 4, 32].map(|depth| {
+            let label = format!("QD{depth}");
+            step(&label, f64::from(depth), stream(Access::Random, 4_096, 100, depth), 12)
+        });
+        let score = Score::BestOf(Metric::Iops);
+        plan("own", vec![test("reads", "Random read", score, &[Figure::Ranking], depths.into())])
+    };
+    // Beta is faster at QD32 alone.
+    let drive = |name: &'static str, shallow: f64, deep: f64| {
+        let pace = move |stream: &Stream, second: u32| {
+            let wobble = 1.0 + 0.002 * (f64::from(second) * 1.7).sin();
+            let base = if stream.queue_depth == 32 { deep } else { shallow };
+            Pace { iops: (base * wobble) as u64, lat_us: 100.0 }
+        };
+        let mut recipe = Recipe::new(name, ladder(), name);
+        recipe.pace = &pace;
+        recipe.drive.kind = TargetKind::Block;
+        recipe.drive.serial = Some(name.into());
+        run(&recipe)
+    };
+    let runs = [drive("Alpha", 20_000.0, 100_000.0), drive("Beta", 10_000.0, 400_000.0)];
+    let answer = plain(&fragment(&runs, &PageOptions::default(), "answer").unwrap());
+    assert!(answer.contains("QD1–4, IOPS"), "{answer}");
+    assert!(best_for(&runs, &["Alpha"]).concat().contains("Everyday work"), "{answer}");
+    assert!(!best_for(&runs, &["Beta"]).concat().contains("veryday work"), "{answer}");
 }
 
 #[test]
@@ -248,4 +311,40 @@ fn the_markdown_of_six_drives_takes_at_most_six_thousand_bytes() {
     assert!(text.len() <= 6_000, "{}", text.len());
     let rows = text.lines().filter(|line| line.starts_with("| Random read")).count();
     assert!(rows >= 10 && text.contains(&format!("{} further tests", 50 - rows)), "{rows}");
+}
+
+#[test]
+fn headline_title_table_and_json_state_the_same_share_behind_the_cache() {
+    for (left, said) in [(0.474, 47.0), (0.475_4, 48.0), (0.062, 6.2)] {
+        let runs = [own(Drive { left, ..ALPHA }), own(Drive { name: "Beta", ..ALPHA })];
+        let words = format!("{said} %");
+        let page = page(&runs, &PageOptions::default());
+        let title = plain(page.split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap());
+        assert!(title.contains(&format!("falls to {words} of")), "{title}");
+        let figure = fragment(&runs, &PageOptions::default(), "own/fill").unwrap();
+        let of_figure = plain(figure.split("<h3>").nth(1).unwrap().split("</h3>").next().unwrap());
+        assert!(of_figure.contains(&format!("falls to {words} of")), "{of_figure}");
+        let answer = plain(&fragment(&runs, &PageOptions::default(), "answer").unwrap());
+        assert!(answer.contains(&format!("then {words}")), "{answer}");
+        let document = json(&runs);
+        let end = &document["runs"][0]["tests"][0]["points"][0]["cache_end"];
+        assert_eq!(end["left_percent"], said, "{end}");
+        let share = end["behind_mb_s"].as_f64().unwrap() / end["before_mb_s"].as_f64().unwrap();
+        assert!((100.0 * share - said).abs() <= 0.5, "{end}");
+    }
+}
+
+#[test]
+fn the_headline_states_the_shares_of_the_first_figure_whatever_the_order_of_files() {
+    // Beta went through another suite too, in which its cache ends higher.
+    let drives = [ALPHA, Drive { name: "Beta", left: 0.3, ..ALPHA }];
+    let mut runs: Vec<Run> = drives.map(own).into();
+    let other = Drive { name: "Beta", left: 0.7, ..ALPHA };
+    runs.push(recorded(other, "other", plan("other", vec![fill()]), usize::MAX));
+    for _ in 0..2 {
+        let page = page(&runs, &PageOptions::default());
+        let title = plain(page.split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap());
+        assert!(title.contains("Beta falls to 30 %"), "{title}");
+        runs.reverse();
+    }
 }

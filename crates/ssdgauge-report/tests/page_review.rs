@@ -6,8 +6,8 @@ mod support;
 
 use ssdgauge_core::search::{Limits, Search, SearchRule};
 use ssdgauge_core::{
-    Access, Bytes, DriveInfo, Figure, Finding, FindingKind, Metric, Nanos, Score, Severity, Stream,
-    TargetKind, Window,
+    Access, Bytes, DriveInfo, Figure, Finding, FindingKind, Metric, Nanos, Reading, Score,
+    Severity, Stream, TargetKind, Window,
 };
 use ssdgauge_report::{
     CompareOptions, PageOptions, Run, compare, figures, fragment, markdown, page, terminal_summary,
@@ -197,22 +197,25 @@ fn a_page_shows_no_text_of_its_own_configuration() {
 }
 
 #[test]
-fn the_words_below_a_picture_leave_most_of_it_to_the_chart() {
+fn the_line_below_a_picture_takes_a_twelfth_of_it_at_most_and_the_rest_is_in_the_file() {
     for count in [1, 2, 6] {
         for figure in figures(&drives(count), &PageOptions::default()) {
             let view = figure.svg.split("viewBox=\"0 0 760 ").nth(1).unwrap();
             let height: f64 = view.split('"').next().unwrap().parse().unwrap();
-            let origin = figure.svg.find("client-2018 r1 · test").unwrap();
-            let y = figure.svg[..origin].rsplit(" y=\"").next().unwrap();
+            let (_, drawn) = figure.svg.split_once("</desc>").unwrap();
+            let line = drawn.find("client-2018 r1 · test").unwrap();
+            let y = drawn[..line].rsplit(" y=\"").next().unwrap();
             let y: f64 = y.split('"').next().unwrap().parse().unwrap();
-            let (share, lines) = ((height - y + 11.0) / height, (height - y) / 15.0);
-            // Small bar charts have few rows, so the words are counted.
+            let share = (height - y + 11.0) / height;
+            // Bar charts of few drives are low.
             let is_plot = ["timeline", "curve"].iter().any(|kind| figure.name.ends_with(kind));
-            assert!(!is_plot || share < 0.3, "{} of {count} drives: {share:.2}", figure.name);
-            let most = 8.0 + f64::from(count) / 2.0;
-            assert!(lines < most, "{} of {count} drives: {lines} lines", figure.name);
+            assert!(!is_plot || share <= 0.08, "{} of {count} drives: {share:.3}", figure.name);
+            assert!(height - y + 11.0 <= 24.0, "{} of {count} drives", figure.name);
+            let png = String::from_utf8_lossy(&figure.png().unwrap()).into_owned();
             for number in 0..count {
-                assert!(figure.svg.contains(&format!("run run-{number}")), "{}", figure.name);
+                for file in [&figure.svg, &png] {
+                    assert!(file.contains(&format!("run run-{number}")), "{}", figure.name);
+                }
             }
         }
     }
@@ -259,5 +262,121 @@ fn the_card_and_the_page_of_a_quick_run_state_the_same_speeds() {
         let found = card.lines().filter(|line| line.starts_with(&label));
         let cells: Vec<&str> = found.flat_map(str::split_whitespace).collect();
         assert!(cells.contains(&value), "{label}: {value} is not in {cells:?}");
+    }
+}
+
+#[test]
+fn every_figure_states_its_marks_also_where_it_leaves_the_page() {
+    let virtual_drives = || -> Vec<Run> {
+        let drive = |name: &str| {
+            let mut recipe = Recipe::new(name, client(6, 30), name);
+            recipe.drive.kind = TargetKind::Virtual;
+            recipe.drive.model = Some(format!("MODEL {name}"));
+            run(&recipe)
+        };
+        ["one", "two"].map(drive).into()
+    };
+    let runs = virtual_drives();
+    let captions = |page: &str| -> Vec<String> {
+        let captions = page.split("<figcaption>").skip(1);
+        captions.map(|one| one.split("</figcaption>").next().unwrap().to_owned()).collect()
+    };
+    let mut single = Recipe::new("q", quick(12), "MODEL one");
+    single.drive.kind = TargetKind::Virtual;
+    for runs in [runs.clone(), vec![run(&single)]] {
+        let found = captions(&page(&runs, &PageOptions::default()));
+        assert!(!found.is_empty());
+        for caption in found {
+            assert!(caption.contains("<b class=\"own\">MODEL</b>"), "{caption}");
+        }
+        for figure in figures(&runs, &PageOptions::default()) {
+            assert!(figure.svg.contains("MODEL"), "{}", figure.name);
+        }
+    }
+    let measured = page(&drives(2), &PageOptions::default());
+    assert!(!measured.contains("MODEL</b>"));
+}
+
+#[test]
+fn a_test_without_a_steady_state_has_a_caveat() {
+    let of = |growth: u64| {
+        let pace = move |_: &Stream, second: u32| Pace {
+            iops: 1_000 + u64::from(second) * growth + u64::from(second % 3),
+            lat_us: 100.0,
+        };
+        let window = Window::Time(Nanos::from_secs(60));
+        let score = Score::MeanOfLast { metric: Metric::Iops, window };
+        let long = vec![step("write", 1.0, stream(Access::Random, 4_096, 0, 32), 360)];
+        let tests = vec![test("long", "Long random write", score, &[Figure::Ranking], long)];
+        let mut recipe = Recipe::new("a", plan("own", tests), "Disk");
+        recipe.pace = &pace;
+        caveats(&[run(&recipe)])
+    };
+    let grows = of(20);
+    assert!(grows.contains("<b>No steady state</b>"), "{grows}");
+    assert!(grows.contains("Long random write") && grows.contains("1 result"), "{grows}");
+    assert!(!of(0).contains("No steady state"));
+}
+
+#[test]
+fn the_headline_of_a_search_states_the_load_that_passes_and_the_one_that_fails() {
+    let loads = [1.0, 2.0, 4.0, 8.0];
+    let steps = loads
+        .map(|load| step(&format!("{load}x"), load, stream(Access::Random, 1_536, 100, 32), 12));
+    let mut act = test(
+        "act-5",
+        "Highest passing load, ACT 5",
+        Score::HighestPassing,
+        &[Figure::Ranking],
+        steps.into(),
+    );
+    act.search = Some(Search {
+        probes: 0,
+        attempts: 0,
+        recondition: Vec::new(),
+        limits: Limits { slice: Nanos::from_secs(1), above: Vec::new() },
+        rule: SearchRule::default(),
+    });
+    let mut recipe = Recipe::new("a", plan("act", vec![act]), "Disk");
+    let passed = |(number, load): (usize, f64)| {
+        let value = f64::from(u8::from(load < 3.0));
+        let quantity = ssdgauge_core::PASSED.to_owned();
+        (number, Reading { at: Nanos::ZERO, instrument: "search".into(), quantity, value })
+    };
+    recipe.readings = loads.into_iter().enumerate().map(passed).collect();
+    let page = page(&[run(&recipe)], &PageOptions::default());
+    let title = page.split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap();
+    assert!(title.contains("Disk passes at 2") && title.contains(", fails at 4"), "{title}");
+    assert!(title.contains("in “ACT 5”"), "{title}");
+    assert!(page.contains("<h3>Passes at 2"), "the title of the figure");
+}
+
+#[test]
+fn each_number_of_the_answer_has_its_unit_where_the_head_of_the_column_has_no_room() {
+    let answer = fragment(&drives(2), &PageOptions::default(), "answer").unwrap();
+    let cells: Vec<&str> = answer.split("<span class=\"v\">").skip(1).collect();
+    assert!(!cells.is_empty());
+    for cell in cells {
+        let value = cell.split("<svg").next().unwrap();
+        let has_unit = ["<span class=\"u\">", "µs", "ms", "\u{a0}s<"];
+        assert!(has_unit.iter().any(|unit| value.contains(unit)), "{value}");
+    }
+}
+
+#[test]
+fn the_bars_of_a_file_have_the_colours_of_the_page() {
+    let runs = drives(2);
+    let style = page(&runs, &PageOptions::default());
+    let slot = |drive: usize| -> usize {
+        let rule = style.split(&format!(".d-{drive}{{--c:var(--s")).nth(1).unwrap();
+        rule.split(')').next().unwrap().parse().unwrap()
+    };
+    let all = figures(&runs, &PageOptions::default());
+    let ranking = all.iter().find(|figure| figure.name.ends_with("-ranking")).unwrap();
+    for drive in 0..2 {
+        let colour = style.split(&format!("--s{}:", slot(drive))).nth(1).unwrap();
+        let colour = colour.split(';').next().unwrap();
+        let bar = ranking.svg.split("<rect").find(|one| one.contains(colour)).unwrap();
+        assert!(!bar.split("/>").next().unwrap().contains("opacity"), "{bar}");
     }
 }

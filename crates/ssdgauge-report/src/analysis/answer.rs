@@ -1,9 +1,9 @@
 //! The answer of a report of several drives: one row for each drive, with at most four numbers.
 
-use crate::analysis::compare::CompareOptions;
 use crate::analysis::group::{Group, Member};
 use crate::analysis::key_metrics;
-use crate::analysis::measure::Measure;
+use crate::analysis::measure::{self, Measure, SHALLOW};
+use crate::analysis::outcome::{self, Outcome};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::uses::{self, Use};
 use crate::analysis::workload_text;
@@ -11,13 +11,6 @@ use ssdgauge_core::{Family, Metric, Test};
 
 /// The most columns of numbers. Chosen: more do not fit beside the words on 1,280 pixels.
 const MOST: usize = 4;
-
-/// Requests in flight of everyday work at most. Chosen: a desktop rarely has more.
-const SHALLOW: u32 = 8;
-
-/// By how much two percentiles of latency of equal drives may differ, as a share: a percentile has no
-/// interval. Chosen, not measured.
-const PERCENTILE_NOISE: f64 = 0.5;
 
 /// The answer: the drives in their order, and the columns.
 #[derive(Clone, Debug)]
@@ -60,6 +53,12 @@ pub(crate) struct Column {
     pub(crate) is_sequential: bool,
     /// The metric.
     pub(crate) metric: Metric,
+    /// What it takes from its test.
+    pub(crate) measure: Measure,
+    /// Which drive leads, by the rule of the titles of figures; drives by their numbers.
+    pub(crate) outcome: Outcome,
+    /// The last of at least three drives, where it is behind all others beyond the noise.
+    last: Option<usize>,
     /// The number of its test among the groups of the report.
     pub(crate) group: usize,
     /// The value of each drive, by its number.
@@ -69,43 +68,20 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Returns the best value.
-    pub(crate) fn best(&self) -> Option<f64> {
-        let values = self.values.iter().copied().flatten();
-        values.reduce(if self.metric.more_is_better() { f64::max } else { f64::min })
-    }
-
     /// Returns the least ratio of two values that is more than noise: 1.03, the noise assumed between
     /// runs, or 1.5 for a percentile of latency.
     pub(crate) fn noise(&self) -> f64 {
-        match self.metric.percentile() {
-            Some(_) => 1.0 + PERCENTILE_NOISE,
-            None => 1.0 + CompareOptions::default().noise,
-        }
+        outcome::noise(self.measure)
     }
 
-    /// Returns whether `better` is better than `worse` by more than the noise.
-    fn is_beyond(&self, better: f64, worse: f64) -> bool {
-        match self.metric.more_is_better() {
-            true => better > worse * self.noise(),
-            false => worse > better * self.noise(),
-        }
-    }
-
-    /// Returns whether the value of `drive` does not differ from the best by more than the noise.
+    /// Returns whether `drive` leads, or ties with the best.
     pub(crate) fn is_best(&self, drive: usize) -> bool {
-        match (self.values.get(drive).copied().flatten(), self.best()) {
-            (Some(value), Some(best)) => !self.is_beyond(best, value),
-            (_, _) => false,
-        }
+        self.outcome.best().contains(&drive)
     }
 
-    /// Returns whether `drive` is the last of at least three, by more than the noise.
+    /// Returns whether `drive` is the last of at least three, beyond the noise.
     pub(crate) fn is_last(&self, drive: usize) -> bool {
-        let Some(own) = self.values.get(drive).copied().flatten() else { return false };
-        let others = || (0..self.values.len()).filter(|other| *other != drive);
-        let values: Vec<f64> = others().filter_map(|other| self.values[other]).collect();
-        values.len() > 1 && values.into_iter().all(|value| self.is_beyond(value, own))
+        self.last == Some(drive)
     }
 
     /// Returns whether no two of the drives whose runs have finished differ by more than the noise.
@@ -117,8 +93,9 @@ impl Column {
 
     /// Returns whether no two of at least two drives differ by more than the noise.
     pub(crate) fn is_flat(&self) -> bool {
-        let ranked = self.ranked();
-        ranked.len() > 1 && ranked.iter().all(|drive| self.is_best(*drive))
+        let values = || self.values.iter().copied().flatten();
+        let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+        values().count() > 1 && most <= least * self.noise()
     }
 
     /// Returns the drives with a value, the best first.
@@ -133,21 +110,16 @@ impl Column {
         drives
     }
 
-    /// Returns how many times better the best value is than the next, above 1; `None` with fewer than
-    /// two values above zero.
-    pub(crate) fn lead(&self) -> Option<(usize, usize, f64)> {
-        let [best, next, ..] = self.ranked()[..] else { return None };
-        let (best_value, next_value) = (self.values[best]?, self.values[next]?);
-        let (high, low) = match self.metric.more_is_better() {
-            true => (best_value, next_value),
-            false => (next_value, best_value),
-        };
-        (low > 0.0).then(|| (best, next, high / low))
-    }
-
-    /// Returns the same as [`Column::lead`] where it is more than noise.
+    /// Returns the drive that leads, the next one, and the ratio of their values, above 1.
     pub(crate) fn leader(&self) -> Option<(usize, usize, f64)> {
-        self.lead().filter(|(_, _, ratio)| *ratio > self.noise())
+        match self.outcome {
+            Outcome::Lead { best, next, ratio } => Some((best, next, ratio)),
+            Outcome::Nothing
+            | Outcome::Alone(_)
+            | Outcome::Tie(_)
+            | Outcome::Undecided { .. }
+            | Outcome::Unjudged { .. } => None,
+        }
     }
 }
 
@@ -240,13 +212,19 @@ impl Choice<'_> {
         rank: fn(&Test) -> Option<u32>,
     ) -> Option<Column> {
         let rank = |number: usize| rank(&self.groups[number].first().test.test);
-        let measured = |number: usize| self.measured(&self.groups[number], measure);
+        let by = |number: usize| match question {
+            Question::Everyday => everyday_measure(&self.groups[number].first().test.test),
+            Question::Sustained | Question::Tail | Question::Efficiency | Question::Other => {
+                measure
+            }
+        };
+        let measured = |number: usize| self.measured(&self.groups[number], by(number));
         let mut numbers = self.in_order();
         numbers.retain(|number| rank(*number).is_some() && measured(*number) > 0);
         // The first of equals.
         let candidates = numbers.into_iter().rev();
         let number = candidates.max_by_key(|number| (measured(*number), rank(*number)))?;
-        Some(self.column(number, question, measure))
+        Some(self.column(number, question, by(number)))
     }
 
     fn efficiency(&self, columns: &[Column]) -> Option<Column> {
@@ -282,14 +260,24 @@ impl Choice<'_> {
                 (group.full_title(), short)
             }
         };
+        // Several runs of one drive are one drive here.
+        let place = |drive: usize| {
+            group.members.iter().position(|member| drives.drive_of(member.index) == drive)
+        };
+        let places: Vec<usize> = (0..drives.count()).filter_map(place).collect();
+        let drive_at = |place: usize| drives.drive_of(group.members[place].index);
+        let outcome = outcome::judge_by(group, measure, &places).renumbered(drive_at);
         Column {
             question,
             title,
             short,
-            conditions: conditions(test, metric, question),
+            conditions: conditions(test, (measure, metric), question),
             requests: workload_text::requests(test),
             is_sequential: uses::is_sequential(test),
             metric,
+            measure,
+            outcome,
+            last: outcome::last(group, measure, &places).map(drive_at),
             group: number,
             values: (0..drives.count()).map(value).collect(),
             counts: (0..drives.count()).map(counts).collect(),
@@ -297,7 +285,7 @@ impl Choice<'_> {
     }
 }
 
-fn conditions(test: &Test, metric: Metric, question: Question) -> String {
+fn conditions(test: &Test, (measure, metric): (Measure, Metric), question: Question) -> String {
     let unit = match question {
         Question::Tail => "left is better",
         Question::Everyday | Question::Sustained | Question::Efficiency | Question::Other => {
@@ -315,7 +303,28 @@ fn conditions(test: &Test, metric: Metric, question: Question) -> String {
             workload_text::short(test)
         }
     };
-    if load.is_empty() { unit.to_owned() } else { format!("{load}, {unit}") }
+    let is_ladder = question == Question::Everyday && !load.contains("QD");
+    let depths = match is_ladder || measure == Measure::Shallow {
+        true => shallow_depths(test),
+        false => String::new(),
+    };
+    let words = [load, depths, unit.to_owned()];
+    words.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the queue depths of everyday work that steps of `test` have, such as `QD1–4`.
+fn shallow_depths(test: &Test) -> String {
+    match measure::shallow_steps(test).as_slice() {
+        [] => String::new(),
+        [(one, _)] => format!("QD{one}"),
+        [(least, _), .., (most, _)] if least == most => format!("QD{least}"),
+        [(least, _), .., (most, _)] => format!("QD{least}–{most}"),
+    }
+}
+
+/// Returns what everyday work takes from `test`: its headline where that counts low queue depths alone.
+fn everyday_measure(test: &Test) -> Measure {
+    if uses::deepest_scored(test) <= SHALLOW { Measure::Speed } else { Measure::Shallow }
 }
 
 /// Returns all drives by their mean rank over `columns`; a drive without a value has the last rank.
@@ -340,18 +349,17 @@ fn is_rate(test: &Test) -> bool {
     test.score.metric().family() == Family::Rate
 }
 
-/// Everyday work: mixes at a low depth, then random reads at one.
+/// Everyday work: mixes at a low depth, then random reads at one, then the low depths of a ladder.
 fn everyday(test: &Test) -> Option<u32> {
-    let is_random = !uses::is_sequential(test);
-    let is_shallow = uses::deepest(test) <= SHALLOW;
-    if !is_rate(test) || !is_random {
+    if !is_rate(test) || uses::is_sequential(test) {
         return None;
     }
-    match (uses::classify(test), is_shallow) {
-        (Use::Mixed, true) => Some(3),
-        (Use::Everyday, true) => Some(2),
-        (Use::Everyday, false) => Some(1),
-        (Use::Mixed, false) | (Use::Sustained | Use::Latency | Use::Power, _) => None,
+    let is_shallow = uses::deepest_scored(test) <= SHALLOW;
+    match uses::classify(test) {
+        Use::Mixed if is_shallow => Some(3),
+        Use::Everyday if is_shallow => Some(2),
+        Use::Everyday if !measure::shallow_steps(test).is_empty() => Some(1),
+        Use::Everyday | Use::Mixed | Use::Sustained | Use::Latency | Use::Power => None,
     }
 }
 

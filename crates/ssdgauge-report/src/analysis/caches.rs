@@ -1,10 +1,13 @@
 //! The SLC cache of each drive of a report: its end, and the write speed on the way there.
 
+use crate::analysis::group::Group;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::sections;
 use crate::analysis::slc_cache;
-use crate::model::{PointRun, Run};
+use crate::model::PointRun;
 use ssdgauge_core::statistics::cache::Edge;
 use ssdgauge_core::{Direction, Nanos};
+use std::cmp::Reverse;
 
 /// The least that a small picture of the first writes covers, in GB. Chosen: the caches of small
 /// drives end within it.
@@ -45,11 +48,24 @@ pub(crate) fn writes(point: &PointRun) -> Writes {
 
 /// Returns the sequential writes of each drive, by its number; `None` where no test writes in order in
 /// one step.
-pub(crate) fn of_drives(runs: &[Run], drives: &ReportDrives) -> Vec<Option<Writes>> {
+///
+/// They are those of the first figure of the page where that shows any, so that headline and title state
+/// the same shares; else of the test that most drives have.
+pub(crate) fn of_drives(groups: &[Group<'_>], drives: &ReportDrives) -> Vec<Option<Writes>> {
+    let hero = sections::hero(groups);
+    let in_order = |group: &Group<'_>| {
+        group.members.iter().filter(|one| slc_cache::sequential_write(one.test).is_some()).count()
+    };
+    let mut numbers: Vec<usize> = (0..groups.len()).filter(|n| in_order(&groups[*n]) > 0).collect();
+    let suite = |number: usize| &groups[number].first().run.head.plan.suite.id;
+    let key = |number: usize| (hero != Some(number), Reverse(in_order(&groups[number])));
+    // The order of files does not show.
+    numbers.sort_by(|a, b| key(*a).cmp(&key(*b)).then_with(|| suite(*a).cmp(suite(*b))));
     let of_drive = |drive: usize| {
-        let tests = drives.runs_of(drive).flat_map(|run| &runs[run].tests);
-        let mut points = tests.filter_map(slc_cache::sequential_write);
-        points.next().map(writes).filter(|writes| !writes.seconds.is_empty())
+        let members = numbers.iter().flat_map(|number| &groups[*number].members);
+        let own = members.filter(|member| drives.drive_of(member.index) == drive);
+        let mut found = own.filter_map(|member| slc_cache::sequential_write(member.test));
+        found.find_map(|point| Some(writes(point)).filter(|writes| !writes.seconds.is_empty()))
     };
     (0..drives.count()).map(of_drive).collect()
 }

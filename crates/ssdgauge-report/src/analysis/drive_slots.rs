@@ -1,7 +1,7 @@
 //! Slots of colours and shapes: a drive has the same one on every page that does not hold another
 //! drive of equal slot.
 //!
-//! The slot follows from a hash of the drive's fingerprint and never from the order of files.
+//! The slot follows from the model and never from the order of files.
 
 /// How many drives have a colour of their own. Chosen: six colours and a grey are the most that stay
 /// apart for readers with any colour vision.
@@ -10,29 +10,63 @@ pub(crate) const SLOTS: usize = 6;
 /// The slot of all other drives: grey.
 pub(crate) const OTHERS: usize = SLOTS;
 
-/// Returns the slot of each of `fingerprints`; `preferred` lists the drives that come first where there
-/// are more than [`SLOTS`].
+/// The slots of the virtual drives that stand for a class each, and that are tested beside each other the
+/// most: no two of them share a slot.
+const CLASSES: [(&str, usize); SLOTS] = [
+    ("tlc-client", 0),
+    ("mlc-client", 1),
+    ("sata-datacentre", 2),
+    ("nvme-datacentre", 3),
+    ("qlc-client", 4),
+    ("xpoint-like", 5),
+];
+
+/// What the slot of a drive follows from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// The model, with the label of its runs where they have one.
+    pub(crate) model: String,
+    /// What sets the drive apart from others of its model.
+    pub(crate) fingerprint: String,
+}
+
+/// Returns the slot of each drive; `preferred` lists the drives that come first where there are more than
+/// [`SLOTS`].
 ///
-/// Drives take their slots in the order of their hashes. A slot that is taken already is replaced by
-/// the next free one.
-pub(crate) fn assign(fingerprints: &[String], preferred: &[usize]) -> Vec<usize> {
-    let mut chosen: Vec<usize> = match fingerprints.len() > SLOTS {
+/// A drive has the slot of its model. Where several drives of a page share that, the first of them by its
+/// hash keeps it, and each of the others takes the next slot that is the own one of no drive of the page.
+pub(crate) fn assign(looks: &[Look], preferred: &[usize]) -> Vec<usize> {
+    let mut chosen: Vec<usize> = match looks.len() > SLOTS {
         true => preferred.iter().copied().take(SLOTS).collect(),
-        false => (0..fingerprints.len()).collect(),
+        false => (0..looks.len()).collect(),
     };
-    let hash = |drive: usize| hash(&fingerprints[drive]);
-    chosen
-        .sort_by(|a, b| (hash(*a), &fingerprints[*a], *a).cmp(&(hash(*b), &fingerprints[*b], *b)));
-    let mut slots = vec![OTHERS; fingerprints.len()];
+    let key = |drive: usize| (hash(&looks[drive].fingerprint), &looks[drive].fingerprint, drive);
+    chosen.sort_by(|a, b| key(*a).cmp(&key(*b)));
+    let mut slots = vec![OTHERS; looks.len()];
     let mut taken = [false; SLOTS];
+    let mut without: Vec<usize> = Vec::new();
     for drive in chosen {
-        let wanted = (hash(drive) % SLOTS as u64) as usize;
-        let free = (0..SLOTS).map(|step| (wanted + step) % SLOTS).find(|slot| !taken[*slot]);
+        let own = own_slot(&looks[drive].model);
+        match std::mem::replace(&mut taken[own], true) {
+            true => without.push(drive),
+            false => slots[drive] = own,
+        }
+    }
+    for drive in without {
+        let own = own_slot(&looks[drive].model);
+        let free = (0..SLOTS).map(|step| (own + step) % SLOTS).find(|slot| !taken[*slot]);
         let Some(slot) = free else { continue };
         taken[slot] = true;
         slots[drive] = slot;
     }
     slots
+}
+
+/// Returns the slot of `model` on a page of its own.
+fn own_slot(model: &str) -> usize {
+    let class = model.strip_prefix("MODEL ").and_then(|rest| rest.split(' ').next());
+    let known = CLASSES.iter().find(|(known, _)| Some(*known) == class);
+    known.map_or_else(|| (hash(model) % SLOTS as u64) as usize, |(_, slot)| *slot)
 }
 
 /// Returns the 64-bit FNV-1a hash of `text` (Fowler, Noll and Vo), folded to spread its low bits.
@@ -47,31 +81,59 @@ fn hash(text: &str) -> u64 {
 mod tests {
     use super::*;
 
-    fn names(n: usize) -> Vec<String> {
-        (0..n).map(|number| format!("block|Disk {number}|S{number}|1000|-")).collect()
+    fn look(model: &str, serial: usize) -> Look {
+        Look { model: model.to_owned(), fingerprint: format!("block|{model}|S{serial}|1000|-") }
+    }
+
+    fn looks(n: usize) -> Vec<Look> {
+        (0..n).map(|number| look(&format!("Disk {number}"), number)).collect()
     }
 
     #[test]
     fn the_slot_of_a_drive_does_not_depend_on_the_order_of_files() {
-        let forward = names(6);
+        let forward = looks(6);
         let order: Vec<usize> = (0..6).collect();
         let slots = assign(&forward, &order);
         let mut seen = slots.clone();
         seen.sort_unstable();
         assert_eq!(seen, [0, 1, 2, 3, 4, 5], "every drive has its own");
-        let backward: Vec<String> = forward.iter().rev().cloned().collect();
+        let backward: Vec<Look> = forward.iter().rev().cloned().collect();
         let mut turned = assign(&backward, &order);
         turned.reverse();
         assert_eq!(turned, slots);
-        for (number, name) in forward.iter().enumerate() {
-            let alone = assign(std::slice::from_ref(name), &[0]);
-            assert_eq!(alone[0] as u64, hash(name) % SLOTS as u64, "{number}");
+    }
+
+    #[test]
+    fn a_drive_keeps_the_slot_of_its_model_beside_any_others_of_another_slot() {
+        let all = looks(40);
+        for one in &all {
+            let alone = assign(std::slice::from_ref(one), &[0])[0];
+            let others = all.iter().filter(|other| own_slot(&other.model) != alone).take(5);
+            let mut page: Vec<Look> = others.cloned().collect();
+            page.push(one.clone());
+            assert_eq!(assign(&page, &[0, 1, 2, 3, 4, 5])[5], alone, "{one:?} among {page:?}");
         }
     }
 
     #[test]
+    fn two_drives_of_one_model_have_the_slot_of_the_model_and_another_one() {
+        let twins = [look("Disk", 1), look("Disk", 2)];
+        let slots = assign(&twins, &[0, 1]);
+        assert_ne!(slots[0], slots[1]);
+        assert!(slots.contains(&own_slot("Disk")), "{slots:?}");
+        assert_eq!(assign(&twins[..1], &[0]), assign(&twins[1..], &[0]), "alone they are equal");
+    }
+
+    #[test]
+    fn the_virtual_drives_of_each_class_have_slots_of_their_own() {
+        let class = |(class, _): (&str, usize)| look(&format!("MODEL {class} 500 GB"), 0);
+        let all = CLASSES.map(class);
+        assert_eq!(assign(&all, &[0, 1, 2, 3, 4, 5]), [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
     fn more_than_six_drives_leave_the_others_grey() {
-        let slots = assign(&names(9), &[8, 3, 1, 0, 5, 7, 2, 4, 6]);
+        let slots = assign(&looks(9), &[8, 3, 1, 0, 5, 7, 2, 4, 6]);
         assert_eq!(slots.iter().filter(|slot| **slot == OTHERS).count(), 3);
         for other in [2, 4, 6] {
             assert_eq!(slots[other], OTHERS);

@@ -4,9 +4,9 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::outcome::{self, Outcome};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
-use crate::analysis::statements::{capital, in_letters, listed, share, times};
+use crate::analysis::statements::{capital, in_letters, listed, times, uncapitalised};
 use crate::text::number;
-use ssdgauge_core::{Family, Metric, ScoreFamily};
+use ssdgauge_core::{Family, Metric};
 
 /// The most drives that a title names.
 const MAX_NAMES: usize = 3;
@@ -25,8 +25,16 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
     };
     match outcome::judge(group) {
         Outcome::Nothing => "No result".to_owned(),
+        Outcome::Alone(place) if drives.count() == 1 && outcome::is_search(group) => {
+            format!("Passes at {}", value(place))
+        }
         Outcome::Alone(place) if drives.count() == 1 => value(place),
         Outcome::Alone(place) => format!("{}: {}", name(place), value(place)),
+        Outcome::Lead { best, next, .. } | Outcome::Unjudged { best, next }
+            if outcome::is_search(group) =>
+        {
+            format!("{} passes at {}, {} at {}", name(best), value(best), name(next), value(next))
+        }
         Outcome::Lead { best, next, ratio } => {
             lead(metric, (name(best), &value(best)), (name(next), ratio))
         }
@@ -47,9 +55,6 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
             name(next),
             value(next)
         ),
-        Outcome::Unjudged { best, next } if is_search(group) => {
-            format!("{} passes at {}, {} at {}", name(best), value(best), name(next), value(next))
-        }
         Outcome::Unjudged { best, next } => format!(
             "{} {}, {} {}: no lead without 95\u{a0}% intervals",
             name(best),
@@ -60,20 +65,22 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
     }
 }
 
-/// Returns whether the result of `group` is the highest load that passed, which has no interval.
-fn is_search(group: &Group<'_>) -> bool {
-    group.first().test.test.score.family() == ScoreFamily::HighestLoad
-}
-
 fn lead(metric: Metric, (best, value): (&str, &str), (next, ratio): (&str, f64)) -> String {
     let times = times(ratio);
     let percent = format!("{:.0}\u{a0}%", (ratio - 1.0) * 100.0);
     let is_close = ratio < 1.5;
+    let name = || uncapitalised(metric.title());
     match metric.family() {
-        Family::Latency | Family::Duration if is_close => {
+        Family::Latency if is_close => {
+            format!("{best} has the lowest {}: {value}; that of {next} is {percent} higher", name())
+        }
+        Family::Latency => {
+            format!("{best} has the lowest {}: {value}; that of {next} is {times} times it", name())
+        }
+        Family::Duration if is_close => {
             format!("{best} is first with {value}; {next} takes {percent} longer")
         }
-        Family::Latency | Family::Duration => {
+        Family::Duration => {
             format!("{best} is first with {value}; {next} takes {times} times as long")
         }
         Family::Power | Family::Cost | Family::Stall if is_close => {
@@ -101,14 +108,14 @@ fn falls_of(group: &Group<'_>, drives: &ReportDrives) -> Option<String> {
         .members
         .iter()
         .filter_map(|member| Some((drives.drive_of(member.index), edge(member)?)))
-        .map(|(drive, edge)| (drive, edge.behind / edge.before))
+        .map(|(drive, edge)| (drive, slc_cache::percent_left(&edge)))
         .collect();
     if falls.is_empty() {
         return None;
     }
     falls
         .sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| drives.short(a.0).cmp(drives.short(b.0))));
-    let to = |left: f64| format!("{}\u{a0}%", share(left));
+    let to = |left: f64| format!("{}\u{a0}%", slc_cache::percent_words(left));
     if group.members.len() == 1 {
         let edge = edge(&group.first())?;
         return Some(format!(

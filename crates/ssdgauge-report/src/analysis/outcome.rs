@@ -1,8 +1,16 @@
 //! The outcome of a test of several drives: a lead, a tie, or no judgement.
+//!
+//! Headline, sentences, answer, titles of figures and Markdown take every lead from here, so that no
+//! two places of a report contradict each other.
 
 use crate::analysis::compare::CompareOptions;
-use crate::analysis::group::{Group, Member};
-use ssdgauge_core::Ratio;
+use crate::analysis::group::Group;
+use crate::analysis::measure::Measure;
+use ssdgauge_core::ScoreFamily;
+
+/// By how much two numbers of equal drives may differ where they have no interval, as a share. Chosen,
+/// not measured.
+const NOISE_WITHOUT_INTERVAL: f64 = 0.5;
 
 /// The outcome of a test, its drives by their place among the members of the group.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,102 +20,185 @@ pub(crate) enum Outcome {
     /// One drive has a result.
     Alone(usize),
     /// The first is ahead of the second by a ratio above 1 whose whole interval lies beyond the noise
-    /// between runs.
+    /// between runs; without an interval, by more than is assumed in its place.
     Lead { best: usize, next: usize, ratio: f64 },
     /// These are within the noise between runs of the best value, the best first.
     Tie(Vec<usize>),
     /// The two best values, which differ by more than the noise, while the interval of their ratio
     /// reaches into it.
     Undecided { best: usize, next: usize },
-    /// The two best values, where an interval is missing: no lead is claimed.
+    /// The two best values, where an interval is missing and the ratio is below what is assumed in its
+    /// place: no lead is claimed.
     Unjudged { best: usize, next: usize },
+}
+
+/// How far two values are apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Apart {
+    /// Beyond the noise, by this ratio.
+    Beyond(f64),
+    /// Within the noise.
+    Within,
+    /// By more than the noise, while the interval of the ratio reaches into it.
+    Undecided,
+    /// Without an interval, and by less than is assumed in its place.
+    Unjudged,
 }
 
 /// Returns the members of `group` with a result, the best first.
 pub(crate) fn ranked(group: &Group<'_>) -> Vec<usize> {
-    let value = |place: &usize| group.members[*place].test.headline.value.unwrap_or(f64::NAN);
-    let more = group.first().test.headline.metric.more_is_better();
-    let mut places: Vec<usize> = (0..group.members.len())
-        .filter(|place| group.members[*place].test.headline.value.is_some())
-        .collect();
-    // The order of files does not show in that of equal values.
-    let id = |place: &usize| &group.members[*place].run.head.id;
-    places.sort_by(|a, b| {
-        let order = match more {
-            true => value(b).total_cmp(&value(a)),
-            false => value(a).total_cmp(&value(b)),
-        };
-        order.then_with(|| id(a).cmp(id(b)))
-    });
-    places
+    ranked_by(group, Measure::Speed, &every(group))
 }
 
-/// Returns the outcome of `group`.
+fn every(group: &Group<'_>) -> Vec<usize> {
+    (0..group.members.len()).collect()
+}
+
+/// Returns those of `places` with a value of `measure`, the best first.
+fn ranked_by(group: &Group<'_>, measure: Measure, places: &[usize]) -> Vec<usize> {
+    let value = |place: &usize| value(group, measure, *place);
+    let more = measure.metric(&group.first().test.test).more_is_better();
+    let mut valued: Vec<(usize, f64)> =
+        places.iter().filter_map(|place| Some((*place, value(place)?))).collect();
+    // The order of files does not show in that of equal values.
+    let id = |place: usize| &group.members[place].run.head.id;
+    valued.sort_by(|a, b| {
+        let order = if more { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) };
+        order.then_with(|| id(a.0).cmp(id(b.0)))
+    });
+    valued.into_iter().map(|(place, _)| place).collect()
+}
+
+fn value(group: &Group<'_>, measure: Measure, place: usize) -> Option<f64> {
+    measure.value(group, &group.members[place]).ok()
+}
+
+/// Returns the outcome of the headlines of `group`.
+pub(crate) fn judge(group: &Group<'_>) -> Outcome {
+    judge_by(group, Measure::Speed, &every(group))
+}
+
+/// Returns the outcome of `group` by the values of `measure` of the members at `places`.
 ///
 /// A drive leads where the 95 % interval of the ratio to the next lies beyond 3 %, the noise assumed
-/// between runs ([`CompareOptions`]). Drives tie with the best where their values are within 3 % of it.
-pub(crate) fn judge(group: &Group<'_>) -> Outcome {
-    let places = ranked(group);
-    let (best, next) = match places.as_slice() {
+/// between runs ([`CompareOptions`]). Without an interval the ratio has to be above 1.5; that of the
+/// highest loads that pass above 1.03, since those are tried one by one. Drives tie with the best where
+/// their values are within the noise of it.
+pub(crate) fn judge_by(group: &Group<'_>, measure: Measure, places: &[usize]) -> Outcome {
+    let ranked = ranked_by(group, measure, places);
+    let (best, next) = match ranked.as_slice() {
         [] => return Outcome::Nothing,
         [one] => return Outcome::Alone(*one),
+        // What stands behind the first two changes no lead.
         [best, next, ..] => (*best, *next),
     };
+    match apart(group, measure, best, next) {
+        Apart::Beyond(ratio) => Outcome::Lead { best, next, ratio },
+        Apart::Within => Outcome::Tie(near(group, measure, &ranked)),
+        Apart::Undecided => Outcome::Undecided { best, next },
+        Apart::Unjudged => Outcome::Unjudged { best, next },
+    }
+}
+
+/// Returns the member of at least three at `places` that is behind all others beyond the noise.
+pub(crate) fn last(group: &Group<'_>, measure: Measure, places: &[usize]) -> Option<usize> {
+    let ranked = ranked_by(group, measure, places);
+    let [_, .., before, last] = ranked[..] else { return None };
+    matches!(apart(group, measure, before, last), Apart::Beyond(_)).then_some(last)
+}
+
+impl Outcome {
+    /// Returns those that share the best result: none where their order is not decided.
+    pub(crate) fn best(&self) -> Vec<usize> {
+        match self {
+            Outcome::Lead { best, .. } => vec![*best],
+            Outcome::Tie(places) => places.clone(),
+            Outcome::Nothing
+            | Outcome::Alone(_)
+            | Outcome::Undecided { .. }
+            | Outcome::Unjudged { .. } => Vec::new(),
+        }
+    }
+
+    /// Returns the same outcome with each place replaced by `number` of it.
+    pub(crate) fn renumbered(self, number: impl Fn(usize) -> usize) -> Outcome {
+        match self {
+            Outcome::Nothing => Outcome::Nothing,
+            Outcome::Alone(place) => Outcome::Alone(number(place)),
+            Outcome::Lead { best, next, ratio } => {
+                Outcome::Lead { best: number(best), next: number(next), ratio }
+            }
+            Outcome::Tie(places) => Outcome::Tie(places.into_iter().map(number).collect()),
+            Outcome::Undecided { best, next } => {
+                Outcome::Undecided { best: number(best), next: number(next) }
+            }
+            Outcome::Unjudged { best, next } => {
+                Outcome::Unjudged { best: number(best), next: number(next) }
+            }
+        }
+    }
+}
+
+/// Returns how far the value at `best` is ahead of that at `next`, which is not better.
+fn apart(group: &Group<'_>, measure: Measure, best: usize, next: usize) -> Apart {
     let (first, second) = (&group.members[best], &group.members[next]);
-    // Of the first two: what stands behind them changes no lead.
-    let Some(ratio) = ratio(first, second).filter(|ratio| ratio.interval.is_some()) else {
-        return Outcome::Unjudged { best, next };
+    let more = measure.metric(&first.test.test).more_is_better();
+    let ratio = match more {
+        true => measure.over(first, second),
+        false => measure.over(second, first),
     };
-    let shown = shown_ratio(first, second, ratio);
-    if shown <= noise() {
-        return Outcome::Tie(near(group, &places));
-    }
-    match ratio.interval {
-        Some((low, _)) if low > noise() => Outcome::Lead { best, next, ratio: shown },
-        Some(_) | None => Outcome::Undecided { best, next },
-    }
-}
-
-/// Returns the members of `group` that share the best result: none where their order is not decided.
-pub(crate) fn best(group: &Group<'_>) -> Vec<usize> {
-    match judge(group) {
-        Outcome::Lead { best, .. } => vec![best],
-        Outcome::Tie(places) => places,
-        Outcome::Unjudged { .. } => near(group, &ranked(group)),
-        Outcome::Nothing | Outcome::Alone(_) | Outcome::Undecided { .. } => Vec::new(),
+    let Some(shown) = shown_ratio(group, measure, best, next).or(ratio.map(|ratio| ratio.value))
+    else {
+        return Apart::Unjudged;
+    };
+    let interval = ratio.and_then(|ratio| ratio.interval);
+    match interval {
+        _ if shown <= noise(measure) => match (interval, measure.is_percentile()) {
+            (None, false) if !is_search(group) => Apart::Unjudged,
+            (_, _) => Apart::Within,
+        },
+        Some((low, _)) if low > noise(measure) => Apart::Beyond(shown),
+        Some(_) => Apart::Undecided,
+        None if is_search(group) || shown > 1.0 + NOISE_WITHOUT_INTERVAL => Apart::Beyond(shown),
+        None => Apart::Unjudged,
     }
 }
 
-/// Returns those of `places`, the best first, whose values are within the noise of the best.
-fn near(group: &Group<'_>, places: &[usize]) -> Vec<usize> {
-    let value = |place: usize| group.members[place].test.headline.value.unwrap_or(f64::NAN);
-    let best = places.first().map_or(f64::NAN, |best| value(*best));
+/// Returns whether the result of `group` is the highest load that passed.
+pub(crate) fn is_search(group: &Group<'_>) -> bool {
+    group.first().test.test.score.family() == ScoreFamily::HighestLoad
+}
+
+/// Returns those of `ranked`, the best first, whose values are within the noise of the best.
+fn near(group: &Group<'_>, measure: Measure, ranked: &[usize]) -> Vec<usize> {
+    let value = |place: &usize| value(group, measure, *place).unwrap_or(f64::NAN);
+    let best = ranked.first().map_or(f64::NAN, value);
     let is_near = |place: &&usize| {
-        let (low, high) = (value(**place).min(best), value(**place).max(best));
-        high <= low * noise()
+        let (low, high) = (value(place).min(best), value(place).max(best));
+        high <= low * noise(measure)
     };
-    places.iter().filter(is_near).copied().collect()
+    ranked.iter().filter(is_near).copied().collect()
 }
 
-fn noise() -> f64 {
-    1.0 + CompareOptions::default().noise
+/// Returns the ratio of the two numbers that the page shows, which count all seconds; the one with an
+/// interval leaves out a start that flatters.
+fn shown_ratio(group: &Group<'_>, measure: Measure, best: usize, next: usize) -> Option<f64> {
+    let (first, second) = (value(group, measure, best)?, value(group, measure, next)?);
+    let shown = if first >= second { first / second } else { second / first };
+    shown.is_finite().then_some(shown)
 }
 
-/// Returns how many times the better of the two is the other, above 1 where it leads.
-fn ratio(best: &Member<'_>, other: &Member<'_>) -> Option<Ratio> {
-    match best.test.headline.metric.more_is_better() {
-        true => best.test.over(other.test),
-        false => other.test.over(best.test),
+/// Returns the least ratio of two values of `measure` that is more than noise: 1.03, the noise assumed
+/// between runs, or 1.5 for a percentile beside the headline, which has no interval.
+pub(crate) fn noise(measure: Measure) -> f64 {
+    match measure.is_percentile() {
+        true => 1.0 + NOISE_WITHOUT_INTERVAL,
+        false => between_runs(),
     }
 }
 
-/// Returns the ratio of the two numbers that the page shows, which count all seconds; `ratio` leaves out
-/// a start that flatters.
-fn shown_ratio(best: &Member<'_>, next: &Member<'_>, ratio: Ratio) -> f64 {
-    let value = |member: &Member<'_>| member.test.headline.value;
-    let (Some(first), Some(second)) = (value(best), value(next)) else { return ratio.value };
-    let shown = if first >= second { first / second } else { second / first };
-    if shown.is_finite() { shown } else { ratio.value }
+fn between_runs() -> f64 {
+    1.0 + CompareOptions::default().noise
 }
 
 /// Returns whether the results of `group` separate any two drives by the noise between runs: the
@@ -116,7 +207,7 @@ pub(crate) fn separates(group: &Group<'_>) -> bool {
     let values = || group.members.iter().filter_map(|member| member.test.headline.value);
     let (least, most) = values()
         .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-    least.is_finite() && most >= noise() * least && most > 0.0
+    least.is_finite() && most >= between_runs() * least && most > 0.0
 }
 
 /// Returns the greatest result of `group` divided by the least; 1 where fewer than two are above zero.

@@ -3,6 +3,7 @@
 use crate::analysis::answer::{Answer, Question};
 use crate::analysis::group::Group;
 use crate::analysis::headline_points;
+use crate::analysis::measure::{self, Measure};
 use crate::analysis::notes::Notes;
 use crate::analysis::report_drives::ReportDrives;
 use crate::model::metrics;
@@ -53,11 +54,12 @@ pub(crate) fn prices(
         let member = test.and_then(|test| {
             groups[test].members.iter().find(|member| drives.drive_of(member.index) == *drive)
         });
+        let is_shallow = everyday.is_some_and(|column| column.measure == Measure::Shallow);
         Some(Price {
             drive: *drive,
             price,
             gb: whole.map(|whole| whole.0 as f64 / 1e9 / price),
-            iops: member.and_then(|member| iops(member.test)).map(|iops| iops / price),
+            iops: member.and_then(|member| iops(member.test, is_shallow)).map(|iops| iops / price),
             tbw: note.tbw.map(|tbw| tbw / price),
         })
     };
@@ -66,11 +68,18 @@ pub(crate) fn prices(
     (!rows.is_empty()).then_some(Prices { currency, test, rows })
 }
 
-/// Returns the mean IOPS over the steps of the headline of `test`.
-fn iops(test: &TestRun) -> Option<f64> {
-    let points = headline_points::points(test);
-    let values: Option<Vec<f64>> =
-        points.iter().map(|point| metrics::value(point, Metric::Iops, Scope::All)).collect();
+/// Returns the mean IOPS over the steps of the headline of `test`, or over those of low queue depths.
+fn iops(test: &TestRun, is_shallow: bool) -> Option<f64> {
+    let values: Option<Vec<f64>> = match is_shallow {
+        true => {
+            let (_, points) = measure::shallow_points(test)?;
+            points.iter().map(|point| point.totals.value(Metric::Iops, Scope::All)).collect()
+        }
+        false => {
+            let points = headline_points::points(test);
+            points.iter().map(|point| metrics::value(point, Metric::Iops, Scope::All)).collect()
+        }
+    };
     let values = values.filter(|values| !values.is_empty())?;
     Some(values.iter().sum::<f64>() / values.len() as f64)
 }

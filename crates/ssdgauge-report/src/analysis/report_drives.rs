@@ -3,7 +3,7 @@
 //! Several runs of one drive, such as a client and a consistency suite, are one drive. Two runs
 //! of one drive through the same test are told apart, because both have a bar in one chart.
 
-use crate::analysis::drive_slots;
+use crate::analysis::drive_slots::{self, Look};
 use crate::analysis::group::{self, Group};
 use crate::analysis::label_comparison;
 use crate::analysis::outcome;
@@ -34,6 +34,7 @@ pub(crate) struct ReportDrives {
     count: usize,
     compared: Compared,
     ssds: usize,
+    common_marks: Vec<String>,
 }
 
 /// What the entries of a report are.
@@ -62,10 +63,10 @@ impl ReportDrives {
         let short =
             short_names::shortened(&of_drives.iter().map(String::as_str).collect::<Vec<_>>());
         let labels = fitted(&short.iter().map(String::as_str).collect::<Vec<_>>(), &is_label);
-        let fingerprints: Vec<String> = firsts.iter().map(|head| fingerprint(head)).collect();
+        let looks: Vec<Look> = firsts.iter().map(|head| look(head)).collect();
         let mut best_first = by_rank(runs, &drive_of_run, count);
         best_first.sort_by_key(|drive| highlighted != Some(*drive));
-        let slots = drive_slots::assign(&fingerprints, &best_first);
+        let slots = drive_slots::assign(&looks, &best_first);
         let ssds = count_ssds(runs);
         let are_labels = count > 1 && label_comparison::compared_labels(runs).is_ok();
         let compared = match (are_labels, ssds) {
@@ -84,7 +85,13 @@ impl ReportDrives {
             count,
             compared,
             ssds,
+            common_marks: common_marks(runs),
         }
+    }
+
+    /// Returns the marks that all runs share, such as `MODEL`.
+    pub(crate) fn common_marks(&self) -> &[String] {
+        &self.common_marks
     }
 
     /// Returns what is compared: `drives`, or of one drive `runs`, or `labels` where they differ by
@@ -203,9 +210,12 @@ fn is_label(name: &str) -> bool {
 }
 
 /// Returns what the colour of a drive follows from: with a label each setting of it has its own.
-fn fingerprint(head: &Head) -> String {
+fn look(head: &Head) -> Look {
     let label = labels::label(head).map(|label| format!("|{label}")).unwrap_or_default();
-    format!("{}{label}", head.drive.fingerprint())
+    Look {
+        model: format!("{}{label}", head.drive.name()),
+        fingerprint: format!("{}{label}", head.drive.fingerprint()),
+    }
 }
 
 /// Returns all drives, those first whose mean rank over the tests of `runs` is best.
@@ -259,6 +269,13 @@ fn number_drives(runs: &[Run]) -> Vec<usize> {
         }
     }
     drives
+}
+
+fn common_marks(runs: &[Run]) -> Vec<String> {
+    let of = |run: &Run| labels::marks(&run.head, run.complete);
+    let mut marks = runs.first().map(of).unwrap_or_default();
+    marks.retain(|mark| runs.iter().all(|run| of(run).contains(mark)));
+    marks
 }
 
 /// Returns how many SSDs `runs` are of; firmware and label may differ between the runs of one. Block

@@ -2,16 +2,22 @@
 //! that it comes from, so that a reader can cite it.
 
 use crate::analysis::group::Group;
+use crate::analysis::statements::capital;
+use crate::analysis::tried_loads::tried_loads;
 use crate::analysis::workload_text::{self, Load};
 use crate::model::TestRun;
 use crate::text::number;
 use crate::text::sanitize;
+use ssdgauge_core::ScoreFamily;
 
 /// The letters of two lines of a heading at 34 px on 1,112 px.
 pub(crate) const TWO_LINES: usize = 120;
 
 /// The most letters of the title of a test.
 const MOST_TITLE: usize = 72;
+
+/// What the titles of searches begin with, and their headlines say in other words.
+const SEARCHED: &str = "Highest passing load, ";
 
 /// A headline.
 pub(crate) struct RunHeadline {
@@ -33,6 +39,9 @@ pub(crate) fn headline(name: &str, groups: &[Group<'_>], hero: Option<usize>) ->
     }) else {
         return RunHeadline { text: format!("{name}: no test has a result"), has_name: true };
     };
+    if test.test.score.family() == ScoreFamily::HighestLoad {
+        return of_search(name, &title, test, &value);
+    }
     let result = format!("{value} in {}", in_quotes(&title, test));
     let rule = number::spaced(&workload_text::rule(&test.test, &test.test.score));
     let named = |text: String| RunHeadline { text, has_name: true };
@@ -44,16 +53,37 @@ pub(crate) fn headline(name: &str, groups: &[Group<'_>], hero: Option<usize>) ->
     RunHeadline { text: result, has_name: false }
 }
 
-/// Returns the title of a test with what it does not say of its load: `“Sequential write” (128 KiB,
-/// QD32)`.
-fn in_quotes(title: &str, test: &TestRun) -> String {
-    let short: String = match title.chars().count() > MOST_TITLE {
+/// Returns the headline of a search: the highest load that passed, and the next one that failed.
+fn of_search(name: &str, title: &str, test: &TestRun, value: &str) -> RunHeadline {
+    let passed = test.headline.value.unwrap_or(f64::INFINITY);
+    let loads = tried_loads(test);
+    let failed = loads.iter().find(|load| !load.passed && load.load > passed);
+    let failed = failed.map_or_else(String::new, |load| {
+        format!(", fails at {}", number::measured(load.load, test.headline.metric))
+    });
+    let title = title.strip_prefix(SEARCHED).unwrap_or(title);
+    let result = format!("passes at {value}{failed} in “{}”", shortened(title));
+    let text = format!("{name} {result}");
+    match text.chars().count() <= TWO_LINES {
+        true => RunHeadline { text, has_name: true },
+        false => RunHeadline { text: capital(&result), has_name: false },
+    }
+}
+
+fn shortened(title: &str) -> String {
+    match title.chars().count() > MOST_TITLE {
         true => {
             let cut: String = title.chars().take(MOST_TITLE - 1).collect();
             format!("{}…", cut.trim_end())
         }
         false => title.to_owned(),
-    };
+    }
+}
+
+/// Returns the title of a test with what it does not say of its load: `“Sequential write” (128 KiB,
+/// QD32)`.
+fn in_quotes(title: &str, test: &TestRun) -> String {
+    let short = shortened(title);
     let said = plain(&short);
     let missing: Vec<String> =
         load(test).into_iter().filter(|part| !is_said(&said, &plain(part))).collect();

@@ -88,7 +88,7 @@ fn has_figure(group: &Group<'_>) -> bool {
 /// go to the sequential write. Of a single drive it is the sequential write, or the first over time. Where
 /// no test shows a course over time, it is that with the largest ratio of all that separate the drives.
 /// Power of an idle drive has ratios of hundreds, and comes first nowhere.
-fn hero(groups: &[Group<'_>]) -> Option<usize> {
+pub(crate) fn hero(groups: &[Group<'_>]) -> Option<usize> {
     let of = |fits: fn(&Group<'_>) -> bool| -> Vec<usize> {
         let may_be = |number: &usize| of_group(&groups[*number]) != Use::Power;
         (0..groups.len()).filter(may_be).filter(|number| fits(&groups[*number])).collect()

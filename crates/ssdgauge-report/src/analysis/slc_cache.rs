@@ -29,6 +29,25 @@ pub(crate) fn edge_in(point: &PointRun) -> Option<Edge> {
     cache::edge(&written)
 }
 
+/// Returns the share of the write speed that is left behind `edge`, in percent, rounded as every place
+/// of a report shows it: whole numbers, below 9.5 with one digit behind the point.
+pub(crate) fn percent_left(edge: &Edge) -> f64 {
+    let left = 100.0 * edge.behind / edge.before;
+    if left < 9.5 { (left * 10.0).round() / 10.0 } else { left.round() }
+}
+
+/// Returns the part of the write speed that is lost behind `edge`, in percent: what
+/// [`percent_left`] leaves of 100.
+pub(crate) fn percent_lost(edge: &Edge) -> f64 {
+    100.0 - percent_left(edge)
+}
+
+/// Returns a percentage of [`percent_left`] or [`percent_lost`] in words, without its sign.
+pub(crate) fn percent_words(percent: f64) -> String {
+    let tenths = (percent * 10.0).round() / 10.0;
+    if tenths.fract() == 0.0 { format!("{tenths:.0}") } else { format!("{tenths:.1}") }
+}
+
 /// Tells every step that writes where it lay, in all tests of a run in which one shows the cache
 /// of a fresh drive.
 pub(crate) fn classify_steps(tests: &mut [TestRun]) {

@@ -6,20 +6,21 @@
 use crate::analysis::answer::{Answer, Column, Question};
 use crate::analysis::caches::Writes;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::slc_cache;
 use crate::text::number;
 
 /// The rules of the sentences, for readers.
 pub(crate) const RULES: [&str; 3] = [
+    "Lead, in every headline, sentence, table and title: a drive leads where the 95 % interval of the \
+     ratio to the next lies beyond 3 %, the noise assumed between runs. Values within 3 % tie; others \
+     are not decided where the interval reaches into the noise. Values without an interval have to \
+     differ by a factor of 1.5, the highest loads that pass by 3 %. The 3 % and the factor of 1.5 are \
+     chosen, not measured.",
     "Headline: the drives whose write speed falls to 80 % or less when their cache is full; without \
-     such a drive the one that leads in most columns of the answer, by more than 3 % each, in a \
-     percentile by more than a factor of 1.5.",
-    "Best for: first in a column that separates the drives, within 3 % of the best, or within a \
-     factor of 1.5 of the best 99.99th percentile, which has no interval; else last in sustained \
-     writes by more than 3 %, else a cache that ends, else no fall to 80 % of the speed; a dash where \
-     the drive has no number.",
-    "Title of a figure: a drive leads where the 95 % interval of the ratio to the next lies beyond \
-     3 %, the noise assumed between runs. Values within 3 % tie; others are not decided where the \
-     interval reaches into the noise. The 3 % and the factor of 1.5 are chosen, not measured.",
+     such a drive the one that leads in most columns of the answer.",
+    "Best for: the lead or a tie in a column that separates the drives; else last in sustained \
+     writes, else a cache that ends, else no fall to 80 % of the speed; a dash where the drive has no \
+     number. Everyday work is at most four requests in flight.",
 ];
 
 /// The most sentences of the dek.
@@ -34,7 +35,7 @@ pub(crate) struct Sentence {
     pub(crate) text: String,
 }
 
-/// A drive whose cache ends, with the share of its speed that is left.
+/// A drive whose cache ends, with the share of its speed that is left in percent.
 struct Fall {
     drive: usize,
     left: f64,
@@ -50,8 +51,7 @@ pub(crate) fn headline(
     if let Some(worst) = falls.iter().map(|fall| fall.left).reduce(f64::max)
         && seen > 1
     {
-        let most = (worst * 100.0).ceil();
-        return fall_of(&falls, seen, most, drives);
+        return fall_of(&falls, seen, &slc_cache::percent_words(worst), drives);
     }
     let mut leads: Vec<(usize, Vec<&Column>)> = Vec::new();
     for column in &answer.columns {
@@ -64,7 +64,7 @@ pub(crate) fn headline(
     leads.sort_by_key(|(_, columns)| std::cmp::Reverse(columns.len()));
     let count = drives.count();
     match leads.as_slice() {
-        [] if answer.columns.iter().all(|column| column.lead().is_none()) => {
+        [] if answer.columns.iter().all(|column| column.ranked().len() < 2) => {
             format!("No test has values of two {}", drives.noun())
         }
         [] => format!("No lead beyond the noise among {} {}", in_letters(count), drives.noun()),
@@ -91,17 +91,15 @@ pub(crate) fn headline(
 
 /// Returns the headline of drives that leave their cache; `seen` drives wrote enough to show one, and
 /// `most` percent are left at most.
-fn fall_of(falls: &[Fall], seen: usize, most: f64, drives: &ReportDrives) -> String {
+fn fall_of(falls: &[Fall], seen: usize, most: &str, drives: &ReportDrives) -> String {
     let some = subject(falls.len(), seen, drives);
     match falls {
         [one] => format!(
-            "{} falls to {most:.0} % of its write speed once the cache is full",
+            "{} falls to {most} % of its write speed once the cache is full",
             drives.short(one.drive)
         ),
         [] | [_, ..] => {
-            format!(
-                "{some} fall to {most:.0} % of their write speed or less once the cache is full"
-            )
+            format!("{some} fall to {most} % of their write speed or less once the cache is full")
         }
     }
 }
@@ -149,7 +147,7 @@ pub(crate) fn uncapitalised(words: &str) -> String {
 fn falls(writes: &[Option<Writes>]) -> (Vec<Fall>, usize) {
     let falls = writes.iter().enumerate().filter_map(|(drive, writes)| {
         let edge = writes.as_ref()?.edge?;
-        (edge.before > 0.0).then(|| Fall { drive, left: edge.behind / edge.before })
+        (edge.before > 0.0).then(|| Fall { drive, left: slc_cache::percent_left(&edge) })
     });
     (falls.collect(), writes.iter().flatten().count())
 }
@@ -179,9 +177,10 @@ pub(crate) fn dek(
         let tail = if has_tail { ", or by a factor of 1.5 in the slowest requests" } else { "" };
         let text = match answer.columns.iter().all(Column::is_flat) {
             true => format!("No two {noun} differ by more than 3 % in the columns below{tail}."),
-            false => {
-                format!("No one of the {noun} leads by more than 3 % in a column below{tail}.")
-            }
+            false => format!(
+                "No one of the {noun} leads in a column below: the first two tie there, or their \
+                 95 % intervals do not separate them."
+            ),
         };
         sentences.push(Sentence { drive: None, text });
     }
@@ -305,7 +304,7 @@ pub(crate) fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize)
         Question::Everyday => "everyday work".to_owned(),
         Question::Sustained if column.is_sequential => "large copies".to_owned(),
         Question::Sustained => "lasting random writes".to_owned(),
-        Question::Tail => "databases: the shortest waits".to_owned(),
+        Question::Tail => "databases: lowest p99.99".to_owned(),
         Question::Efficiency => "most work per watt".to_owned(),
         Question::Other => column.title.clone(),
     };

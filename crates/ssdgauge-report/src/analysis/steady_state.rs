@@ -33,6 +33,12 @@ pub(crate) fn is_unsteady(test: &TestRun) -> bool {
     }
 }
 
+/// Returns whether the only step of `test` never reached a steady state; false where it is too short for
+/// a decision.
+pub(crate) fn is_never_steady(test: &TestRun) -> bool {
+    minute_means(test).is_some_and(|(_, minutes)| steady::find(&minutes).is_none())
+}
+
 /// Returns a finding for each step of `test` that left the steady state.
 pub(crate) fn left_findings(test: &TestRun) -> Vec<StepFinding> {
     left_in_last_part(test).into_iter().chain(left_behind_precondition(test)).collect()

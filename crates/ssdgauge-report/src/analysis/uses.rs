@@ -119,9 +119,11 @@ pub(crate) fn is_sequential(test: &Test) -> bool {
     !streams.is_empty() && streams.iter().all(|stream| stream.access == Access::Sequential)
 }
 
-/// Returns the largest number of requests in flight that a measured step of `test` asks for.
-pub(crate) fn deepest(test: &Test) -> u32 {
-    streams(test).iter().map(|stream| stream.total_depth()).max().unwrap_or(0)
+/// Returns the largest number of requests in flight of the steps that the headline of `test` counts.
+pub(crate) fn deepest_scored(test: &Test) -> u32 {
+    let scored = measured_steps(test).filter(|step| test.score.needs(step.position));
+    let streams = scored.filter_map(|step| step.action.workload()).flat_map(|load| &load.streams);
+    streams.map(Stream::total_depth).max().unwrap_or(0)
 }
 
 /// Returns whether `test` begins in a steady state that a preconditioning of its own has reached.

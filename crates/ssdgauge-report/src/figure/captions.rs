@@ -13,8 +13,8 @@ pub(super) fn legend(member: &Member<'_>, drives: &ReportDrives, has_data: bool)
     }
 }
 
-/// Returns the marks that all members of `group` share; every title has them.
-pub(super) fn marks(group: &Group<'_>) -> Vec<String> {
+/// Returns the marks that all members of `group` share; every title and caption has them.
+pub(crate) fn marks(group: &Group<'_>) -> Vec<String> {
     let mut marks = group.first().run_marks();
     for member in &group.members {
         let own = member.run_marks();

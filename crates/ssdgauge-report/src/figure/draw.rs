@@ -33,8 +33,10 @@ const TITLE_ROW: f64 = 20.0;
 pub(crate) struct Frame {
     /// The title above; empty for none.
     pub(crate) title: String,
-    /// Lines of small text below: drive, firmware, test, settings, date and run.
-    pub(crate) origin: Vec<String>,
+    /// The line of small text below: marks, drive, suite, test and date.
+    pub(crate) source: String,
+    /// Everything that a file says of its picture and does not show: settings, firmware, runs, notes.
+    pub(crate) description: Vec<String>,
 }
 
 /// Returns `chart` as an SVG element whose identifiers begin with `prefix`.
@@ -69,10 +71,9 @@ pub(crate) fn scene(chart: &Chart, frame: &Frame, dimensions: &Dimensions) -> Sc
         let line = cut(line, dimensions.width - 32.0, 16);
         scene.add(text(16.0, y, &line, 16, TextAnchor::Start, theme::TEXT.to_owned()).bold());
     }
-    let first = scene.height - foot + 24.0;
-    for (number, line) in frame.origin.iter().enumerate() {
-        let y = first + 15.0 * number as f64;
-        let line = cut(line, dimensions.width - 32.0, SMALL);
+    if !frame.source.is_empty() {
+        let y = scene.height - foot + 20.0;
+        let line = cut(&frame.source, dimensions.width - 32.0, SMALL);
         scene.add(text(16.0, y, &line, SMALL, TextAnchor::Start, theme::MUTED.to_owned()).plain());
     }
     scene
@@ -110,7 +111,7 @@ pub(crate) fn wrapped(words: &str, room: usize) -> Vec<String> {
 }
 
 fn foot_height(frame: &Frame) -> f64 {
-    if frame.origin.is_empty() { 4.0 } else { 24.0 + 15.0 * frame.origin.len() as f64 }
+    if frame.source.is_empty() { 4.0 } else { 30.0 }
 }
 
 /// Returns `svg` with a view box in place of a fixed size, without the mark of kuva's version, and

@@ -36,7 +36,7 @@ const MAX_KINDS: usize = 8;
 pub(super) fn compared(runs: &[Run], drives: &ReportDrives) -> Result<String, std::fmt::Error> {
     let groups = group::groups(runs);
     let answer = answer::answer(&groups, drives);
-    let writes = caches::of_drives(runs, drives);
+    let writes = caches::of_drives(&groups, drives);
     let mut before = String::new();
     let headline = many_drives::headline(runs, &answer, &writes, drives);
     writeln!(before, "## {}\n", escaped(&headline))?;
@@ -93,7 +93,7 @@ fn row(
     let rule = number::spaced(&rule).replace("arithmetic mean", "mean");
     let title = format!("{} ({unit}{rule})", group.full_title());
     write!(text, "| {} |", escaped(&title))?;
-    let best = outcome::best(group);
+    let best = outcome::judge(group).best();
     for drive in order {
         let of_drive = |member: &Member<'_>| drives.drive_of(member.index) == *drive;
         let place = group.members.iter().position(of_drive);
@@ -124,7 +124,7 @@ fn of_drives(
 ) -> std::fmt::Result {
     writeln!(
         text,
-        "\nBold: within 3 % of the best; none where the intervals do not decide. Runs:\n"
+        "\nBold: leads or ties with the best; none where the intervals do not decide. Runs:\n"
     )?;
     for drive in order {
         let of_drive: Vec<&Run> = drives.runs_of(*drive).map(|run| &runs[run]).collect();

@@ -13,6 +13,7 @@ use crate::model::Run;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
+use maud::html;
 use std::collections::BTreeMap;
 
 /// One chart as a file.
@@ -27,9 +28,6 @@ pub struct NamedFigure {
     chart: Chart,
     frame: Frame,
 }
-
-/// The letters of a line below a picture.
-const ROOM: usize = 112;
 
 /// Pixels of a PNG for each unit of its SVG.
 const DENSITY: f32 = 2.0;
@@ -51,6 +49,30 @@ pub(super) fn marked_png(png: &[u8]) -> Vec<u8> {
     let length = (PNG_MARK.len() - 4) as u32;
     let checksum = crc32fast::hash(PNG_MARK);
     [head, &length.to_be_bytes(), PNG_MARK, &checksum.to_be_bytes(), rest].concat()
+}
+
+/// Returns the PNG file `png` with `description` as a text of its own (`iTXt`, PNG section 11.3.3.4),
+/// before its last chunk.
+fn described_png(png: &[u8], description: &str) -> Vec<u8> {
+    /// Length, type and checksum of `IEND`, which has no data.
+    const END: usize = 12;
+    let mut chunk = b"iTXtDescription\0\0\0\0\0".to_vec();
+    chunk.extend(description.as_bytes());
+    let (body, end) = png.split_at(png.len().saturating_sub(END));
+    let length = (chunk.len() - 4) as u32;
+    let checksum = crc32fast::hash(&chunk);
+    [body, &length.to_be_bytes(), &chunk, &checksum.to_be_bytes(), end].concat()
+}
+
+/// Returns the SVG file `svg` with `frame` in its `title` and `desc`, as programs and screen readers
+/// expect them.
+fn described_svg(svg: &str, frame: &Frame) -> String {
+    let Some((head, rest)) = svg.split_once(SVG_MARK) else { return svg.to_owned() };
+    let described = html! {
+        title { (frame.title) }
+        desc { (frame.description.join("\n")) }
+    };
+    format!("{head}{SVG_MARK}{}{rest}", described.into_string())
 }
 
 /// Returns the SVG file `svg` with the mark of the program behind its first tag.
@@ -77,7 +99,7 @@ impl NamedFigure {
         kuva::RasterBackend::new()
             .with_scale(DENSITY)
             .render_scene(&scene)
-            .map(|png| marked_png(&png))
+            .map(|png| described_png(&marked_png(&png), &self.frame.description.join("\n")))
             .map_err(|cause| ReportError::Picture { name: self.name.clone(), cause })
     }
 }
@@ -97,13 +119,13 @@ pub fn figures(runs: &[Run], options: &PageOptions) -> Vec<NamedFigure> {
     }
     for (chart, of_drive) in specification::charts(runs, &drives, &options.specifications) {
         let name = names.unique(chart.kind.to_owned());
-        let mut origin: Vec<String> = Vec::new();
-        for index in of_drive {
-            let facts = facts(&drives.names[index], &runs[index]);
-            let line = format!("{} · {facts}", labels::suite(&runs[index].head));
-            origin.extend(draw::wrapped(&line, ROOM));
-        }
-        let frame = with_notes(&chart, origin);
+        let of_run = |index: &usize| {
+            let facts = facts(&drives.names[*index], &runs[*index]);
+            format!("{} · {facts}", labels::suite(&runs[*index].head))
+        };
+        let own: Vec<&Run> = of_drive.iter().map(|index| &runs[*index]).collect();
+        let source = source(&[drives.names[of_drive[0]].clone()], "claims", &own);
+        let frame = framed(&chart, source, of_drive.iter().map(of_run).collect());
         figures.push(named(name, chart, frame));
     }
     figures
@@ -123,6 +145,7 @@ impl Names {
 
 pub(super) fn named(name: String, chart: Chart, frame: Frame) -> NamedFigure {
     let svg = marked_svg(&draw::svg(&chart, &frame, &Dimensions::WIDE, "f"));
+    let svg = described_svg(&svg, &frame);
     NamedFigure { name, title: chart.title.clone(), svg, chart, frame }
 }
 
@@ -135,9 +158,44 @@ pub(super) fn frame(chart: &Chart, group: &Group<'_>, drives: &ReportDrives) -> 
         test.revision,
         workload_text::line(&group.first().test.test)
     );
-    let mut origin = draw::wrapped(&test, ROOM);
-    origin.extend(draw::wrapped(&of_members(group, drives), ROOM));
-    with_notes(chart, origin)
+    let head = &group.first().run.head;
+    let runs: Vec<&Run> = group.members.iter().map(|member| member.run).collect();
+    let names: Vec<String> =
+        group.members.iter().map(|member| drives.names[member.index].clone()).collect();
+    let named = format!(
+        "{} · test {} r{}",
+        labels::suite(head),
+        sanitize::prose(&group.first().test.test.id),
+        group.first().test.test.revision
+    );
+    framed(chart, source(&names, &named, &runs), vec![test, of_members(group, drives)])
+}
+
+/// Returns the line below a picture: the marks that all runs share, the drive where it is one, what
+/// was done, and the date.
+fn source(names: &[String], what: &str, runs: &[&Run]) -> String {
+    let marks = |run: &Run| labels::marks(&run.head, run.complete);
+    let mut parts = runs.first().map(|run| marks(run)).unwrap_or_default();
+    parts.retain(|mark| runs.iter().all(|run| marks(run).contains(mark)));
+    if let [one] = names {
+        // The name of a virtual drive may state its mark.
+        parts.retain(|mark| !one.contains(mark.as_str()));
+        parts.push(one.clone());
+    }
+    parts.push(what.to_owned());
+    let day = |run: &&Run| {
+        let date = number::date(run.head.started_unix_ms);
+        date.split(' ').next().unwrap_or_default().to_owned()
+    };
+    let mut days: Vec<String> = runs.iter().map(day).collect();
+    days.sort();
+    days.dedup();
+    parts.push(match days.as_slice() {
+        [first, .., last] => format!("{first} to {last}"),
+        days => days.concat(),
+    });
+    parts.push("ssdgauge".to_owned());
+    parts.join(" · ")
 }
 
 /// Returns what a picture says of the runs of `group`: what is equal in all of them once, then the rest
@@ -161,10 +219,11 @@ fn of_members(group: &Group<'_>, drives: &ReportDrives) -> String {
     common.into_iter().chain(own).collect::<Vec<_>>().join(" · ")
 }
 
-/// Returns the frame of `chart` with the lines of `origin` and its notes below it.
-fn with_notes(chart: &Chart, mut origin: Vec<String>) -> Frame {
-    origin.extend(chart.notes.iter().flat_map(|note| draw::wrapped(note, ROOM)));
-    Frame { title: chart.title.clone(), origin }
+/// Returns the frame of `chart` with the line `source` below it, and with `description` and its notes in
+/// the file.
+fn framed(chart: &Chart, source: String, mut description: Vec<String>) -> Frame {
+    description.extend(chart.notes.iter().cloned());
+    Frame { title: chart.title.clone(), source, description }
 }
 
 /// Returns what a picture says of one run.

@@ -4,6 +4,7 @@ use crate::analysis::cohort::Cohort;
 use crate::analysis::endurance;
 use crate::analysis::headline_notes;
 use crate::analysis::media_writes;
+use crate::analysis::slc_cache;
 use crate::analysis::state_check::{self, StateCheck};
 use crate::analysis::tried_loads::{TriedLoad, tried_loads};
 use crate::model::Tracked;
@@ -12,6 +13,7 @@ use crate::model::{PointRun, Run, StepFinding, StepLevels, TestRun};
 use crate::output::bands::bands_json;
 use crate::text::{labels, sanitize};
 use serde_json::{Map, Value, json};
+use ssdgauge_core::statistics::cache::Edge;
 use ssdgauge_core::statistics::separation::{Separation, Verdict};
 use ssdgauge_core::{
     ConfidenceInterval, Direction, DriveInfo, Finding, Flush, Headline, Metric, Nanos, Scope,
@@ -140,6 +142,10 @@ fn test(run: &TestRun) -> Value {
                 "ended_by": sanitize::prose(&point.ended_by),
                 "cache": point.cache.map(|place| place.name()),
                 "levels": point.levels.map(levels),
+                "cache_end": slc_cache::sequential_write(run)
+                    .filter(|of| std::ptr::eq(*of, point))
+                    .and_then(slc_cache::edge_in)
+                    .map(|edge| cache_end(&edge)),
                 "streams": streams(point),
                 "open_loop": point.open_loop,
                 "kernel": point.kernel,
@@ -208,6 +214,17 @@ fn flush(flush: &Flush) -> Value {
 
 fn micros(time: Nanos) -> f64 {
     time.0 as f64 / 1e3
+}
+
+/// Returns the end of the cache that the titles of the page state.
+fn cache_end(edge: &Edge) -> Value {
+    json!({
+        "bytes": edge.bytes,
+        "uncertainty_bytes": edge.uncertainty,
+        "before_mb_s": edge.before / 1e6,
+        "behind_mb_s": edge.behind / 1e6,
+        "left_percent": slc_cache::percent_left(edge),
+    })
 }
 
 fn levels(levels: StepLevels) -> Value {

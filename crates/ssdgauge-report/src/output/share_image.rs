@@ -34,7 +34,7 @@ fn card(runs: &[Run], options: &PageOptions) -> Card {
     let drives = ReportDrives::new(runs, options.highlight);
     let groups = group::groups(runs);
     let answer = answer::answer(&groups, &drives);
-    let writes = caches::of_drives(runs, &drives);
+    let writes = caches::of_drives(&groups, &drives);
     let of_notes = options.notes.as_ref().and_then(|notes| notes.title.as_deref());
     let stated = options.title.as_deref().or(of_notes).map(sanitize::prose);
     let generated = match drives.count() {

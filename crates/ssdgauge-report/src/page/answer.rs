@@ -3,6 +3,7 @@
 use crate::analysis::answer::{Answer, Column, Question};
 use crate::analysis::caches::{self, Writes};
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::slc_cache;
 use crate::analysis::statements;
 use crate::analysis::trust::Trust;
 use crate::page::grade;
@@ -61,8 +62,8 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
         }
         (fold::control(drives.count()))
         p.foot {
-            "Bars start at zero; the latency is logarithmic. Best: within 3\u{a0}% of the best value, or "
-            "within a factor of 1.5 of the best percentile. "
+            "Bars start at zero; the latency is logarithmic. Bold: leads, or ties with the best, by the "
+            "rule of the titles below. "
             "Trust: A no finding puts a number in doubt, B one outside this table, C one in it, D not to "
             "be quoted."
         }
@@ -104,12 +105,15 @@ fn cell(column: &Column, drives: &ReportDrives, drive: usize) -> Markup {
         true => number::latency(value),
         false => number::text(value),
     };
+    // The head of the column has the unit, where there is room for a head.
+    let unit = if column.metric.is_latency() { "" } else { column.metric.unit() };
     let full = number::measured(value, column.metric);
-    let best = column.values.iter().flatten().count() > 1 && column.is_best(drive);
+    // Where all are equal, none is the best.
+    let best = column.is_best(drive) && !column.is_flat();
     let title = format!("{}: {full} ({})", drives.short(drive), column.title);
     html! {
         td.b.best[best] data-s=(column.short) data-v=(value) {
-            span.v { (words) }
+            span.v { (words) @if !unit.is_empty() { span.u { "\u{a0}" (unit) } } }
             (ratios(column, drive, value))
             svg.cb width="100%" height="7" {
                 title { (title) }
@@ -164,8 +168,8 @@ fn cache(writes: &Option<Writes>, drives: &ReportDrives, drive: usize, range: f6
         None => ("no fall to 80\u{a0}% seen".to_owned(), String::new()),
         Some(edge) => {
             let size = edge.about().replace("at most ", "≤\u{a0}");
-            let left = 100.0 * (1.0 - edge.behind / edge.before);
-            (size, format!("then \u{2212}{left:.0}\u{a0}%"))
+            let left = slc_cache::percent_words(slc_cache::percent_left(&edge));
+            (size, format!("then {left}\u{a0}%"))
         }
     };
     // A drive without an end comes before all others.

@@ -3,6 +3,7 @@
 use crate::analysis::comparability;
 use crate::analysis::finding_words;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::steady_state;
 use crate::analysis::trust;
 use crate::model::{CachePlace, LocatedFinding, Run};
 use crate::page::kit::mark::{class, icon};
@@ -18,6 +19,9 @@ const UNFOLDED: usize = 7;
 /// More drives than this are counted in place of their marks.
 const MAX_MARKS: usize = 14;
 
+/// The most titles of tests in a line.
+const MAX_TITLES: usize = 3;
+
 /// All findings of one kind.
 struct Line<'a> {
     first: &'a Finding,
@@ -31,12 +35,14 @@ pub(super) fn list(runs: &[Run], drives: &ReportDrives) -> Markup {
     let mut lines = lines(runs, drives);
     let sentences = comparability::sentences(runs, drives);
     let unknown = unknown_caches(runs);
+    let unsteady = unsteady(runs, drives);
     let rest = lines.split_off(lines.len().min(UNFOLDED));
     html! {
-        @if lines.is_empty() && sentences.is_empty() && unknown == 0 { p.small { "None." } }
+        @if lines.is_empty() && sentences.is_empty() && unknown == 0 && unsteady.is_empty() { p.small { "None." } }
         ul.cav {
             @for sentence in sentences { li { span { (sentence) } } }
             @for line in &lines { (item(line, drives)) }
+            @if !unsteady.is_empty() { (without_steady_state(&unsteady, drives)) }
             @if unknown > 0 {
                 li { span {
                     b { "State of the cache unknown" } " in " (number::count(unknown))
@@ -65,17 +71,7 @@ fn item(line: &Line<'_>, drives: &ReportDrives) -> Markup {
                 }
                 " " small { (count(line.n)) }
             }
-            @if line.drives.len() > MAX_MARKS {
-                span.who { small { (number::count(line.drives.len() as u64)) " " (drives.those()) } }
-            } @else if drives.count() > 1 {
-                span.who {
-                    @for drive in &line.drives {
-                        span class=(class(*drive)) title=(drives.short(*drive)) {
-                            (icon(drives, *drive))
-                        }
-                    }
-                }
-            }
+            (who(&line.drives, drives))
         }
     }
 }
@@ -126,6 +122,58 @@ fn lines<'a>(runs: &'a [Run], drives: &ReportDrives) -> Vec<Line<'a>> {
     let key = |line: &Line<'_>| (line.first.severity, line.is_doubt, line.n);
     lines.sort_by_key(|line| Reverse(key(line)));
     lines
+}
+
+/// Returns the title of each test that reached no steady state in its scored part, with its drive.
+fn unsteady(runs: &[Run], drives: &ReportDrives) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        let tests = run.tests.iter().filter(|test| steady_state::is_never_steady(test));
+        found.extend(tests.map(|test| (sanitize::prose(&test.test.title), drives.drive_of(index))));
+    }
+    found
+}
+
+/// Returns the line of the tests without a steady state.
+fn without_steady_state(tests: &[(String, usize)], drives: &ReportDrives) -> Markup {
+    let mut titles: Vec<&str> = tests.iter().map(|(title, _)| title.as_str()).collect();
+    titles.sort_unstable();
+    titles.dedup();
+    let more = titles.len().saturating_sub(MAX_TITLES);
+    let mut of_drives: Vec<usize> = tests.iter().map(|(_, drive)| *drive).collect();
+    of_drives.sort_unstable();
+    of_drives.dedup();
+    html! {
+        li.warning {
+            span {
+                b { "No steady state" } ". By the criterion of SNIA over minutes: the result is that of \
+                 the scored part, and a longer run may end elsewhere. In "
+                (titles[..titles.len() - more].join("; "))
+                @if more > 0 { " and " (number::count(more as u64)) " more" }
+                ". " small { (results(tests.len())) }
+            }
+            (who(&of_drives, drives))
+        }
+    }
+}
+
+fn results(n: usize) -> String {
+    if n == 1 { "1 result".to_owned() } else { format!("{} results", number::count(n as u64)) }
+}
+
+/// Returns the marks of `of_drives`, or their number where they are many.
+fn who(of_drives: &[usize], drives: &ReportDrives) -> Markup {
+    html! {
+        @if of_drives.len() > MAX_MARKS {
+            span.who { small { (number::count(of_drives.len() as u64)) " " (drives.those()) } }
+        } @else if drives.count() > 1 {
+            span.who {
+                @for drive in of_drives {
+                    span class=(class(*drive)) title=(drives.short(*drive)) { (icon(drives, *drive)) }
+                }
+            }
+        }
+    }
 }
 
 /// Returns in how many steps the state of the cache is unknown.

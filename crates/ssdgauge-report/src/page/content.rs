@@ -45,7 +45,7 @@ impl<'a> Content<'a> {
         let drives = ReportDrives::new(runs, options.highlight);
         let groups = group::groups(runs);
         let answer = answers::answer(&groups, &drives);
-        let writes = caches::of_drives(runs, &drives);
+        let writes = caches::of_drives(&groups, &drives);
         let sections = order::sections(&groups);
         let head = match runs {
             [] => head::empty(),

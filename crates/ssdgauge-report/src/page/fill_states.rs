@@ -5,6 +5,7 @@ use crate::analysis::fill_states::{DriveStates, FillStates};
 use crate::analysis::report_drives::ReportDrives;
 use crate::page::kit::axis::{Across, Up};
 use crate::page::kit::chart::{Plot, Series};
+use crate::page::kit::mark::marks;
 use crate::page::kit::plot;
 use crate::text::number;
 use maud::{Markup, html};
@@ -28,7 +29,7 @@ pub(super) fn section(all: &[FillStates], drives: &ReportDrives) -> Markup {
                     figure id={ (ANCHOR) "/" (number + 1) } {
                         figcaption {
                             h3 { (statement(states, drives)) }
-                            p.cond { (states.title) }
+                            p.cond { (marks(drives.common_marks())) (states.title) }
                         }
                         p.cap { (caption(states)) }
                         (plot::wide(&lines(states, drives), drives))

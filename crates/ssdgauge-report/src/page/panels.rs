@@ -200,7 +200,9 @@ fn row(group: &Group<'_>, member: &Member<'_>, drives: &ReportDrives, measure: M
     };
     let interval = match measure {
         Measure::Speed => member.test.headline.interval.ends(),
-        Measure::Efficiency | Measure::Power | Measure::P99 | Measure::P9999 => None,
+        Measure::Shallow | Measure::Efficiency | Measure::Power | Measure::P99 | Measure::P9999 => {
+            None
+        }
     };
     let extra = place(member, measure);
     let mut title = format!("{}: {full}", drives.short(drive));
@@ -247,6 +249,7 @@ fn caption(group: &Group<'_>, measure: Measure, metric: Metric) -> String {
         }
         Measure::Speed if metric.is_latency() => format!("µs, {rule}{less}. {LATENCY}"),
         Measure::Speed => format!("{unit}, {rule}{}{less}", n(group)),
+        Measure::Shallow => format!("{unit} at low queue depths{less}"),
         Measure::Efficiency | Measure::Power => {
             let by = power::measured_by(group, &power::scope(group));
             format!("{unit} at the steps of the headline{less}; {by}")

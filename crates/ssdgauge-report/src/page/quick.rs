@@ -12,6 +12,7 @@ use crate::analysis::trust;
 use crate::model::{PointRun, Run};
 use crate::page::kit::axis::{Across, Up};
 use crate::page::kit::coordinate::{at, percent};
+use crate::page::kit::mark::marks;
 use crate::page::kit::values::{self, ValueRow};
 use crate::page::{caveats, endurance, grade, method, results, sections};
 use crate::text::labels;
@@ -199,7 +200,7 @@ fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Ma
     html! {
         section.card aria-label=(title) {
             h2.h { (title) }
-            p.cond { (scale) }
+            p.cond { (marks(&labels::marks(&run.head, run.complete))) (scale) }
             ul.met {
                 @for figure in figures {
                     @let most = most(figure);
@@ -255,15 +256,29 @@ fn end_of_cache(run: &Run, fall: Option<&Fall>, ids: &[String], drives: &ReportD
                 p { "Sequential writing, each bar one second, in the order of execution." }
                 figure id=(own.and_then(|own| ids.get(own)).map_or_else(
                     || "writes".to_owned(), |id| format!("{id}/seconds"))) {
-                    figcaption { h3 { (fall_words(run, fall)) } }
+                    figcaption {
+                        h3 { (fall_words(run, fall)) }
+                        p.cond {
+                            (marks(&labels::marks(&run.head, run.complete)))
+                            "MB/s in each second" (loads(&writes))
+                        }
+                    }
                     (bars(&writes, fall, false))
                     (bars(&writes, fall, true))
                     (values_of(&writes, drives))
                 }
-                @if let Some(fall) = fall { (copies(fall)) }
+                @if let Some(fall) = fall { (copies(fall, &labels::marks(&run.head, run.complete))) }
             }
         }
     }
+}
+
+/// Returns the loads of the steps that write, such as `: 1 MiB, QD8`.
+fn loads(writes: &[(&PointRun, Writes)]) -> String {
+    let label = |(point, _): &(&PointRun, Writes)| sanitize::step(&point.point.label);
+    let mut labels: Vec<String> = writes.iter().map(label).collect();
+    labels.dedup();
+    if labels.is_empty() { String::new() } else { format!(": {}", labels.join(", ")) }
 }
 
 /// Returns the rates of each second, a row for each step.
@@ -363,7 +378,7 @@ fn bars(writes: &[(&PointRun, Writes)], fall: Option<&Fall>, is_narrow: bool) ->
     }
 }
 
-fn copies(fall: &Fall) -> Markup {
+fn copies(fall: &Fall, marks_of_run: &[String]) -> Markup {
     let total = |gb: f64| {
         let (inside, behind) = quick_look::copy(fall, gb);
         inside + behind
@@ -371,7 +386,7 @@ fn copies(fall: &Fall) -> Markup {
     let most = COPIES.into_iter().map(total).fold(0.0, f64::max);
     html! {
         h3 { "How long a copy takes" }
-        p.cond { "Computed from the two rates; dark: in the cache, light: behind it" }
+        p.cond { (marks(marks_of_run)) "Computed from the two rates; dark: in the cache, light: behind it" }
         ol.bars style="--nm:64px" {
             @for gb in COPIES {
                 @let (inside, behind) = quick_look::copy(fall, gb);

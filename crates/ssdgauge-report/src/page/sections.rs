@@ -7,7 +7,9 @@ use crate::analysis::outcome;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections::Section;
 use crate::analysis::workload_text;
+use crate::figure::captions;
 use crate::model::Run;
+use crate::page::kit::mark::marks;
 use crate::page::kit::names::names_kept;
 use crate::page::numbers;
 use crate::page::panels::{Panel, panels};
@@ -50,7 +52,7 @@ pub(super) fn figure(
         figure id=(id) {
             figcaption {
                 h3 { (names_kept(&figure_titles::take(group, drives), drives)) }
-                p.cond { (group.full_title()) @if !test.source.is_empty() && test.source != "ssdgauge" {
+                p.cond { (marks(&captions::marks(group))) (group.full_title()) @if !test.source.is_empty() && test.source != "ssdgauge" {
                     " · after " (source(&test.source))
                 } }
             }
@@ -101,7 +103,7 @@ fn lines(
                 @for number in &section.lines {
                     @let group = &groups[*number];
                     li id=(ids[*number]) {
-                        b { (group.full_title()) } ": " (level(group, drives)) "."
+                        (marks(&captions::marks(group))) b { (group.full_title()) } ": " (level(group, drives)) "."
                         (numbers::fold(group, runs, drives))
                     }
                 }

@@ -6,16 +6,39 @@ use ssdgauge_core::{Bytes, Metric, Nanos, Ratio};
 /// The sign for a value that was not measured.
 pub(crate) const NOTHING: &str = "–";
 
-/// Returns `value` with three to four digits that count: `1,234`, `56.7`, `8.90`.
+/// Below this, three decimals are fewer than three digits that count.
+const SMALL: f64 = 0.0995;
+
+/// The least value that has three digits: a microwatt is below what any meter reads. Chosen.
+const LEAST: f64 = 1e-6;
+
+/// Returns `value` with three to four digits that count: `1,234`, `56.7`, `8.90`, `0.00523`. A negative
+/// one has the sign of mathematics, at which no line breaks.
 pub(crate) fn text(value: f64) -> String {
-    rounded::number(value)
+    let size = value.abs();
+    let words = match (LEAST..SMALL).contains(&size) {
+        true => {
+            let decimals = (2 - size.log10().floor() as i32) as usize;
+            format!("{value:.decimals$}")
+        }
+        false => rounded::number(value),
+    };
+    with_minus(&words)
+}
+
+/// Returns a number with the minus sign in place of a hyphen.
+fn with_minus(number: &str) -> String {
+    match number.strip_prefix('-') {
+        Some(digits) => format!("\u{2212}{digits}"),
+        None => number.to_owned(),
+    }
 }
 
 /// Returns the value of a tick in full: `12.5`, `2,500`. A tick is never rounded to fewer digits.
 pub(crate) fn tick(value: f64) -> String {
     let text = format!("{value:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
-    grouped(if text == "-0" { "0" } else { text })
+    with_minus(&grouped(if text == "-0" { "0" } else { text }))
 }
 
 /// Returns `value`, or a dash where there is none.
@@ -25,7 +48,11 @@ pub(crate) fn optional(value: Option<f64>) -> String {
 
 /// Returns `value` with its unit, and with a space between them at which no line breaks.
 pub(crate) fn measured(value: f64, metric: Metric) -> String {
-    unbroken(&metric.about(value))
+    let is_small = value.abs() < SMALL && !metric.is_latency() && !metric.unit().is_empty();
+    match is_small {
+        true => format!("{}\u{a0}{}", text(value), metric.unit()),
+        false => unbroken(&metric.about(value)),
+    }
 }
 
 /// Returns a latency: microseconds below 1 ms, milliseconds below 1 s.
@@ -67,7 +94,7 @@ pub(crate) fn short(value: f64) -> String {
 }
 
 /// Returns `text` with a space between each number and the unit that follows it directly: core writes
-/// `2min` and `16GB` exactly as suites do.
+/// `2min` and `16GB` exactly as suites do. A hyphen in front of a number that stands alone becomes a minus.
 pub(crate) fn spaced(text: &str) -> String {
     const UNITS: [&str; 13] =
         ["min", "ms", "µs", "ns", "KiB", "MiB", "GiB", "TiB", "GB", "MB", "TB", "s", "h"];
@@ -82,7 +109,10 @@ pub(crate) fn spaced(text: &str) -> String {
         if after_digit && UNITS.iter().any(|unit| is_unit(unit)) {
             spaced.push('\u{a0}');
         }
-        spaced.push(letter);
+        let is_minus = letter == '-'
+            && (at == 0 || text[..at].ends_with([' ', '(']))
+            && rest[1..].starts_with(|next: char| next.is_ascii_digit());
+        spaced.push(if is_minus { '\u{2212}' } else { letter });
         after_digit = letter.is_ascii_digit();
     }
     spaced
@@ -186,13 +216,16 @@ mod tests {
     fn numbers_have_three_significant_digits() {
         let cases = [
             (0.0, "0"),
-            (0.0123, "0.012"),
+            (0.0123, "0.0123"),
             (0.5, "0.50"),
             (9.999, "10.0"),
             (56.78, "56.8"),
             (99.96, "100"),
             (1_234_567.8, "1,234,568"),
-            (-1_234.0, "-1,234"),
+            (-1_234.0, "\u{2212}1,234"),
+            (0.005_231, "0.00523"),
+            (0.045_6, "0.0456"),
+            (0.000_000_4, "0.000"),
             (f64::INFINITY, "–"),
         ];
         for (value, expected) in cases {
@@ -227,6 +260,7 @@ mod tests {
             ("mean of the last 2min", "mean of the last 2\u{a0}min"),
             ("the last 16GB, 2s", "the last 16\u{a0}GB, 2\u{a0}s"),
             ("QD32 and 70 % read", "QD32 and 70 % read"),
+            ("4.1 to 3.6 (-12.3 %), 2026-11-20", "4.1 to 3.6 (\u{2212}12.3 %), 2026-11-20"),
             ("3strings, 4 s", "3strings, 4 s"),
         ] {
             assert_eq!(spaced(text), expected);

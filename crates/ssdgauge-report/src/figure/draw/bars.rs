@@ -36,13 +36,18 @@ pub(super) fn scene(
     let values = measured.map(|bar| width_of(&words(bar, unit), TEXT)).fold(0.0, f64::max);
     let room = (dimensions.width - 2.0 * LEFT - values - 16.0).max(90.0);
     let scale = if most > 0.0 { room / most } else { 0.0 };
+    let has_highlight = bars.iter().any(|bar| bar.highlighted);
     let mut y = top;
     let names: Vec<String> = bars.iter().map(name).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let names = cut_names(&names, dimensions.width - 2.0 * LEFT, TEXT);
     for (number, (bar, name)) in bars.iter().zip(&names).enumerate() {
         let order = bars[..number].iter().rev().take_while(|other| !other.part.is_empty()).count();
-        draw(&mut scene, (bar, name), &Place { unit, scale, y, order, width: dimensions.width });
+        draw(
+            &mut scene,
+            (bar, name),
+            &Place { unit, scale, y, order, width: dimensions.width, has_highlight },
+        );
         y += row(bar);
     }
     // The line that all bars begin at: zero.
@@ -76,6 +81,8 @@ struct Place<'a> {
     /// Its place among the parts of its drive.
     order: usize,
     width: f64,
+    /// Whether any bar of the picture is highlighted.
+    has_highlight: bool,
 }
 
 /// Returns the name of a bar with the mark of a highlighted one.
@@ -84,7 +91,7 @@ fn name(bar: &Bar) -> String {
 }
 
 fn draw(scene: &mut Scene, (bar, name): (&Bar, &str), place: &Place<'_>) {
-    let Place { unit, scale, y, order, width } = *place;
+    let Place { unit, scale, y, order, width, has_highlight } = *place;
     let above = if bar.label.is_empty() { y } else { y + NAME };
     if !bar.label.is_empty() {
         let name =
@@ -119,8 +126,9 @@ fn draw(scene: &mut Scene, (bar, name): (&Bar, &str), place: &Place<'_>) {
         stroke: None,
         stroke_width: None,
         opacity: match (bar.part, bar.highlighted) {
-            ("", true) => None,
-            ("", false) => Some(0.85),
+            // The colour of a drive is that of the page, unless another bar is highlighted.
+            ("", false) if has_highlight => Some(0.6),
+            ("", _) => None,
             (_, _) => Some(faint),
         },
     });

@@ -14,6 +14,22 @@ const SIZE: f64 = 3.8;
 /// More places than this have no words beside them; their note says what they are.
 const MAX_WORDS: usize = 3;
 
+/// The height of a row of words.
+const ROW: f64 = 14.0;
+
+/// Returns the first row in which nothing stands where `covers` is, and takes the place in it.
+fn free_row(rows: &mut Vec<Vec<(f64, f64)>>, covers: (f64, f64)) -> usize {
+    let is_free = |row: &Vec<(f64, f64)>| {
+        row.iter().all(|taken| taken.1 + 4.0 < covers.0 || covers.1 + 4.0 < taken.0)
+    };
+    let row = rows.iter().position(is_free).unwrap_or(rows.len());
+    if row == rows.len() {
+        rows.push(Vec::new());
+    }
+    rows[row].push(covers);
+    row
+}
+
 /// Draws the mark of the slot or step with this number.
 pub(super) fn draw(scene: &mut Scene, (x, y): (f64, f64), number: usize) {
     let colour = theme::series(number);
@@ -50,6 +66,8 @@ fn shape(scene: &mut Scene, corners: impl Iterator<Item = (f64, f64)>, fill: &st
 /// Draws a triangle at the top of the plot for each place where something happened, with a dotted
 /// line down to the axis.
 pub(super) fn places(scene: &mut Scene, plot: &Plot<'_>, area: &Area) {
+    // What the words of each row cover, from left to right.
+    let mut rows: Vec<Vec<(f64, f64)>> = Vec::new();
     for mark in plot.marks {
         let x = area.x(mark.at);
         let colour = theme::series(mark.colour);
@@ -72,7 +90,25 @@ pub(super) fn places(scene: &mut Scene, plot: &Plot<'_>, area: &Area) {
             true => (x + 8.0, TextAnchor::Start),
             false => (x - 8.0, TextAnchor::End),
         };
-        let words = text(x, area.top + 11.0, &mark.label, SMALL, anchor, theme::MUTED.to_owned());
+        let covers = match anchor {
+            TextAnchor::End => (x - width, x),
+            TextAnchor::Start | TextAnchor::Middle => (x, x + width),
+        };
+        let y = area.top + 11.0 + ROW * free_row(&mut rows, covers) as f64;
+        let words = text(x, y, &mark.label, SMALL, anchor, theme::MUTED.to_owned());
         scene.add(words.plain());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_would_cover_each_other_have_rows_of_their_own() {
+        let mut rows = Vec::new();
+        let places = [(0.0, 90.0), (7.0, 97.0), (96.0, 150.0), (14.0, 104.0)];
+        let found = places.map(|covers| free_row(&mut rows, covers));
+        assert_eq!(found, [0, 1, 0, 2]);
     }
 }

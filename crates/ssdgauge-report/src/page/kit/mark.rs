@@ -33,6 +33,12 @@ pub(crate) fn icon(drives: &ReportDrives, drive: usize) -> Markup {
     }
 }
 
+/// Returns the marks of runs, such as `MODEL`, in front of a caption: a figure that leaves its page keeps
+/// them.
+pub(crate) fn marks(marks: &[String]) -> Markup {
+    html! { @for mark in marks { b.own { (mark) } " · " } }
+}
+
 /// Returns the mark and the short name of `drive`.
 pub(crate) fn name(drives: &ReportDrives, drive: usize) -> Markup {
     html! {

@@ -89,7 +89,7 @@ pub(super) fn of_measure(group: &Group<'_>, drives: &ReportDrives, measure: Meas
         }
         Measure::Power => powers(group, drives),
         Measure::Speed if metric.needs_power() => powers(group, drives),
-        Measure::Speed | Measure::Efficiency | Measure::P9999 => Vec::new(),
+        Measure::Speed | Measure::Shallow | Measure::Efficiency | Measure::P9999 => Vec::new(),
     }
 }
 

@@ -118,11 +118,11 @@ fn events(writes: &[(&Member<'_>, Writes)], drives: &ReportDrives) -> Vec<Event>
         };
         let seconds = (bytes as f64 / edge.before.max(1.0)).ceil();
         let (before, behind) = (edge.before / 1e6, edge.behind / 1e6);
-        let slower = 100.0 * (1.0 - behind / before);
+        let slower = slc_cache::percent_words(slc_cache::percent_lost(&edge));
         let words = vec![
             format!("{}: cache full {when} {}", drives.short(drive), number::duration(seconds)),
-            format!("{} at {}\u{a0}MB/s,", edge.about(), number::text(before)),
-            format!("then {}\u{a0}MB/s: {slower:.0}\u{a0}% slower", number::text(behind)),
+            format!("{} at {}\u{a0}MB/s", edge.about(), number::text(before)),
+            format!("then {}\u{a0}MB/s: {slower}\u{a0}% slower", number::text(behind)),
         ];
         let at = (edge.bytes as f64 / 1e9, behind + 0.62 * (before - behind));
         falls.push((before - behind, Event { drive, at, words }));
