@@ -16,6 +16,7 @@ mod conductor;
 mod cost;
 mod error;
 mod interference;
+mod listed;
 mod planner;
 mod proof;
 mod reader;
@@ -40,6 +41,7 @@ pub use interference::{
     InterferenceError, InterferenceLoad, PhaseResult, interference_plan, prepare_interference,
     run_interference,
 };
+pub use listed::{ListedSuite, SCRATCH_SIZE, expected_on_1_tb, listed, plan_on_1_tb};
 pub use planner::{Options, PlanError, REPLAY_SUITE, needed_span, plan, plan_replay};
 pub use proof::{
     Depth, Event, Fate, Fated, Layout, PROOF_SUITE, ProofError, ProofWatcher, Proved, Recorded,

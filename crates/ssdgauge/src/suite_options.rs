@@ -13,7 +13,7 @@ use ssdgauge_lab::{
 
 /// The size of the scratch file of a suite without sizes, and of the range of a drive that `quick`
 /// tests.
-pub(crate) const DEFAULT_SIZE: Bytes = Bytes(4 << 30);
+pub(crate) const DEFAULT_SIZE: Bytes = ssdgauge_lab::SCRATCH_SIZE;
 
 /// Finds the suite `name`: a built-in one, or a file if the name has a `/` or ends in `.toml`.
 ///

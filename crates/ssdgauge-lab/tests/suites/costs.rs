@@ -61,6 +61,32 @@ fn the_expected_cost_alone_is_that_of_the_whole_estimate() {
     }
 }
 
+// The crate opens no file; its tests may.
+#[allow(clippy::disallowed_methods)]
+#[test]
+fn the_list_has_title_and_expected_cost_of_every_built_in_suite() {
+    let suites = ssdgauge_lab::built_in();
+    let listed = ssdgauge_lab::listed();
+    let line = |suite: &Suite| {
+        let (time, written) = match ssdgauge_lab::expected_on_1_tb(suite) {
+            Some((time, written)) => (time.0.to_string(), written.0.to_string()),
+            None => ("-".to_owned(), "-".to_owned()),
+        };
+        format!("{}\t{}\t{time}\t{written}\n", suite.id, suite.title)
+    };
+    let computed: String = suites.iter().map(line).collect();
+    if computed != include_str!("../../src/listed.tsv") {
+        let new = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("listed.tsv");
+        std::fs::write(&new, &computed).unwrap();
+        panic!("the list is not that of the suites: copy {} to src/", new.display());
+    }
+    assert_eq!(listed.len(), suites.len());
+    for (listed, suite) in listed.iter().zip(&suites) {
+        assert_eq!((listed.id, listed.title), (&*suite.id, &*suite.title));
+        assert_eq!(listed.cost, ssdgauge_lab::expected_on_1_tb(suite), "{}", suite.id);
+    }
+}
+
 #[test]
 fn a_run_is_refused_above_its_share_and_above_the_remaining_endurance() {
     let rig = rig("tlc-client?capacity=100GB");

@@ -287,7 +287,7 @@ impl Choice<'_> {
 
 fn conditions(test: &Test, (measure, metric): (Measure, Metric), question: Question) -> String {
     let unit = match question {
-        Question::Tail => "left is better",
+        Question::Tail => "p99.99, left is better",
         Question::Everyday | Question::Sustained | Question::Efficiency | Question::Other => {
             if metric.unit().is_empty() {
                 metric.title()

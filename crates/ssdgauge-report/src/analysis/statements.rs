@@ -120,7 +120,7 @@ fn titles(columns: &[&Column]) -> Vec<String> {
     let title = |column: &&Column| match column.question {
         Question::Everyday => "everyday work".to_owned(),
         Question::Sustained => "sustained writes".to_owned(),
-        Question::Tail => "slowest requests".to_owned(),
+        Question::Tail => "p99.99 latency".to_owned(),
         Question::Efficiency => "efficiency".to_owned(),
         Question::Other => within_sentence(&column.title),
     };
@@ -174,7 +174,7 @@ pub(crate) fn dek(
     if sentences.is_empty() {
         let noun = drives.noun();
         let has_tail = column(Question::Tail).is_some();
-        let tail = if has_tail { ", or by a factor of 1.5 in the slowest requests" } else { "" };
+        let tail = if has_tail { ", or by a factor of 1.5 in p99.99 latency" } else { "" };
         let text = match answer.columns.iter().all(Column::is_flat) {
             true => format!("No two {noun} differ by more than 3 % in the columns below{tail}."),
             false => format!(

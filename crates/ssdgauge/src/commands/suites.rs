@@ -9,9 +9,9 @@ use crate::terminal::colour::{Paint, Role};
 use crate::terminal::table::{self, Column, Fit};
 use crate::terminal::{self, width};
 use serde_json::json;
-use ssdgauge_core::{Bytes, DriveInfo, Nanos, Plan, TargetKind};
 use ssdgauge_lab::{
-    Options, Suite, assumed_rates, built_in_ids, estimate, expected_cost, find_built_in,
+    ListedSuite, Suite, assumed_rates, built_in_ids, estimate, expected_on_1_tb, find_built_in,
+    listed, plan_on_1_tb,
 };
 
 /// Prints all suites, or the tests of one.
@@ -30,7 +30,7 @@ pub(crate) fn execute(arguments: &arguments::SuitesArguments) -> Result<(), Fail
             let texts = each(arguments, |suite| full_text(&suite))?;
             texts.iter().for_each(|text| terminal::print_text(text));
         }
-        None => print_list(&each(arguments, |suite| Row::new(&suite))?),
+        None => print_list(&listed()),
     }
     Ok(())
 }
@@ -49,20 +49,6 @@ fn each<T: Send>(
     }
 }
 
-/// A line of the list.
-struct Row {
-    id: String,
-    title: String,
-    /// Expected time and bytes on a drive of 1 TB.
-    cost: Option<(Nanos, Bytes)>,
-}
-
-impl Row {
-    fn new(suite: &Suite) -> Row {
-        Row { id: suite.id.clone(), title: suite.title.clone(), cost: expected_on_1_tb(suite) }
-    }
-}
-
 /// The columns of the list.
 const COLUMNS: [Column; 4] = [
     Column::text("SUITE", Fit::Whole),
@@ -72,15 +58,15 @@ const COLUMNS: [Column; 4] = [
 ];
 
 /// Prints a line for each suite.
-fn print_list(rows: &[Row]) {
+fn print_list(rows: &[ListedSuite]) {
     let (width, paint) = (width::columns(), Paint::of_stdout());
-    let row = |Row { id, title, cost }: &Row| {
+    let row = |ListedSuite { id, title, cost }: &ListedSuite| {
         let cell = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         vec![
             paint.text(Role::Value, id),
             cell(cost.map(|(time, _)| time.about())),
             cell(cost.map(|(_, written)| written.about())),
-            title.clone(),
+            (*title).to_owned(),
         ]
     };
     let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
@@ -93,31 +79,6 @@ fn print_list(rows: &[Row]) {
         paint.text(Role::Command, one),
         paint.text(Role::Command, own),
     ));
-}
-
-/// Returns the plan of `suite` on an NVMe client drive of 1 TB, and the drive; for a quick one, in a
-/// scratch file on it. `None` where it does not fit.
-fn plan_on_1_tb(suite: &Suite) -> Option<(Plan, DriveInfo)> {
-    let is_quick = suite.id == "quick" || suite.id.starts_with("quick-");
-    let drive = DriveInfo {
-        kind: if is_quick { TargetKind::File } else { TargetKind::Block },
-        target: "/dev/nvme0n1".into(),
-        model: None,
-        serial: None,
-        firmware: None,
-        capacity: if is_quick { DEFAULT_SIZE } else { Bytes(1_000_000_000_000) },
-        logical_block: Bytes(512),
-        physical_block: Bytes(4_096),
-        details: [("transport".to_owned(), "pcie".to_owned())].into(),
-    };
-    let plan = ssdgauge_lab::plan(suite, &drive, &Options::default()).ok()?;
-    Some((plan, drive))
-}
-
-/// Returns what `suite` is expected to take and to write on this drive.
-fn expected_on_1_tb(suite: &Suite) -> Option<(Nanos, Bytes)> {
-    let (plan, drive) = plan_on_1_tb(suite)?;
-    Some(expected_cost(&plan, drive.capacity, &assumed_rates(&drive)))
 }
 
 fn full_text(suite: &Suite) -> String {
