@@ -195,7 +195,7 @@ impl<'a> Series<'a> {
     /// Returns the interval of the headline, which is `value`.
     fn interval(&self, score: &Score, value: f64) -> ConfidenceInterval {
         let metric = score.metric();
-        let of_point = |place: usize| self.points[place].interval(metric, Scope::All);
+        let of_point = |place: usize| self.points[place].interval(metric, score.scope());
         match score.family() {
             ScoreFamily::Mean => {
                 let each: Vec<_> = (0..self.points.len()).map(of_point).collect();
@@ -207,9 +207,7 @@ impl<'a> Series<'a> {
                 ConfidenceInterval::of_average(&each)
             }
             // The seconds of a step are kept for all streams together.
-            ScoreFamily::Point if matches!(score, Score::OfStream { .. }) => {
-                ConfidenceInterval::Undefined
-            }
+            ScoreFamily::Point if score.stream().is_some() => ConfidenceInterval::Undefined,
             ScoreFamily::Point | ScoreFamily::Knee => {
                 let is_here = |point: &&&Point| {
                     score.position().is_none_or(|position| point.position == position)

@@ -40,6 +40,16 @@ impl Direction {
         }
     }
 
+    /// Returns the word for its requests: `reads`, `writes`, `flushes` or `trims`.
+    pub fn requests(self) -> &'static str {
+        match self {
+            Direction::Read => "reads",
+            Direction::Write => "writes",
+            Direction::Flush => "flushes",
+            Direction::Trim => "trims",
+        }
+    }
+
     /// Returns the direction called `name`.
     pub fn from_name(name: &str) -> Option<Direction> {
         Direction::ALL.into_iter().find(|direction| direction.name() == name)

@@ -36,13 +36,7 @@ impl Scope {
 
     /// Returns the word for its requests, such as `reads`; `None` for all together.
     pub fn requests(self) -> Option<&'static str> {
-        match self {
-            Scope::All => None,
-            Scope::Read => Some("reads"),
-            Scope::Write => Some("writes"),
-            Scope::Flush => Some("flushes"),
-            Scope::Trim => Some("trims"),
-        }
+        self.direction().map(Direction::requests)
     }
 
     /// Returns the one direction of the scope; `None` for all together.

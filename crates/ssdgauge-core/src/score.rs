@@ -1,6 +1,7 @@
 //! Scores: the rules that compute the headline of a test from its points.
 
 use crate::metric::Metric;
+use crate::sample::Direction;
 use crate::scope::Scope;
 use crate::seconds::FullSeconds;
 use crate::totals::Totals;
@@ -41,6 +42,19 @@ pub enum Score {
         stream: u16,
         /// Its name.
         name: String,
+        /// The direction of the requests that count; `None` for all of the stream.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+    /// The metric of the requests of one direction, of all streams together, at the point whose swept
+    /// value is `position`.
+    OfDirection {
+        /// The metric; one that is split by direction.
+        metric: Metric,
+        /// The swept value.
+        position: f64,
+        /// The direction of the requests that count.
+        direction: Direction,
     },
     /// The metric at the lowest queue depth that reaches 95 % of the best (definition D7).
     Knee(Metric),
@@ -143,6 +157,7 @@ impl Score {
             | Score::BestOf(metric)
             | Score::At { metric, .. }
             | Score::OfStream { metric, .. }
+            | Score::OfDirection { metric, .. }
             | Score::Knee(metric)
             | Score::KneeOfLoad(metric)
             | Score::MeanOfLast { metric, .. } => metric,
@@ -155,7 +170,10 @@ impl Score {
     pub fn family(&self) -> ScoreFamily {
         match self {
             Score::MeanOf(_) | Score::MeanAt { .. } => ScoreFamily::Mean,
-            Score::BestOf(_) | Score::At { .. } | Score::OfStream { .. } => ScoreFamily::Point,
+            Score::BestOf(_)
+            | Score::At { .. }
+            | Score::OfStream { .. }
+            | Score::OfDirection { .. } => ScoreFamily::Point,
             Score::MeanOfLast { .. } | Score::MeanOverSigmaOfLast { .. } => ScoreFamily::LastPart,
             Score::Knee(_) | Score::KneeOfLoad(_) => ScoreFamily::Knee,
             Score::HighestPassing | Score::HighestPassingByServiceLatency => {
@@ -175,6 +193,7 @@ impl Score {
             | Score::BestOf(_)
             | Score::At { .. }
             | Score::OfStream { .. }
+            | Score::OfDirection { .. }
             | Score::Knee(_)
             | Score::KneeOfLoad(_)
             | Score::HighestPassing
@@ -198,6 +217,7 @@ impl Score {
             | Score::BestOf(_)
             | Score::At { .. }
             | Score::OfStream { .. }
+            | Score::OfDirection { .. }
             | Score::MeanOfLast { .. }
             | Score::MeanOverSigmaOfLast { .. }
             | Score::HighestPassing
@@ -216,6 +236,7 @@ impl Score {
             | Score::BestOf(_)
             | Score::At { .. }
             | Score::OfStream { .. }
+            | Score::OfDirection { .. }
             | Score::Knee(_)
             | Score::KneeOfLoad(_)
             | Score::MeanOfLast { .. }
@@ -223,10 +244,31 @@ impl Score {
         }
     }
 
-    /// Returns the metric of the `whole` of a point, or of the one of its `streams` that the rule names.
+    /// Returns the metric of the `whole` of a point, or of the part of it that the rule names: one of its
+    /// `streams`, one direction, or both.
     pub fn value(&self, whole: &Totals, streams: &[Totals]) -> Option<f64> {
-        let totals = match self {
-            Score::OfStream { stream, .. } => streams.get(usize::from(*stream))?,
+        let totals = match self.stream() {
+            Some(stream) => streams.get(usize::from(stream))?,
+            None => whole,
+        };
+        totals.value(self.metric(), self.scope())
+    }
+
+    /// Returns the number of the one stream whose requests count; `None` for all streams.
+    pub fn stream(&self) -> Option<u16> {
+        self.part().0
+    }
+
+    /// Returns the requests that count.
+    pub fn scope(&self) -> Scope {
+        self.part().1.map_or(Scope::All, Scope::from)
+    }
+
+    /// Returns the one stream and the one direction whose requests count.
+    fn part(&self) -> (Option<u16>, Option<Direction>) {
+        match self {
+            Score::OfStream { stream, direction, .. } => (Some(*stream), *direction),
+            Score::OfDirection { direction, .. } => (None, Some(*direction)),
             Score::MeanOf(_)
             | Score::MeanAt { .. }
             | Score::BestOf(_)
@@ -236,17 +278,16 @@ impl Score {
             | Score::MeanOfLast { .. }
             | Score::MeanOverSigmaOfLast { .. }
             | Score::HighestPassing
-            | Score::HighestPassingByServiceLatency => whole,
-        };
-        totals.value(self.metric(), Scope::All)
+            | Score::HighestPassingByServiceLatency => (None, None),
+        }
     }
 
     /// Returns the swept values that the rule names; `None` where it uses all points.
     pub fn positions(&self) -> Option<&[f64]> {
         match self {
-            Score::At { position, .. } | Score::OfStream { position, .. } => {
-                Some(std::slice::from_ref(position))
-            }
+            Score::At { position, .. }
+            | Score::OfStream { position, .. }
+            | Score::OfDirection { position, .. } => Some(std::slice::from_ref(position)),
             Score::MeanAt { positions, .. } => Some(positions),
             Score::MeanOf(_)
             | Score::BestOf(_)
@@ -310,8 +351,12 @@ impl Score {
             }
             Score::BestOf(_) => "best point".into(),
             Score::At { position, .. } => format!("the point at {}", label(*position)),
-            Score::OfStream { position, name, .. } => {
-                format!("the stream {name} of the point at {}", label(*position))
+            Score::OfStream { position, name, direction, .. } => {
+                let requests = direction.map_or(String::new(), |one| format!("{} of ", one.requests()));
+                format!("{requests}the stream {name} of the point at {}", label(*position))
+            }
+            Score::OfDirection { position, direction, .. } => {
+                format!("{} of the point at {}", direction.requests(), label(*position))
             }
             Score::Knee(_) => "lowest queue depth with at least 95 % of the best".into(),
             Score::MeanOfLast { window, .. } => format!("mean of the {window}"),
@@ -332,8 +377,15 @@ impl Score {
 mod tests {
     use super::*;
 
-    fn all() -> [Score; 11] {
+    fn all() -> [Score; 13] {
         let (metric, window) = (Metric::Iops, Window::Time(Nanos::from_secs(400)));
+        let of_stream = |direction| Score::OfStream {
+            metric,
+            position: 2.0,
+            stream: 1,
+            name: "tenant".into(),
+            direction,
+        };
         [
             Score::MeanOf(metric),
             Score::MeanAt { metric, positions: vec![1.0, 4.0] },
@@ -345,7 +397,9 @@ mod tests {
             Score::HighestPassing,
             Score::HighestPassingByServiceLatency,
             Score::KneeOfLoad(metric),
-            Score::OfStream { metric, position: 2.0, stream: 1, name: "reads".into() },
+            of_stream(None),
+            of_stream(Some(Direction::Write)),
+            Score::OfDirection { metric, position: 2.0, direction: Direction::Flush },
         ]
     }
 
@@ -354,10 +408,12 @@ mod tests {
         let those_with = |has: &dyn Fn(&Score) -> bool| -> Vec<usize> {
             all().iter().enumerate().filter(|(_, score)| has(score)).map(|(n, _)| n).collect()
         };
-        assert_eq!(those_with(&|score| score.positions().is_some()), [1, 3, 10]);
+        assert_eq!(those_with(&|score| score.positions().is_some()), [1, 3, 10, 11, 12]);
         assert_eq!(those_with(&|score| score.position() == Some(70.0)), [3]);
-        assert_eq!(those_with(&|score| score.position().is_some()), [3, 10]);
+        assert_eq!(those_with(&|score| score.position().is_some()), [3, 10, 11, 12]);
         assert_eq!(those_with(&|score| !score.needs(2.0)), [1, 3]);
+        assert_eq!(those_with(&|score| score.stream() == Some(1)), [10, 11]);
+        assert_eq!(those_with(&|score| score.scope() != Scope::All), [11, 12]);
         assert_eq!(those_with(&|score| score.last_part().is_some()), [5, 6]);
         assert_eq!(those_with(&|score| score.mean_of_last().is_some()), [5]);
         assert_eq!(those_with(&|score| score.depth_knee().is_some()), [4]);
@@ -371,6 +427,8 @@ mod tests {
         assert_eq!(described[1], "arithmetic mean over the points at QD1, QD4");
         assert_eq!(described[3], "the point at QD70");
         assert_eq!(all()[3].words(), "the point at 70");
-        assert_eq!(described[10], "the stream reads of the point at QD2");
+        assert_eq!(described[10], "the stream tenant of the point at QD2");
+        assert_eq!(described[11], "writes of the stream tenant of the point at QD2");
+        assert_eq!(described[12], "flushes of the point at QD2");
     }
 }

@@ -3,8 +3,10 @@
 //! Every load that may be run is a step of the plan; the search selects the next one. It is a pure
 //! function of the attempts so far, so an interrupted run resumes where it was.
 
+use crate::sample::Direction;
 use crate::statistics::histogram::Histogram;
 use crate::units::Nanos;
+use crate::workload::{Stream, Workload};
 use serde::{Deserialize, Serialize};
 
 /// The search of a test: its phases, and the limits of a passing load.
@@ -38,14 +40,56 @@ pub enum SearchRule {
     FromOneState,
 }
 
-/// The limits of the latencies of the first stream, in every slice of a step: the pass criterion
-/// of Aerospike ACT.
+/// The limits of the latencies of one stream and direction, in every slice of a step: the pass
+/// criterion of Aerospike ACT, which judges reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// The length of a slice; a shorter step has one slice.
     pub slice: Nanos,
-    /// Latencies with a share in percent: fewer reads than this share may exceed the latency.
+    /// Latencies with a share in percent: fewer requests than this share may exceed the latency.
     pub above: Vec<(Nanos, f64)>,
+    /// The requests that are judged.
+    #[serde(default, skip_serializing_if = "Judged::is_default")]
+    pub of: Judged,
+}
+
+/// The requests whose latencies decide whether a load passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The number of their stream in its workload, from 0.
+    pub stream: u16,
+    /// Their direction.
+    pub direction: Direction,
+}
+
+impl Default for Judged {
+    /// Returns the reads of the first stream, the rule of Aerospike ACT.
+    fn default() -> Judged {
+        Judged { stream: 0, direction: Direction::Read }
+    }
+}
+
+impl Judged {
+    fn is_default(&self) -> bool {
+        *self == Judged::default()
+    }
+
+    /// Returns the stream of `workload` whose requests are judged; `None` where it has none, or one
+    /// that does not send them.
+    pub fn stream_of(self, workload: &Workload) -> Option<&Stream> {
+        let stream = workload.streams.get(usize::from(self.stream))?;
+        stream.sends(self.direction).then_some(stream)
+    }
+
+    /// Returns the requests in words, such as `writes` or `flushes of stream 'commits'`; the first stream
+    /// is not named.
+    pub fn words(self, workload: &Workload) -> String {
+        let requests = self.direction.requests();
+        match workload.streams.get(usize::from(self.stream)) {
+            Some(stream) if self.stream > 0 => format!("{requests} of stream '{}'", stream.name),
+            Some(_) | None => requests.to_owned(),
+        }
+    }
 }
 
 /// The result of a probe or of an attempt in full length.
@@ -250,8 +294,11 @@ mod tests {
             (0..slow).for_each(|_| histogram.record(2_000_000));
             histogram
         };
-        let limits =
-            Limits { slice: Nanos::from_secs(3_600), above: vec![(Nanos(1_000_000), 5.0)] };
+        let limits = Limits {
+            slice: Nanos::from_secs(3_600),
+            above: vec![(Nanos(1_000_000), 5.0)],
+            of: Judged::default(),
+        };
         let judge = |slices: &[Histogram]| limits.broken(&limits.worst(slices));
         assert_eq!(judge(&[slice(49), slice(10)]), None);
         assert_eq!(judge(&[slice(10), slice(50)]), Some((Nanos(1_000_000), 5.0)));

@@ -7,7 +7,7 @@ use crate::seconds::{SecondMark, Seconds};
 use crate::statistics::histogram::Histogram;
 use crate::totals::Totals;
 use crate::units::Nanos;
-use crate::worst_seconds::WorstSeconds;
+use crate::worst_seconds::{Completed, WorstSeconds};
 use std::collections::BTreeMap;
 
 /// Seconds that may still receive intervals of other streams; older ones are closed.
@@ -39,6 +39,8 @@ pub struct SecondAggregator {
     streams: Vec<Totals>,
     /// Whether the worst seconds are wanted.
     judges_seconds: bool,
+    /// The seconds before which something else ran, ascending.
+    gaps: Vec<u32>,
 }
 
 /// What the intervals of one step amount to.
@@ -108,6 +110,11 @@ impl SecondAggregator {
         }
     }
 
+    /// Notes that something else ran between second number `first` and the one before it.
+    pub fn gap_before(&mut self, first: u32) {
+        self.gaps.push(first);
+    }
+
     /// Takes `time` without load, from second number `begin` on.
     pub fn seconds_without_load(&mut self, begin: u32, time: Nanos) {
         let whole = u32::try_from(time.0 / Nanos::SECOND.0).unwrap_or(u32::MAX).min(MAX_IDLE);
@@ -141,9 +148,17 @@ impl SecondAggregator {
             self.unite_late_seconds();
         }
         if self.judges_seconds {
-            let completed = self.closed.full();
-            let completed = completed.counts().map(|second| second.completed());
-            self.whole.worst = WorstSeconds::of(completed).map(Box::new);
+            let mut gaps = self.gaps.iter().peekable();
+            let mut completed = Vec::with_capacity(self.closed.len());
+            for (mark, second) in self.closed.all_counts() {
+                let mut follows_gap = false;
+                while gaps.next_if(|first| **first <= mark.number).is_some() {
+                    follows_gap = true;
+                }
+                let (requests, is_full) = (second.completed(), second.elapsed == Nanos::SECOND);
+                completed.push(Completed { requests, is_full, follows_gap });
+            }
+            self.whole.worst = WorstSeconds::of(completed.into_iter()).map(Box::new);
         }
         let percentiles = self.percentiles.as_ref().map(|series| series.intervals(&self.whole));
         self.readings.sort();
@@ -269,6 +284,16 @@ mod tests {
                 .interval(Interval { length: short, ..interval(5, Direction::Read, 0, 80_000) });
             aggregator.finish(Nanos::from_secs(5) + short).whole
         };
+        // Two rounds whose stalls touch, as one series and with another step between them.
+        let touching = |gap: Option<u32>| {
+            let mut aggregator = SecondAggregator::default().with_worst_seconds(true);
+            gap.into_iter().for_each(|first| aggregator.gap_before(first));
+            for (second, n) in [300, 0, 0, 0, 0, 500].into_iter().enumerate() {
+                aggregator.interval(interval(second as u32, Direction::Read, n, 80_000));
+            }
+            aggregator.finish(Nanos::from_secs(6)).whole.value(Metric::LongestStallS, Scope::All)
+        };
+        assert_eq!((touching(None), touching(Some(3))), (Some(4.0), Some(2.0)));
         let (whole, unwanted) = (step(true), step(false));
         for scope in [Scope::All, Scope::Read] {
             assert_eq!(whole.value(Metric::WorstSecondIops, scope), Some(0.0));

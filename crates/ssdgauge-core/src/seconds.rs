@@ -60,6 +60,11 @@ impl Seconds {
         (0..self.len()).map(|place| self.at(place))
     }
 
+    /// Returns the seconds in order as [`Seconds::iter`] does, without latencies and readings.
+    pub(crate) fn all_counts(&self) -> impl Iterator<Item = (SecondMark, Totals)> {
+        (0..self.len()).map(|place| (self.mark(place).0, self.counts(place).0))
+    }
+
     /// Returns number and percentile of the seconds in order, without their totals.
     pub fn marks(&self) -> impl DoubleEndedIterator<Item = SecondMark> + ExactSizeIterator {
         (0..self.len()).map(|place| self.mark(place).0)

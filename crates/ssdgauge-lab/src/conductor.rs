@@ -127,7 +127,8 @@ pub const SHARED_COMMIT_INTERVAL: Nanos = Nanos::from_secs(10);
 /// further behind than two seconds.
 pub const SEPARATE_COMMIT_INTERVAL: Nanos = Nanos::from_secs(2);
 
-/// One second of a step, all streams and directions together.
+/// One second of a step, all streams together: its reads and writes, or where the step has neither, its
+/// flushes and trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SecondSummary {
     /// Number of the second in its step, from 0.
@@ -138,7 +139,7 @@ pub struct SecondSummary {
     pub bytes: Bytes,
     /// Length of the interval: a second, or less at the end of a step.
     pub length: Nanos,
-    /// 99th percentile of latency in nanoseconds: the highest of all streams and directions.
+    /// 99th percentile of latency in nanoseconds: the highest of the counted streams and directions.
     pub lat_p99: Option<u64>,
     /// The latest temperature of the drive in this step, in °C.
     pub temperature_c: Option<f64>,

@@ -8,20 +8,20 @@ mod listed;
 mod pauses;
 mod points;
 mod scores;
+mod searches;
+mod spans;
 mod streams;
 mod trace;
 
 use crate::error::SuiteError;
 use crate::schema::{self, Prepare, Span, Switch};
 use crate::suite::{
-    Extent, PointRule, PrepareRule, RoundsRule, SearchRule, SteadyUntil, StreamRule, Suite,
-    TestRule, UntilRule,
+    Extent, PointRule, PrepareRule, RoundsRule, SteadyUntil, StreamRule, Suite, TestRule, UntilRule,
 };
 use listed::Listed;
 use serde::Deserialize;
-use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Arrival, BLOCK_SIZES, Bytes, Chosen, Deviation, Engine, Nanos, Rest, Restart, WriteCache,
+    BLOCK_SIZES, Bytes, Chosen, Deviation, Engine, Nanos, Rest, Restart, WriteCache,
 };
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -141,6 +141,7 @@ impl Reader<'_> {
                 .transpose()?,
             search: test
                 .search
+                .as_ref()
                 .map(|search| self.search(search, unprepared, &points))
                 .transpose()?,
             points,
@@ -262,41 +263,6 @@ impl Reader<'_> {
                 "use iops, throughput_mb_s or lat_mean_us",
             )),
         }
-    }
-
-    /// Reads the search of a test. Its loads must ascend, because a search concludes from one load to
-    /// the others, and each attempt begins with the preparation of the test.
-    fn search(
-        &self,
-        search: Spanned<schema::Search>,
-        unprepared: bool,
-        points: &[PointRule],
-    ) -> Result<SearchRule, SuiteError> {
-        let place = search.span();
-        if unprepared {
-            let hint = "add `prepare`: every attempt begins with it";
-            return Err(self.error(place, "a search needs one state for all loads", hint));
-        }
-        let ascending = points.windows(2).all(|pair| pair[0].position < pair[1].position);
-        let streams = || points.iter().flat_map(|point| &point.streams);
-        let is_open = streams().all(|stream| stream.arrival != Arrival::Closed);
-        if !ascending || !is_open {
-            let hint = "sweep over `load` with ascending multiples, and give every stream a rate";
-            return Err(self.error(place, "a search needs ascending loads", hint));
-        }
-        let keys = search.into_inner();
-        let fits = |(_, percent): &(_, f64)| *percent > 0.0 && *percent <= 100.0;
-        if keys.above.is_empty()
-            || !keys.above.iter().all(fits)
-            || keys.probe.0 < Nanos::SECOND
-            || keys.slice.0 < Nanos::SECOND
-        {
-            let hint = "write above = [[\"1ms\", 5.0]]: a latency, and the maximum percentage of \
-                        reads above it; probe and slice last at least 1 s";
-            return Err(self.error(place, "a search needs limits that a load can meet", hint));
-        }
-        let above = keys.above.iter().map(|(latency, percent)| (latency.0, *percent)).collect();
-        Ok(SearchRule { probe: keys.probe.0, limits: Limits { slice: keys.slice.0, above } })
     }
 
     /// Refuses a queue depth above 1 with synchronous I/O.

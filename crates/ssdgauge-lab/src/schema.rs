@@ -4,8 +4,8 @@
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use ssdgauge_core::{
-    Access, BlockSizes, Bytes, Data, Engine, Figure, LatencyClock, Metric, Nanos, Operation,
-    SizeShare,
+    Access, BlockSizes, Bytes, Data, Direction, Engine, Figure, LatencyClock, Metric, Nanos,
+    Operation, SizeShare,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -295,6 +295,8 @@ pub(crate) struct Search {
     pub(crate) probe: Text<Nanos>,
     pub(crate) slice: Text<Nanos>,
     pub(crate) above: Vec<(Text<Nanos>, f64)>,
+    pub(crate) stream: Option<Spanned<String>>,
+    pub(crate) direction: Option<Spanned<Direction>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -334,6 +336,7 @@ pub(crate) struct Score {
     pub(crate) metric: Option<MetricKey>,
     pub(crate) at: Option<Positions>,
     pub(crate) stream: Option<Spanned<String>>,
+    pub(crate) direction: Option<Spanned<Direction>>,
     pub(crate) highest_borne: Option<bool>,
     pub(crate) clock: Option<Clock>,
     pub(crate) mean_of_last: Option<Text<Window>>,

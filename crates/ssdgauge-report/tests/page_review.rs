@@ -48,7 +48,7 @@ fn loads_that_a_search_tries_until_they_fail_put_nothing_in_doubt() {
         probes: 0,
         attempts: 0,
         recondition: Vec::new(),
-        limits: Limits { slice: Nanos::from_secs(1), above: Vec::new() },
+        limits: Limits { slice: Nanos::from_secs(1), above: Vec::new(), of: Default::default() },
         rule: SearchRule::default(),
     });
     for (run, is_doubt) in [(plain, true), (searching, false)] {
@@ -334,7 +334,7 @@ fn the_headline_of_a_search_states_the_load_that_passes_and_the_one_that_fails()
         probes: 0,
         attempts: 0,
         recondition: Vec::new(),
-        limits: Limits { slice: Nanos::from_secs(1), above: Vec::new() },
+        limits: Limits { slice: Nanos::from_secs(1), above: Vec::new(), of: Default::default() },
         rule: SearchRule::default(),
     });
     let mut recipe = Recipe::new("a", plan("act", vec![act]), "Disk");

@@ -5,7 +5,7 @@ use crate::record::StepRecord;
 use crate::record::reader::RunFile;
 use crate::room::Room;
 use ssdgauge_core::{
-    AggregatedStep, Bytes, Interval, Nanos, PercentileSeries, Preparation, Prepared, Reading,
+    AggregatedStep, Bytes, Interval, Nanos, PercentileSeries, Preparation, Prepared, Reading, Rest,
     SecondAggregator, Step, Totals, Workload,
 };
 
@@ -55,7 +55,14 @@ impl RunFile {
         let mut intervals = 0u64;
         let mut elapsed = Nanos::ZERO;
         let mut begin = 0;
+        let mut before_this: Option<&StepRecord> = None;
         for record in records {
+            // Other steps of a round, or a rest, part the rounds of this one.
+            let rests = step.rest != Rest::None;
+            if before_this.is_some_and(|last| rests || record.id.0 != last.id.0.saturating_add(1)) {
+                aggregator.gap_before(begin);
+            }
+            before_this = Some(record);
             self.intervals(record.id, |interval| {
                 intervals += 1;
                 wrong = wrong.take().or_else(|| self.impossible(&interval, intervals).err());

@@ -14,8 +14,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Cell, Live, Moment};
 use ssdgauge_core::rounded;
 use ssdgauge_core::{
-    Bytes, Finding, Histogram, Interval, Nanos, Phase, Plan, Reading, RecordedRequests, Replay,
-    Severity, Step, Test, Verified,
+    Bytes, Finding, Interval, Nanos, Phase, Plan, Reading, RecordedRequests, Replay, Scope,
+    Severity, Step, Test, Totals, Verified,
 };
 use ssdgauge_lab::{Outlook, Remaining, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
 use ssdgauge_runfile::{StepId, StepPlace};
@@ -65,10 +65,8 @@ pub(crate) struct Progress<'a> {
     /// When the last line of this step was written.
     last_line: Instant,
     title: String,
-    ios: u64,
-    bytes: Bytes,
-    /// The latencies of the current step, all streams and directions together.
-    latency: Histogram,
+    /// The sums over the current step.
+    totals: Totals,
     /// Since when there is no space for the results.
     full_since: Option<Instant>,
     /// Whether the user was told, in this step, that a reader holds the run file.
@@ -111,9 +109,7 @@ impl<'a> Progress<'a> {
             expected: Nanos::ZERO,
             last_line: now,
             title: String::new(),
-            ios: 0,
-            bytes: Bytes(0),
-            latency: Histogram::default(),
+            totals: Totals::default(),
             full_since: None,
             told_of_reader: false,
             replayed: 0,
@@ -254,23 +250,23 @@ const WITH_DURATION: usize = 96;
 
 /// Returns throughput, IOPS, 99th percentile of latency and duration of a finished step in columns, as
 /// far as a line of `width` has room for them.
-fn finished(
-    (ios, bytes): (u64, Bytes),
-    latency: &Histogram,
-    elapsed: Nanos,
-    width: usize,
-) -> String {
+fn finished(totals: &Totals, elapsed: Nanos, width: usize) -> String {
     let duration = format!("  in {}", elapsed.about());
+    let counted = totals.counted().iter();
+    let (ios, bytes) = counted.fold((0, 0), |sum, one| (sum.0 + one.ios, sum.1 + one.bytes));
     if ios == 0 {
         return duration;
     }
     let seconds = elapsed.as_secs_f64().max(1e-9);
-    let (mb, iops) = (bytes.0 as f64 / seconds / 1e6, ios as f64 / seconds);
+    let (mb, iops) = (bytes as f64 / seconds / 1e6, ios as f64 / seconds);
     let mut text = format!("{:>6} MB/s", rounded::number(mb));
     if width >= WITH_IOPS {
         text.push_str(&format!(" {:>9} IOPS", rounded::number(iops)));
     }
-    let p99 = latency.percentile(0.99).map(|p99| rounded::latency(Nanos(p99).as_micros_f64()));
+    let p99 = totals
+        .latency(Scope::All)
+        .percentile(0.99)
+        .map(|p99| rounded::latency(Nanos(p99).as_micros_f64()));
     let has_p99 = p99.is_some();
     text.extend(p99.map(|p99| format!("  p99 {p99:>7}")));
     if width >= WITH_DURATION || !has_p99 {
@@ -314,8 +310,7 @@ impl Watcher for Progress<'_> {
         self.last_line = Instant::now();
         self.full_since = None;
         self.told_of_reader = false;
-        (self.ios, self.bytes) = (0, Bytes(0));
-        self.latency = Histogram::default();
+        self.totals = Totals::default();
         self.began = Instant::now();
         self.within = Nanos::ZERO;
         self.figures.clear();
@@ -324,8 +319,6 @@ impl Watcher for Progress<'_> {
     }
 
     fn second_ended(&mut self, glimpse: &SecondSummary) {
-        self.ios += glimpse.ios;
-        self.bytes += glimpse.bytes;
         let seconds = glimpse.length.as_secs_f64().max(1e-9);
         let (mb_s, iops) = (glimpse.bytes.0 as f64 / seconds / 1e6, glimpse.ios as f64 / seconds);
         let p99_us = glimpse.lat_p99.map(|p99| Nanos(p99).as_micros_f64());
@@ -436,7 +429,7 @@ impl Watcher for Progress<'_> {
     }
 
     fn interval_recorded(&mut self, step: StepId, interval: &Interval) {
-        self.latency.merge(&interval.latency);
+        self.totals.add(interval);
         if let Some(live) = &mut self.live_seconds {
             live.interval(step, interval);
         }
@@ -457,7 +450,7 @@ impl Watcher for Progress<'_> {
     fn step_ended(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
         let number = self.number();
         let width = width::columns_of_messages().unwrap_or(width::DEFAULT);
-        let figures = finished((self.ios, self.bytes), &self.latency, elapsed, width);
+        let figures = finished(&self.totals, elapsed, width);
         // The widest line without a duration has 80 columns.
         let room = match width {
             _ if width >= WITH_DURATION => 34,
@@ -476,21 +469,44 @@ impl Watcher for Progress<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ssdgauge_core::{Direction, Histogram};
+
+    /// The requests of one second in `direction`, each with this latency.
+    fn second(direction: Direction, ios: u64, bytes: u64, ns: u64) -> Interval {
+        let mut latency = Histogram::default();
+        (0..ios.min(1_000)).for_each(|_| latency.record(ns));
+        let (second, stream, length, errors) = (0, 0, Nanos::SECOND, 0);
+        Interval { second, stream, direction, length, ios, bytes, errors, latency }
+    }
+
+    fn totals(intervals: &[Interval]) -> Totals {
+        let mut totals = Totals::default();
+        intervals.iter().for_each(|interval| totals.add(interval));
+        totals
+    }
 
     #[test]
     fn the_line_of_a_finished_step_has_its_p99_at_every_width() {
-        let mut latency = Histogram::default();
-        (0..1_000).for_each(|_| latency.record(65_200));
-        let at =
-            |width| finished((153_160, Bytes(20_074_987_520)), &latency, Nanos::SECOND * 10, width);
+        let totals = totals(&[second(Direction::Read, 153_160, 20_074_987_520, 65_200)]);
         for (width, expected) in [
             (120, " 2,007 MB/s    15,316 IOPS  p99 65.2 µs  in 10 s"),
             (80, " 2,007 MB/s    15,316 IOPS  p99 65.2 µs"),
             (60, " 2,007 MB/s  p99 65.2 µs"),
         ] {
-            assert_eq!(at(width), expected);
+            assert_eq!(finished(&totals, Nanos::SECOND * 10, width), expected);
         }
-        let nothing = finished((0, Bytes(0)), &Histogram::default(), Nanos::SECOND * 30, 80);
+        let nothing = finished(&Totals::default(), Nanos::SECOND * 30, 80);
         assert_eq!(nothing, "  in 30 s");
+    }
+
+    #[test]
+    fn a_commit_is_one_request_in_the_line_of_a_finished_step() {
+        let writes = second(Direction::Write, 1_000, 4_096_000, 20_000);
+        let flushes = second(Direction::Flush, 1_000, 0, 900_000);
+        let line = |intervals: &[Interval]| finished(&totals(intervals), Nanos::SECOND, 80);
+        let both = line(&[flushes.clone(), writes]);
+        assert_eq!(both, "  4.10 MB/s     1,000 IOPS  p99 20.0 µs");
+        // A step without transfers has the flushes alone.
+        assert_eq!(line(&[flushes]), "     0 MB/s     1,000 IOPS  p99  900 µs");
     }
 }

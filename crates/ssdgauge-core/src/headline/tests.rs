@@ -377,10 +377,40 @@ fn the_score_of_a_stream_is_that_of_its_own_requests() {
         position: 2.0,
         stream,
         name: "one".into(),
+        direction: None,
     };
     let value = |stream| Headline::from_points(&score(stream), std::slice::from_ref(&both));
     assert_eq!((value(0).value, value(1).value), (Some(100.0), Some(200.0)));
     assert_eq!(value(0).interval, ConfidenceInterval::Undefined);
     assert_eq!(value(2).value, None);
     assert_eq!(value(1).points(&score(1), &[&both]), [0]);
+}
+
+#[test]
+fn the_score_of_a_direction_is_that_of_its_own_requests_with_its_interval() {
+    let rates: Vec<u64> = (0..60).map(|second| 300 + second % 7).collect();
+    let one = point(2.0, &rates);
+    let of = |direction| Score::OfDirection { metric: Metric::Iops, position: 2.0, direction };
+    for direction in Direction::ALL {
+        let score = of(direction);
+        let found = Headline::from_points(&score, std::slice::from_ref(&one));
+        let scope = Scope::from(direction);
+        assert_eq!(found.value, one.totals.value(Metric::Iops, scope), "{direction:?}");
+        let own = one.interval(Metric::Iops, scope);
+        let expected = found.value.map_or(ConfidenceInterval::Undefined, |_| own);
+        assert_eq!(found.interval, expected, "{direction:?}");
+    }
+    // One stream and one direction of it.
+    let mut both = one.clone();
+    both.streams = vec![Totals::default(), one.totals.clone()];
+    let score = |direction| Score::OfStream {
+        metric: Metric::Iops,
+        position: 2.0,
+        stream: 1,
+        name: "one".into(),
+        direction: Some(direction),
+    };
+    let value = |one| Headline::from_points(&score(one), std::slice::from_ref(&both)).value;
+    assert!(value(Direction::Read) > Some(0.0));
+    assert_ne!(value(Direction::Write), value(Direction::Read));
 }

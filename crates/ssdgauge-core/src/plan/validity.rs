@@ -5,7 +5,7 @@ use super::{Action, Plan, Replay, Rounds, Step, Test};
 use crate::block_sizes::BLOCK_SIZES;
 use crate::preparation::Preparation;
 use crate::pulse::LONGEST_PAUSE;
-use crate::search::Search;
+use crate::search::{Judged, Search};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Access, Rest, Stream, Until, Workload};
 
@@ -62,6 +62,14 @@ fn defect_of_search(search: &Search, test: &Test) -> Option<String> {
         return Some("its search prepares the drive by a phase that does not exist".into());
     }
     let limits = &search.limits;
+    let steps = test.phases[search.attempts].steps.iter();
+    let sends = |step: &Step| {
+        step.action.workload().is_some_and(|workload| limits.of.stream_of(workload).is_some())
+    };
+    // Plans that name no requests judge the reads of the first stream, also where there are none.
+    if limits.of != Judged::default() && !steps.clone().all(sends) {
+        return Some("its search judges requests that a load does not send".into());
+    }
     let is_slice = limits.slice >= Nanos::SECOND && limits.slice <= LONGEST;
     (!is_slice).then(|| format!("a slice of its search takes {}", limits.slice.about()))
 }
@@ -351,7 +359,7 @@ mod tests {
             probes,
             attempts,
             recondition,
-            limits: Limits { slice, above: Vec::new() },
+            limits: Limits { slice, above: Vec::new(), of: Default::default() },
             rule: SearchRule::FromOneState,
         };
         let with = |search: Search| defect(|plan| plan.tests[0].search = Some(search));

@@ -22,6 +22,8 @@ pub(super) struct StepSink<'a> {
     /// returns no errors.
     pub(super) failure: Option<RunFileError>,
     summary: SecondSummary,
+    /// Whether intervals of reads or writes have come, also empty ones.
+    has_transfers: bool,
     /// The latest temperature of the drive, in °C.
     temperature_c: Option<f64>,
     /// Duration of the recorded seconds.
@@ -55,6 +57,7 @@ impl<'a> StepSink<'a> {
             commit_every_ms,
             failure: None,
             summary: SecondSummary::default(),
+            has_transfers: false,
             temperature_c: None,
             elapsed: Nanos::ZERO,
             rounds: None,
@@ -98,6 +101,22 @@ impl<'a> StepSink<'a> {
         }
         let result = self.writer.interval(self.id, interval);
         self.keep_error(result);
+    }
+
+    /// Adds the requests of `interval` to the second that is shown. As in every number over all requests,
+    /// flushes and trims count only where the step has no reads and writes.
+    fn summarise(&mut self, interval: &Interval) {
+        let is_transfer = interval.direction.is_transfer();
+        let summary = &mut self.summary;
+        if is_transfer && !self.has_transfers {
+            self.has_transfers = true;
+            (summary.ios, summary.bytes, summary.lat_p99) = (0, Bytes(0), None);
+        }
+        if is_transfer == self.has_transfers {
+            summary.ios += interval.ios;
+            summary.bytes += Bytes(interval.bytes);
+            summary.lat_p99 = summary.lat_p99.max(interval.latency.percentile(0.99));
+        }
     }
 
     /// Shows the last complete second, and commits at intervals.
@@ -144,15 +163,12 @@ impl Sink for StepSink<'_> {
             self.summary = SecondSummary { second: interval.second, ..SecondSummary::default() };
             self.elapsed = Nanos::SECOND * u64::from(interval.second);
         }
-        let summary = &mut self.summary;
         // The first interval of a second adds its length; the others cover the same second.
-        if summary.length == Nanos::ZERO {
+        if self.summary.length == Nanos::ZERO {
             self.elapsed += interval.length;
         }
-        summary.ios += interval.ios;
-        summary.bytes += Bytes(interval.bytes);
-        summary.length = interval.length;
-        summary.lat_p99 = summary.lat_p99.max(interval.latency.percentile(0.99));
+        self.summary.length = interval.length;
+        self.summarise(interval);
     }
 
     fn reading(&mut self, reading: &Reading) {

@@ -1,12 +1,13 @@
-//! Verdict on a load by the worst slice of the reads of its first stream, the rule of Aerospike
-//! ACT: a load passes where in each slice fewer reads than the limit take longer than each latency.
+//! Verdict on a load by the worst slice of the requests that its search judges, the rule of Aerospike
+//! ACT: a load passes where in each slice fewer requests than the limit take longer than each latency.
 
 use super::By;
 use ssdgauge_core::rounded::number;
-use ssdgauge_core::search::{Limits, Search, SearchRule};
+use ssdgauge_core::search::{Judged, Limits, Search, SearchRule};
 use ssdgauge_core::{
-    Action, Direction, EndedBy, Finding, FindingKind, Histogram, Interval, Nanos, OpenLoop, PASSED,
-    PASSED_BY_SERVICE_LATENCY, Reading, Severity, Sink,
+    Action, Arrival, Direction, EndedBy, Finding, FindingKind, Histogram, Interval, Nanos,
+    OpenLoop, Operation, PASSED, PASSED_BY_SERVICE_LATENCY, Reading, Severity, Sink, Stream,
+    Workload,
 };
 
 /// The share of its requests that a stream may leave unsent at the end of a load that passes. In steps of
@@ -16,8 +17,8 @@ const MOST_UNSENT: f64 = 0.01;
 
 /// Returns why a stream of a step of length `elapsed` was not carried; `None` where it was.
 ///
-/// A latency from the submission does not contain the wait for it, and the limits are those of the reads of
-/// the first stream, so that no latency states it.
+/// A latency from the submission does not contain the wait for it, and the limits are those of one stream,
+/// so that no latency states it.
 fn not_carried(open_loop: &OpenLoop, elapsed: Nanos) -> Option<String> {
     let asked = open_loop.asked_per_second * elapsed.as_secs_f64();
     // One request is due at the very end.
@@ -29,14 +30,49 @@ fn not_carried(open_loop: &OpenLoop, elapsed: Nanos) -> Option<String> {
     })
 }
 
-/// Read latencies of a step by slice.
+/// The standard deviations by which the requests of a slice may exceed their mean: the variance of a
+/// Poisson count is its mean, and five of them are exceeded once in 3.5 million slices.
+const DEVIATIONS: f64 = 5.0;
+
+/// Returns the most requests of `stream` in the judged direction that a slice of so many seconds offers;
+/// `None` for a closed loop.
+fn offered(stream: &Stream, of: Judged, seconds: f64) -> Option<f64> {
+    let all = stream.arrival.per_second()? * seconds;
+    let all = match stream.arrival {
+        Arrival::Poisson { .. } => all + DEVIATIONS * all.sqrt(),
+        Arrival::Closed
+        | Arrival::Uniform { .. }
+        | Arrival::InPhase { .. }
+        | Arrival::Recorded { .. } => all,
+    };
+    let percent = match (stream.operation, of.direction) {
+        (Operation::Transfer, Direction::Read) => stream.read_percent,
+        (Operation::Transfer, Direction::Write) => 100 - stream.read_percent,
+        (Operation::Transfer | Operation::Flush | Operation::Trim, _) => 100,
+    };
+    // A share is exact over every 100 requests of a thread; of the last ones all may be in this direction.
+    let rest = match percent {
+        100 => 0.0,
+        _ => 100.0 * f64::from(stream.threads),
+    };
+    Some((all * f64::from(percent) / 100.0 + rest).min(all))
+}
+
+/// Latencies of the judged requests of a step by slice.
 #[derive(Debug)]
 pub(super) struct Slices {
     limits: Limits,
+    /// The judged requests in words.
+    requests: String,
+    /// Whether their stream has requests of other directions, which its service latencies contain.
+    is_mixed: bool,
     slices: Vec<Histogram>,
-    /// Reads above each latency in the current slice.
+    /// The index of the last slice of a step that has a limit of time.
+    last: usize,
+    /// Judged requests above each latency in the current slice.
     above: Vec<u64>,
-    /// Reads that a whole slice of this step offers; `None` where an attempt runs to its end anyway.
+    /// The most judged requests that a whole slice of this step offers; `None` where an attempt runs to
+    /// its end anyway.
     offered: Option<f64>,
     cannot_pass: bool,
 }
@@ -50,16 +86,23 @@ impl Slices {
             "a slice of {} holds no interval",
             limits.slice.about()
         );
-        let rate = action.workload().and_then(|workload| workload.streams.first());
-        let rate = rate.and_then(|stream| stream.arrival.per_second());
-        let time = action.until().and_then(|until| until.time).unwrap_or(limits.slice);
+        let no_load = Workload::no_load();
+        let workload = action.workload().unwrap_or(no_load);
+        let of = limits.of;
+        let stream = workload.streams.get(usize::from(of.stream));
+        let limit = action.until().and_then(|until| until.time);
+        let time = limit.unwrap_or(limits.slice);
         let slice = limits.slice.min(time).as_secs_f64();
         let offered = match search.rule {
             SearchRule::DownFromProbe => None,
-            SearchRule::FromOneState => rate.map(|rate| rate * slice),
+            SearchRule::FromOneState => stream.and_then(|stream| offered(stream, of, slice)),
         };
-        let above = vec![0; limits.above.len()];
-        Slices { limits, slices: Vec::new(), above, offered, cannot_pass: false }
+        let is_mixed = stream.is_some_and(|stream| stream.reads() && stream.writes());
+        let (requests, above) = (of.words(workload), vec![0; limits.above.len()]);
+        let slices = Vec::new();
+        let of_time = |time: Nanos| (time.0.div_ceil(limits.slice.0).max(1) - 1) as usize;
+        let last = limit.map_or(usize::MAX, of_time);
+        Slices { limits, requests, is_mixed, slices, last, above, offered, cannot_pass: false }
     }
 
     /// Returns whether a limit is exceeded whatever the rest of the slice brings.
@@ -70,10 +113,13 @@ impl Slices {
     /// Adds a second of one stream and direction; a second belongs to the slice of its start.
     pub(super) fn interval(&mut self, interval: &Interval) {
         let begin = Nanos::SECOND * u64::from(interval.second);
-        if interval.stream != 0 || interval.direction != Direction::Read {
+        let Judged { stream, direction } = self.limits.of;
+        if interval.stream != stream || interval.direction != direction {
             return;
         }
-        let slice = (begin.0 / self.limits.slice.0) as usize;
+        // What completes behind the end of the step belongs to its last slice: alone it would be one of the
+        // slowest requests only.
+        let slice = ((begin.0 / self.limits.slice.0) as usize).min(self.last);
         if self.slices.len() <= slice {
             self.slices.resize(slice + 1, Histogram::default());
             self.above.fill(0);
@@ -82,7 +128,7 @@ impl Slices {
         self.watch(&interval.latency);
     }
 
-    /// Counts the reads of a second above each latency.
+    /// Counts the requests of a second above each latency.
     fn watch(&mut self, latency: &Histogram) {
         let Some(offered) = self.offered else { return };
         for ((limit, percent), above) in self.limits.above.iter().zip(&mut self.above) {
@@ -96,8 +142,9 @@ impl Slices {
     /// of the worst slice, and a finding where it did not pass.
     ///
     /// The verdict counts latencies by the clock of the stream. A second one counts them from submission,
-    /// over the service times of the whole step, which are not divided into slices. `open_loops` are the
-    /// figures of the streams: a load that was not sent does not pass, whatever its latencies.
+    /// over the service times of the whole step, which are not divided into slices, and are given where
+    /// all requests of the stream are judged. `open_loops` are the figures of the streams: a load that was
+    /// not sent does not pass, whatever its latencies, and neither does one without a judged request.
     pub(super) fn judge(
         self,
         by: By,
@@ -125,9 +172,11 @@ impl Slices {
             | By::Done => open_loops.iter().find_map(|one| not_carried(one, at)),
         };
         let broken = self.limits.broken(&worst);
-        let passed = lag.is_none() && broken.is_none() && !self.cannot_pass;
+        let is_judged = self.slices.iter().any(|slice| slice.count() > 0);
+        let passed = is_judged && lag.is_none() && broken.is_none() && !self.cannot_pass;
         read(PASSED.into(), f64::from(u8::from(passed)));
-        if let Some(service) = open_loops.first().and_then(OpenLoop::service) {
+        let open_loop = open_loops.get(usize::from(self.limits.of.stream));
+        if let Some(service) = open_loop.filter(|_| !self.is_mixed).and_then(OpenLoop::service) {
             let shares = self.limits.worst(std::slice::from_ref(&service));
             for ((latency, _), share) in self.limits.above.iter().zip(&shares) {
                 read(format!("from_sending_above_{}_percent", latency.exact()), *share);
@@ -140,10 +189,14 @@ impl Slices {
             (Some(lag), _) => lag,
             (None, Some((latency, share))) => {
                 let (share, latency) = (number(share), latency.about());
-                format!("{share} % of the reads took longer than {latency} in the worst slice")
+                let requests = &self.requests;
+                format!("{share} % of the {requests} took longer than {latency} in the worst slice")
             }
             (None, None) if self.cannot_pass => {
-                "more reads exceeded a latency than a whole slice allows".to_owned()
+                format!("more {} exceeded a latency than a whole slice allows", self.requests)
+            }
+            (None, None) if !is_judged => {
+                format!("there were no {}, so that no latency was judged", self.requests)
             }
             (None, None) => return true,
         };

@@ -112,7 +112,7 @@ impl Binder<'_> {
             probes: attempts + 1,
             attempts,
             recondition: (0..attempts).collect(),
-            limits: Limits { slice, above: search.limits.above.clone() },
+            limits: Limits { slice, ..search.limits.clone() },
             rule: search::SearchRule::FromOneState,
         }
     }

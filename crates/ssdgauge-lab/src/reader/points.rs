@@ -52,6 +52,11 @@ impl Reader<'_> {
                 let varied = &point.streams[streams.varied];
                 self.check_block_size(varied.block_size, test.id.span())?;
                 self.check_depth(varied, &axes)?;
+                if let Some(axis) =
+                    axes.iter().find(|axis| ["block_size", "span"].contains(&axis.key))
+                {
+                    self.check_span(varied, axis.place.clone())?;
+                }
                 points.push(point);
             }
         }

@@ -1,10 +1,11 @@
 //! Rule of the headline of a test, checked against its points.
 
 use super::Reader;
+use super::searches::sends;
 use crate::error::SuiteError;
 use crate::schema::{self, Clock, Positions};
-use crate::suite::PointRule;
-use ssdgauge_core::{Arrival, Metric, Score};
+use crate::suite::{PointRule, StreamRule};
+use ssdgauge_core::{Arrival, Direction, Metric, Score};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -28,8 +29,8 @@ impl Reader<'_> {
         points: &[PointRule],
     ) -> Result<Score, SuiteError> {
         let keys = score.get_ref();
-        if let Some(name) = &keys.stream {
-            return self.score_of_stream(score, name, points);
+        if keys.stream.is_some() || keys.direction.is_some() {
+            return self.score_of_part(score, points);
         }
         let metric = keys.metric.as_ref().map(|metric| metric.0);
         let last = (keys.mean_of_last, keys.mean_over_sigma_of_last);
@@ -70,11 +71,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the rule that names one of several streams.
-    fn score_of_stream(
+    /// Reads the rule that names one of several streams, one direction, or both.
+    fn score_of_part(
         &self,
         score: &Spanned<schema::Score>,
-        name: &Spanned<String>,
         points: &[PointRule],
     ) -> Result<Score, SuiteError> {
         let keys = score.get_ref();
@@ -87,40 +87,88 @@ impl Reader<'_> {
         else {
             return Err(self.error(
                 score.span(),
-                "the score of a stream has one rule",
-                "write { metric = METRIC, at = VALUE, stream = \"NAME\" }",
+                "the score of a stream or a direction has one rule",
+                "write { metric = METRIC, at = VALUE, stream = \"NAME\" }, with direction = \"read\", \
+                 \"write\", \"flush\" or \"trim\" beside the stream or in its place",
             ));
         };
         self.check_positions(&[*position], score.span(), points)?;
+        let metric = metric.0;
         // The seconds of a step are kept for all of its streams together.
-        let is_of_seconds = matches!(metric.0, Metric::WorstSecondIops | Metric::LongestStallS);
-        if !metric.0.is_split() || is_of_seconds {
+        let is_of_seconds = matches!(metric, Metric::WorstSecondIops | Metric::LongestStallS);
+        if !metric.is_split() || (is_of_seconds && keys.stream.is_some()) {
+            let part = if keys.stream.is_some() { "streams" } else { "directions" };
             return Err(self.error(
                 score.span(),
-                format!("{} is not known for single streams", metric.0.key()),
+                format!("{} is not known for single {part}", metric.key()),
                 "use a rate or a latency, such as iops or lat_p99_us",
             ));
         }
         // Repetitions share a position and their streams.
         let here = points.iter().find(|point| point.position == *position);
-        let streams: Vec<&str> = here
-            .iter()
-            .flat_map(|point| &point.streams)
-            .map(|stream| stream.name.as_str())
-            .collect();
-        match streams.iter().position(|stream| *stream == name.get_ref()) {
-            Some(number) if streams.len() > 1 => Ok(Score::OfStream {
-                metric: metric.0,
-                position: *position,
-                stream: number as u16,
-                name: name.get_ref().clone(),
-            }),
-            Some(_) | None => Err(self.error(
-                name.span(),
-                format!("the point has no stream '{}' among several", name.get_ref()),
-                format!("its streams are: {}", streams.join(", ")),
-            )),
+        let streams = here.map_or(&[][..], |point| &point.streams);
+        let named = keys.stream.as_ref().map(|name| self.stream_at(name, streams)).transpose()?;
+        let direction = keys.direction.as_ref().map(|direction| *direction.get_ref());
+        let counted: Vec<&StreamRule> = match named {
+            Some(number) => streams.iter().skip(number).take(1).collect(),
+            None => streams.iter().collect(),
+        };
+        if let Some(place) = &keys.direction {
+            self.check_direction(place, &counted)?;
         }
+        let position = *position;
+        match (named, direction) {
+            (Some(number), direction) => {
+                let (stream, name) = (number as u16, streams[number].name.clone());
+                Ok(Score::OfStream { metric, position, stream, name, direction })
+            }
+            (None, Some(direction)) => Ok(Score::OfDirection { metric, position, direction }),
+            (None, None) => Err(self.not_one_rule(score.span())),
+        }
+    }
+
+    /// Returns the number of the stream called `name` among several.
+    fn stream_at(
+        &self,
+        name: &Spanned<String>,
+        streams: &[StreamRule],
+    ) -> Result<usize, SuiteError> {
+        match streams.iter().position(|stream| stream.name == *name.get_ref()) {
+            Some(number) if streams.len() > 1 => Ok(number),
+            Some(_) | None => {
+                let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
+                Err(self.error(
+                    name.span(),
+                    format!("the point has no stream '{}' among several", name.get_ref()),
+                    format!("its streams are: {}", names.join(", ")),
+                ))
+            }
+        }
+    }
+
+    /// Refuses a direction in which none of the `counted` streams sends requests.
+    fn check_direction(
+        &self,
+        direction: &Spanned<Direction>,
+        counted: &[&StreamRule],
+    ) -> Result<(), SuiteError> {
+        let is_sent = |one: Direction| counted.iter().any(|stream| sends(stream, one));
+        if is_sent(*direction.get_ref()) {
+            return Ok(());
+        }
+        let sent = Direction::ALL.into_iter().filter(|one| is_sent(*one));
+        let sent: Vec<&str> = sent.map(Direction::requests).collect();
+        let requests = direction.get_ref().requests();
+        let message = match counted {
+            [] => "the step has no requests".to_owned(),
+            [one] => format!("the stream '{}' sends no {requests}", one.name),
+            _ => format!("the streams send no {requests}"),
+        };
+        let hint = match sent.as_slice() {
+            [] => "name a step with a load".to_owned(),
+            sent => format!("name what is sent: {}", sent.join(", ")),
+        };
+        Err(self.error(direction.span(), message, hint))
     }
 
     fn not_one_rule(&self, place: Range<usize>) -> SuiteError {
@@ -130,7 +178,7 @@ impl Reader<'_> {
             "write one of { mean_of = METRIC }, { mean_of = METRIC, at = [1, 2, 4] }, \
              { best_of = METRIC }, { knee_of = METRIC }, { knee_of_load = METRIC }, \
              { metric = METRIC, at = VALUE }, { metric = METRIC, at = VALUE, stream = \"NAME\" }, \
-             { metric = METRIC, mean_of_last = \"400s\" }, \
+             { metric = METRIC, at = VALUE, direction = \"write\" }, { metric = METRIC, mean_of_last = \"400s\" }, \
              { metric = METRIC, mean_over_sigma_of_last = \"400s\" }, \
              { highest_borne = true }, { highest_borne = true, clock = \"sending\" }",
         )
@@ -222,8 +270,17 @@ impl Reader<'_> {
                     "add `search` to the test",
                 ))
             }
-            // Its position was checked when its stream was found.
+            Score::HighestPassingByServiceLatency if self.judges_a_mix(test, points) => {
+                Err(self.error(
+                    place,
+                    "the latencies from the submission are those of all requests of a stream, and the \
+                     search judges one direction of a stream that reads and writes",
+                    "remove clock = \"sending\", or give reads and writes a stream each",
+                ))
+            }
+            // Their position was checked when their requests were found.
             Score::OfStream { .. }
+            | Score::OfDirection { .. }
             | Score::MeanOf(_)
             | Score::BestOf(_)
             | Score::HighestPassing
@@ -250,5 +307,16 @@ impl Reader<'_> {
             }
             None => Ok(()),
         }
+    }
+
+    /// Returns whether the search of `test` judges a stream that reads and writes.
+    fn judges_a_mix(&self, test: &schema::Test, points: &[PointRule]) -> bool {
+        let named = test.search.as_ref().and_then(|search| search.get_ref().stream.as_ref());
+        let judged = |point: &PointRule| {
+            let name = named.map(Spanned::get_ref);
+            let stream = point.streams.iter().find(|one| name.is_none_or(|name| one.name == *name));
+            stream.is_some_and(|one| sends(one, Direction::Read) && sends(one, Direction::Write))
+        };
+        points.iter().any(judged)
     }
 }

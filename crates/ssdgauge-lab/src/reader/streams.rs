@@ -152,7 +152,7 @@ impl Reader<'_> {
             None if swept("read_percent") => 100,
             None => return Err(missing("read_percent")),
         };
-        self.check_block_size(block_size, place)?;
+        self.check_block_size(block_size, place.clone())?;
         let arrival = self.arrival(stream, swept("per_second"))?;
         self.check_open_loop_keys(keys, arrival)?;
         self.check_flushes(keys, read_percent, arrival)?;
@@ -182,6 +182,9 @@ impl Reader<'_> {
             clock: keys.clock.as_ref().map_or(LatencyClock::Due, |clock| *clock.get_ref()),
         };
         self.check_gaps(keys, &rule, swept("block_size"))?;
+        if !swept("block_size") && !swept("span") {
+            self.check_span(&rule, place)?;
+        }
         Ok(rule)
     }
 

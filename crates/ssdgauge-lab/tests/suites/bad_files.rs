@@ -189,6 +189,30 @@ fn an_error_has_the_line_and_a_remedy() {
 }
 
 #[test]
+fn a_span_that_requests_do_not_fill_is_refused_with_the_next_shorter_one() {
+    let stream = |keys: &str| format!("stream = {{ read_percent = 0, {keys} }}\n{END}");
+    let random = |size: &str, span: &str| {
+        stream(&format!("access = \"random\", block_size = {size}, span = \"{span}\""))
+    };
+    for (size, span) in [("\"128KiB\"", "64GB"), ("\"19MiB\"", "100GB"), ("\"4KiB\"", "4KiB")] {
+        suite(&random(size, span)).unwrap();
+    }
+    check(&random("\"1MiB\"", "100KiB"), 9, &["1MiB do not fit", "span = \"1MiB\""]);
+    check(&random("\"64KiB\"", "100KiB"), 9, &["the last 36KiB", "span = \"64KiB\""]);
+    let several = "{ \"4KiB\" = 50, \"48KiB\" = 50 }";
+    check(&random(several, "100KiB"), 9, &["48KiB leave out the last 4KiB", "span = \"96KiB\""]);
+    let gaps =
+        "access = \"sequential\", block_size = \"4KiB\", stride = \"64KiB\", span = \"100KiB\"";
+    suite(&stream(gaps)).unwrap();
+    let trims =
+        "operation = \"trim\", access = \"random\", block_size = \"1MiB\", span = \"1.5MiB\"";
+    check(&format!("stream = {{ {trims} }}\n{END}"), 9, &["the last 512KiB"]);
+    let swept = "stream = { access = \"random\", read_percent = 0, span = \"1MiB\" }\n\
+                 sweep = { block_size = [\"512KiB\", \"768KiB\"] }\n";
+    check(&format!("{swept}{END}"), 10, &["768KiB leave out the last 256KiB"]);
+}
+
+#[test]
 fn steps_and_streams_cannot_be_mixed_with_other_forms() {
     let listed = "steps = [{ label = \"a\", stream = { access = \"random\", block_size = \"4k\", \
                   read_percent = 0 }, until = { time = \"5s\" } }]\n";

@@ -131,3 +131,78 @@ fn a_listed_step_has_one_stream_or_several() {
     assert_eq!(places, [("alone", 1.0, 1), ("disturbed #1", 2.0, 2), ("disturbed #2", 2.0, 2)]);
     assert!(points[1].point.totals.value(Metric::Iops, Scope::Write).unwrap() > 0.0);
 }
+
+/// A step in which reads, commits and trims run beside each other, with a score of each part.
+const PARTS: &str = r#"
+    prepare = [{ fill = "sequential" }]
+    steps = [{ label = "all", streams = [
+        { name = "tenant", access = "random", block_size = "4KiB", read_percent = 30, queue_depth = 4 },
+        { name = "log", access = "sequential", block_size = "8KiB", read_percent = 0, flush_every = 1 },
+        { name = "cleaner", operation = "trim", access = "random", block_size = "64KiB", per_second = 50.0 },
+    ], until = { time = "20s" } }]
+"#;
+
+#[test]
+fn a_score_counts_one_stream_and_one_direction() {
+    let parts = suite(&format!(
+        r#"{PARTS}
+        score = {{ metric = "lat_p99_us", at = 1, stream = "log", direction = "flush" }}
+        also = [
+            {{ metric = "iops", at = 1, stream = "tenant", direction = "read" }},
+            {{ metric = "iops", at = 1, stream = "tenant", direction = "write" }},
+            {{ metric = "throughput_mb_s", at = 1, direction = "write" }},
+            {{ metric = "lat_mean_us", at = 1, direction = "trim" }},
+            {{ metric = "iops", at = 1, stream = "log" }},
+        ]
+        "#
+    ));
+    let mut rig = rig("tiny");
+    let plan = plan(&parts, rig.drive(), &Options::default()).unwrap();
+    let run = carried_out(&plan, &mut rig);
+    let test = &run.tests[0];
+    let point = &test.points[0].point;
+    let of = |stream: usize, metric, scope| point.streams[stream].value(metric, scope).unwrap();
+    let also: Vec<f64> = test.also.iter().map(|headline| headline.value.unwrap()).collect();
+    assert_eq!(test.headline.value, Some(of(1, Metric::LatP99Us, Scope::Flush)));
+    assert_eq!(also[0], of(0, Metric::Iops, Scope::Read));
+    assert_eq!(also[1], of(0, Metric::Iops, Scope::Write));
+    let share = also[0] / (also[0] + also[1]);
+    assert!((share - 0.3).abs() < 0.001, "{share}");
+    let whole = |metric, scope| point.totals.value(metric, scope).unwrap();
+    assert_eq!(also[2], whole(Metric::ThroughputMbS, Scope::Write));
+    assert_eq!(also[3], whole(Metric::LatMeanUs, Scope::Trim));
+    assert_eq!(also[4], of(1, Metric::Iops, Scope::Write));
+    // A direction of all streams has the interval of its seconds, one of a stream has none.
+    assert!(test.also[2].interval.ends().is_some() && test.headline.interval.ends().is_none());
+    let json = ssdgauge_report::json(std::slice::from_ref(&run));
+    let said = json["runs"][0]["tests"][0].to_string();
+    for rule in ["flushes of the stream log", "reads of the stream tenant", "trims of the point"] {
+        assert!(said.contains(rule), "no rule: {rule}");
+    }
+}
+
+#[test]
+fn a_score_of_a_direction_that_is_not_sent_is_refused() {
+    let head = "[suite]\nid = \"own\"\nrevision = 1\ntitle = \"Own\"\n[[test]]\nid = \"t\"\n\
+                revision = 1\ntitle = \"T\"\n";
+    let check = |score: &str, words: &[&str]| {
+        let error = Suite::parse("own.toml", &format!("{head}{PARTS}score = {score}\n"));
+        let error = error.map(|_| ()).expect_err(score);
+        let said = format!("{error} {}", error.hint);
+        for word in words {
+            assert!(said.contains(word), "'{word}' is not in: {said}");
+        }
+    };
+    check(
+        "{ metric = \"iops\", at = 1, stream = \"cleaner\", direction = \"read\" }",
+        &["'cleaner' sends no reads", "trims"],
+    );
+    check(
+        "{ metric = \"iops\", at = 1, stream = \"tenant\", direction = \"flush\" }",
+        &["'tenant' sends no flushes", "reads, writes"],
+    );
+    check("{ metric = \"power_w\", at = 1, direction = \"read\" }", &["single directions"]);
+    check("{ mean_of = \"iops\", direction = \"read\" }", &["one rule", "at = VALUE"]);
+    check("{ metric = \"iops\", at = 1, direction = \"discard\" }", &["discard", "trim"]);
+    check("{ metric = \"iops\", at = 4, direction = \"read\" }", &["no point has the position 4"]);
+}

@@ -1,4 +1,4 @@
-//! The loads that a search tried in full length, with the shares of slow reads that decided: the
+//! The loads that a search tried in full length, with the shares of slow requests that decided: the
 //! table that Aerospike ACT prints.
 
 use crate::model::{PointRun, TestRun};
@@ -11,9 +11,11 @@ pub(crate) struct TriedLoad {
     pub(crate) load: f64,
     /// Whether it passed.
     pub(crate) passed: bool,
+    /// The requests that were judged, in words.
+    pub(crate) requests: String,
     /// The duration of the attempt; a load that cannot pass ends early.
     pub(crate) elapsed: Nanos,
-    /// Each latency with the share of reads above it in the worst slice, and the share that a
+    /// Each latency with the share of judged requests above it in the worst slice, and the share that a
     /// passing load stays below, in percent.
     pub(crate) above: Vec<(Nanos, Option<f64>, f64)>,
 }
@@ -30,6 +32,7 @@ pub(crate) fn tried_loads(test: &TestRun) -> Vec<TriedLoad> {
         TriedLoad {
             load: point.point.position,
             passed: totals.reading(PASSED).is_some_and(|value| value > 0.5),
+            requests: search.limits.of.words(&point.workload),
             elapsed: totals.elapsed,
             above: above.collect(),
         }

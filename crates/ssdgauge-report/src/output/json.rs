@@ -249,6 +249,7 @@ fn tried_load(load: &TriedLoad) -> Value {
     json!({
         "load": load.load,
         "passed": load.passed,
+        "requests": sanitize::prose(&load.requests),
         "elapsed_ns": load.elapsed.0,
         "above": load.above.iter().map(above).collect::<Vec<_>>(),
     })

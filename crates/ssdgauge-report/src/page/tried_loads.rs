@@ -1,21 +1,22 @@
-//! The table of the loads that a search tried: shares of slow reads, as Aerospike ACT prints them.
+//! The table of the loads that a search tried: shares of slow requests, as Aerospike ACT prints them.
 
 use crate::analysis::group::{Group, Member};
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::statements::capital;
 use crate::analysis::tried_loads::{TriedLoad, tried_loads};
 use crate::page::kit::stack;
-use crate::text::number;
+use crate::text::{number, sanitize};
 use maud::{Markup, html};
 use ssdgauge_core::{Metric, Nanos};
 
 /// Returns the table of `group`; nothing where its test has no search.
 pub(super) fn table(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     let tried = |member: &Member<'_>| tried_loads(member.test);
-    let limits =
-        group.members.iter().map(tried).find_map(|loads| Some(loads.first()?.above.clone()));
-    let Some(limits) = limits else { return html! {} };
+    let any = group.members.iter().map(tried).find_map(|loads| loads.first().cloned());
+    let Some(TriedLoad { requests, above: limits, .. }) = any else { return html! {} };
+    let requests = capital(&sanitize::prose(&requests));
     let above = |(latency, _, allowed): &(Nanos, Option<f64>, f64)| {
-        format!("Reads above {} (limit {} %)", latency.about(), number::text(*allowed))
+        format!("{requests} above {} (limit {} %)", latency.about(), number::text(*allowed))
     };
     let mut heads = vec!["Drive".to_owned(), "Load".to_owned()];
     heads.extend(limits.iter().map(above));

@@ -33,19 +33,26 @@ pub(crate) struct Side {
 }
 
 impl Second {
-    /// Returns the throughput of reads and writes, in MB/s.
+    /// Returns the sides that a number over all requests counts: reads and writes, or where there are
+    /// neither, flushes and trims.
+    fn counted(&self) -> impl Iterator<Item = &Side> {
+        let has_transfers = self.sides.iter().any(|side| side.direction.is_transfer());
+        self.sides.iter().filter(move |side| side.direction.is_transfer() == has_transfers)
+    }
+
+    /// Returns the throughput in MB/s.
     pub(crate) fn mb_s(&self) -> f64 {
-        self.sides.iter().map(|side| side.mb_s(self.length)).sum()
+        self.counted().map(|side| side.mb_s(self.length)).sum()
     }
 
     /// Returns the completed requests for each second.
     pub(crate) fn iops(&self) -> f64 {
-        self.sides.iter().map(|side| side.iops(self.length)).sum()
+        self.counted().map(|side| side.iops(self.length)).sum()
     }
 
-    /// Returns the 99th percentile of latency in microseconds: the highest of its directions.
+    /// Returns the 99th percentile of latency in microseconds: the highest of the counted directions.
     pub(crate) fn p99_us(&self) -> Option<f64> {
-        self.sides.iter().filter_map(|side| side.lat_p99_us).reduce(f64::max)
+        self.counted().filter_map(|side| side.lat_p99_us).reduce(f64::max)
     }
 }
 
@@ -209,5 +216,18 @@ mod tests {
         let empty = assembler.end().unwrap();
         assert_eq!((empty.number, empty.iops(), empty.p99_us()), (1, 0.0, None));
         assert_eq!(assembler.end(), None);
+    }
+
+    #[test]
+    fn flushes_beside_writes_are_no_requests_of_a_second() {
+        let mut assembler = Assembler::default();
+        let (step, many) = (StepId(7), vec![100_000; 200]);
+        let slow = vec![900_000; 200];
+        assert_eq!(assembler.interval(step, &interval(0, 0, Direction::Write, &many)), None);
+        assert_eq!(assembler.interval(step, &interval(0, 0, Direction::Flush, &slow)), None);
+        let second = assembler.interval(step, &interval(1, 0, Direction::Flush, &slow)).unwrap();
+        assert_eq!(second.iops(), 200.0);
+        assert!(second.p99_us().unwrap() < 101.0, "{:?}", second.p99_us());
+        assert_eq!(assembler.end().unwrap().iops(), 200.0);
     }
 }

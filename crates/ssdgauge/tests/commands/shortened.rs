@@ -316,9 +316,14 @@ fn query(test: &str, score: &Value) -> String {
             fill("worst_second at", metric, &keys["position"].to_string(), "")
         }
         "at" => fill("metric at", metric, &keys["position"].to_string(), ""),
-        "of-stream" => {
-            let of = fill("metric at of a stream", metric, &keys["position"].to_string(), "");
-            of.replace("NUMBER", &keys["stream"].to_string())
+        "of-stream" | "of-direction" => {
+            let rule = match keys["direction"].is_null() {
+                true => "metric at of a stream",
+                false => "metric at of a direction",
+            };
+            let of = fill(rule, metric, &keys["position"].to_string(), "");
+            let direction = keys["direction"].as_str().unwrap_or_default();
+            of.replace("NUMBER", &keys["stream"].to_string()).replace("DIRECTION", direction)
         }
         "knee" => fill("knee_of", metric, "", ""),
         "knee-of-load" => fill("knee_of_load", metric, "", ""),

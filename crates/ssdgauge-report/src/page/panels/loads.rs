@@ -6,7 +6,7 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::tried_loads::tried_loads;
 use crate::page::kit::mark::{class, name, name_column};
 use crate::page::kit::rows::{MarkRow, RowMark, RowMarkKind, rows};
-use crate::text::number;
+use crate::text::{number, sanitize};
 use maud::{Markup, html};
 
 /// Returns the rows of the loads beside the reasons.
@@ -17,6 +17,8 @@ pub(super) fn panel(group: &Group<'_>, drives: &ReportDrives) -> Markup {
     let all: Vec<MarkRow> = members.iter().map(|member| row(member, drives)).collect();
     let names: Vec<&str> =
         members.iter().map(|member| drives.short(drives.drive_of(member.index))).collect();
+    let any = members.iter().find_map(|member| tried_loads(member.test).into_iter().next());
+    let requests = any.map_or("requests".to_owned(), |load| sanitize::prose(&load.requests));
     html! {
         div.duo.w85 {
             div {
@@ -27,7 +29,7 @@ pub(super) fn panel(group: &Group<'_>, drives: &ReportDrives) -> Markup {
                 (rows(&all, drives, |value| format!("{}×", number::short(value))))
             }
             div {
-                p.cap { "Next load that failed: share of the reads over a limit, in the worst slice" }
+                p.cap { "Next load that failed: share of the " (requests) " over a limit, in the worst slice" }
                 ul.bars style=(name_column(&names)) {
                     @for member in &members {
                         @let drive = drives.drive_of(member.index);

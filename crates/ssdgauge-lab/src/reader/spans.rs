@@ -1,0 +1,55 @@
+//! The requests that fit into the span of a stream.
+
+use super::Reader;
+use crate::error::SuiteError;
+use crate::suite::{Extent, StreamRule};
+use ssdgauge_core::{Bytes, Operation};
+use std::ops::Range;
+
+/// The divisor of a span that gives the most that requests may leave out at its end: 1 %. Chosen: 64 GB and
+/// requests of 128 KiB leave out some KiB, which change no result.
+const LEFT_OUT: u64 = 100;
+
+impl Reader<'_> {
+    /// Refuses a span in bytes that is shorter than a request, or of whose end whole requests leave out
+    /// more than 1 %. Requests with a stride leave out most of their span as asked.
+    pub(super) fn check_span(
+        &self,
+        rule: &StreamRule,
+        place: Range<usize>,
+    ) -> Result<(), SuiteError> {
+        let (Extent::Size(span), true) = (rule.span, rule.operation != Operation::Flush) else {
+            return Ok(());
+        };
+        let sizes = rule.sizes.lengths().into_iter().map(|length| Bytes(u64::from(length)));
+        let sizes: Vec<Bytes> = match rule.sizes.is_single() {
+            true => vec![rule.block_size],
+            false => sizes.collect(),
+        };
+        for size in sizes {
+            let rest = Bytes(span.0 % size.0.max(1));
+            let (message, whole) = match span < size {
+                true => {
+                    let (size, span) = (size.exact(), span.exact());
+                    (format!("requests of {size} do not fit into a span of {span}"), size)
+                }
+                false if rule.stride.is_none() && rest.0 > span.0 / LEFT_OUT => (
+                    format!(
+                        "requests of {} leave out the last {} of a span of {}",
+                        size.exact(),
+                        rest.exact(),
+                        span.exact()
+                    ),
+                    Bytes(span.0 - rest.0).exact(),
+                ),
+                false => continue,
+            };
+            let hint = format!(
+                "use a span of whole requests, such as span = \"{whole}\", or other requests; at most 1 % of \
+                 a span is left out without a message"
+            );
+            return Err(self.error(place, message, hint));
+        }
+        Ok(())
+    }
+}
