@@ -386,6 +386,14 @@ impl Histogram {
         self.occupied().map(|(bucket, n)| (edges_of(bucket).1, n))
     }
 
+    /// Returns the occupied buckets by their numbers in ascending order, where they are stored so.
+    pub(super) fn sparse_counts(&self) -> Option<&[(u32, u64)]> {
+        match &self.counts {
+            Counts::Sparse(counts) => Some(counts),
+            Counts::Dense(_) => None,
+        }
+    }
+
     /// Returns each occupied bucket with its number and its count, in ascending order.
     pub(super) fn occupied(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let range = self.range();

@@ -36,10 +36,18 @@ impl Occupied {
 
 impl From<&Histogram> for SparseHistogram {
     fn from(histogram: &Histogram) -> SparseHistogram {
-        let occupied = histogram.occupied().map(|(bucket, n)| Occupied::new(bucket as u64, n));
-        let mut counts: Vec<Occupied> = occupied.collect();
-        // Each of the thousands of histograms of a step is kept.
-        counts.shrink_to_fit();
+        let occupied = |(bucket, n): (u32, u64)| Occupied::new(u64::from(bucket), n);
+        let counts = match histogram.sparse_counts() {
+            // Its length is known, so the memory is allocated once.
+            Some(counts) => counts.iter().copied().map(occupied).collect(),
+            None => {
+                let dense = histogram.occupied().map(|(bucket, n)| (bucket as u32, n));
+                let mut counts: Vec<Occupied> = dense.map(occupied).collect();
+                // Each of the thousands of histograms of a step is kept.
+                counts.shrink_to_fit();
+                counts
+            }
+        };
         SparseHistogram::new(counts, histogram.overflow())
     }
 }
