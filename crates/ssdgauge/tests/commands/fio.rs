@@ -25,16 +25,13 @@ fn throughput_agrees_with_fio_within_five_percent_on_one_throttled_device() {
     let Some(throttle) = Throttle::new(&device, RATE) else { return };
     let suite = SUITE.replace("DEPTH", &DEPTH.to_string());
     std::fs::write(bench.path("read.toml"), suite).unwrap();
-    // In turn, three times, and the median of each: one delay by other programs has no effect.
+    // In turn, three times, and the best of each: other programs can delay requests, and the throttle admits no more.
     let mut pairs: [Vec<f64>; 2] = Default::default();
     for turn in 0..3 {
         pairs[0].push(ours(&bench, &device, &throttle, turn));
         pairs[1].push(theirs(bench.folder.path(), &device, &throttle));
     }
-    let [ours, theirs] = pairs.map(|mut values| {
-        values.sort_by(f64::total_cmp);
-        values[1]
-    });
+    let [ours, theirs] = pairs.map(|values| values.into_iter().fold(0.0, f64::max));
     println!("ssdgauge {ours:.1} IOPS, fio {theirs:.1} IOPS, truth {RATE}");
     assert!((ours / theirs - 1.0).abs() < 0.05, "ssdgauge {ours}, fio {theirs}");
     assert!((ours / RATE as f64 - 1.0).abs() < 0.05, "ssdgauge {ours}, truth {RATE}");
