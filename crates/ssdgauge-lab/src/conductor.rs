@@ -15,9 +15,11 @@ mod sink;
 mod slices;
 mod turns;
 mod verification;
+mod watcher;
 mod written_data;
 
 pub use resuming::{ended, resume};
+pub use watcher::{SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
 
 use act::{By, Done, act};
 use remaining::{TriedLoads, places};
@@ -27,8 +29,7 @@ use slices::Slices;
 use ssdgauge_core::rounded::count;
 use ssdgauge_core::search::Attempt;
 use ssdgauge_core::{
-    Bytes, EndedBy, Finding, FindingKind, Interval, Nanos, Phase, Plan, Reading, RecordedRequests,
-    Replay as TraceReplay, Rig, RigError, Severity, Step, Test, Totals, Verified,
+    EndedBy, Finding, FindingKind, Nanos, Plan, Rig, RigError, Severity, Step, Test, Totals,
 };
 use ssdgauge_runfile::{
     FindingRecord, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
@@ -36,114 +37,6 @@ use ssdgauge_runfile::{
 use std::collections::BTreeMap;
 use thiserror::Error;
 use turns::Numbers;
-
-/// The surroundings of a run: time of day, stop requests and progress display.
-///
-/// The lab has no clock and no signals; the binary implements them here.
-pub trait Watcher {
-    /// Returns the time of day in milliseconds since 1970 (UTC).
-    fn unix_ms(&mut self) -> i64;
-
-    /// Returns whether a stop of the run is requested.
-    fn stop(&mut self) -> bool;
-
-    /// Returns the requests of a trace, from the first on, for each step that replays it.
-    ///
-    /// # Errors
-    /// The cause in words; the default has no traces.
-    fn recorded_requests(&mut self, _: &TraceReplay) -> Result<Box<dyn RecordedRequests>, String> {
-        Err("the run has no trace".into())
-    }
-
-    /// Called at the start of each step.
-    fn step_began(&mut self, test: &Test, phase: &Phase, step: &Step);
-
-    /// Called with each complete second of a step.
-    fn second_ended(&mut self, summary: &SecondSummary);
-
-    /// Called before each pause behind a step.
-    fn pause_began(&mut self, duration: Nanos);
-
-    /// Called with each finding.
-    fn finding_recorded(&mut self, finding: &Finding);
-
-    /// Called while the file system of the run file is full: waits a moment and returns whether to
-    /// check again; false ends the run. The default does not wait.
-    fn wait_for_room(&mut self) -> bool {
-        false
-    }
-
-    /// Called while another process reads the run file, so that a commit cannot end: waits a moment
-    /// and returns whether to try again; false ends the run. The default does not wait.
-    fn wait_for_reader(&mut self) -> bool {
-        false
-    }
-
-    /// Returns the interval between commits within a step: a kill loses at most the samples of this
-    /// time, and a reader of the run file is behind by at most this time. The default is
-    /// [`SHARED_COMMIT_INTERVAL`].
-    fn commit_interval(&self) -> Nanos {
-        SHARED_COMMIT_INTERVAL
-    }
-
-    /// Called after each turn of a run that ends when the intervals between its repetitions are
-    /// narrow, with the widest of them in words. The default shows nothing.
-    fn turn_ended(&mut self, _text: &str) {}
-
-    /// Called before the recorded steps of a run on a virtual drive are repeated, with their number.
-    /// The default shows nothing.
-    fn replay_began(&mut self, _steps: usize) {}
-
-    /// Called when a recorded step was repeated with equal samples. The default shows nothing.
-    fn step_replayed(&mut self, _test: &Test, _step: &Step) {}
-
-    /// Called several times a second while everything that the run wrote is verified, with the bytes
-    /// that were read and their total. The default shows nothing.
-    fn verifying(&mut self, _read: Bytes, _total: Bytes) {}
-
-    /// Called at the end of a verification. The default shows nothing.
-    fn verification_ended(&mut self, _verified: &Verified) {}
-
-    /// Called with each second of each stream and direction in a step that is carried out. The default does
-    /// nothing with it.
-    fn interval_recorded(&mut self, _step: StepId, _interval: &Interval) {}
-
-    /// Called with each reading of a step that is carried out. The default does nothing with it.
-    fn reading_recorded(&mut self, _step: StepId, _reading: &Reading) {}
-
-    /// Called at the end of each step that is finished.
-    fn step_ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
-
-    /// Called at the end of a step that a stop request ended; it is repeated by a resumed run. The default
-    /// shows nothing.
-    fn step_interrupted(&mut self, _test: &Test, _step: &Step, _elapsed: Nanos) {}
-}
-
-/// The interval between commits within a step where the run file may lie on the drive under test: each
-/// commit costs several syncs, which must not disturb the measured drive. Chosen.
-pub const SHARED_COMMIT_INTERVAL: Nanos = Nanos::from_secs(10);
-
-/// The same where the run file lies on another drive. Chosen: a reader of a running test is never
-/// further behind than two seconds.
-pub const SEPARATE_COMMIT_INTERVAL: Nanos = Nanos::from_secs(2);
-
-/// One second of a step, all streams together: its reads and writes, or where the step has neither, its
-/// flushes and trims.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SecondSummary {
-    /// Number of the second in its step, from 0.
-    pub second: u32,
-    /// Completed requests.
-    pub ios: u64,
-    /// Their bytes.
-    pub bytes: Bytes,
-    /// Length of the interval: a second, or less at the end of a step.
-    pub length: Nanos,
-    /// 99th percentile of latency in nanoseconds: the highest of the counted streams and directions.
-    pub lat_p99: Option<u64>,
-    /// The latest temperature of the drive in this step, in °C.
-    pub temperature_c: Option<f64>,
-}
 
 /// Regular end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

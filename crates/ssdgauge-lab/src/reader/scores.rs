@@ -107,10 +107,11 @@ impl Reader<'_> {
         // Repetitions share a position and their streams.
         let here = points.iter().find(|point| point.position == *position);
         let streams = here.map_or(&[][..], |point| &point.streams);
-        let named = keys.stream.as_ref().map(|name| self.stream_at(name, streams)).transpose()?;
+        let named =
+            keys.stream.as_ref().map(|name| self.stream_called(name, streams)).transpose()?;
         let direction = keys.direction.as_ref().map(|direction| *direction.get_ref());
         let counted: Vec<&StreamRule> = match named {
-            Some(number) => streams.iter().skip(number).take(1).collect(),
+            Some(number) => streams.iter().skip(usize::from(number)).take(1).collect(),
             None => streams.iter().collect(),
         };
         if let Some(place) = &keys.direction {
@@ -119,8 +120,8 @@ impl Reader<'_> {
         let position = *position;
         match (named, direction) {
             (Some(number), direction) => {
-                let (stream, name) = (number as u16, streams[number].name.clone());
-                Ok(Score::OfStream { metric, position, stream, name, direction })
+                let name = streams[usize::from(number)].name.clone();
+                Ok(Score::OfStream { metric, position, stream: number, name, direction })
             }
             (None, Some(direction)) => Ok(Score::OfDirection { metric, position, direction }),
             (None, None) => Err(self.not_one_rule(score.span())),
@@ -128,22 +129,21 @@ impl Reader<'_> {
     }
 
     /// Returns the number of the stream called `name` among several.
-    fn stream_at(
+    pub(super) fn stream_called(
         &self,
         name: &Spanned<String>,
         streams: &[StreamRule],
-    ) -> Result<usize, SuiteError> {
-        match streams.iter().position(|stream| stream.name == *name.get_ref()) {
-            Some(number) if streams.len() > 1 => Ok(number),
-            Some(_) | None => {
-                let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
-                Err(self.error(
-                    name.span(),
-                    format!("the point has no stream '{}' among several", name.get_ref()),
-                    format!("its streams are: {}", names.join(", ")),
-                ))
-            }
+    ) -> Result<u16, SuiteError> {
+        if let [_] = streams {
+            let hint = "remove `stream`: all requests are those of the one stream";
+            return Err(self.error(name.span(), "the step has one stream, without a name", hint));
         }
+        let position = streams.iter().position(|stream| stream.name == *name.get_ref());
+        position.map(|number| number as u16).ok_or_else(|| {
+            let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
+            let message = format!("no stream has the name '{}'", name.get_ref());
+            self.error(name.span(), message, format!("the streams are: {}", names.join(", ")))
+        })
     }
 
     /// Refuses a direction in which none of the `counted` streams sends requests.

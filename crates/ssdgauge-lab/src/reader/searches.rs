@@ -59,7 +59,9 @@ impl Reader<'_> {
             judged.direction = *direction.get_ref();
         }
         if let Some(name) = &keys.stream {
-            judged.stream = self.stream_called(name, points)?;
+            // The points of a search differ in their load alone.
+            let streams = points.first().map_or(&[][..], |point| &point.streams);
+            judged.stream = self.stream_called(name, streams)?;
         }
         for point in points {
             let Some(stream) = point.streams.get(usize::from(judged.stream)) else { continue };
@@ -71,29 +73,6 @@ impl Reader<'_> {
             return Err(self.sends_none(place.unwrap_or(search.span()), point, stream, judged));
         }
         Ok(judged)
-    }
-
-    /// Returns the number of the stream called `name`.
-    fn stream_called(
-        &self,
-        name: &Spanned<String>,
-        points: &[PointRule],
-    ) -> Result<u16, SuiteError> {
-        // The points of a search differ in their load alone.
-        let streams = points.first().map_or(&[][..], |point| &point.streams);
-        if let [_] = streams {
-            let hint = "remove `stream`: a search of one stream judges its requests";
-            return Err(self.error(name.span(), "the test has one stream, without a name", hint));
-        }
-        match streams.iter().position(|stream| stream.name == *name.get_ref()) {
-            Some(number) => Ok(number as u16),
-            None => {
-                let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
-                let hint = format!("the streams are: {}", names.join(", "));
-                let message = format!("no stream has the name '{}'", name.get_ref());
-                Err(self.error(name.span(), message, hint))
-            }
-        }
     }
 
     fn sends_none(

@@ -358,7 +358,10 @@ fn the_score_of_a_stream_names_one_of_several_and_a_flush_at_the_end_follows_wri
     let scored = |score: &str| format!("{two}score = {score}\n");
     suite(&scored("{ metric = \"lat_p99_us\", at = 4, stream = \"a\" }")).unwrap();
     let wrong = |score: &str, words: &[&str]| check(&scored(score), 15, words);
-    wrong("{ metric = \"iops\", at = 4, stream = \"c\" }", &["no stream 'c'", "are: a, b"]);
+    wrong(
+        "{ metric = \"iops\", at = 4, stream = \"c\" }",
+        &["no stream has the name 'c'", "are: a, b"],
+    );
     wrong("{ metric = \"iops\", at = 2, stream = \"a\" }", &["no point has the position 2"]);
     wrong("{ metric = \"power_w\", at = 4, stream = \"a\" }", &["power_w is not known"]);
     wrong("{ metric = \"worst_second_iops\", at = 4, stream = \"a\" }", &["single streams"]);
@@ -366,7 +369,7 @@ fn the_score_of_a_stream_names_one_of_several_and_a_flush_at_the_end_follows_wri
     let alone = "score = { metric = \"iops\", at = 70, stream = \"main\" }\n";
     let alone =
         format!("{STREAM}sweep = {{ read_percent = [70] }}\nuntil = {{ time = \"5s\" }}\n{alone}");
-    check(&alone, 12, &["among several"]);
+    check(&alone, 12, &["one stream", "remove `stream`"]);
     let reads = STREAM.replace("read_percent = 70", "read_percent = 100, flush_at_end = true");
     check(&format!("{reads}{END}"), 9, &["only reads", "remove it"]);
 }

@@ -88,6 +88,16 @@ pub(crate) struct Axis {
     pub(crate) scale: Scale,
 }
 
+impl Axis {
+    /// Returns what stands beside the axis in a picture.
+    pub(crate) fn drawn_label(&self) -> &str {
+        match self.scale {
+            Scale::Microseconds => self.label.strip_suffix(", µs").unwrap_or(&self.label),
+            Scale::Linear | Scale::Onward | Scale::Log2 | Scale::Log10 | Scale::Tail => &self.label,
+        }
+    }
+}
+
 /// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
@@ -99,6 +109,8 @@ pub(crate) enum Scale {
     Log2,
     /// By powers of ten.
     Log10,
+    /// Microseconds by powers of ten: each tick has its unit, the label of the axis has `, µs` for tables alone.
+    Microseconds,
     /// Percentiles by the share beyond them: 0, 90, 99, 99.9 and so on at equal distances.
     Tail,
 }

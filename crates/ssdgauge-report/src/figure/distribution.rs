@@ -129,7 +129,7 @@ fn chart(
         )],
         drawing: Drawing::Lines {
             x: Axis { label: "Percentile, %".to_owned(), scale: Scale::Tail },
-            y: Axis { label: "Latency, µs".to_owned(), scale: Scale::Log10 },
+            y: Axis { label: "Latency, µs".to_owned(), scale: Scale::Microseconds },
             right: None,
             lines,
             boundaries: Vec::new(),

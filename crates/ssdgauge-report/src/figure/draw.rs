@@ -27,6 +27,8 @@ pub(crate) use theme::{PALETTE_DARK, PALETTE_LIGHT};
 
 /// The height of a line of the title.
 const TITLE_ROW: f64 = 20.0;
+/// The least height of a picture with a line below it: the line then has 8 % of the height at most.
+const LEAST_HEIGHT: f64 = 216.0;
 
 /// The title and origin of a picture outside a page.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,7 +59,10 @@ pub(crate) fn scene(chart: &Chart, frame: &Frame, dimensions: &Dimensions) -> Sc
     let top = head_height(frame);
     let foot = foot_height(frame);
     let mut scene = match &chart.drawing {
-        Drawing::Bars { unit, bars } => bars::scene(unit, bars, dimensions, (top, foot)),
+        Drawing::Bars { unit, bars } => {
+            let least = if frame.source.is_empty() { 0.0 } else { LEAST_HEIGHT };
+            bars::scene(unit, bars, dimensions, (top, foot), least)
+        }
         Drawing::Lines { x, y, right, lines, boundaries, marks } => {
             let right = right.as_ref();
             let plot = Plot { x, y, right, lines, boundaries, marks, dimensions };
@@ -72,7 +77,7 @@ pub(crate) fn scene(chart: &Chart, frame: &Frame, dimensions: &Dimensions) -> Sc
         scene.add(text(16.0, y, &line, 16, TextAnchor::Start, theme::TEXT.to_owned()).bold());
     }
     if !frame.source.is_empty() {
-        let y = scene.height - foot + 20.0;
+        let y = scene.height - 6.0;
         let line = cut(&frame.source, dimensions.width - 32.0, SMALL);
         scene.add(text(16.0, y, &line, SMALL, TextAnchor::Start, theme::MUTED.to_owned()).plain());
     }

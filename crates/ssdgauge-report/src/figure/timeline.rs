@@ -213,10 +213,12 @@ pub(super) fn latency_chart(group: &Group<'_>, drives: &ReportDrives) -> Option<
     let values = || lines.iter().flat_map(|line| &line.stretches).flatten().map(|point| point.1);
     let least = values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
     let most = values().fold(0.0, f64::max);
-    let scale = if most > WIDE * least { Scale::Log10 } else { Scale::Linear };
+    let scale = if most > WIDE * least { Scale::Microseconds } else { Scale::Linear };
     let axis = match scale {
-        Scale::Log10 => "The axis is logarithmic and does not start at zero.",
-        Scale::Linear | Scale::Onward | Scale::Log2 | Scale::Tail => "The axis starts at zero.",
+        Scale::Microseconds => "The axis is logarithmic and does not start at zero.",
+        Scale::Linear | Scale::Onward | Scale::Log2 | Scale::Log10 | Scale::Tail => {
+            "The axis starts at zero."
+        }
     };
     let what = if alone { "latency" } else { "99th percentile of latency" };
     chart(

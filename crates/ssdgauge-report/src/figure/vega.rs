@@ -100,7 +100,9 @@ fn axis(field: &str, axis: &Axis) -> Value {
         Scale::Onward => (json!({ "type": "linear", "zero": false }), axis.label.clone()),
         Scale::Linear => (json!({ "type": "linear", "zero": true }), axis.label.clone()),
         Scale::Log2 => (json!({ "type": "log", "base": 2 }), axis.label.clone()),
-        Scale::Log10 => (json!({ "type": "log", "base": 10 }), axis.label.clone()),
+        Scale::Log10 | Scale::Microseconds => {
+            (json!({ "type": "log", "base": 10 }), axis.label.clone())
+        }
         Scale::Tail => (
             json!({ "type": "log", "base": 10, "reverse": true }),
             format!("Share of requests beyond ({})", axis.label),

@@ -126,7 +126,7 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
             }
         }
         @if let Some(small) = small.filter(|_| !is_for_work) {
-            "It completes " b { (number::text(small.value)) } " small reads a second, one at a time. "
+            "The drive completes " b { (number::text(small.value)) } " small reads a second, one at a time. "
         }
     }
 }

@@ -17,15 +17,20 @@ const NAME: f64 = 22.0;
 const PART_ROW: f64 = 19.0;
 const PART_THICK: f64 = 12.0;
 
-/// Returns the scene of `bars`; above and below them (`top`, `foot`) stays free.
+/// Returns the scene of `bars`, at least `least` high; above and below them (`top`, `foot`) stays free.
 pub(super) fn scene(
     unit: &str,
     bars: &[Bar],
     dimensions: &Dimensions,
     (top, foot): (f64, f64),
+    least: f64,
 ) -> Scene {
     let rows: f64 = bars.iter().map(row).sum();
-    let height = top + rows.max(ROW) + foot;
+    let together = top + rows.max(ROW) + foot;
+    let height = together.max(least);
+    // Few bars stand further apart.
+    let is_named = |bar: &&Bar| !bar.label.is_empty();
+    let apart = (height - together) / bars.iter().filter(is_named).count().max(1) as f64;
     let mut scene = Scene::new(dimensions.width, height);
     let end = |bar: &Bar| {
         let value = bar.value.as_ref().copied().unwrap_or(0.0);
@@ -37,11 +42,12 @@ pub(super) fn scene(
     let room = (dimensions.width - 2.0 * LEFT - values - 16.0).max(90.0);
     let scale = if most > 0.0 { room / most } else { 0.0 };
     let has_highlight = bars.iter().any(|bar| bar.highlighted);
-    let mut y = top;
+    let mut y = top - apart / 2.0;
     let names: Vec<String> = bars.iter().map(name).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let names = cut_names(&names, dimensions.width - 2.0 * LEFT, TEXT);
     for (number, (bar, name)) in bars.iter().zip(&names).enumerate() {
+        y += if bar.label.is_empty() { 0.0 } else { apart };
         let order = bars[..number].iter().rev().take_while(|other| !other.part.is_empty()).count();
         draw(
             &mut scene,
@@ -55,7 +61,7 @@ pub(super) fn scene(
         x1: LEFT,
         y1: top,
         x2: LEFT,
-        y2: y.max(top + ROW),
+        y2: height - foot,
         stroke: Color::from(theme::AXIS.to_owned()),
         stroke_width: 1.0,
         stroke_dasharray: None,

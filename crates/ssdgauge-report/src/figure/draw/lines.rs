@@ -162,7 +162,7 @@ fn titles(scene: &mut Scene, plot: &Plot<'_>, area: &Area) {
     let words = &plot.x.label;
     scene.add(text(middle, below, words, TEXT, TextAnchor::Middle, theme::TEXT.to_owned()).plain());
     let side = area.top + area.height / 2.0;
-    let words = &plot.y.label;
+    let words = plot.y.drawn_label();
     scene.add(text(15.0, side, words, TEXT, TextAnchor::Middle, theme::TEXT.to_owned()).turned());
 }
 

@@ -22,7 +22,7 @@ pub(super) fn place(scale: Scale, value: f64) -> Option<f64> {
     let at = match scale {
         Scale::Linear | Scale::Onward => value,
         Scale::Log2 => value.log2(),
-        Scale::Log10 => value.log10(),
+        Scale::Log10 | Scale::Microseconds => value.log10(),
         Scale::Tail => -(1.0 - value).log10(),
     };
     at.is_finite().then_some(at)
@@ -34,6 +34,7 @@ pub(super) fn words(scale: Scale, at: f64) -> String {
         Scale::Linear | Scale::Onward => number::tick(at),
         Scale::Log2 => binary(at.exp2()),
         Scale::Log10 => number::tick(10f64.powf(at)),
+        Scale::Microseconds => number::latency_tick(10f64.powf(at)),
         Scale::Tail => match at.round() as i64 {
             0 => "0".to_owned(),
             1 => "90".to_owned(),
@@ -89,7 +90,7 @@ pub(super) fn range(
                 step,
             }
         }
-        Scale::Log10 => {
+        Scale::Log10 | Scale::Microseconds => {
             let (low, high) = (low.floor(), high.ceil());
             let high = if high > low { high } else { low + 1.0 };
             Range { low, high, step: ((high - low) / 8.0).ceil().max(1.0) }
@@ -138,6 +139,9 @@ mod tests {
         assert_eq!(words(Scale::Log2, 5.0), "32");
         assert_eq!(words(Scale::Log10, 3.0), "1,000");
         assert_eq!(words(Scale::Log10, 0.0), "1");
+        let said: Vec<String> = (0..=7).map(|n| words(Scale::Microseconds, f64::from(n))).collect();
+        let said = said.join(" ").replace('\u{a0}', " ");
+        assert_eq!(said, "1 µs 10 µs 100 µs 1 ms 10 ms 100 ms 1 s 10 s");
         assert_eq!(words(Scale::Linear, 2.5), "2.5");
         assert_eq!(words(Scale::Linear, 120_000.0), "120,000");
         let said: Vec<String> = (0..=7).map(|n| words(Scale::Linear, f64::from(n) * 2.5)).collect();
