@@ -151,10 +151,8 @@ pub(crate) struct Stream {
     pub(crate) data: Option<Data>,
     pub(crate) per_second: Option<Spanned<f64>>,
     pub(crate) arrival: Option<Spanned<ArrivalKind>>,
-    #[serde(default)]
-    pub(crate) sync: bool,
-    #[serde(default)]
-    pub(crate) fua: bool,
+    pub(crate) sync: Option<Spanned<bool>>,
+    pub(crate) fua: Option<Spanned<bool>>,
     pub(crate) flush_every: Option<Spanned<Count>>,
     pub(crate) flush_at_end: Option<Spanned<bool>>,
     pub(crate) in_flight_at_most: Option<Spanned<Count>>,

@@ -155,7 +155,8 @@ impl Reader<'_> {
         self.check_block_size(block_size, place.clone())?;
         let arrival = self.arrival(stream, swept("per_second"))?;
         self.check_open_loop_keys(keys, arrival)?;
-        self.check_flushes(keys, read_percent, arrival)?;
+        let only_reads = read_percent == 100 && !swept("read_percent");
+        self.check_durability(keys, only_reads, arrival)?;
         let (stride, think_time, pulse) = gaps(keys);
         let rule = StreamRule {
             name: keys.name.as_ref().map_or_else(|| "main".to_owned(), |name| name.0.clone()),
@@ -175,9 +176,9 @@ impl Reader<'_> {
             arrival,
             data: keys.data.unwrap_or(Data::Incompressible),
             // The kernel has one flag for both: a write that completes when it is durable.
-            sync: keys.sync || keys.fua,
+            sync: is_set(&keys.sync) || is_set(&keys.fua),
             flush_every: keys.flush_every.as_ref().map(|count| count.get_ref().0),
-            flush_at_end: keys.flush_at_end.as_ref().is_some_and(|flush| *flush.get_ref()),
+            flush_at_end: is_set(&keys.flush_at_end),
             in_flight_at_most: keys.in_flight_at_most.as_ref().map(|count| count.get_ref().0),
             clock: keys.clock.as_ref().map_or(LatencyClock::Due, |clock| *clock.get_ref()),
         };
@@ -201,8 +202,8 @@ impl Reader<'_> {
         let given = [
             ("read_percent", keys.read_percent.is_some(), true),
             ("data", keys.data.is_some(), true),
-            ("sync", keys.sync, true),
-            ("fua", keys.fua, true),
+            ("sync", is_set(&keys.sync), true),
+            ("fua", is_set(&keys.fua), true),
             ("flush_every", keys.flush_every.is_some(), true),
             ("flush_at_end", keys.flush_at_end.is_some(), true),
             ("access", keys.access.is_some(), is_flush),
@@ -272,16 +273,26 @@ impl Reader<'_> {
         }
     }
 
-    /// Refuses flushes behind the writes of a stream that has none, or that does not wait for them.
-    fn check_flushes(
+    /// Refuses durable writes and flushes behind writes of a stream that has none, and flushes of one that does
+    /// not wait for them.
+    fn check_durability(
         &self,
         keys: &schema::Stream,
-        read_percent: u8,
+        only_reads: bool,
         arrival: Arrival,
     ) -> Result<(), SuiteError> {
+        for (key, value) in [("sync", &keys.sync), ("fua", &keys.fua)] {
+            if let Some(place) = value
+                && *place.get_ref()
+                && only_reads
+            {
+                let message = format!("{key} makes writes durable, and the stream only reads");
+                return Err(self.error(place.span(), message, "remove it"));
+            }
+        }
         if let Some(flush) = &keys.flush_at_end
             && *flush.get_ref()
-            && read_percent == 100
+            && only_reads
         {
             return Err(self.error(
                 flush.span(),
@@ -290,16 +301,15 @@ impl Reader<'_> {
             ));
         }
         let Some(every) = &keys.flush_every else { return Ok(()) };
-        let is_open = arrival.per_second().is_some();
-        let (message, hint) = match (is_open, read_percent) {
-            (true, _) => (
+        let (message, hint) = match (arrival.per_second(), only_reads) {
+            (Some(_), _) => (
                 "flush_every belongs to a closed loop",
                 "remove the rate; a second stream of operation = \"flush\" may have one",
             ),
-            (false, 100) => {
+            (None, true) => {
                 ("no flush follows the writes of a stream that only reads", "remove it")
             }
-            (false, _) => return Ok(()),
+            (None, false) => return Ok(()),
         };
         Err(self.error(every.span(), message, hint))
     }
@@ -392,4 +402,9 @@ impl Reader<'_> {
             )),
         }
     }
+}
+
+/// Returns whether a key is given and true.
+fn is_set(key: &Option<Spanned<bool>>) -> bool {
+    key.as_ref().is_some_and(|key| *key.get_ref())
 }

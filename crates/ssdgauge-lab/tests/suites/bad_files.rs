@@ -370,6 +370,11 @@ fn the_score_of_a_stream_names_one_of_several_and_a_flush_at_the_end_follows_wri
     let alone =
         format!("{STREAM}sweep = {{ read_percent = [70] }}\nuntil = {{ time = \"5s\" }}\n{alone}");
     check(&alone, 12, &["one stream", "remove `stream`"]);
-    let reads = STREAM.replace("read_percent = 70", "read_percent = 100, flush_at_end = true");
-    check(&format!("{reads}{END}"), 9, &["only reads", "remove it"]);
+    for key in ["flush_at_end = true", "flush_every = 1", "fua = true", "sync = true"] {
+        let reads = STREAM.replace("read_percent = 70", &format!("read_percent = 100, {key}"));
+        check(&format!("{reads}{END}"), 9, &["only reads", "remove it"]);
+        // Of a sweep over the share of reads only some steps have no writes.
+        let swept = STREAM.replace("read_percent = 70", key);
+        suite(&format!("{swept}sweep = {{ read_percent = [0, 100] }}\n{END}")).unwrap();
+    }
 }

@@ -323,6 +323,9 @@ fn expectation(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> String 
     let cost = ssdgauge_lab::estimate(plan, drive.capacity, &rates_from(options, drive));
     let time = cost.time.expected.about();
     match cost.written.expected {
+        Bytes(0) if plan.is_destructive() => {
+            format!("expected: {time}, nothing written, data deallocated")
+        }
         Bytes(0) => format!("expected: {time}, nothing written"),
         written => {
             let most = cost.written.at_most.about();
