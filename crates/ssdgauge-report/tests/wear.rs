@@ -134,6 +134,19 @@ fn what_is_not_stated_has_its_reason_and_a_model_has_no_endurance() {
     let reset = run(vec![host(0, 1e12), host(12, 1e9)], Some("9000000000000"));
     assert_eq!(reason(&reset), "the counter of the drive decreased");
     assert_eq!(reason(&run(vec![host(0, 1e12), host(12, 2e12)], None)), "the rating is not stated");
+    // Without a counter the cost is what was sent: fills and the measured writes.
+    let uncounted = run(Vec::new(), Some("1000000000000"));
+    let written: u64 = uncounted
+        .tests
+        .iter()
+        .flat_map(|test| &test.points)
+        .map(|point| point.point.totals.directions[1].bytes)
+        .sum();
+    let endurance = json(std::slice::from_ref(&uncounted))["runs"][0]["endurance"].clone();
+    let sent = endurance["run_sent_bytes"].as_u64().unwrap();
+    assert!(written > 0 && sent >= written, "{sent} sent, {written} in measured steps");
+    assert_eq!(endurance["run_host_bytes"], Value::Null);
+    assert!(terminal_summary(&uncounted, 100, false).contains("by the count of ssdgauge"));
     let nothing = run(Vec::new(), None);
     assert_eq!(json(&[nothing])["runs"][0]["endurance"], Value::Null);
     let recipe = Recipe {

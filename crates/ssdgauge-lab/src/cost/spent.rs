@@ -1,6 +1,6 @@
 //! What a run took: the figures that an estimate is compared with.
 
-use ssdgauge_core::{Bytes, Direction, Nanos, Preparation};
+use ssdgauge_core::{Bytes, Nanos};
 use ssdgauge_runfile::{RunFile, RunFileError};
 
 /// Time and bytes of a test of a run.
@@ -31,13 +31,7 @@ pub fn spent(run: &RunFile) -> Result<Vec<Spent>, RunFileError> {
         let place = record.place;
         let step = &plan.tests[place.test].phases[place.phase].steps[place.step];
         let elapsed = record.elapsed.unwrap_or_default();
-        let mut written = step.action.preparation().map_or(Bytes(0), Preparation::writes);
-        // The bytes of a fill are in its report and not in intervals.
-        run.sums(record.id, |interval| {
-            if interval.direction == Direction::Write {
-                written += Bytes(interval.bytes);
-            }
-        })?;
+        let written = run.written(&record)?;
         let time = elapsed + step.rest.after(elapsed);
         sums[place.test] = sums[place.test].plus(Spent { time, written });
     }

@@ -126,7 +126,12 @@ impl Endurance {
                 let media = media(self.wear.media_in_run);
                 format!("{} by hosts, {media}{}", about(cost), share(cost))
             }
-            None => NOT_STATED.to_owned(),
+            None => match self.wear.sent.map(|bytes| bytes.0 as f64) {
+                Some(sent) => {
+                    format!("{} sent, by the count of ssdgauge{}", about(sent), share(sent))
+                }
+                None => NOT_STATED.to_owned(),
+            },
         };
         let years = match (self.years(), self.wear.host) {
             (Ok(years), Some(host)) => {
@@ -161,7 +166,7 @@ impl Endurance {
 /// Returns the endurance of the drive of `run` as JSON; `null` for what is not stated.
 pub(crate) fn json(run: &Run) -> Value {
     let Some(found) = endurance(run, None) else { return Value::Null };
-    let Wear { used_percent, host, media, media_in_run, .. } = found.wear;
+    let Wear { used_percent, host, sent, media, media_in_run, .. } = found.wear;
     json!({
         "rated_bytes": found.rating.bytes(),
         "rated_source": found.rating.source(),
@@ -169,6 +174,7 @@ pub(crate) fn json(run: &Run) -> Value {
         "host_written_bytes": host.map(|host| host.last),
         "media_written_bytes": media,
         "run_host_bytes": found.cost(),
+        "run_sent_bytes": sent.map(|bytes| bytes.0),
         "run_media_bytes": media_in_run,
         "run_elapsed_s": host.map(|host| host.elapsed.as_secs_f64()),
         "years_at_this_load": found.years().ok(),

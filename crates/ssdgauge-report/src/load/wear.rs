@@ -44,6 +44,13 @@ pub(crate) fn read(file: &RunFile, steps: &[StepRecord]) -> Result<Wear, ReportE
             }
         }
     })?;
+    if wear.host.is_none() && wear.rated.is_some() {
+        let mut sent = Bytes(0);
+        for record in steps {
+            sent += file.written(record)?;
+        }
+        wear.sent = Some(sent);
+    }
     Ok(wear)
 }
 

@@ -11,6 +11,8 @@ pub struct Wear {
     pub used_percent: Option<f64>,
     /// What hosts wrote to the drive.
     pub host: Option<LifeCounter>,
+    /// The bytes that the run wrote by its own count, where the drive has no counter of hosts.
+    pub sent: Option<Bytes>,
     /// The last count of bytes that the drive has written to its media.
     pub media: Option<f64>,
     /// The bytes written to the media in all steps of the run; `None` where no step counted them.

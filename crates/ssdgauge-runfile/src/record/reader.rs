@@ -15,7 +15,9 @@ use ranges::{Range, Ranges};
 use row::Row;
 use rusqlite::Connection;
 use ssdgauge_core::search::{self, Attempt, Next};
-use ssdgauge_core::{DriveInfo, FindingKind, Interval, Nanos, PASSED, Reading};
+use ssdgauge_core::{
+    Bytes, Direction, DriveInfo, FindingKind, Interval, Nanos, PASSED, Preparation, Reading,
+};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -119,6 +121,24 @@ impl RunFile {
     /// [`RunFileError::Damaged`] where a record fails its check.
     pub fn sums(&self, step: StepId, take: impl FnMut(Interval)) -> Result<(), RunFileError> {
         self.read_intervals(step, false, take)
+    }
+
+    /// Returns the bytes that `record` wrote, those of a preparation included.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a record fails its check.
+    pub fn written(&self, record: &StepRecord) -> Result<Bytes, RunFileError> {
+        let place = record.place;
+        let step = &self.head().plan.tests[place.test].phases[place.phase].steps[place.step];
+        // The bytes of a fill are in its report and not in intervals.
+        let mut written = step.action.preparation().map_or(Bytes(0), Preparation::writes);
+        self.sums(record.id, |interval| {
+            if interval.direction == Direction::Write {
+                written += Bytes(interval.bytes);
+            }
+        })?;
+        Ok(written)
     }
 
     fn read_intervals(
