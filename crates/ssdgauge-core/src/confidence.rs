@@ -152,7 +152,12 @@ impl From<MeanInterval> for ConfidenceInterval {
         match interval {
             MeanInterval::Found(found) => ConfidenceInterval::WithinRun(WithinRun {
                 mean: found.mean,
-                low: found.mean - found.half,
+                // What is never below zero has no interval that is.
+                low: if found.mean < 0.0 {
+                    found.mean - found.half
+                } else {
+                    (found.mean - found.half).max(0.0)
+                },
                 high: found.mean + found.half,
                 cut: found.cut,
                 n: found.n,

@@ -101,6 +101,16 @@ pub enum PlanError {
         /// The target.
         target: String,
     },
+    /// The second request of a stream with a stride would lie beyond its span.
+    #[error("{what} has a stride of {} in a span of {}: all requests would read or write one block", stride.about(), span.about())]
+    LongStride {
+        /// The test, or the preparation.
+        what: String,
+        /// The stride.
+        stride: Bytes,
+        /// The span.
+        span: Bytes,
+    },
     /// A stream has more zones than blocks.
     #[error("{what} has the stream '{stream}' with {zones} zones, and fewer blocks in {}", span.about())]
     FewBlocks {

@@ -141,6 +141,12 @@ impl Drive {
         self.end_command(self.ftl.durable_at(processed).max(processed))
     }
 
+    /// Returns how long a flush takes that is submitted at `now` to the idle drive, without submitting it.
+    pub(crate) fn flush_time(&self, now: SimTime) -> SimTime {
+        let processed = now + self.host_interface.time_of_command();
+        self.ftl.durable_at(processed).max(processed) - now
+    }
+
     /// Submits a trim of `bytes` from `offset` on at `now`, which deallocates the whole pages in it and
     /// takes `time`; returns when it is completed.
     pub(crate) fn trim(&mut self, now: SimTime, offset: u64, bytes: u64, time: SimTime) -> SimTime {

@@ -133,6 +133,12 @@ impl HostInterface {
         ProcessedCommand { at, link_free, transfer, delay: timing.delay[direction.side()] }
     }
 
+    /// Returns the time that a command without data takes on an idle interface.
+    pub(crate) fn time_of_command(&self) -> SimTime {
+        let side = Direction::Write.side();
+        self.timing.command[side] + self.timing.delay[side]
+    }
+
     /// Returns when the drive accepts a command submitted at `now`.
     #[inline]
     pub(crate) fn admit(&mut self, now: SimTime) -> SimTime {

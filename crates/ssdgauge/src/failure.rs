@@ -186,6 +186,9 @@ impl From<PlanError> for Failure {
                 FailureKind::Usage,
                 "give the stream a longer span, smaller requests or fewer zones".into(),
             ),
+            PlanError::LongStride { .. } => {
+                (FailureKind::Usage, "use a stride below the span, or a longer span".into())
+            }
             PlanError::NoTrim { .. } => (
                 FailureKind::Refused,
                 "nothing was written; test a drive with TRIM or deallocate (lsblk -D shows it), or leave \

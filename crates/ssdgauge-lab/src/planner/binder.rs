@@ -192,6 +192,9 @@ impl Binder<'_> {
             }
         };
         let misaligned = rule.stride.filter(|one| !one.0.is_multiple_of(drive.logical_block.0));
+        if let Some(stride) = rule.stride.filter(|stride| *stride >= span) {
+            return Err(PlanError::LongStride { what: what.to_owned(), stride, span });
+        }
         if let Some(stride) = misaligned {
             return Err(PlanError::Misaligned {
                 what: format!("{what}, with a stride of {},", stride.as_block()),

@@ -96,13 +96,16 @@ impl Place {
     }
 }
 
+/// Values that differ by less are equal: the resolution of a histogram.
+const RESOLUTION: f64 = 0.001;
+
 impl Bands {
     /// Returns the band of the load of `figure`; `None` where too few drives have it.
     pub(crate) fn band(&self, figure: &Figure) -> Option<Band> {
         let (low, high) = *self.by_load.get(&figure.load)?;
         let place = match figure.value {
-            value if value < low => Place::Below,
-            value if value > high => Place::Above,
+            value if value < low * (1.0 - RESOLUTION) => Place::Below,
+            value if value > high * (1.0 + RESOLUTION) => Place::Above,
             _ => Place::Within,
         };
         Some(Band { low, high, place })

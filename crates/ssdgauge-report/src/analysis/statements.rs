@@ -67,7 +67,10 @@ pub(crate) fn headline(
         [] if answer.columns.iter().all(|column| column.ranked().len() < 2) => {
             format!("No test has values of two {}", drives.noun())
         }
-        [] => format!("No lead beyond the noise among {} {}", in_letters(count), drives.noun()),
+        [] if answer.columns.iter().all(Column::is_flat) => {
+            format!("No lead beyond the noise among {} {}", in_letters(count), drives.noun())
+        }
+        [] => format!("No single one of {} {} leads", in_letters(count), drives.noun()),
         [(drive, columns)] => {
             format!("{} leads in {}", drives.short(*drive), listed(&titles(columns)))
         }

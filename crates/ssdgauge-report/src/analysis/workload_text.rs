@@ -191,8 +191,7 @@ pub(crate) struct Load {
 
 /// Returns the requests of the steps that the score of `test` counts.
 pub(crate) fn load(test: &Test) -> Load {
-    let position = test.score.position();
-    let is_scored = |step: &&Step| position.is_none_or(|position| step.position == position);
+    let is_scored = |step: &&Step| test.score.needs(step.position);
     let workloads =
         measured_steps(test).filter(is_scored).filter_map(|step| step.action.workload());
     let streams: Vec<&Stream> = workloads.flat_map(|workload| &workload.streams).collect();

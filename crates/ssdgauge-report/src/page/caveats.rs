@@ -67,6 +67,10 @@ fn item(line: &Line<'_>, drives: &ReportDrives) -> Markup {
                 b { (finding_words::title(kind)) } ". "
                 @match finding_words::meaning(kind) {
                     Some(meaning) if line.n > 1 => { (meaning) }
+                    None if line.n > 1 => {
+                        "For example: " (crate::analysis::statements::uncapitalised(&sentence(&line.first.text)))
+                        (advice(line.first))
+                    }
                     Some(_) | None => { (sentence(&line.first.text)) (advice(line.first)) }
                 }
                 " " small { (count(line.n)) }

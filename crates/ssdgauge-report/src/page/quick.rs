@@ -119,6 +119,9 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
                         b { (number::text(last)) " MB/s" }
                         " within a burst; longer ones were not measured. "
                     }
+                    None if quick_look::sequential_writes(run).is_empty() => {
+                        "Large writes were not measured. "
+                    }
                     None => {
                         "The writes of this run show no end of a cache; longer ones were not measured. "
                     }

@@ -152,5 +152,8 @@ impl Load {
         (in_flight.direction, in_flight.failed) = (request.direction, faults.fails(request, 0));
         self.queue.push(end - self.begin, slot);
         self.note(slot, 0);
+        if let Some(log) = &mut self.log {
+            log.submitted(slot, request);
+        }
     }
 }

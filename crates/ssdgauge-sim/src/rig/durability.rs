@@ -27,7 +27,7 @@ impl VirtualRig {
             let what = format!("cannot flush {}", self.info.target);
             return Err(RigError::System { what, cause: "the drive failed the command".into() });
         }
-        let elapsed = Nanos(self.drive.ftl.durable_at(self.now) - self.now);
+        let elapsed = Nanos(self.drive.flush_time(self.now));
         Ok(Flush { sent: 1, elapsed, device: Some("virtual".into()), counted: Some(1) })
     }
 

@@ -329,7 +329,7 @@ impl Load {
                 record.bytes += u64::from(self.lengths[completion.slot]);
             }
             if let Some(log) = &mut self.log {
-                log.completed(thread.stream, completion.slot, latency, completion.at);
+                log.completed(request.thread, completion.slot, latency, completion.at);
             }
         }
         if thread.schedule.is_some() {

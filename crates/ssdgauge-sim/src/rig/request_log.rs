@@ -37,29 +37,31 @@ impl RequestLog {
     pub(crate) fn begin(&mut self, workload: &Workload) -> LoadLog {
         self.load += 1;
         let text = serde_json::to_string(workload).expect("workloads always serialise");
-        let frame = |kind, stream: u16, block_size| Frame {
+        let frame = |kind, stream: u16, thread: u16, block_size| Frame {
             kind,
             load: self.load,
             stream,
-            thread: stream,
+            thread,
             block_size,
             base: 0,
             lost: 0,
             count: 0,
         };
-        let streams = workload.streams.iter().zip(0..).map(|(stream, number)| StreamLog {
-            frame: frame(FrameKind::Records, number, stream.block_size.0 as u32),
+        let streams = workload.streams.iter().zip(0..);
+        let threads = streams.flat_map(|numbered| vec![numbered; numbered.0.threads as usize]);
+        let threads = threads.zip(0..).map(|((stream, number), thread)| ThreadLog {
+            frame: frame(FrameKind::Records, number, thread, stream.block_size.0 as u32),
             sizes: stream.sizes.lengths(),
             records: Vec::new(),
         });
         let mut log = LoadLog {
             output: self.output.clone(),
-            end: frame(FrameKind::End, 0, 0),
-            streams: streams.collect(),
+            end: frame(FrameKind::End, 0, 0, 0),
+            threads: threads.collect(),
             in_flight: Vec::new(),
             failure: None,
         };
-        let head = Frame { count: text.len() as u32, ..frame(FrameKind::Load, 0, 0) };
+        let head = Frame { count: text.len() as u32, ..frame(FrameKind::Load, 0, 0, 0) };
         log.write(&[&head.pack(), text.as_bytes()].concat());
         log
     }
@@ -69,16 +71,16 @@ impl RequestLog {
 pub(crate) struct LoadLog {
     output: Arc<Mutex<Box<dyn Write + Send>>>,
     end: Frame,
-    streams: Vec<StreamLog>,
+    threads: Vec<ThreadLog>,
     /// The requests in flight, by their slots.
     in_flight: Vec<Request>,
     failure: Option<io::Error>,
 }
 
-/// The records of one stream that are not written yet.
-struct StreamLog {
+/// The records of one thread that are not written yet.
+struct ThreadLog {
     frame: Frame,
-    /// The lengths of requests, where the stream has several.
+    /// The lengths of requests, where its stream has several.
     sizes: Vec<u32>,
     records: Vec<[u64; 2]>,
 }
@@ -93,30 +95,30 @@ impl LoadLog {
         self.in_flight[slot] = request;
     }
 
-    /// Logs the request in `slot`, of stream number `stream`, which completed `end` nanoseconds after the
-    /// start of the load.
+    /// Logs the request in `slot`, of thread number `thread` of the load, which completed `end` nanoseconds
+    /// after the start of the load.
     #[cold]
-    pub(crate) fn completed(&mut self, stream: u16, slot: usize, latency: u64, end: u64) {
-        self.record(stream, self.in_flight[slot], latency, end);
+    pub(crate) fn completed(&mut self, thread: u32, slot: usize, latency: u64, end: u64) {
+        self.record(thread as usize, self.in_flight[slot], latency, end);
     }
 
-    fn record(&mut self, stream: u16, request: Request, latency: u64, end: u64) {
-        let log = &mut self.streams[usize::from(stream)];
+    fn record(&mut self, thread: usize, request: Request, latency: u64, end: u64) {
+        let log = &mut self.threads[thread];
         if log.records.is_empty() {
             log.frame.base = end;
         }
         let after = end - log.frame.base;
         if log.records.len() == RECORDS || after > MAX_APART {
-            self.hand_over(stream);
-            self.record(stream, request, latency, end);
+            self.hand_over(thread);
+            self.record(thread, request, latency, end);
             return;
         }
         log.records.push(Record { after: after as u32, latency, request }.pack(&log.sizes));
     }
 
-    /// Writes the records of a stream.
-    fn hand_over(&mut self, stream: u16) {
-        let log = &mut self.streams[usize::from(stream)];
+    /// Writes the records of a thread.
+    fn hand_over(&mut self, thread: usize) {
+        let log = &mut self.threads[thread];
         let records = std::mem::take(&mut log.records);
         let frame = Frame { count: records.len() as u32, ..log.frame };
         let mut bytes = frame.pack().to_vec();
@@ -135,9 +137,9 @@ impl LoadLog {
 
     /// Ends the log of the load; returns why it is not complete.
     pub(crate) fn finish(mut self) -> Option<io::Error> {
-        for stream in 0..self.streams.len() as u16 {
-            if !self.streams[usize::from(stream)].records.is_empty() {
-                self.hand_over(stream);
+        for thread in 0..self.threads.len() {
+            if !self.threads[thread].records.is_empty() {
+                self.hand_over(thread);
             }
         }
         self.write(&self.end.pack());

@@ -145,7 +145,7 @@ impl ServedDrive {
             }
             ServedCommand::Flush => match self.rig.faults.flush_fails {
                 true => (now.0, ServedOutcome::Failed),
-                false => (self.rig.drive.ftl.durable_at(now.0), ServedOutcome::Done),
+                false => (now.0 + self.rig.drive.flush_time(now.0), ServedOutcome::Done),
             },
         };
         let at = self.rig.faults.delay(done);

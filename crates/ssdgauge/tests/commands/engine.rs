@@ -160,3 +160,41 @@ fn a_request_log_is_printed_as_csv_and_a_truncated_one_is_an_error() {
     assert_eq!(bench.call(&virtual_drive).status.code(), Some(0));
     assert!(bench.print(&["log", "sim.log"]).lines().count() > 100);
 }
+
+#[test]
+fn the_request_log_of_a_virtual_drive_has_flushes_and_threads() {
+    let bench = Bench::new();
+    let suite = r#"
+[suite]
+id = "own"
+revision = 1
+title = "Own"
+
+[[test]]
+id = "commits"
+revision = 1
+title = "Commits"
+stream = { access = "random", block_size = "4KiB", read_percent = 0, queue_depth = 1, threads = 2, flush_every = 2 }
+until = { time = "1s" }
+score = { best_of = "iops" }
+"#;
+    std::fs::write(bench.path("own.toml"), suite).unwrap();
+    let run = ["run", "own.toml", "sim:tiny", "--log-ios", "own.log", "--json"];
+    let json: Value = serde_json::from_str(&bench.print(&run)).unwrap();
+    let csv = bench.print(&["log", "own.log"]);
+    let mut counts = std::collections::BTreeMap::<(String, String), u64>::new();
+    for line in csv.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        *counts.entry((fields[6].to_owned(), fields[2].to_owned())).or_default() += 1;
+    }
+    let of = |direction: &str| -> u64 {
+        let those = counts.iter().filter(|((found, _), _)| found == direction);
+        those.map(|(_, count)| count).sum()
+    };
+    let point = &json["runs"][0]["tests"][0]["points"][0];
+    assert_eq!(of("write"), point["ios"].as_u64().unwrap(), "{counts:?}");
+    for thread in ["0", "1"] {
+        let of = |direction: &str| counts[&(direction.to_owned(), thread.to_owned())];
+        assert!(of("write").abs_diff(2 * of("flush")) <= 2, "{counts:?}");
+    }
+}

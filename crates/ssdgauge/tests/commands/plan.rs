@@ -136,6 +136,11 @@ fn a_plan_of_several_tests_has_a_line_for_each_and_the_next_command() {
     assert!(plan.lines().count() < 30, "{plan}");
     assert!(plan.contains("values are chosen by ssdgauge") && plan.contains("--all lists"));
     assert_eq!(plan.lines().last(), Some("next:  ssdgauge run client-2018 sim:tlc-client"));
+    // The command can be pasted: with its options, and with what a shell would read otherwise in quotes.
+    let drive = "sim:tlc-client?capacity=64GB&seed=3";
+    let plan = bench.print(&["plan", "fsload", drive, "--shorten", "4", "--all"]);
+    let next = "next:  ssdgauge run fsload 'sim:tlc-client?capacity=64GB&seed=3' --shorten 4";
+    assert_eq!(plan.lines().last(), Some(next));
     let every = bench.print(&[&arguments[..], &["--all"]].concat());
     assert!(every.lines().count() > 200 && every.contains("duty cycle of 50 %"), "{every}");
     let one = bench.print(&[&arguments[..], &["--test", "mixed-random"]].concat());

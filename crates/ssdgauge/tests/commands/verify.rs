@@ -154,7 +154,7 @@ fn a_virtual_drive_is_verified_by_its_pages_and_a_run_without_writes_says_so() {
     std::fs::write(bench.path("mine.toml"), suite(false)).unwrap();
     let plan = bench.print(&["plan", "mine.toml", "sim:tiny", "--verify"]);
     assert!(plan.contains("verify    reads up to 1.00 GB at the end"), "{plan}");
-    assert!(plan.contains("next:  ssdgauge run mine sim:tiny --verify"), "{plan}");
+    assert!(plan.contains("next:  ssdgauge run mine.toml sim:tiny --verify"), "{plan}");
     let output = bench.call(&["run", "mine.toml", "sim:tiny", "--verify", "--out", "a.ssdg"]);
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(0), "{stderr}");

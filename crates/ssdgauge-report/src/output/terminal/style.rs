@@ -171,7 +171,7 @@ impl Style {
             match character {
                 ' '..='~' => plain.push(character),
                 'µ' => plain.push('u'),
-                '–' | '—' | '·' => plain.push('-'),
+                '–' | '—' | '·' | '\u{2212}' => plain.push('-'),
                 '×' => plain.push('x'),
                 '÷' => plain.push('/'),
                 'σ' => plain.push_str("sigma"),

@@ -5,7 +5,7 @@ use crate::arguments::PlanOptions;
 use crate::provenance;
 use crate::suite_options::{endurance_from, rates_from};
 use crate::terminal::width;
-use ssdgauge_core::{Bytes, DriveInfo, Plan, Replay, RequestPath, Rest, Step, TargetKind, Test};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, Rest, Step, TargetKind, Test};
 use ssdgauge_lab::{
     AssumedRates, Endurance, Estimate, Expectation, check_wear, estimate, verification_time,
     verified_bytes, wear,
@@ -51,29 +51,34 @@ pub(super) fn to_text(
         let tests: Vec<(&Test, Estimate)> = tests.map(|test| (test, cost_of(test))).collect();
         text.push_str(&overview::table(&tests, width::columns()));
     }
-    let of_file = |replay: &&Replay| replay.generated.is_none();
-    let replay = plan.steps().find_map(|(_, _, step)| step.action.replay().filter(of_file));
-    let suite = match replay {
-        Some(replay) => format!("trace:{}", replay.trace.path),
-        None => plan.suite.id.clone(),
-    };
-    let target = &drive.target;
-    let verify = if plan.verify { " --verify" } else { "" };
-    let path = match plan.request_path() {
-        RequestPath::Interrupts => "",
-        RequestPath::Polled => " --polled",
-        RequestPath::PassThrough => " --pass-through",
-    };
     text.push_str(&match refusal {
         Some(_) => "
 next:  ssdgauge drives    which drives may be tested"
             .to_owned(),
         None => format!(
             "
-next:  ssdgauge run {suite} {target}{verify}{path}"
+next:  {}",
+            run_command()
         ),
     });
     text
+}
+
+/// Returns the command that runs what was planned: that of this process, with `run` in place of `plan`.
+fn run_command() -> String {
+    let is_of_plan = |word: &String| matches!(word.as_str(), "--all" | "--json");
+    let words = std::env::args().skip_while(|word| word != "plan").skip(1);
+    let words = words.filter(|word| !is_of_plan(word)).map(|word| quoted(&word));
+    words.fold("ssdgauge run".to_owned(), |command, word| format!("{command} {word}"))
+}
+
+/// Returns `word` as a shell reads it as one.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=%,+@".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 /// Returns a line of the answer: its name and its value.
