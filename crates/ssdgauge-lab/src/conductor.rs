@@ -145,7 +145,19 @@ impl<'a> Conductor<'a> {
     /// Tests before `from` are complete; of them `places` holds at most preparations that are
     /// executed again, which must not start their searches.
     fn execute(&mut self, places: &[StepPlace], from: usize) -> Result<Completion, ConductError> {
-        let completion = self.execute_all(places, from)?;
+        let completion = match self.execute_all(places, from) {
+            Err(ConductError::Rig(RigError::Gone(drive))) => {
+                self.find(Finding::new(
+                    FindingKind::DriveGone,
+                    Severity::Warning,
+                    format!("the run ended because {drive} is gone"),
+                    "the finished steps are valid; look at the drive and its link, then resume the run",
+                ))?;
+                self.commit()?;
+                return Err(RigError::Gone(drive).into());
+            }
+            ended => ended?,
+        };
         match completion {
             Completion::Finished => {
                 self.record_resumed()?;

@@ -119,6 +119,10 @@ fn left_in_last_part(test: &TestRun) -> Option<StepFinding> {
 fn minute_means(test: &TestRun) -> Option<(Metric, Vec<f64>)> {
     let (metric, _) = test.test.score.last_part()?;
     let [point] = test.points.as_slice() else { return None };
+    // The criterion is one of a load, not of an idle drive.
+    if point.workload.streams.is_empty() {
+        return None;
+    }
     let rates = point.point.seconds.full().rates(metric);
     let minutes: Vec<f64> =
         rates.chunks_exact(60).map(|minute| minute.iter().sum::<f64>() / 60.0).collect();

@@ -1,6 +1,7 @@
 //! Caveats: one line for each kind of finding, with what it means, its count and its drives.
 
 use crate::analysis::comparability;
+use crate::analysis::drive_slots::SLOTS;
 use crate::analysis::finding_words;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::steady_state;
@@ -18,6 +19,9 @@ const UNFOLDED: usize = 7;
 
 /// More drives than this are counted in place of their marks.
 const MAX_MARKS: usize = 14;
+
+/// The most names of drives in a line.
+const MAX_NAMES: usize = 4;
 
 /// The most titles of tests in a line.
 const MAX_TITLES: usize = 3;
@@ -174,6 +178,16 @@ fn who(of_drives: &[usize], drives: &ReportDrives) -> Markup {
             span.who {
                 @for drive in of_drives {
                     span class=(class(*drive)) title=(drives.short(*drive)) { (icon(drives, *drive)) }
+                }
+                // More drives than colours: their marks alone do not tell them apart.
+                @if drives.count() > SLOTS && of_drives.len() <= MAX_NAMES {
+                    small {
+                        " "
+                        @for (number, drive) in of_drives.iter().enumerate() {
+                            @if number > 0 { ", " }
+                            (drives.short(*drive))
+                        }
+                    }
                 }
             }
         }

@@ -19,7 +19,7 @@ use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
-use ssdgauge_core::Metric;
+use ssdgauge_core::{Bytes, Metric, shell_word};
 
 /// The copies whose time is computed, in gigabytes.
 const COPIES: [f64; 3] = [10.0, 60.0, 200.0];
@@ -270,7 +270,7 @@ fn end_of_cache(run: &Run, fall: Option<&Fall>, ids: &[String], drives: &ReportD
                     (bars(&writes, fall, true))
                     (values_of(&writes, drives))
                 }
-                @if let Some(fall) = fall { (copies(fall, &labels::marks(&run.head, run.complete))) }
+                @if let Some(fall) = fall { (copies(fall, run.head.drive.capacity, &labels::marks(&run.head, run.complete))) }
             }
         }
     }
@@ -381,17 +381,19 @@ fn bars(writes: &[(&PointRun, Writes)], fall: Option<&Fall>, is_narrow: bool) ->
     }
 }
 
-fn copies(fall: &Fall, marks_of_run: &[String]) -> Markup {
+/// Returns how long copies take that fit into `capacity`.
+fn copies(fall: &Fall, capacity: Bytes, marks_of_run: &[String]) -> Markup {
+    let sizes = || COPIES.into_iter().filter(|gb| gb * 1e9 <= capacity.0 as f64);
     let total = |gb: f64| {
         let (inside, behind) = quick_look::copy(fall, gb);
         inside + behind
     };
-    let most = COPIES.into_iter().map(total).fold(0.0, f64::max);
+    let most = sizes().map(total).fold(0.0, f64::max);
     html! {
         h3 { "How long a copy takes" }
         p.cond { (marks(marks_of_run)) "Computed from the two rates; dark: in the cache, light: behind it" }
         ol.bars style="--nm:64px" {
-            @for gb in COPIES {
+            @for gb in sizes() {
                 @let (inside, behind) = quick_look::copy(fall, gb);
                 @let share = |seconds: f64| percent(0.7 * seconds / most);
                 li {
@@ -415,6 +417,7 @@ fn copies(fall: &Fall, marks_of_run: &[String]) -> Markup {
 
 fn next(run: &Run) -> Markup {
     let target = sanitize::prose(&run.head.drive.target);
+    let target = shell_word(&target);
     let suite = run.head.plan.suite.id.as_str();
     let work = suite.strip_prefix("quick-").filter(|_| quick_answer::is_for_work(suite));
     html! {

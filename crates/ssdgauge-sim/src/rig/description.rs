@@ -113,7 +113,7 @@ fn power(profile: &Profile) -> Section {
 fn thermal(profile: &Profile, drive: &Drive) -> Section {
     let mut section = Section::new("thermal", "Temperature");
     let thermal = &profile.thermal;
-    let body_c = drive.power_thermal.body_c();
+    let body_c = (drive.power_thermal.body_c() * 10.0).round() / 10.0;
     section.add(MODEL, "temperature_c", "Temperature", "°C", body_c);
     section.add(PROFILE, "ambient_c", "Ambient", "°C", thermal.ambient_c);
     section.add(PROFILE, "heavy_throttle_c", "Throttles from", "°C", thermal.throttle_c);

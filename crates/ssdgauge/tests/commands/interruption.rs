@@ -363,3 +363,24 @@ fn a_reader_that_holds_the_run_file_delays_the_run_and_loses_nothing() {
     assert_eq!(query(&file, "SELECT count(*) FROM step WHERE state<>'finished'"), 0);
     assert_eq!(finished_steps(&bench), 15);
 }
+
+#[test]
+fn a_drive_that_vanishes_between_two_steps_is_named_in_the_report() {
+    let bench = Bench::new();
+    let test = |id: &str| {
+        format!(
+            "[[test]]\nid = \"{id}\"\nrevision = 1\ntitle = \"Reads\"\nstream = {{ access = \"random\", \
+             block_size = \"4KiB\", read_percent = 100, queue_depth = 1 }}\nuntil = {{ time = \"1s\" }}\n\
+             rest = \"5s\"\nscore = {{ mean_of = \"iops\" }}\n"
+        )
+    };
+    let suite = "[suite]\nid = \"own\"\nrevision = 1\ntitle = \"Own\"\n";
+    std::fs::write(bench.path("own.toml"), format!("{suite}{}{}", test("first"), test("second")))
+        .unwrap();
+    let run = ["run", "own.toml", "sim:tiny?fault.gone_at_s=3", "--out", "a.ssdg"];
+    assert_eq!(bench.call(&run).status.code(), Some(1));
+    let json: serde_json::Value =
+        serde_json::from_str(&bench.print(&["report", "a.ssdg", "--json"])).unwrap();
+    let findings = json["runs"][0]["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|one| one["kind"] == "drive-gone"), "{findings:?}");
+}

@@ -5,7 +5,7 @@ use crate::arguments::PlanOptions;
 use crate::provenance;
 use crate::suite_options::{endurance_from, rates_from};
 use crate::terminal::width;
-use ssdgauge_core::{Bytes, DriveInfo, Plan, Rest, Step, TargetKind, Test};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, Rest, Step, TargetKind, Test, shell_word};
 use ssdgauge_lab::{
     AssumedRates, Endurance, Estimate, Expectation, check_wear, estimate, verification_time,
     verified_bytes, wear,
@@ -68,17 +68,8 @@ next:  {}",
 fn run_command() -> String {
     let is_of_plan = |word: &String| matches!(word.as_str(), "--all" | "--json");
     let words = std::env::args().skip_while(|word| word != "plan").skip(1);
-    let words = words.filter(|word| !is_of_plan(word)).map(|word| quoted(&word));
+    let words = words.filter(|word| !is_of_plan(word)).map(|word| shell_word(&word));
     words.fold("ssdgauge run".to_owned(), |command, word| format!("{command} {word}"))
-}
-
-/// Returns `word` as a shell reads it as one.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=%,+@".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 /// Returns a line of the answer: its name and its value.
