@@ -192,7 +192,7 @@ score = { best_of = "iops" }
         those.map(|(_, count)| count).sum()
     };
     let point = &json["runs"][0]["tests"][0]["points"][0];
-    assert_eq!(of("write"), point["ios"].as_u64().unwrap(), "{counts:?}");
+    assert_eq!(of("write") + of("flush"), point["ios"].as_u64().unwrap(), "{counts:?}");
     for thread in ["0", "1"] {
         let of = |direction: &str| counts[&(direction.to_owned(), thread.to_owned())];
         assert!(of("write").abs_diff(2 * of("flush")) <= 2, "{counts:?}");

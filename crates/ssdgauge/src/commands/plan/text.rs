@@ -64,12 +64,20 @@ next:  {}",
     text
 }
 
-/// Returns the command that runs what was planned: that of this process, with `run` in place of `plan`.
+/// Returns the command that runs what was planned: that of this process, with `run` in place of `plan`, and
+/// without the options that change nothing but the text.
 fn run_command() -> String {
-    let is_of_plan = |word: &String| matches!(word.as_str(), "--all" | "--json");
-    let words = std::env::args().skip_while(|word| word != "plan").skip(1);
-    let words = words.filter(|word| !is_of_plan(word)).map(|word| shell_word(&word));
-    words.fold("ssdgauge run".to_owned(), |command, word| format!("{command} {word}"))
+    let mut words = std::env::args().skip_while(|word| word != "plan").skip(1);
+    let mut command = "ssdgauge run".to_owned();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--all" | "--json" => {}
+            "--color" => _ = words.next(),
+            colour if colour.starts_with("--color=") => {}
+            word => command = format!("{command} {}", shell_word(word)),
+        }
+    }
+    command
 }
 
 /// Returns a line of the answer: its name and its value.
