@@ -183,18 +183,6 @@ impl Reader<'_> {
             clock: keys.clock.as_ref().map_or(LatencyClock::Due, |clock| *clock.get_ref()),
         };
         self.check_gaps(keys, &rule, swept("block_size"))?;
-        if let (Some(Span::Percent(offset)), span) = (keys.offset, keys.span)
-            && !swept("span")
-            && (offset >= 100 || matches!(span, Some(Span::Percent(span)) if offset + span > 100))
-        {
-            let message =
-                format!("an offset of {offset} % leaves no room for the span of the stream");
-            return Err(self.error(
-                place,
-                message,
-                "offset and span are shares of one target: together at most 100 %",
-            ));
-        }
         if !swept("block_size") && !swept("span") {
             self.check_span(&rule, place)?;
         }
