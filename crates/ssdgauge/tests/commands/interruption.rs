@@ -371,7 +371,7 @@ fn a_drive_that_vanishes_between_two_steps_is_named_in_the_report() {
         format!(
             "[[test]]\nid = \"{id}\"\nrevision = 1\ntitle = \"Reads\"\nstream = {{ access = \"random\", \
              block_size = \"4KiB\", read_percent = 100, queue_depth = 1 }}\nuntil = {{ time = \"1s\" }}\n\
-             rest = \"5s\"\nscore = {{ mean_of = \"iops\" }}\n"
+             rest = {{ time = \"5s\" }}\nscore = {{ mean_of = \"iops\" }}\n"
         )
     };
     let suite = "[suite]\nid = \"own\"\nrevision = 1\ntitle = \"Own\"\n";
