@@ -218,7 +218,7 @@ fn values_apart_with_wide_intervals_are_not_decided_and_no_tie() {
     assert!(!row.contains("**"), "{row}");
     // No other place of the page claims the lead that the title leaves open.
     let head = head(&page(&runs, &PageOptions::default()));
-    assert!(head.contains("No lead beyond the noise among two drives"), "{head}");
+    assert!(head.contains("Neither of the two drives leads"), "{head}");
     assert!(!head.contains("leads in Random") && !head.contains("% more than"), "{head}");
     let answer = fragment(&runs, &PageOptions::default(), "answer").unwrap();
     assert!(!answer.contains("<td class=\"b best\""), "{answer}");

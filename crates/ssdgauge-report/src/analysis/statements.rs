@@ -70,7 +70,8 @@ pub(crate) fn headline(
         [] if answer.columns.iter().all(Column::is_flat) => {
             format!("No lead beyond the noise among {} {}", in_letters(count), drives.noun())
         }
-        [] => format!("No single one of {} {} leads", in_letters(count), drives.noun()),
+        [] if count == 2 => format!("Neither of the two {} leads", drives.noun()),
+        [] => format!("None of the {} {} leads", in_letters(count), drives.noun()),
         [(drive, columns)] => {
             format!("{} leads in {}", drives.short(*drive), listed(&titles(columns)))
         }
