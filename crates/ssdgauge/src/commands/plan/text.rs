@@ -67,7 +67,9 @@ next:  {}",
 /// Returns the command that runs what was planned: that of this process, with `run` in place of `plan`, and
 /// without the options that change nothing but the text.
 fn run_command() -> String {
-    let mut words = std::env::args().skip_while(|word| word != "plan").skip(1);
+    // A path may hold bytes that are no text.
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let mut words = words.skip_while(|word| word != "plan").skip(1);
     let mut command = "ssdgauge run".to_owned();
     while let Some(word) = words.next() {
         match word.as_str() {
