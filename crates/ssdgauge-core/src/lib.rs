@@ -56,6 +56,7 @@ mod step_number;
 mod timed;
 mod totals;
 mod units;
+pub mod unwritten_sample;
 mod workload;
 mod worst_seconds;
 mod zipf;

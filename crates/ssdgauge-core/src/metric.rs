@@ -265,6 +265,11 @@ impl Metric {
         }
     }
 
+    /// Returns whether the metric is that of single seconds of a closed loop without pauses.
+    pub fn is_of_worst_seconds(self) -> bool {
+        matches!(self, Metric::WorstSecondIops | Metric::LongestStallS)
+    }
+
     /// Returns whether the metric needs requests; the others come from instruments or from the
     /// clock alone, and are also given for a time without load.
     pub fn is_of_requests(self) -> bool {

@@ -19,4 +19,5 @@ pub mod steady;
 pub mod student;
 pub mod summary;
 pub mod time_weighted;
+mod two_levels;
 pub mod variation;

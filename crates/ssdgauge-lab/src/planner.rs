@@ -1,6 +1,7 @@
 //! The planner: binds a suite to a drive. The plan lists every step of the run before it begins.
 
 mod binder;
+mod filled;
 mod generated;
 mod replay;
 
@@ -9,7 +10,7 @@ pub use replay::{REPLAY_SUITE, plan_replay};
 use crate::repeat::{Repeat, RepeatError};
 use crate::suite::{Extent, PrepareRule, StreamRule, Suite, TestRule};
 use binder::{Binder, cache_phase};
-use ssdgauge_core::{Bytes, DriveInfo, Phase, Plan, PurgeMethod, SuiteIdentity, Test, WriteCache};
+use ssdgauge_core::{Bytes, DriveInfo, Phase, Plan, PurgeMethod, SuiteIdentity, TargetKind, Test, WriteCache};
 use thiserror::Error;
 
 /// Options of the user for a plan.
@@ -123,6 +124,21 @@ pub enum PlanError {
         /// Its span.
         span: Bytes,
     },
+    /// A step reads a scratch file where no fill of the run has written it.
+    #[error(
+        "step '{step}' of {test} reads up to {}; the run fills the scratch file up to {}",
+        end.about(), filled_to.about()
+    )]
+    Unfilled {
+        /// The test.
+        test: String,
+        /// The step.
+        step: String,
+        /// The end of what it reads.
+        end: Bytes,
+        /// The end of what is filled before it.
+        filled_to: Bytes,
+    },
     /// The divisor of durations is 0.
     #[error("durations cannot be divided by {0}")]
     Shorten(u32),
@@ -170,7 +186,8 @@ pub fn needed_span(suite: &Suite, only: &[String]) -> Option<Bytes> {
 /// # Errors
 ///
 /// [`PlanError::Shorten`], [`PlanError::Repeat`] or [`PlanError::UnknownTest`] by the options;
-/// [`PlanError::TooSmall`] or [`PlanError::Misaligned`] where a test does not fit the drive.
+/// [`PlanError::TooSmall`] or [`PlanError::Misaligned`] where a test does not fit the drive;
+/// [`PlanError::Unfilled`] where it reads a scratch file beyond its fills.
 pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan, PlanError> {
     if options.shorten == 0 {
         return Err(PlanError::Shorten(0));
@@ -207,6 +224,9 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
             begin_with(&mut test, first);
         }
         tests.push(test);
+    }
+    if drive.kind == TargetKind::File {
+        filled::check_reads(&tests)?;
     }
     Ok(Plan {
         suite: SuiteIdentity {

@@ -22,6 +22,7 @@ pub(crate) mod served;
 mod settings;
 mod stamped;
 mod timed;
+mod unwritten_reads;
 mod validation;
 
 use crate::drive::Drive;
@@ -429,6 +430,7 @@ impl Rig for VirtualRig {
         self.check_gone(self.now)?;
         check_workload(&self.info, workload, until)?;
         self.record_spans(workload);
+        unwritten_reads::find(&self.drive.ftl, workload).into_iter().for_each(|one| sink.finding(one));
         let begin = self.now;
         let before = self.ground_truth();
         let number = self.step_numbers.next(workload, until);

@@ -195,6 +195,10 @@ impl From<PlanError> for Failure {
                  the test out with --test"
                     .into(),
             ),
+            PlanError::Unfilled { .. } => (
+                FailureKind::Usage,
+                "nothing was written; fill what is read: prepare = [{ fill = \"sequential\" }]".into(),
+            ),
             PlanError::Shorten(_) => (FailureKind::Usage, "use 1 for the full length".into()),
             PlanError::Repeat(_) => {
                 (FailureKind::Usage, "use --repeat 3, or --repeat until:2%".into())

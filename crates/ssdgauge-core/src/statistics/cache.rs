@@ -1,6 +1,7 @@
 //! The end of the SLC cache: the first lasting fall of the throughput of a fill.
 
 use crate::Bytes;
+use crate::statistics::{summary, two_levels};
 use serde::{Deserialize, Serialize};
 
 /// The largest ratio of the throughput after the edge to the throughput before it. Chosen: a smaller
@@ -18,9 +19,9 @@ pub struct Edge {
     pub bytes: u64,
     /// The uncertainty of the edge in bytes, to either side: the samples around it.
     pub uncertainty: u64,
-    /// The mean bytes of a sample before the edge.
+    /// The mean bytes of a sample before the edge, without the last one, which may contain the fall.
     pub before: f64,
-    /// The mean bytes of a sample after the edge.
+    /// The mean bytes of a sample after the edge, without the first one, which may contain the fall.
     pub behind: f64,
 }
 
@@ -55,28 +56,31 @@ impl Edge {
 /// The edge is the split with the smallest sum of squares around the two means: the least-squares
 /// estimate of a single change point (Hinkley 1970; binary segmentation, Scott and Knott 1974).
 /// Where there is a second fall, such as folding after the cache, the best split may be that one:
-/// the part before it is searched once more.
+/// the part before it is searched once more. A fall within the noise of the samples is none
+/// ([`two_levels::differ`]).
 pub fn edge(samples: &[u64]) -> Option<Edge> {
-    let first = split(samples)?;
-    let at = split(&samples[..first]).unwrap_or(first);
+    let values: Vec<f64> = samples.iter().map(|sample| *sample as f64).collect();
+    let first = split(&values)?;
+    let at = split(&values[..first]).unwrap_or(first);
     let bytes: u64 = samples[..at].iter().sum();
     // The fall is within the last sample before the split or the first one after it.
     let uncertainty = samples[at - 1].max(samples[at]);
-    let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len() as f64;
-    Some(Edge { bytes, uncertainty, before: mean(&samples[..at]), behind: mean(&samples[at..]) })
+    let (before, behind) = two_levels::clear_of_the_change(&values, at);
+    let (before, behind) = (summary::mean(before)?, summary::mean(behind)?);
+    Some(Edge { bytes, uncertainty, before, behind })
 }
 
 /// Returns the number of samples before the best split; `None` where none falls to [`FALL`].
-fn split(samples: &[u64]) -> Option<usize> {
+fn split(samples: &[f64]) -> Option<usize> {
     let n = samples.len();
     if n <= FEWEST {
         return None;
     }
-    let total: f64 = samples.iter().map(|sample| *sample as f64).sum();
+    let total: f64 = samples.iter().sum();
     let mut sum = 0.0;
     let mut best: Option<(f64, usize)> = None;
     for (index, sample) in samples.iter().enumerate().take(n - FEWEST) {
-        sum += *sample as f64;
+        sum += sample;
         let (left, right) = ((index + 1) as f64, (n - index - 1) as f64);
         let (before, behind) = (sum / left, (total - sum) / right);
         if behind > FALL * before {
@@ -89,7 +93,7 @@ fn split(samples: &[u64]) -> Option<usize> {
             best = Some((between, index + 1));
         }
     }
-    best.map(|(_, at)| at)
+    best.map(|(_, at)| at).filter(|at| two_levels::differ(samples, *at))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! A step that begins in the cache of a drive and ends behind it has no mean of its own: its two
 //! levels are the result.
 
-use crate::statistics::{fit, summary};
+use crate::statistics::{fit, summary, two_levels};
 
 /// The smallest difference of the two levels, as a share of the larger one. Chosen, as the smallest
 /// fall that shows a cache ([`crate::statistics::cache::FALL`]).
@@ -57,8 +57,8 @@ pub fn levels(values: &[f64]) -> Option<Levels> {
     if is_single || is_small || least > (1.0 - EXPLAINED) * squares(values) {
         return None;
     }
-    // A steady trend splits in its middle, and a line describes it better.
-    if around_line(values)? <= least {
+    // A steady trend splits in its middle, and a line describes it better. Noise splits anywhere.
+    if around_line(values)? <= least || !two_levels::differ(values, at) {
         return None;
     }
     let allowed = least * (1.0 + RATIO_95 / n as f64);

@@ -172,7 +172,24 @@ impl DriveState {
         let random_span = random.map(|stream| stream.span.0 as f64).fold(0.0, f64::max);
         let random_span = Some(random_span).filter(|span| *span > 0.0);
         let bytes = until.bytes.map(|bytes| workload.whole_requests(bytes).0 as f64);
-        self.advance(flow, until.time.map(Nanos::as_secs_f64), bytes, random_span, end)
+        let effort =
+            self.advance(flow, until.time.map(Nanos::as_secs_f64), bytes, random_span, end);
+        effort.plus(self.last_bursts(workload, effort, bytes.unwrap_or(f64::INFINITY)))
+    }
+
+    /// Returns what streams with a think time send in the bursts that the mean rate of `effort` has only a
+    /// part of: a burst begins with its first request. At most `bytes` are moved in all.
+    fn last_bursts(&self, workload: &Workload, effort: Effort, bytes: f64) -> Effort {
+        let mut sum = Effort::default();
+        for stream in workload.streams.iter().filter(|stream| stream.think_time.is_some()) {
+            let depth = f64::from(stream.total_depth());
+            let bursts = effort.seconds * self.most_requests(stream) / depth;
+            let moved = (bursts.ceil() - bursts) * depth * stream.mean_size();
+            sum.moved += moved;
+            sum.written += moved * shares(stream)[1];
+        }
+        let share = ((bytes - effort.moved) / sum.moved.max(1.0)).clamp(0.0, 1.0);
+        sum.times(share)
     }
 
     /// Moves `flow`, as far as the writes allow, until `seconds` or `bytes` are reached. The rate of

@@ -95,8 +95,7 @@ impl Reader<'_> {
         self.check_positions(&[*position], score.span(), points)?;
         let metric = metric.0;
         // The seconds of a step are kept for all of its streams together.
-        let is_of_seconds = matches!(metric, Metric::WorstSecondIops | Metric::LongestStallS);
-        if !metric.is_split() || (is_of_seconds && keys.stream.is_some()) {
+        if !metric.is_split() || (metric.is_of_worst_seconds() && keys.stream.is_some()) {
             let part = if keys.stream.is_some() { "streams" } else { "directions" };
             return Err(self.error(
                 score.span(),
@@ -208,6 +207,36 @@ impl Reader<'_> {
         }
     }
 
+    /// Refuses a metric of the worst seconds for a step that pauses or sends at due times: its worst second
+    /// is one of the load.
+    fn check_even_seconds(
+        &self,
+        score: &Score,
+        place: Range<usize>,
+        points: &[PointRule],
+    ) -> Result<(), SuiteError> {
+        let metric = score.metric();
+        let pauses = |point: &&PointRule| {
+            let is_paced = |one: &StreamRule| one.arrival != Arrival::Closed;
+            let has_pauses = |one: &StreamRule| one.think_time.is_some() || one.pulse.is_some();
+            point.streams.iter().any(|one| is_paced(one) || has_pauses(one))
+        };
+        let mut needed = points.iter().filter(|point| score.needs(point.position));
+        match needed.find(pauses).filter(|_| metric.is_of_worst_seconds()) {
+            None => Ok(()),
+            Some(point) => Err(self.error(
+                place,
+                format!(
+                    "the step '{}' sends nothing at times, so its {} is that of the load",
+                    point.label,
+                    metric.key()
+                ),
+                "name steps without think_time, pulse and rates, as in at = 1, or use \
+                 time_over_10ms_percent",
+            )),
+        }
+    }
+
     fn check_score(
         &self,
         score: &Score,
@@ -216,6 +245,7 @@ impl Reader<'_> {
         test: &schema::Test,
     ) -> Result<(), SuiteError> {
         self.check_trims(score, place.clone(), points)?;
+        self.check_even_seconds(score, place.clone(), points)?;
         match score {
             Score::At { position, .. } => self.check_positions(&[*position], place, points),
             Score::MeanAt { positions, .. } => self.check_positions(positions, place, points),

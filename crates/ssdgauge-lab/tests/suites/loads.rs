@@ -33,10 +33,33 @@ fn a_fill_shows_the_cache_the_speed_behind_it_and_the_mean() {
 fn a_used_drive_is_slower_than_a_fresh_and_a_trimmed_one() {
     let run = run("four-states", &[], "tiny", 1);
     let iops = values(&run.tests[0], Metric::Iops);
-    let (fresh, used, rested, trimmed) = (iops[0], iops[2], iops[3], iops[5]);
+    let (fresh, used, rested, trimmed) = (iops[0], iops[3], iops[4], iops[6]);
     assert!(used < 0.5 * fresh && trimmed > 0.9 * fresh, "{iops:?}");
     assert!(rested < 0.9 * fresh, "a rest frees no spare area: {iops:?}");
     assert_eq!(run.tests[0].headline.value, Some(used));
+}
+
+/// Returns the mean rate of the first and of the last seconds of step `step`, without the second in which
+/// a buffer or a cache takes the writes.
+fn ends(test: &TestRun, step: usize) -> (f64, f64) {
+    let rates: Vec<f64> = test.points[step].seconds().map(|second| second.iops()).collect();
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let (behind, third) = (&rates[2..], (rates.len() - 2) / 3);
+    (mean(&behind[..third]), mean(&behind[behind.len() - third..]))
+}
+
+#[test]
+fn the_steps_that_are_compared_find_a_drive_in_its_steady_state() {
+    for (target, seed) in [("sata-datacentre", 71), ("nvme-datacentre", 72), ("tlc-client", 73)] {
+        let target = format!("{target}?capacity=4GB&seed={seed}");
+        for (suite, steps) in [("four-states", [3, 4]), ("pulse", [0, 0])] {
+            let run = run(suite, &[], &target, 1);
+            for step in steps {
+                let (first, last) = ends(&run.tests[0], step);
+                assert!((last / first - 1.0).abs() < 0.08, "{suite} {target} {step}: {first} {last}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::analysis::caches;
 use crate::analysis::quick_answer;
+use crate::analysis::slc_cache;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, TestRun};
 use crate::text::number;
@@ -75,8 +76,9 @@ pub(crate) fn headline(run: &Run) -> String {
     let best = |reads: bool| {
         figures(run, reads).into_iter().find(|figure| figure.metric == Metric::ThroughputMbS)
     };
+    let troubles = troubles(run);
     if let (None, Some(answer)) = (&ill, quick_answer::sentence(run)) {
-        return answer;
+        return answer + &troubles;
     }
     let speed = |mb_s: f64| number::measured(mb_s, Metric::ThroughputMbS);
     let reads = |figure: &Figure| {
@@ -93,9 +95,10 @@ pub(crate) fn headline(run: &Run) -> String {
             format!("writes at {} ({}) in bursts", speed(figure.value), figure.size_and_depth())
         }
     };
-    match (ill, best(true), best(false)) {
+    let speeds = match (ill, best(true), best(false)) {
         (Some(ill), _, _) => {
-            format!("Look at this first: {}", crate::text::sanitize::prose(&ill.finding.text))
+            let text = crate::text::sanitize::prose(&ill.finding.text);
+            return format!("Look at this first: {text}");
         }
         (None, Some(read), Some(write)) => format!("{}, {}", reads(&read), writes(&write)),
         (None, Some(one), None) => reads(&one),
@@ -104,11 +107,28 @@ pub(crate) fn headline(run: &Run) -> String {
             format!("{order} {}", writes(&one))
         }
         (None, None, None) => crate::text::labels::run_name(&run.head),
-    }
+    };
+    speeds + &troubles
 }
 
-/// Returns the steps of `run` whose requests are all reads, or all writes, or both, in the order of a
-/// reader: large ones first.
+/// Returns what stands against the speeds of `run`, behind a semicolon each: heat, and the longest time
+/// without a completed request. Empty where there is nothing.
+fn troubles(run: &Run) -> String {
+    let points = run.tests.iter().flat_map(|test| &test.points);
+    let stalls = points.filter_map(|one| metrics::value(one, Metric::LongestStallS, Scope::All));
+    let stall = stalls.fold(0.0, f64::max);
+    let mut words = String::new();
+    if has(run, FindingKind::Throttled) {
+        words += "; throttled by heat";
+    }
+    if stall > 0.0 {
+        words += &format!("; no request completed for {}", number::duration(stall));
+    }
+    words
+}
+
+/// Returns the steps of `run` whose requests are all reads, or all writes, or both: those of a kind of work
+/// in their order, the common loads in the order of a reader, large ones first.
 pub(crate) fn figures(run: &Run, reads: bool) -> Vec<Figure> {
     let mut figures: Vec<(u8, Figure)> = Vec::new();
     for test in &run.tests {
@@ -120,9 +140,13 @@ pub(crate) fn figures(run: &Run, reads: bool) -> Vec<Figure> {
             }
         }
     }
-    // Of several sequential steps the fastest; the others are behind the fold.
-    figures.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.value.total_cmp(&a.1.value)));
-    figures.dedup_by_key(|(place, _)| *place);
+    // A suite for a kind of work has few loads, and its sentence names one of them: all are shown, in order.
+    // Of several steps of the common loads that answer one question, the fastest; the others are behind the
+    // fold.
+    if !quick_answer::is_for_work(&run.head.plan.suite.id) {
+        figures.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.value.total_cmp(&a.1.value)));
+        figures.dedup_by_key(|(place, _)| *place);
+    }
     figures.into_iter().map(|(_, figure)| figure).collect()
 }
 
@@ -140,7 +164,11 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
     if !stream.operation.is_transfer() {
         return None;
     }
-    let depth = stream.total_depth();
+    let depth = match stream.threads {
+        1 => format!("QD{}", stream.queue_depth),
+        threads if stream.queue_depth == 1 => format!("{threads} threads"),
+        threads => format!("QD{} × {threads} threads", stream.queue_depth),
+    };
     let (place, name, metric) = question(stream);
     let is_mixed = stream.reads() && stream.writes();
     let access = if stream.access == Access::Random { " random" } else { "" };
@@ -150,7 +178,7 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
         place,
         Figure {
             name,
-            conditions: format!("{}{access}, QD{depth}{mix}", stream.size_words()),
+            conditions: format!("{}{access}, {depth}{mix}", stream.size_words()),
             is_random: stream.access == Access::Random,
             load: format!("{} r{} {}", test.test.id, test.test.revision, point.point.label),
             metric,
@@ -183,21 +211,12 @@ fn question(stream: &Stream) -> (u8, &'static str, Metric) {
     }
 }
 
-/// Returns the steps of `run` that write in order and without flushes, in the order of execution, with their labels, the
+/// Returns the steps of `run` that write in order and nothing else, in the order of execution, with the
 /// rate of each full second in MB/s, and the gigabytes before it.
 pub(crate) fn sequential_writes(run: &Run) -> Vec<(&PointRun, caches::Writes)> {
-    let mut points: Vec<&PointRun> = run
-        .tests
-        .iter()
-        .flat_map(|test| &test.points)
-        .filter(|point| match point.workload.streams.as_slice() {
-            [stream] => {
-                let is_sequential = stream.access == Access::Sequential;
-                is_sequential && stream.writes() && !stream.reads() && stream.flush_every.is_none()
-            }
-            [] | [_, ..] => false,
-        })
-        .collect();
+    let points = run.tests.iter().flat_map(|test| &test.points);
+    let mut points: Vec<&PointRun> =
+        points.filter(|point| slc_cache::writes_in_order(point)).collect();
     points.sort_by_key(|point| point.order);
     points.into_iter().map(|point| (point, caches::writes(point))).collect()
 }
@@ -219,12 +238,19 @@ fn fallen(run: &Run) -> Option<&Stream> {
     point.workload.streams.first()
 }
 
+/// The largest rise from one second to the next within a fall, as a share of the fall. Chosen: a larger
+/// one is noise of the size of the fall, such as that of a disk with other users.
+const NOISE: f64 = 0.1;
+
 /// Returns the first and the last full second in MB/s of the sequential write that loses the most, where
 /// that falls as a cache does, though the step is too short to find its end.
 pub(crate) fn sag(run: &Run) -> Option<(f64, f64)> {
     let ends = sequential_writes(run).into_iter().filter_map(|(_, writes)| {
         let (first, last) = (writes.seconds.first()?.2, writes.seconds.last()?.2);
-        (first > 0.0 && last <= FALL * first).then_some((first, last))
+        let pairs = writes.seconds.windows(2);
+        let rise = pairs.map(|pair| pair[1].2 - pair[0].2).fold(0.0, f64::max);
+        let falls = last <= FALL * first && rise <= NOISE * (first - last);
+        (first > 0.0 && falls).then_some((first, last))
     });
     ends.min_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))
 }

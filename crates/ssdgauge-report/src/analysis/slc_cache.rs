@@ -14,12 +14,31 @@ pub(crate) fn cache_edge(test: &TestRun) -> Option<Edge> {
     edge_in(sequential_write(test)?)
 }
 
-/// Returns the single step of `test` where that writes in order and reads nothing.
+/// Returns the single step of `test` where that writes in order and nothing else
+/// ([`writes_in_order`]).
 pub(crate) fn sequential_write(test: &TestRun) -> Option<&PointRun> {
     let [point] = test.points.as_slice() else { return None };
-    let [stream] = point.workload.streams.as_slice() else { return None };
+    writes_in_order(point).then_some(point)
+}
+
+/// Returns whether the step `point` writes in order, as fast as the drive takes it: the drive alone
+/// changes its rate. Behind flushes, pauses or due times it does not.
+pub(crate) fn writes_in_order(point: &PointRun) -> bool {
+    let [stream] = point.workload.streams.as_slice() else { return false };
     let only_writes = stream.writes() && !stream.reads();
-    (stream.access == Access::Sequential && only_writes).then_some(point)
+    let is_durable = stream.flush_every.is_some() || stream.sync;
+    let is_paced = stream.think_time.is_some()
+        || stream.pulse.is_some()
+        || stream.arrival.per_second().is_some();
+    stream.access == Access::Sequential && only_writes && !is_durable && !is_paced
+}
+
+/// Returns whether `point` writes the whole of its span once or more: its result is a curve, in which
+/// the end of a cache belongs.
+pub(crate) fn fills(point: &PointRun) -> bool {
+    let [stream] = point.workload.streams.as_slice() else { return false };
+    let written = point.point.totals.directions[Direction::Write as usize].bytes;
+    writes_in_order(point) && written >= stream.span.0
 }
 
 /// Returns where writing leaves the SLC cache, in the step `point`.

@@ -6,20 +6,23 @@ use crate::text::{number, sanitize};
 use ssdgauge_core::statistics::change_point;
 use ssdgauge_core::{Finding, FindingKind, Metric, ScoreFamily, Severity};
 
-/// Finds the levels of every measured step of `test`, and adds a finding for each mixture that the
-/// headline counts as one level.
+/// Finds the levels of every measured step of `test`, and adds a finding for each mixture that a number
+/// of the test counts as one level.
 pub(crate) fn annotate(test: &mut TestRun) {
     let metric = Some(test.test.score.metric()).filter(|metric| is_rate(*metric));
     let metric = metric.unwrap_or(Metric::ThroughputMbS);
     for point in &mut test.points {
         point.levels = levels(point, metric);
     }
-    // A score of the last part excludes the first level on purpose, and the fill of a whole drive
-    // shows both levels as the size of its cache.
-    let is_expected = test.test.score.family() == ScoreFamily::LastPart
-        || slc_cache::sequential_write(test).is_some();
-    if !is_expected {
-        let found: Vec<StepFinding> = test.points.iter().filter_map(finding).collect();
+    // A score of the last part excludes the first level on purpose, and a fill shows both levels as the
+    // size of the cache.
+    if test.test.score.family() != ScoreFamily::LastPart {
+        let counts = |point: &&PointRun| {
+            let scores = std::iter::once(&test.test.score).chain(&test.test.also);
+            scores.into_iter().any(|score| score.needs(point.point.position))
+        };
+        let mixed = test.points.iter().filter(counts).filter(|one| !slc_cache::fills(one));
+        let found: Vec<StepFinding> = mixed.filter_map(finding).collect();
         test.findings.extend(found);
     }
 }
@@ -28,10 +31,10 @@ fn is_rate(metric: Metric) -> bool {
     metric == Metric::Iops || metric == Metric::ThroughputMbS
 }
 
-/// Returns the levels of the full seconds of `point`. In an open loop the rate is that of the load.
+/// Returns the levels of the full seconds of `point`. In an open loop, and with pauses, the rate is that of
+/// the load.
 fn levels(point: &PointRun, metric: Metric) -> Option<StepLevels> {
-    let streams = &point.workload.streams;
-    if streams.iter().any(|stream| stream.arrival.per_second().is_some()) {
+    if !point.workload.never_pauses() {
         return None;
     }
     let full = point.point.seconds.full();

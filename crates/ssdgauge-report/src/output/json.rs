@@ -4,6 +4,7 @@ use crate::analysis::cohort::Cohort;
 use crate::analysis::endurance;
 use crate::analysis::headline_notes;
 use crate::analysis::media_writes;
+use crate::analysis::quick_look;
 use crate::analysis::slc_cache;
 use crate::analysis::state_check::{self, StateCheck};
 use crate::analysis::tried_loads::{TriedLoad, tried_loads};
@@ -80,6 +81,7 @@ fn run(run: &Run, cohort: &Cohort) -> Value {
         "endurance": endurance::json(run),
         "environment": strings(&run.head.environment),
         "findings": run.findings.iter().map(finding).collect::<Vec<_>>(),
+        "quick_answer": quick_look::is_quick(&plan.suite.id).then(|| quick_look::headline(run)),
         "quick_bands": bands_json(run, cohort),
         "tests": run.tests.iter().map(test).collect::<Vec<_>>(),
     })

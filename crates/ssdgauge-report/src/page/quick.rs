@@ -200,6 +200,9 @@ fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Ma
         Some(_) => "Bars from 0, each with its own scale; outlined: the band of the class",
         None => "Bars: against the largest value of this run in the same unit",
     };
+    if figures.is_empty() {
+        return html! {};
+    }
     html! {
         section.card aria-label=(title) {
             h2.h { (title) }

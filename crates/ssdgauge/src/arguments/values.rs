@@ -3,12 +3,17 @@
 use ssdgauge_core::{BLOCK_SIZES, Bytes, Finding};
 use std::net::SocketAddr;
 
+/// The least endurance that is no missing unit: a smaller number was meant in terabytes.
+const LEAST_ENDURANCE: Bytes = Bytes(1_000_000_000);
+
 /// Parses the rated endurance, such as `600TB`, or `600TBW` as in data sheets.
 pub(super) fn parse_endurance(text: &str) -> Result<Bytes, String> {
     let size = text.trim().trim_end_matches(['W', 'w']);
     match size.parse::<Bytes>() {
-        Ok(bytes) if bytes > Bytes(0) => Ok(bytes),
-        Ok(_) => Err("use an endurance above zero, such as 600TBW".to_owned()),
+        Ok(bytes) if bytes >= LEAST_ENDURANCE => Ok(bytes),
+        Ok(bytes) => {
+            Err(format!("{} are less than any drive endures; write it as 600TBW", bytes.exact()))
+        }
         Err(error) => Err(format!("{error}; write it as 600TBW")),
     }
 }

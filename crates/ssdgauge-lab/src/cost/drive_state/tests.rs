@@ -116,3 +116,17 @@ fn the_write_amplification_is_that_of_the_published_formula() {
         near(write_amplification(spare), expected);
     }
 }
+
+#[test]
+fn a_burst_before_a_think_time_longer_than_the_step_counts_whole() {
+    let mut workload = stream(Access::Random, 0, Arrival::Closed);
+    workload.streams[0].think_time = Some(Nanos(10_000_000_000));
+    let burst = 32.0 * 4_096.0;
+    let effort = drive().run(&workload, &until(Some(5), None));
+    assert!((effort.written - burst).abs() < 1.0, "{effort:?}");
+    // Three bursts in 25 s; two where 64 requests are allowed.
+    let effort = drive().run(&workload, &until(Some(25), None));
+    assert!((effort.written - 3.0 * burst).abs() < 1.0, "{effort:?}");
+    let effort = drive().run(&workload, &until(Some(25), Some(64 * 4_096)));
+    assert!((effort.moved - 2.0 * burst).abs() < 1.0, "{effort:?}");
+}
