@@ -10,7 +10,9 @@ pub use replay::{REPLAY_SUITE, plan_replay};
 use crate::repeat::{Repeat, RepeatError};
 use crate::suite::{Extent, PrepareRule, StreamRule, Suite, TestRule};
 use binder::{Binder, cache_phase};
-use ssdgauge_core::{Bytes, DriveInfo, Phase, Plan, PurgeMethod, SuiteIdentity, TargetKind, Test, WriteCache};
+use ssdgauge_core::{
+    Bytes, DriveInfo, Phase, Plan, PurgeMethod, SuiteIdentity, TargetKind, Test, WriteCache,
+};
 use thiserror::Error;
 
 /// Options of the user for a plan.

@@ -430,7 +430,9 @@ impl Rig for VirtualRig {
         self.check_gone(self.now)?;
         check_workload(&self.info, workload, until)?;
         self.record_spans(workload);
-        unwritten_reads::find(&self.drive.ftl, workload).into_iter().for_each(|one| sink.finding(one));
+        unwritten_reads::find(&self.drive.ftl, workload)
+            .into_iter()
+            .for_each(|one| sink.finding(one));
         let begin = self.now;
         let before = self.ground_truth();
         let number = self.step_numbers.next(workload, until);

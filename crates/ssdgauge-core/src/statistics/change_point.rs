@@ -29,9 +29,9 @@ pub struct Levels {
     pub at: usize,
     /// The smallest and the largest number of values of the first level, at 95 % confidence.
     pub interval: (usize, usize),
-    /// The mean of the first level.
+    /// The mean of the first level, without its last value where it has others: that may contain the change.
     pub before: f64,
-    /// The mean of the second level.
+    /// The mean of the second level, without its first value where it has two others.
     pub after: f64,
 }
 
@@ -66,6 +66,8 @@ pub fn levels(values: &[f64]) -> Option<Levels> {
     let first = 1 + (0..around.len()).find(inside)?;
     let last = 1 + (0..around.len()).rfind(inside)?;
     let interval = (first.min(at - 1), last.max(at + 1).min(n));
+    let (before, after) = two_levels::clear_of_the_change(values, at);
+    let (before, after) = (summary::mean(before)?, summary::mean(after)?);
     Some(Levels { at, interval, before, after })
 }
 

@@ -28,9 +28,8 @@ pub(crate) fn differ(values: &[f64], at: usize) -> bool {
     let (Some(high), Some(low)) = (summary::mean(before), summary::mean(behind)) else {
         return false;
     };
-    let squares = |part: &[f64], mean: f64| -> f64 {
-        part.iter().map(|value| (value - mean).powi(2)).sum()
-    };
+    let squares =
+        |part: &[f64], mean: f64| -> f64 { part.iter().map(|value| (value - mean).powi(2)).sum() };
     let degrees = (before.len() + behind.len()).saturating_sub(2);
     let residual = squares(before, high) + squares(behind, low);
     let difference = (high - low).abs();

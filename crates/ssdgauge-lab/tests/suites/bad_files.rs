@@ -366,7 +366,9 @@ fn the_score_of_a_stream_names_one_of_several_and_a_flush_at_the_end_follows_wri
     wrong("{ metric = \"power_w\", at = 4, stream = \"a\" }", &["power_w is not known"]);
     wrong("{ metric = \"worst_second_iops\", at = 4, stream = \"a\" }", &["single streams"]);
     wrong("{ mean_of = \"iops\", stream = \"a\" }", &["one rule", "stream = \"NAME\""]);
-    for pause in ["think_time = \"1ms\"", "pulse = { on = \"1s\", off = \"1s\" }", "per_second = 9.0"] {
+    for pause in
+        ["think_time = \"1ms\"", "pulse = { on = \"1s\", off = \"1s\" }", "per_second = 9.0"]
+    {
         let stream = STREAM.replace(" }", &format!(", {pause} }}"));
         let text = |score: &str| format!("{stream}until = {{ time = \"5s\" }}\n{score}\n");
         suite(&text("score = { mean_of = \"iops\" }")).unwrap();

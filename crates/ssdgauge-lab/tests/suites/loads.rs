@@ -56,7 +56,10 @@ fn the_steps_that_are_compared_find_a_drive_in_its_steady_state() {
             let run = run(suite, &[], &target, 1);
             for step in steps {
                 let (first, last) = ends(&run.tests[0], step);
-                assert!((last / first - 1.0).abs() < 0.08, "{suite} {target} {step}: {first} {last}");
+                assert!(
+                    (last / first - 1.0).abs() < 0.08,
+                    "{suite} {target} {step}: {first} {last}"
+                );
             }
         }
     }

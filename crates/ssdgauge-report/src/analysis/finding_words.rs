@@ -3,7 +3,7 @@
 use ssdgauge_core::FindingKind;
 
 /// The kinds that pages show most often: title, and what it means for the reader.
-const FREQUENT: [(FindingKind, &str, &str); 18] = [
+const FREQUENT: [(FindingKind, &str, &str); 19] = [
     (
         FindingKind::CacheExceeded,
         "The cache ends inside a test",
@@ -56,6 +56,11 @@ const FREQUENT: [(FindingKind, &str, &str); 18] = [
         FindingKind::PurgeNotPossible,
         "No purge",
         "The state of the drive before the test is not known.",
+    ),
+    (
+        FindingKind::Unwritten,
+        "Reads of blocks without data",
+        "A drive completes them from its map, faster than reads of data.",
     ),
     (FindingKind::PageCache, "Page cache", "Requests went through the memory of the host."),
     (

@@ -7,7 +7,8 @@ use ssdgauge_core::{Finding, Stream, Workload, unwritten_sample};
 /// Returns a finding for each span that `workload` reads and of which a sample holds no data.
 pub(super) fn find(ftl: &Ftl, workload: &Workload) -> Vec<Finding> {
     let entries = ftl.entries();
-    let is_unmapped = |at: &u64| entries.get((at / PAGE) as usize).is_some_and(|one| *one == UNMAPPED);
+    let is_unmapped =
+        |at: &u64| entries.get((at / PAGE) as usize).is_some_and(|one| *one == UNMAPPED);
     let mut spans: Vec<_> = Vec::new();
     for stream in workload.streams.iter().filter(|stream| Stream::reads(stream)) {
         let span = (stream.offset, stream.span);
