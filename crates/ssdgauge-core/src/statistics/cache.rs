@@ -44,6 +44,15 @@ impl Edge {
         }
     }
 
+    /// Returns the mean before the edge in words; `show` formats it. Where the edge is within the first
+    /// samples, the one before it may contain a part of the fall: the mean is a lower bound.
+    pub fn before_in_words(&self, show: impl Fn(f64) -> String) -> String {
+        match self.is_bounded_below() {
+            true => show(self.before),
+            false => format!("at least {}", show(self.before)),
+        }
+    }
+
     /// Returns whether more than an upper bound is known: the uncertainty excludes zero.
     pub fn is_bounded_below(&self) -> bool {
         self.bytes > self.uncertainty
@@ -126,6 +135,10 @@ mod tests {
         let words = |samples: &[u64]| edge(samples).unwrap().in_words(|bytes| bytes.to_string());
         assert_eq!(words(&[2_400, 900, 900, 900, 900]), "at most 4800");
         assert_eq!(words(&[2_400, 2_400, 900, 900, 900, 900]), "4800 ± 2400");
+        let before =
+            |samples: &[u64]| edge(samples).unwrap().before_in_words(|one| one.to_string());
+        assert_eq!(before(&[1_925, 719, 719, 719, 719]), "at least 1925");
+        assert_eq!(before(&[2_267, 2_267, 1_100, 719, 719, 719, 719]), "2267");
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn cache(test: &TestRun) -> Option<String> {
         Some(edge) => format!(
             "SLC cache of {} GB: writes at {} MB/s until it is full, then at {} MB/s ({title}).",
             edge.in_words(gb),
-            number::text(edge.before / 1e6),
+            edge.before_in_words(|bytes| number::text(bytes / 1e6)),
             number::text(edge.behind / 1e6)
         ),
         None => format!(

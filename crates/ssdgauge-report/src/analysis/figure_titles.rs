@@ -120,7 +120,7 @@ fn falls_of(group: &Group<'_>, drives: &ReportDrives) -> Option<String> {
         let edge = edge(&group.first())?;
         return Some(format!(
             "{}\u{a0}MB/s until the cache is full ({}), then {}\u{a0}MB/s",
-            number::text(edge.before / 1e6),
+            edge.before_in_words(|bytes| number::text(bytes / 1e6)),
             edge.about(),
             number::text(edge.behind / 1e6)
         ));

@@ -83,7 +83,7 @@ fn cache(test: &TestRun) -> impl Iterator<Item = String> {
         format!(
             "SLC cache of {}: {} MB/s inside, {} MB/s beyond",
             edge.about(),
-            number::text(edge.before / 1e6),
+            edge.before_in_words(|bytes| number::text(bytes / 1e6)),
             number::text(edge.behind / 1e6)
         )
     });

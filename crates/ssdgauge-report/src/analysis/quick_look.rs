@@ -41,10 +41,12 @@ impl Figure {
 }
 
 /// The two write speeds of a drive, and the data between them.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fall {
     /// MB/s until the cache is full.
     pub(crate) before: f64,
+    /// The same in words, with its unit: a lower bound where the cache ends within the first seconds.
+    pub(crate) before_words: String,
     /// MB/s from there.
     pub(crate) behind: f64,
     /// Gigabytes until it is full.
@@ -89,7 +91,7 @@ pub(crate) fn headline(run: &Run) -> String {
         Some((fall, stream)) => {
             let load =
                 format!("{}, QD{}", number::spaced(&stream.size_words()), stream.total_depth());
-            format!("writes at {} ({load}) until the cache is full", speed(fall.before))
+            format!("writes at {} ({load}) until the cache is full", fall.before_words)
         }
         None => {
             format!("writes at {} ({}) in bursts", speed(figure.value), figure.size_and_depth())
@@ -226,6 +228,8 @@ pub(crate) fn fall(run: &Run) -> Option<Fall> {
     let found = sequential_writes(run).into_iter().find_map(|(_, writes)| writes.edge);
     found.map(|edge| Fall {
         before: edge.before / 1e6,
+        before_words: edge
+            .before_in_words(|bytes| number::measured(bytes / 1e6, Metric::ThroughputMbS)),
         behind: edge.behind / 1e6,
         gb: edge.bytes as f64 / 1e9,
     })

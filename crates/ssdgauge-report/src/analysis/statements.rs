@@ -276,7 +276,7 @@ fn longest_fall(writes: &[Option<Writes>], drives: &ReportDrives) -> Option<Sent
     })?;
     let text = format!(
         "writes at {}\u{a0}MB/s until its cache is full ({}), then at {}\u{a0}MB/s.",
-        number::text(edge.before / 1e6),
+        edge.before_in_words(|bytes| number::text(bytes / 1e6)),
         edge.about(),
         number::text(edge.behind / 1e6)
     );

@@ -81,7 +81,7 @@ fn row(name: &str, segments: &[(f64, f64)], edge: Option<Edge>) -> Vec<String> {
     row.extend(match edge {
         Some(edge) => [
             edge.in_words(|bytes| number::text(bytes as f64 / 1e9)),
-            number::text(edge.before / 1e6),
+            edge.before_in_words(|bytes| number::text(bytes / 1e6)),
             number::text(edge.behind / 1e6),
         ],
         None => ["not found", "–", "–"].map(str::to_owned),

@@ -224,6 +224,7 @@ fn cache_end(edge: &Edge) -> Value {
         "bytes": edge.bytes,
         "uncertainty_bytes": edge.uncertainty,
         "before_mb_s": edge.before / 1e6,
+        "before_is_lower_bound": !edge.is_bounded_below(),
         "behind_mb_s": edge.behind / 1e6,
         "left_percent": slc_cache::percent_left(edge),
     })

@@ -108,7 +108,7 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
                 @for sentence in quick_answer::others(run) { (sentence) " " }
             }
             Some(fall) => {
-                "Large writes run at " b { (number::text(fall.before)) " MB/s for the first "
+                "Large writes run at " b { (fall.before_words) " for the first "
                 (number::text(fall.gb)) " GB" } ", then at " b { (number::text(fall.behind)) " MB/s" }
                 ": the drop is its cache filling up. "
             }

@@ -121,7 +121,11 @@ fn events(writes: &[(&Member<'_>, Writes)], drives: &ReportDrives) -> Vec<Event>
         let slower = slc_cache::percent_words(slc_cache::percent_lost(&edge));
         let words = vec![
             format!("{}: cache full {when} {}", drives.short(drive), number::duration(seconds)),
-            format!("{} at {}\u{a0}MB/s", edge.about(), number::text(before)),
+            format!(
+                "{} at {}\u{a0}MB/s",
+                edge.about(),
+                edge.before_in_words(|bytes| number::text(bytes / 1e6))
+            ),
             format!("then {}\u{a0}MB/s: {slower}\u{a0}% slower", number::text(behind)),
         ];
         let at = (edge.bytes as f64 / 1e9, behind + 0.62 * (before - behind));
