@@ -55,6 +55,13 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
             name(next),
             value(next)
         ),
+        Outcome::Unjudged { best, next } if outcome::are_near(group, best, next) => format!(
+            "No difference beyond 3\u{a0}% between {} and {}: {} and {}",
+            name(best),
+            name(next),
+            value(best),
+            value(next)
+        ),
         Outcome::Unjudged { best, next } => format!(
             "{} {}, {} {}: no lead without 95\u{a0}% intervals",
             name(best),

@@ -112,7 +112,7 @@ fn cell(group: &Group<'_>, place: usize) -> String {
         return number::NOTHING.to_owned();
     };
     let metric = group.first().test.headline.metric;
-    if metric.is_latency() { metric.about(value) } else { number::text(value) }
+    number::words(value, metric)
 }
 
 /// Writes what each column is: drive, firmware, suites, date and run.

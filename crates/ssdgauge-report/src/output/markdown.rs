@@ -22,8 +22,9 @@ pub fn markdown(runs: &[Run]) -> String {
         return compared(runs, &drives).expect("writing to memory cannot fail");
     }
     let mut text = String::new();
-    for (run, name) in
-        runs.iter().zip(labels::unique_names(&runs.iter().map(|run| &run.head).collect::<Vec<_>>()))
+    for (run, name) in runs
+        .iter()
+        .zip(labels::unique_names(&runs.iter().map(|run| vec![&run.head]).collect::<Vec<_>>()))
     {
         if !text.is_empty() {
             text.push('\n');
