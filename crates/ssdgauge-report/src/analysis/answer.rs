@@ -389,6 +389,11 @@ fn conditions(test: &Test, (measure, metric): (Measure, Metric), question: Quest
             }
         }
     };
+    let base = workload_text::base_load(test).filter(|_| metric == Metric::LoadMultiple);
+    let unit = match base {
+        Some(base) => format!("× {base}"),
+        None => unit.to_owned(),
+    };
     let load = match question {
         // The title of the test says it.
         Question::Other => String::new(),
@@ -401,7 +406,7 @@ fn conditions(test: &Test, (measure, metric): (Measure, Metric), question: Quest
         true => shallow_depths(test),
         false => String::new(),
     };
-    let words = [load, depths, unit.to_owned()];
+    let words = [load, depths, unit];
     words.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 

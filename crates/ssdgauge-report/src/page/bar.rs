@@ -15,7 +15,7 @@ const ROOM: f64 = 560.0;
 
 /// The least and the greatest room for one name. Where the least has no room, the names scroll, and
 /// each has the greatest.
-const NAME: (f64, f64) = (64.0, 112.0);
+const NAME: (f64, f64) = (64.0, 150.0);
 
 /// What a mark and the edges of a chip take, in pixels.
 const EDGES: f64 = 32.0;

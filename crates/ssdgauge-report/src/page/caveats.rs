@@ -2,6 +2,7 @@
 
 use crate::analysis::comparability;
 use crate::analysis::drive_slots::SLOTS;
+use crate::analysis::finding_lines;
 use crate::analysis::finding_words;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::steady_state;
@@ -23,9 +24,6 @@ const MAX_MARKS: usize = 14;
 
 /// The most names of drives in a line.
 const MAX_NAMES: usize = 4;
-
-/// The most titles of tests in a line.
-const MAX_TITLES: usize = 3;
 
 /// All findings of one kind.
 struct Line<'a> {
@@ -206,12 +204,7 @@ fn titles<'a>(titles: impl Iterator<Item = &'a str>) -> String {
     let mut titles: Vec<&str> = titles.collect();
     titles.sort_unstable();
     titles.dedup();
-    let more = titles.len().saturating_sub(MAX_TITLES);
-    let shown = titles[..titles.len() - more].join("; ");
-    match more {
-        0 => shown,
-        more => format!("{shown} and {} more", number::count(more as u64)),
-    }
+    finding_lines::named(&titles)
 }
 
 fn results(n: usize) -> String {

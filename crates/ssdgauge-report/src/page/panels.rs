@@ -245,7 +245,12 @@ fn place(member: &Member<'_>, measure: Measure) -> String {
 fn caption(group: &Group<'_>, measure: Measure, metric: Metric) -> String {
     let test = &group.first().test.test;
     let rule = number::spaced(&workload_text::rule(test, &test.score));
-    let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
+    let base = workload_text::base_load(test).filter(|_| metric == Metric::LoadMultiple);
+    let unit = match base {
+        Some(base) => format!("× {base}"),
+        None if metric.unit().is_empty() => metric.title().to_owned(),
+        None => metric.unit().to_owned(),
+    };
     let less = if metric.more_is_better() { "" } else { "; less is better" };
     match measure {
         Measure::Speed if metric.needs_power() => {
