@@ -3,6 +3,7 @@
 use crate::analysis::answer::{self, Answer, Column};
 use crate::analysis::caches::{self, Writes};
 use crate::analysis::finding_lines;
+use crate::analysis::finding_words;
 use crate::analysis::group::{self, Group, Member};
 use crate::analysis::many_drives;
 use crate::analysis::outcome;
@@ -11,7 +12,7 @@ use crate::analysis::slc_cache;
 use crate::analysis::statements;
 use crate::analysis::trust;
 use crate::analysis::workload_text;
-use crate::model::Run;
+use crate::model::{LocatedFinding, Run};
 use crate::output::markdown_text::{MODELS, SOME_MODELS, escaped};
 use crate::text::interval::{FLATTERED, FLATTERED_WORDS};
 use crate::text::{labels, number, sanitize};
@@ -160,6 +161,10 @@ fn row(
     let unit = match metric.unit() {
         "" => format!("{}, ", metric.title()),
         _ if metric.is_latency() => String::new(),
+        "×" => match workload_text::base_load(&group.first().test.test) {
+            Some(base) => format!("× {base}, "),
+            None => "×, ".to_owned(),
+        },
         unit => format!("{unit}, "),
     };
     let rule = workload_text::rule(&group.first().test.test, &group.first().test.test.score);
@@ -232,7 +237,8 @@ fn of_drives(
 /// Writes each kind of finding that puts a number in doubt, with its tests and its count.
 fn findings(text: &mut String, runs: &[Run]) -> std::fmt::Result {
     let found = runs.iter().flat_map(Run::all_findings);
-    let found = found.filter(|one| trust::is_doubt(one.finding, one.test));
+    let is_marked = |one: &LocatedFinding<'_>| finding_words::MARKED.contains(&one.finding.kind);
+    let found = found.filter(|one| trust::is_doubt(one.finding, one.test) && !is_marked(one));
     let mut lines = finding_lines::by_kind(found);
     lines.sort_by_key(|line| std::cmp::Reverse((line.first.severity, line.n)));
     if lines.is_empty() {

@@ -5,6 +5,7 @@ use crate::analysis::sections::Sections;
 use crate::page::kit::chart::width_of;
 use crate::page::kit::mark::icon;
 use crate::text::fitted::fitted;
+use crate::text::short_names::without_capacities;
 use maud::{Markup, html};
 
 /// More drives than this are not filtered one by one; each can still be highlighted.
@@ -49,6 +50,8 @@ fn form(order: &[usize], drives: &ReportDrives) -> Markup {
         room => room.min(NAME.1),
     };
     let names: Vec<&str> = order.iter().map(|drive| drives.short(*drive)).collect();
+    let names = without_capacities(&names);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let names = fitted(&names, &|name: &str| width_of(name) <= room);
     html! {
         form aria-label="Drives shown" autocomplete="off" {

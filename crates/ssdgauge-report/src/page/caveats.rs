@@ -13,7 +13,7 @@ use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
-use ssdgauge_core::{Finding, FindingKind};
+use ssdgauge_core::Finding;
 use std::cmp::Reverse;
 
 /// More lines than this are folded.
@@ -109,15 +109,13 @@ fn advice(finding: &Finding) -> String {
 /// Returns a line for each kind, those that put numbers in doubt first, then the most frequent. What
 /// the flag above the page says has no line.
 fn lines<'a>(runs: &'a [Run], drives: &ReportDrives) -> Vec<Line<'a>> {
-    const FLAGS: [FindingKind; 3] =
-        [FindingKind::Model, FindingKind::Shortened, FindingKind::SpanScaled];
     let mut lines: Vec<Line<'a>> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         let drive = drives.drive_of(index);
         for LocatedFinding { test, finding, .. } in run.all_findings() {
             let is_doubt = trust::is_doubt(finding, test);
             let is_intended = trust::is_intended(finding.kind, test);
-            if FLAGS.contains(&finding.kind) || is_intended {
+            if finding_words::MARKED.contains(&finding.kind) || is_intended {
                 continue;
             }
             let same = |line: &&mut Line<'_>| {
