@@ -17,6 +17,7 @@ pub(crate) mod figure_titles;
 pub(crate) mod fill_curve;
 pub(crate) mod fill_level;
 pub(crate) mod fill_states;
+pub(crate) mod finding_lines;
 pub(crate) mod finding_words;
 pub(crate) mod group;
 mod headline;

@@ -150,23 +150,32 @@ fn models_of_two_revisions_are_not_compared() {
 
 #[test]
 fn whole_drives_of_two_capacities_are_compared_and_files_of_two_sizes_are_not() {
-    let whole = |id: &'static str, kind, bytes: u64| {
+    let whole = |id: &'static str, kind, (bytes, percent): (u64, u64)| {
         let mut recipe = Recipe::new(id, quick(6), "Disk");
         recipe.drive.kind = kind;
         recipe.drive.capacity = Bytes(bytes);
         for step in recipe.plan.tests.iter_mut().flat_map(|test| &mut test.phases[0].steps) {
             let Action::Run { workload, .. } = &mut step.action else { panic!("a load") };
-            workload.streams[0].span = Bytes(bytes >> 12 << 12);
+            workload.streams[0].span = Bytes(bytes / 100 * percent >> 12 << 12);
         }
         run(&recipe)
     };
-    let compared = |kind| {
-        let (a, b) = (whole("a", kind, 500_107_862_016), whole("b", kind, 1_000_204_886_016));
+    let compared = |kind, percents: [u64; 2]| {
+        let a = whole("a", kind, (500_107_862_016, percents[0]));
+        let b = whole("b", kind, (1_000_204_886_016, percents[1]));
         compare(&a, &b, &CompareOptions::default())
     };
-    assert!(compared(TargetKind::Block).is_ok());
-    let refused = compared(TargetKind::File).expect_err("files of two sizes");
-    assert!(refused.to_string().contains("the spans differ"), "{refused}");
+    assert!(compared(TargetKind::Block, [100, 100]).is_ok());
+    // The same over-provisioning of both.
+    assert!(compared(TargetKind::Block, [75, 75]).is_ok());
+    for (kind, percents) in [
+        (TargetKind::File, [100, 100]),
+        (TargetKind::File, [75, 75]),
+        (TargetKind::Block, [75, 50]),
+    ] {
+        let refused = compared(kind, percents).expect_err("other spans");
+        assert!(refused.to_string().contains("the spans differ"), "{refused}");
+    }
 }
 
 #[test]

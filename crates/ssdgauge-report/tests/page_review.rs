@@ -55,7 +55,7 @@ fn loads_that_a_search_tries_until_they_fail_put_nothing_in_doubt() {
         let run = std::slice::from_ref(&run);
         let card = terminal_summary(&run[0], 200, false);
         assert_eq!(card.contains("warning: 4 %"), is_doubt, "{card}");
-        assert_eq!(markdown(run).contains("**warning** Random"), is_doubt, "{}", markdown(run));
+        assert_eq!(markdown(run).contains("**warning** 4 %"), is_doubt, "{}", markdown(run));
         assert_eq!(caveats(run).contains("<b>Overloaded</b>"), is_doubt, "{}", caveats(run));
     }
 }

@@ -5,8 +5,10 @@ use crate::analysis::key_metrics;
 use crate::analysis::measure::{self, Measure, SHALLOW};
 use crate::analysis::outcome::{self, Outcome};
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::trust;
 use crate::analysis::uses::{self, Use};
 use crate::analysis::workload_text;
+use crate::text::interval;
 use ssdgauge_core::{Family, Metric, Test};
 
 /// The most columns of numbers. Chosen: more do not fit beside the words on 1,280 pixels.
@@ -15,7 +17,7 @@ const MOST: usize = 4;
 /// The answer: the drives in their order, and the columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    /// The numbers of the drives, the best first: by their mean rank over the columns.
+    /// The numbers of the drives, the best first: those that lead, then by mean rank over the columns.
     pub(crate) order: Vec<usize>,
     /// The columns.
     pub(crate) columns: Vec<Column>,
@@ -51,6 +53,8 @@ pub(crate) struct Column {
     pub(crate) requests: String,
     /// Whether all of its requests are sequential.
     pub(crate) is_sequential: bool,
+    /// Whether any of its requests read.
+    pub(crate) has_reads: bool,
     /// The metric.
     pub(crate) metric: Metric,
     /// What it takes from its test.
@@ -63,8 +67,22 @@ pub(crate) struct Column {
     pub(crate) group: usize,
     /// The value of each drive, by its number.
     pub(crate) values: Vec<Option<f64>>,
+    /// What is known of each value, by the number of its drive.
+    pub(crate) marks: Vec<ValueMarks>,
     /// Whether each value has a say in the choice of columns: that of an unfinished run has none.
     counts: Vec<bool>,
+}
+
+/// What is known of one value beside it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ValueMarks {
+    /// Its 95 % interval.
+    pub(crate) interval: Option<(f64, f64)>,
+    /// How many seconds at the start it counts and its interval leaves out, where it lies outside of
+    /// that: the start flatters.
+    pub(crate) flattered_by: Option<usize>,
+    /// Why it is in doubt, each reason once.
+    pub(crate) doubts: Vec<String>,
 }
 
 impl Column {
@@ -98,6 +116,22 @@ impl Column {
         values().count() > 1 && most <= least * self.noise()
     }
 
+    /// Returns how many drives have a value.
+    pub(crate) fn valued(&self) -> usize {
+        self.values.iter().flatten().count()
+    }
+
+    /// Returns the two best drives where they differ by more than the noise, or by more than values
+    /// without an interval have to, and no lead is decided.
+    pub(crate) fn undecided(&self) -> Option<[usize; 2]> {
+        match self.outcome {
+            Outcome::Undecided { best, next } | Outcome::Unjudged { best, next } => {
+                (!self.is_flat()).then_some([best, next])
+            }
+            Outcome::Nothing | Outcome::Alone(_) | Outcome::Tie(_) | Outcome::Lead { .. } => None,
+        }
+    }
+
     /// Returns the drives with a value, the best first.
     pub(crate) fn ranked(&self) -> Vec<usize> {
         let value = |drive: &usize| self.values[*drive].unwrap_or(f64::NAN);
@@ -123,6 +157,27 @@ impl Column {
     }
 }
 
+impl Answer {
+    /// Returns the drives that lead a column with their columns: those with the most columns first, and
+    /// of these the one whose column comes first. The headline names them in this order.
+    pub(crate) fn leads(&self) -> Vec<(usize, Vec<&Column>)> {
+        leads(&self.columns)
+    }
+}
+
+fn leads(columns: &[Column]) -> Vec<(usize, Vec<&Column>)> {
+    let mut leads: Vec<(usize, Vec<&Column>)> = Vec::new();
+    for column in columns {
+        let Some((best, _, _)) = column.leader() else { continue };
+        match leads.iter_mut().find(|(drive, _)| *drive == best) {
+            Some((_, of_drive)) => of_drive.push(column),
+            None => leads.push((best, vec![column])),
+        }
+    }
+    leads.sort_by_key(|(_, of_drive)| std::cmp::Reverse(of_drive.len()));
+    leads
+}
+
 /// Returns the answer of `groups`. A question whose answer is the same for all drives yields its place to
 /// another test that separates them.
 pub(crate) fn answer(groups: &[Group<'_>], drives: &ReportDrives) -> Answer {
@@ -144,10 +199,32 @@ pub(crate) fn answer(groups: &[Group<'_>], drives: &ReportDrives) -> Answer {
     let (flat_others, others): (Vec<Column>, Vec<Column>) =
         others.into_iter().partition(Column::is_alike);
     columns.extend(others.into_iter().chain(flat).chain(flat_others));
+    without_lone(&mut columns, drives.count());
     columns.truncate(MOST);
-    columns.sort_by_key(|column| column.question as usize);
+    // A column that half of the drives lack stands behind the others.
+    let is_sparse = |column: &Column| 2 * column.valued() < drives.count();
+    columns.sort_by_key(|column| (is_sparse(column), column.question as usize));
     let order = order(&columns, drives);
     Answer { order, columns }
+}
+
+/// Removes the columns with the number of a single one of at least three drives, as long as that drive
+/// has a number in another column: they compare nothing.
+fn without_lone(columns: &mut Vec<Column>, drives: usize) {
+    const FEWEST: usize = 3;
+    let mut place = columns.len();
+    while place > 0 && drives >= FEWEST {
+        place -= 1;
+        let has = |column: &Column, drive: usize| column.values[drive].is_some();
+        let owner = columns[place].values.iter().position(Option::is_some);
+        let is_elsewhere = |drive: usize| {
+            let mut others = columns.iter().enumerate().filter(|(other, _)| *other != place);
+            others.any(|(_, other)| has(other, drive))
+        };
+        if columns[place].valued() < 2 && owner.is_none_or(is_elsewhere) {
+            columns.remove(place);
+        }
+    }
 }
 
 /// What the columns are chosen from.
@@ -274,14 +351,30 @@ impl Choice<'_> {
             conditions: conditions(test, (measure, metric), question),
             requests: workload_text::requests(test),
             is_sequential: uses::is_sequential(test),
+            has_reads: uses::streams(test).iter().any(|stream| stream.reads()),
             metric,
             measure,
             outcome,
             last: outcome::last(group, measure, &places).map(drive_at),
             group: number,
             values: (0..drives.count()).map(value).collect(),
+            marks: (0..drives.count())
+                .map(|drive| member(drive).map(|member| marks(measure, member)).unwrap_or_default())
+                .collect(),
             counts: (0..drives.count()).map(counts).collect(),
         }
+    }
+}
+
+/// Returns what is known of the value that `measure` takes from `member`.
+fn marks(measure: Measure, member: &Member<'_>) -> ValueMarks {
+    let headline = measure.headline(member);
+    let interval = headline.as_ref().and_then(|headline| headline.interval.ends());
+    let flattered_by = headline.as_ref().and_then(interval::flattering_seconds);
+    ValueMarks {
+        interval: interval.filter(|(low, high)| low.is_finite() && high.is_finite()),
+        flattered_by,
+        doubts: trust::doubts(member.test),
     }
 }
 
@@ -296,6 +389,11 @@ fn conditions(test: &Test, (measure, metric): (Measure, Metric), question: Quest
             }
         }
     };
+    let base = workload_text::base_load(test).filter(|_| metric == Metric::LoadMultiple);
+    let unit = match base {
+        Some(base) => format!("× {base}"),
+        None => unit.to_owned(),
+    };
     let load = match question {
         // The title of the test says it.
         Question::Other => String::new(),
@@ -308,7 +406,7 @@ fn conditions(test: &Test, (measure, metric): (Measure, Metric), question: Quest
         true => shallow_depths(test),
         false => String::new(),
     };
-    let words = [load, depths, unit.to_owned()];
+    let words = [load, depths, unit];
     words.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
@@ -327,7 +425,8 @@ fn everyday_measure(test: &Test) -> Measure {
     if uses::deepest_scored(test) <= SHALLOW { Measure::Speed } else { Measure::Shallow }
 }
 
-/// Returns all drives by their mean rank over `columns`; a drive without a value has the last rank.
+/// Returns all drives: those that lead a column as [`leads`] has them, then the others by their mean rank
+/// over `columns`; a drive without a value has the last rank.
 fn order(columns: &[Column], drives: &ReportDrives) -> Vec<usize> {
     let count = drives.count();
     let mean = |drive: usize| {
@@ -338,10 +437,17 @@ fn order(columns: &[Column], drives: &ReportDrives) -> Vec<usize> {
         };
         columns.iter().map(rank).sum::<f64>()
     };
+    // The drives that the headline names as leaders come first, in its order.
+    let leads = leads(columns);
+    let lead =
+        |drive: usize| leads.iter().position(|(leader, _)| *leader == drive).unwrap_or(leads.len());
     let mut order: Vec<usize> = (0..count).collect();
     // Names separate equal ranks: the order of the files must not show.
     let name = |drive: usize| drives.short(drive);
-    order.sort_by(|a, b| mean(*a).total_cmp(&mean(*b)).then_with(|| name(*a).cmp(name(*b))));
+    order.sort_by(|a, b| {
+        let by_rank = mean(*a).total_cmp(&mean(*b));
+        lead(*a).cmp(&lead(*b)).then(by_rank).then_with(|| name(*a).cmp(name(*b)))
+    });
     order
 }
 

@@ -7,8 +7,24 @@
 /// apart for readers with any colour vision.
 pub(crate) const SLOTS: usize = 6;
 
-/// The slot of all other drives: grey.
+/// The slot of the first of all other drives: grey. The next ones have slots of the same colour and
+/// another shape, see [`grey`].
 pub(crate) const OTHERS: usize = SLOTS;
+
+/// Returns the slot of the grey drive with this number.
+fn grey(number: usize) -> usize {
+    OTHERS + (OTHERS + 1) * number
+}
+
+/// Returns the number of the colour of `slot`: [`OTHERS`] for each grey drive.
+pub(crate) fn colour(slot: usize) -> usize {
+    slot % (OTHERS + 1)
+}
+
+/// Returns the number of the grey drive of `slot`; `None` for one with a colour.
+pub(crate) fn number_of_grey(slot: usize) -> Option<usize> {
+    (colour(slot) == OTHERS).then_some(slot / (OTHERS + 1))
+}
 
 /// The slots of the virtual drives that stand for a class each, and that are tested beside each other the
 /// most: no two of them share a slot.
@@ -58,6 +74,11 @@ pub(crate) fn assign(looks: &[Look], preferred: &[usize]) -> Vec<usize> {
         let Some(slot) = free else { continue };
         taken[slot] = true;
         slots[drive] = slot;
+    }
+    let mut others: Vec<usize> = (0..looks.len()).filter(|one| slots[*one] == OTHERS).collect();
+    others.sort_by(|a, b| key(*a).cmp(&key(*b)));
+    for (number, drive) in others.into_iter().enumerate() {
+        slots[drive] = grey(number);
     }
     slots
 }
@@ -134,9 +155,12 @@ mod tests {
     #[test]
     fn more_than_six_drives_leave_the_others_grey() {
         let slots = assign(&looks(9), &[8, 3, 1, 0, 5, 7, 2, 4, 6]);
-        assert_eq!(slots.iter().filter(|slot| **slot == OTHERS).count(), 3);
-        for other in [2, 4, 6] {
-            assert_eq!(slots[other], OTHERS);
-        }
+        let mut greys: Vec<usize> = [2, 4, 6].map(|other| slots[other]).into();
+        assert_eq!(slots.iter().filter(|slot| number_of_grey(**slot).is_some()).count(), 3);
+        assert!(greys.iter().all(|slot| colour(*slot) == OTHERS));
+        // Each has a shape of its own.
+        greys.sort_unstable();
+        greys.dedup();
+        assert_eq!(greys.len(), 3);
     }
 }

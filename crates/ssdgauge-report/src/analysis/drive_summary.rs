@@ -9,6 +9,7 @@ use crate::analysis::headline_reasons;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
 use crate::analysis::steady_state;
+use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, TestRun};
 use crate::text::number;
@@ -236,6 +237,10 @@ fn passed_load(member: &Member<'_>) -> Option<String> {
         return None;
     }
     let value = Metric::LoadMultiple.about(member.test.headline.value?);
+    let value = match workload_text::base_load(&member.test.test) {
+        Some(base) => format!("{value} of {base}"),
+        None => value,
+    };
     let title = title(member.test);
     Some(match headline_reasons::stopped_by(member) {
         Some(why) => format!("Highest passing load: {value}; {why} ({title})."),

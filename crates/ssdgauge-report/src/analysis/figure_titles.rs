@@ -5,6 +5,7 @@ use crate::analysis::outcome::{self, Outcome};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
 use crate::analysis::statements::{capital, in_letters, listed, times, uncapitalised};
+use crate::analysis::workload_text;
 use crate::text::number;
 use ssdgauge_core::{Family, Metric};
 
@@ -26,14 +27,21 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
     match outcome::judge(group) {
         Outcome::Nothing => "No result".to_owned(),
         Outcome::Alone(place) if drives.count() == 1 && outcome::is_search(group) => {
-            format!("Passes at {}", value(place))
+            format!("Passes at {}{}", value(place), base(group))
         }
         Outcome::Alone(place) if drives.count() == 1 => value(place),
         Outcome::Alone(place) => format!("{}: {}", name(place), value(place)),
         Outcome::Lead { best, next, .. } | Outcome::Unjudged { best, next }
             if outcome::is_search(group) =>
         {
-            format!("{} passes at {}, {} at {}", name(best), value(best), name(next), value(next))
+            format!(
+                "{} passes at {}, {} at {}{}",
+                name(best),
+                value(best),
+                name(next),
+                value(next),
+                base(group)
+            )
         }
         Outcome::Lead { best, next, ratio } => {
             lead(metric, (name(best), &value(best)), (name(next), ratio))
@@ -55,6 +63,13 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
             name(next),
             value(next)
         ),
+        Outcome::Unjudged { best, next } if outcome::are_near(group, best, next) => format!(
+            "No difference beyond 3\u{a0}% between {} and {}: {} and {}",
+            name(best),
+            name(next),
+            value(best),
+            value(next)
+        ),
         Outcome::Unjudged { best, next } => format!(
             "{} {}, {} {}: no lead without 95\u{a0}% intervals",
             name(best),
@@ -63,6 +78,12 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
             value(next)
         ),
     }
+}
+
+/// Returns the load of which the results of a search are multiples.
+fn base(group: &Group<'_>) -> String {
+    let base = workload_text::base_load(&group.first().test.test);
+    base.map(|base| format!(" of {base}")).unwrap_or_default()
 }
 
 fn lead(metric: Metric, (best, value): (&str, &str), (next, ratio): (&str, f64)) -> String {

@@ -2,6 +2,10 @@
 
 use ssdgauge_core::FindingKind;
 
+/// The kinds that marks such as `MODEL` state already.
+pub(crate) const MARKED: [FindingKind; 3] =
+    [FindingKind::Model, FindingKind::Shortened, FindingKind::SpanScaled];
+
 /// The kinds that pages show most often: title, and what it means for the reader.
 const FREQUENT: [(FindingKind, &str, &str); 19] = [
     (

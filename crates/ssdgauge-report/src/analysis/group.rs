@@ -54,6 +54,8 @@ enum Extent {
     /// All of a drive, whatever its capacity: reviews set drives of several capacities side by
     /// side. A scratch file has no such extent, because its size is the user's choice.
     Whole,
+    /// So many percent of a drive, for the same reason: the span of a drive with over-provisioning.
+    Share(u32),
     /// So many bytes.
     Part(Bytes),
 }
@@ -218,10 +220,22 @@ fn key(member: Member<'_>) -> Key {
 fn extent(span: Bytes, drive: &DriveInfo) -> Extent {
     const ROUNDING: u64 = 1 << 20;
     let whole = span.0.saturating_add(ROUNDING) > drive.capacity.0;
-    match drive.kind.is_drive() && whole && !drive.is_limited() {
-        true => Extent::Whole,
-        false => Extent::Part(span),
+    match (drive.kind.is_drive() && !drive.is_limited(), whole) {
+        (true, true) => Extent::Whole,
+        (true, false) => share(span, drive.capacity).map_or(Extent::Part(span), Extent::Share),
+        (false, _) => Extent::Part(span),
     }
+}
+
+/// Returns the whole number of percent of `capacity` that `span` is, within one MiB; `None` for a span of
+/// whole gigabytes or gibibytes, which is a size of its own.
+fn share(span: Bytes, capacity: Bytes) -> Option<u32> {
+    const ROUNDING: u64 = 1 << 20;
+    let is_size = span.0.is_multiple_of(1_000_000_000) || span.0.is_multiple_of(1 << 30);
+    let percent = (100.0 * span.0 as f64 / capacity.0 as f64).round();
+    let exact = capacity.0 as f64 / 100.0 * percent;
+    let is_near = (exact - span.0 as f64).abs() < ROUNDING as f64;
+    (!is_size && is_near && percent > 0.0).then_some(percent as u32)
 }
 
 /// Returns the words that distinguish `key` from other groups of the same test.
@@ -259,6 +273,7 @@ fn distinction(key: &Key, all: &[Key]) -> String {
     if some(&|other| other.span_scaled != key.span_scaled || other.spans != key.spans) {
         words.push(match key.spans.first() {
             Some(Extent::Whole) => "whole drive".to_owned(),
+            Some(Extent::Share(percent)) => format!("{percent}\u{a0}% of the drive"),
             Some(Extent::Part(span)) => format!("span {}", number::capacity(span.0)),
             None => "no load".to_owned(),
         });

@@ -145,6 +145,18 @@ impl Measure {
         }
     }
 
+    /// Returns the value of `member` with its interval; `None` for what has no interval of its own.
+    pub(crate) fn headline(self, member: &Member<'_>) -> Option<Headline> {
+        match self {
+            Measure::Speed => Some(member.test.headline.clone()),
+            Measure::Shallow => {
+                let (score, points) = shallow_points(member.test)?;
+                Some(Headline::from_points(&score, &points))
+            }
+            Measure::Efficiency | Measure::Power | Measure::P99 | Measure::P9999 => None,
+        }
+    }
+
     /// Returns whether it is a percentile beside the headline, which has no interval.
     pub(crate) fn is_percentile(self) -> bool {
         match self {

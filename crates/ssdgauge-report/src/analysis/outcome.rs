@@ -180,6 +180,11 @@ fn near(group: &Group<'_>, measure: Measure, ranked: &[usize]) -> Vec<usize> {
     ranked.iter().filter(is_near).copied().collect()
 }
 
+/// Returns whether the results of two members are within the noise between runs of each other.
+pub(crate) fn are_near(group: &Group<'_>, best: usize, next: usize) -> bool {
+    shown_ratio(group, Measure::Speed, best, next).is_some_and(|ratio| ratio <= between_runs())
+}
+
 /// Returns the ratio of the two numbers that the page shows, which count all seconds; the one with an
 /// interval leaves out a start that flatters.
 fn shown_ratio(group: &Group<'_>, measure: Measure, best: usize, next: usize) -> Option<f64> {

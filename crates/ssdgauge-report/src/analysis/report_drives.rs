@@ -1,7 +1,8 @@
 //! The drives of a report: one name and one colour for each, in every chart.
 //!
-//! Several runs of one drive, such as a client and a consistency suite, are one drive. Two runs
-//! of one drive through the same test are told apart, because both have a bar in one chart.
+//! Several runs of one drive, such as a client and a consistency suite or parts of two sizes, are one
+//! drive. Two runs of one drive through the same test are told apart, because both have a bar in one
+//! chart; the name of each says which runs it has.
 
 use crate::analysis::drive_slots::{self, Look};
 use crate::analysis::group::{self, Group};
@@ -12,7 +13,7 @@ use crate::text::fitted::fitted;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::short_names;
-use ssdgauge_core::TargetKind;
+use ssdgauge_core::{DriveInfo, TargetKind};
 use ssdgauge_runfile::Head;
 use std::collections::BTreeSet;
 
@@ -43,8 +44,10 @@ enum Compared {
     Drives,
     /// Runs of one drive that differ by their labels.
     Labels,
-    /// Runs of one drive through the same test.
+    /// Runs, some of them of one drive through the same test.
     Runs,
+    /// The same, where an entry has several runs, such as those of two suites.
+    SetsOfRuns,
 }
 
 impl ReportDrives {
@@ -52,27 +55,26 @@ impl ReportDrives {
     pub(crate) fn new(runs: &[Run], highlighted: Option<usize>) -> ReportDrives {
         let drive_of_run = number_drives(runs);
         let count = drive_of_run.iter().max().map_or(0, |most| most + 1);
-        let firsts: Vec<&Head> = (0..count)
-            .filter_map(|drive| first_run(runs, &drive_of_run, drive))
-            .map(|run| &run.head)
-            .collect();
-        let of_drives = labels::unique_names(&firsts);
+        let heads: Vec<Vec<&Head>> =
+            (0..count).map(|drive| heads_of(runs, &drive_of_run, drive)).collect();
+        let of_drives = labels::unique_names(&heads);
         let names = drive_of_run.iter().map(|drive| of_drives[*drive].clone()).collect();
         let highlighted = highlighted.and_then(|run| drive_of_run.get(run).copied());
         let kinds = runs.iter().map(|run| run.head.drive.kind).collect();
         let short =
             short_names::shortened(&of_drives.iter().map(String::as_str).collect::<Vec<_>>());
         let labels = fitted(&short.iter().map(String::as_str).collect::<Vec<_>>(), &is_label);
-        let looks: Vec<Look> = firsts.iter().map(|head| look(head)).collect();
+        let looks: Vec<Look> = heads.iter().map(|heads| look(heads[0])).collect();
         let mut best_first = by_rank(runs, &drive_of_run, count);
         best_first.sort_by_key(|drive| highlighted != Some(*drive));
         let slots = drive_slots::assign(&looks, &best_first);
         let ssds = count_ssds(runs);
         let are_labels = count > 1 && label_comparison::compared_labels(runs).is_ok();
-        let compared = match (are_labels, ssds) {
-            (true, _) => Compared::Labels,
-            (false, 1) if count > 1 => Compared::Runs,
-            (false, _) => Compared::Drives,
+        let compared = match are_labels {
+            true => Compared::Labels,
+            false if ssds < count && count == runs.len() => Compared::Runs,
+            false if ssds < count => Compared::SetsOfRuns,
+            false => Compared::Drives,
         };
         ReportDrives {
             names,
@@ -94,21 +96,23 @@ impl ReportDrives {
         &self.common_marks
     }
 
-    /// Returns what is compared: `drives`, or of one drive `runs`, or `labels` where they differ by
-    /// their labels.
+    /// Returns what is compared: `drives`, or `runs` where one drive has several entries, or `labels`
+    /// where they differ by their labels.
     pub(crate) fn noun(&self) -> &'static str {
         match self.compared {
             Compared::Drives => "drives",
             Compared::Labels => "labels",
             Compared::Runs => "runs",
+            Compared::SetsOfRuns => "sets of runs",
         }
     }
 
-    /// Returns what has the results: `drives`, or `runs` of one drive.
+    /// Returns what has the results: `drives`, or `runs` where one drive has several entries.
     pub(crate) fn those(&self) -> &'static str {
         match self.compared {
             Compared::Drives => "drives",
             Compared::Labels | Compared::Runs => "runs",
+            Compared::SetsOfRuns => "sets of runs",
         }
     }
 
@@ -117,6 +121,7 @@ impl ReportDrives {
         match self.compared {
             Compared::Drives => "drive",
             Compared::Labels | Compared::Runs => "run",
+            Compared::SetsOfRuns => "set of runs",
         }
     }
 
@@ -214,7 +219,7 @@ fn look(head: &Head) -> Look {
     let label = labels::label(head).map(|label| format!("|{label}")).unwrap_or_default();
     Look {
         model: format!("{}{label}", head.drive.name()),
-        fingerprint: format!("{}{label}", head.drive.fingerprint()),
+        fingerprint: format!("{}{label}", ssd(&head.drive)),
     }
 }
 
@@ -237,11 +242,18 @@ fn by_rank(runs: &[Run], drive_of_run: &[usize], count: usize) -> Vec<usize> {
     drives
 }
 
-fn first_run<'a>(runs: &'a [Run], drives: &[usize], drive: usize) -> Option<&'a Run> {
-    runs.iter().zip(drives).find(|(_, of)| **of == drive).map(|(run, _)| run)
+/// Returns the heads of the runs of `drive`, one at least, the first one to start first.
+fn heads_of<'a>(runs: &'a [Run], drives: &[usize], drive: usize) -> Vec<&'a Head> {
+    let own = runs.iter().zip(drives).filter(|(_, of)| **of == drive);
+    let mut heads: Vec<&Head> = own.map(|(run, _)| &run.head).collect();
+    heads.sort_by(|a, b| (a.started_unix_ms, &a.id).cmp(&(b.started_unix_ms, &b.id)));
+    heads
 }
 
 /// Returns the number of the drive of each run, in the order of their first appearance.
+///
+/// Runs of one drive are one entry as far as no test has two of them. A run that has not finished joins
+/// the others last, so that it takes no place from one that has.
 fn number_drives(runs: &[Run]) -> Vec<usize> {
     let mut groups_of: Vec<Vec<usize>> = vec![Vec::new(); runs.len()];
     for (number, group) in group::groups(runs).iter().enumerate() {
@@ -249,26 +261,37 @@ fn number_drives(runs: &[Run]) -> Vec<usize> {
             groups_of[member.index].push(number);
         }
     }
-    // The identity of each drive, and the groups that have a run of it already.
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    // The order of the files does not decide which runs stand together.
+    let key = |run: &Run| (!run.complete, run.head.started_unix_ms);
+    order.sort_by(|a, b| {
+        let ids = || runs[*a].head.id.cmp(&runs[*b].head.id);
+        key(&runs[*a]).cmp(&key(&runs[*b])).then_with(ids)
+    });
+    // The identity of each entry, and the groups that have a run of it already.
     let mut known: Vec<(String, Vec<usize>)> = Vec::new();
-    let mut drives = Vec::with_capacity(runs.len());
-    for (run, groups) in runs.iter().zip(groups_of) {
-        let identity = identity(run);
+    let mut entries = vec![0; runs.len()];
+    for place in order {
+        let identity = identity(&runs[place]);
+        let groups = std::mem::take(&mut groups_of[place]);
         let fits = |(other, taken): &(String, Vec<usize>)| {
             *other == identity && groups.iter().all(|group| !taken.contains(group))
         };
-        match known.iter().position(fits) {
-            Some(drive) => {
-                known[drive].1.extend(groups);
-                drives.push(drive);
-            }
-            None => {
-                drives.push(known.len());
-                known.push((identity, groups));
-            }
+        entries[place] = known.iter().position(fits).unwrap_or(known.len());
+        match known.get_mut(entries[place]) {
+            Some((_, taken)) => taken.extend(groups),
+            None => known.push((identity, groups)),
         }
     }
-    drives
+    let mut seen: Vec<usize> = Vec::new();
+    let number = |entry: usize| match seen.iter().position(|known| *known == entry) {
+        Some(number) => number,
+        None => {
+            seen.push(entry);
+            seen.len() - 1
+        }
+    };
+    entries.into_iter().map(number).collect()
 }
 
 fn common_marks(runs: &[Run]) -> Vec<String> {
@@ -278,8 +301,8 @@ fn common_marks(runs: &[Run]) -> Vec<String> {
     marks
 }
 
-/// Returns how many SSDs `runs` are of; firmware and label may differ between the runs of one. Block
-/// devices without a serial number are told apart as [`number_drives`] does.
+/// Returns how many SSDs `runs` are of; firmware, label and the tested part may differ between the runs
+/// of one. Block devices without a serial number are told apart as [`number_drives`] does.
 fn count_ssds(runs: &[Run]) -> usize {
     let has_identity = |run: &Run| {
         let drive = &run.head.drive;
@@ -288,27 +311,43 @@ fn count_ssds(runs: &[Run]) -> usize {
     if !runs.iter().all(has_identity) {
         return number_drives(runs).into_iter().max().map_or(0, |most| most + 1);
     }
-    let ssds: BTreeSet<String> = runs
-        .iter()
-        .map(|run| {
-            let drive = &run.head.drive;
-            let target = if drive.kind == TargetKind::Block { "" } else { &drive.target };
-            format!("{}|{target}", drive.fingerprint())
-        })
-        .collect();
-    ssds.len()
+    runs.iter().map(|run| ssd(&run.head.drive)).collect::<BTreeSet<String>>().len()
 }
 
-/// Returns what must be equal for two runs to be of one drive.
+/// Returns what must be equal for two runs to be of one SSD: its model and serial number. The size of
+/// the tested part or of a scratch file is that of a run.
+fn ssd(drive: &DriveInfo) -> String {
+    let model = drive.model.as_deref().unwrap_or_default();
+    let revision = drive.model_revision().unwrap_or_default();
+    let kind = match drive.kind {
+        // A scratch file is on a drive, and that has the model and the serial number.
+        TargetKind::File | TargetKind::Block => "drive",
+        TargetKind::Virtual => "model",
+        TargetKind::Null => "none",
+    };
+    // A device may change its name from boot to boot, a drive never changes its serial.
+    let place = match (drive.kind, &drive.serial) {
+        (TargetKind::File | TargetKind::Block, Some(serial)) => serial.clone(),
+        (TargetKind::Block, None) => {
+            let whole = drive.whole_capacity().unwrap_or(drive.capacity);
+            format!("{}|{}", drive.target, whole.0)
+        }
+        (TargetKind::File | TargetKind::Virtual | TargetKind::Null, _) => {
+            let device = drive.details.get("device").map_or("", String::as_str);
+            let serial = drive.serial.as_deref().unwrap_or_default();
+            format!("{}|{device}|{serial}", drive.target)
+        }
+    };
+    format!("{kind}|{model}|{place}|{revision}")
+}
+
+/// Returns what must be equal for two runs to be of one drive in one state.
 fn identity(run: &Run) -> String {
     let drive = &run.head.drive;
     let firmware = drive.firmware.as_deref().unwrap_or_default();
-    // A device may change its name from boot to boot, a drive never changes its serial.
-    let has_serial = drive.kind == TargetKind::Block && drive.serial.is_some();
-    let target = if has_serial { "" } else { &drive.target };
     // The user has given a label to what differs, such as a heatsink.
     let label = labels::label(&run.head).unwrap_or_default();
-    format!("{}|{firmware}|{target}|{label}", drive.fingerprint())
+    format!("{}|{firmware}|{label}", ssd(drive))
 }
 
 /// Returns the number of the run that `words` name: its id, or a drive whose name holds them.

@@ -62,7 +62,9 @@ fn of_search(name: &str, title: &str, test: &TestRun, value: &str) -> RunHeadlin
         format!(", fails at {}", number::measured(load.load, test.headline.metric))
     });
     let title = title.strip_prefix(SEARCHED).unwrap_or(title);
-    let result = format!("passes at {value}{failed} in “{}”", shortened(title));
+    let base = workload_text::base_load(&test.test);
+    let base = base.map(|base| format!(" of {base}")).unwrap_or_default();
+    let result = format!("passes at {value}{base}{failed} in “{}”", shortened(title));
     let text = format!("{name} {result}");
     match text.chars().count() <= TWO_LINES {
         true => RunHeadline { text, has_name: true },

@@ -18,9 +18,10 @@ pub(crate) const RULES: [&str; 3] = [
      chosen, not measured.",
     "Headline: the drives whose write speed falls to 80 % or less when their cache is full; without \
      such a drive the one that leads in most columns of the answer.",
-    "Best for: the lead or a tie in a column that separates the drives; else last in sustained \
-     writes, else a cache that ends, else no fall to 80 % of the speed; a dash where the drive has no \
-     number. Everyday work is at most four requests in flight.",
+    "Best for: the lead or a tie in a column that separates the drives; of two drives whose order in \
+     such a column is not decided, that it is open between them; else mostly reads for the last in \
+     sustained writes that is not the last in a column of reads; else short bursts for a cache that ends; \
+     else nothing. Everyday work is at most four requests in flight.",
 ];
 
 /// The most sentences of the dek.
@@ -53,15 +54,7 @@ pub(crate) fn headline(
     {
         return fall_of(&falls, seen, &slc_cache::percent_words(worst), drives);
     }
-    let mut leads: Vec<(usize, Vec<&Column>)> = Vec::new();
-    for column in &answer.columns {
-        let Some((best, _, _)) = column.leader() else { continue };
-        match leads.iter_mut().find(|(drive, _)| *drive == best) {
-            Some((_, columns)) => columns.push(column),
-            None => leads.push((best, vec![column])),
-        }
-    }
-    leads.sort_by_key(|(_, columns)| std::cmp::Reverse(columns.len()));
+    let leads = answer.leads();
     let count = drives.count();
     match leads.as_slice() {
         [] if answer.columns.iter().all(|column| column.ranked().len() < 2) => {
@@ -299,11 +292,32 @@ fn least(column: &Column, drives: &ReportDrives) -> Option<Sentence> {
     })
 }
 
-/// Returns what `drive` is best for, by the first rules that apply; never nothing.
-pub(crate) fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize) -> String {
-    let is_compared = |column: &&Column| column.values.iter().flatten().count() > 1;
-    let first =
-        |column: &&Column| column.is_best(drive) && !column.is_flat() && is_compared(column);
+/// What a row of the answer says that its drive is best for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BestFor {
+    /// Uses in words.
+    Uses(String),
+    /// Columns in which the order of this drive and another one is not decided.
+    Open(String),
+    /// No column separates the drives.
+    NoDifference,
+    /// No rule applies.
+    Nothing,
+}
+
+impl BestFor {
+    /// Returns it in words; empty for nothing.
+    pub(crate) fn words(&self) -> &str {
+        match self {
+            BestFor::Uses(words) | BestFor::Open(words) => words,
+            BestFor::NoDifference => "No difference",
+            BestFor::Nothing => "",
+        }
+    }
+}
+
+/// Returns what `drive` is best for, by the first rule that applies.
+pub(crate) fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize) -> BestFor {
     let words = |column: &Column| match column.question {
         Question::Everyday => "everyday work".to_owned(),
         Question::Sustained if column.is_sequential => "large copies".to_owned(),
@@ -312,25 +326,37 @@ pub(crate) fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize)
         Question::Efficiency => "most work per watt".to_owned(),
         Question::Other => column.title.clone(),
     };
-    let is_measured = |column: &Column| column.values.get(drive).copied().flatten().is_some();
-    if !answer.columns.iter().any(is_measured) {
-        return number::NOTHING.to_owned();
+    let has_value = |column: &Column| column.values.get(drive).copied().flatten().is_some();
+    if !answer.columns.iter().any(has_value) {
+        return BestFor::Nothing;
     }
-    let places: Vec<String> = answer.columns.iter().filter(first).take(2).map(words).collect();
-    if !places.is_empty() {
-        return capital(&places.join("; "));
+    let compared: Vec<&Column> = answer.columns.iter().filter(|one| one.valued() > 1).collect();
+    let separating = || compared.iter().copied().filter(|column| !column.is_flat());
+    let best: Vec<String> =
+        separating().filter(|column| column.is_best(drive)).take(2).map(words).collect();
+    if !best.is_empty() {
+        return BestFor::Uses(capital(&best.join("; ")));
     }
-    let compared = || answer.columns.iter().filter(is_compared);
-    if compared().next().is_some() && compared().all(Column::is_flat) {
-        return "No difference".to_owned();
+    if !compared.is_empty() && separating().next().is_none() {
+        return BestFor::NoDifference;
     }
-    let sustained = answer.columns.iter().find(|c| c.question == Question::Sustained);
-    let is_last = sustained.is_some_and(|column| column.is_last(drive));
-    match (is_last, writes.get(drive).and_then(Option::as_ref)) {
-        (true, _) => "Mostly reads: last in sustained writes".to_owned(),
-        (false, Some(writes)) if writes.edge.is_some() => "Short bursts of writes".to_owned(),
-        (false, Some(_)) => "Long writes: no fall to 80 % seen".to_owned(),
-        (false, None) => number::NOTHING.to_owned(),
+    let is_open = |column: &&Column| column.undecided().is_some_and(|two| two.contains(&drive));
+    let open: Vec<String> = separating().filter(is_open).take(2).map(words).collect();
+    if !open.is_empty() {
+        return BestFor::Open(format!("Not decided: {}", open.join("; ")));
+    }
+    let sustained = compared.iter().find(|column| column.question == Question::Sustained);
+    let reads_well = |column: &&Column| {
+        let is_worst = column.ranked().last() == Some(&drive);
+        column.has_reads && has_value(column) && !is_worst
+    };
+    let falls = writes.get(drive).and_then(Option::as_ref).is_some_and(|own| own.edge.is_some());
+    match sustained.is_some_and(|column| column.is_last(drive)) {
+        true if compared.iter().copied().any(|column| reads_well(&column)) => {
+            BestFor::Uses("Mostly reads: last in sustained writes".to_owned())
+        }
+        true | false if falls => BestFor::Uses("Short bursts of writes".to_owned()),
+        true | false => BestFor::Nothing,
     }
 }
 

@@ -215,6 +215,20 @@ pub(crate) fn load(test: &Test) -> Load {
     Load { size: ends(sizes), order, direction, depth: ends(depths) }
 }
 
+/// Returns the load of which the results of a search are multiples: the requests that its streams send
+/// in a second at 1×. `None` where they have no rate.
+pub(crate) fn base_load(test: &Test) -> Option<String> {
+    test.search.as_ref()?;
+    let of_step = |step: &Step| {
+        let streams = &step.action.workload()?.streams;
+        let rates = streams.iter().filter_map(|stream| stream.arrival.per_second());
+        let base = rates.sum::<f64>() / step.position;
+        (base.is_finite() && base > 0.0).then_some(base)
+    };
+    let base = measured_steps(test).find_map(of_step)?;
+    Some(format!("{} requests/s", number::text(base)))
+}
+
 /// Returns whether requests of the steps of `test` are due at times of their own, so that their queue
 /// depth is a limit and no load.
 pub(crate) fn is_open_loop(test: &Test) -> bool {

@@ -85,7 +85,8 @@ fn bars(group: &Group<'_>, drives: &ReportDrives, metric: Metric) -> Chart {
     let rank = |bar: &Bar| bar.value.as_ref().map_or(f64::INFINITY, |value| sign * value);
     bars.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
     let row = |bar: &Bar| {
-        let value = bar.value.as_ref().map_or_else(Clone::clone, |value| number::text(*value));
+        let value =
+            bar.value.as_ref().map_or_else(Clone::clone, |value| number::words(*value, metric));
         vec![bar.label.clone(), value]
     };
     let unit = metric.unit();

@@ -1,18 +1,21 @@
-//! Several drives in one table of Markdown: a row for each test, a column for each drive.
+//! Several drives in Markdown: the answer with a row for each drive, and a table with a row for each test.
 
-use crate::analysis::answer;
-use crate::analysis::caches;
+use crate::analysis::answer::{self, Answer, Column};
+use crate::analysis::caches::{self, Writes};
+use crate::analysis::finding_lines;
 use crate::analysis::finding_words;
 use crate::analysis::group::{self, Group, Member};
 use crate::analysis::many_drives;
 use crate::analysis::outcome;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::slc_cache;
+use crate::analysis::statements;
 use crate::analysis::trust;
 use crate::analysis::workload_text;
 use crate::model::{LocatedFinding, Run};
-use crate::output::markdown_text::{MODEL, escaped};
+use crate::output::markdown_text::{MODELS, SOME_MODELS, escaped};
+use crate::text::interval::{FLATTERED, FLATTERED_WORDS};
 use crate::text::{labels, number, sanitize};
-use ssdgauge_core::FindingKind;
 use ssdgauge_core::rounded::count_of;
 use std::fmt::Write;
 
@@ -20,7 +23,7 @@ use std::fmt::Write;
 const MAX_TESTS: usize = 40;
 
 /// The fewest tests of the table, whatever the length of the text.
-const MIN_TESTS: usize = 10;
+const MIN_TESTS: usize = 4;
 
 /// The most bytes of the text of at most [`FEW_DRIVES`] drives. Chosen: forums accept as much in one post.
 const MAX_BYTES: usize = 6_000;
@@ -41,8 +44,10 @@ pub(super) fn compared(runs: &[Run], drives: &ReportDrives) -> Result<String, st
     let headline = many_drives::headline(runs, &answer, &writes, drives);
     writeln!(before, "## {}\n", escaped(&headline))?;
     if runs.iter().any(Run::is_model) {
-        writeln!(before, "**MODEL** {MODEL}\n")?;
+        let are_all = runs.iter().all(Run::is_model);
+        writeln!(before, "**MODEL** {}\n", if are_all { MODELS } else { SOME_MODELS })?;
     }
+    answer_table(&mut before, runs, (&answer, &writes), drives)?;
     let mut rows = Vec::new();
     for group in groups.iter().take(MAX_TESTS) {
         rows.push(row(group, &answer.order, drives)?);
@@ -63,6 +68,75 @@ pub(super) fn compared(runs: &[Run], drives: &ReportDrives) -> Result<String, st
             return Ok(text);
         }
         shown -= 1;
+    }
+}
+
+/// Writes the answer of the page: a row for each drive, with what it is best for, the columns of the
+/// answer, the end of its cache, and its grade.
+fn answer_table(
+    text: &mut String,
+    runs: &[Run],
+    (answer, writes): (&Answer, &[Option<Writes>]),
+    drives: &ReportDrives,
+) -> std::fmt::Result {
+    write!(text, "| Drive | Best for |")?;
+    for column in &answer.columns {
+        // There are no bars whose left would be better.
+        let conditions = column.conditions.replace(", p99.99, left is better", "");
+        let title = format!("{} ({conditions})", column.short);
+        write!(text, " {} |", escaped(&title))?;
+    }
+    let has_caches = writes.iter().any(Option::is_some);
+    writeln!(text, "{} Trust |", if has_caches { " Fast cache |" } else { "" })?;
+    let numbers = "--:|".repeat(answer.columns.len());
+    writeln!(text, "|---|---|{numbers}{}:-:|", if has_caches { "---|" } else { "" })?;
+    for drive in answer.order.iter().copied() {
+        let name = escaped(drives.short(drive));
+        let best_for = statements::best_for(answer, writes, drive);
+        write!(text, "| {name} | {} |", escaped(best_for.words()))?;
+        for column in &answer.columns {
+            let words = number_of(column, drive);
+            match column.is_best(drive) && !column.is_flat() {
+                true => write!(text, " **{words}** |")?,
+                false => write!(text, " {words} |")?,
+            }
+        }
+        if has_caches {
+            write!(text, " {} |", cache(writes[drive].as_ref()))?;
+        }
+        let has_number = answer.columns.iter().any(|column| column.values[drive].is_some());
+        let trust = trust::of_runs(drives.runs_of(drive).map(|run| &runs[run]));
+        let trust = trust.filter(|_| has_number);
+        let letter = trust.map_or(number::NOTHING, |trust| trust.grade.letter());
+        writeln!(text, " {letter} |")?;
+    }
+    let is_flattered =
+        |column: &Column| column.marks.iter().any(|marks| marks.flattered_by.is_some());
+    if answer.columns.iter().any(is_flattered) {
+        writeln!(text, "\n{}.", FLATTERED_WORDS.replace(", the thin line,", ""))?;
+    }
+    writeln!(text)
+}
+
+/// Returns the number of `drive` in `column`, with its mark.
+fn number_of(column: &Column, drive: usize) -> String {
+    let Some(value) = column.values[drive] else { return number::NOTHING.to_owned() };
+    let words = number::words(value, column.metric);
+    match column.marks[drive].flattered_by {
+        Some(_) => format!("{words}{FLATTERED}"),
+        None => words,
+    }
+}
+
+/// Returns where the cache ends, and what is left behind it.
+fn cache(writes: Option<&Writes>) -> String {
+    let Some(writes) = writes else { return number::NOTHING.to_owned() };
+    match writes.edge {
+        None => "no fall to 80 %".to_owned(),
+        Some(edge) => {
+            let left = slc_cache::percent_words(slc_cache::percent_left(&edge));
+            format!("{}, then {left} %", edge.about())
+        }
     }
 }
 
@@ -87,6 +161,10 @@ fn row(
     let unit = match metric.unit() {
         "" => format!("{}, ", metric.title()),
         _ if metric.is_latency() => String::new(),
+        "×" => match workload_text::base_load(&group.first().test.test) {
+            Some(base) => format!("× {base}, "),
+            None => "×, ".to_owned(),
+        },
         unit => format!("{unit}, "),
     };
     let rule = workload_text::rule(&group.first().test.test, &group.first().test.test.score);
@@ -112,7 +190,7 @@ fn cell(group: &Group<'_>, place: usize) -> String {
         return number::NOTHING.to_owned();
     };
     let metric = group.first().test.headline.metric;
-    if metric.is_latency() { metric.about(value) } else { number::text(value) }
+    number::words(value, metric)
 }
 
 /// Writes what each column is: drive, firmware, suites, date and run.
@@ -156,27 +234,20 @@ fn of_drives(
     Ok(())
 }
 
-/// Writes each kind of finding that puts a number in doubt, with its count.
+/// Writes each kind of finding that puts a number in doubt, with its tests and its count.
 fn findings(text: &mut String, runs: &[Run]) -> std::fmt::Result {
-    let mut kinds: Vec<(FindingKind, &str, usize)> = Vec::new();
-    for LocatedFinding { test, finding, .. } in runs.iter().flat_map(Run::all_findings) {
-        if !trust::is_doubt(finding, test) || trust::is_intended(finding.kind, test) {
-            continue;
-        }
-        match kinds.iter_mut().find(|(kind, _, _)| *kind == finding.kind) {
-            Some((_, _, n)) => *n += 1,
-            None => kinds.push((finding.kind, finding.severity.name(), 1)),
-        }
-    }
-    kinds.sort_by_key(|(_, _, n)| std::cmp::Reverse(*n));
-    if kinds.is_empty() {
+    let found = runs.iter().flat_map(Run::all_findings);
+    let is_marked = |one: &LocatedFinding<'_>| finding_words::MARKED.contains(&one.finding.kind);
+    let found = found.filter(|one| trust::is_doubt(one.finding, one.test) && !is_marked(one));
+    let mut lines = finding_lines::by_kind(found);
+    lines.sort_by_key(|line| std::cmp::Reverse((line.first.severity, line.n)));
+    if lines.is_empty() {
         return Ok(());
     }
     writeln!(text, "\nFindings:\n")?;
-    for (kind, severity, n) in kinds.iter().take(MAX_KINDS) {
-        let meaning = finding_words::meaning(*kind).map(|words| format!(": {words}"));
-        let line = format!("{}{}", finding_words::title(*kind), meaning.unwrap_or_default());
-        writeln!(text, "- **{severity}** {} ({n} ×)", escaped(&line))?;
+    for line in lines.iter().take(MAX_KINDS) {
+        let severity = line.first.severity.name();
+        writeln!(text, "- **{severity}** {}", escaped(&line.words(usize::MAX)))?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::html;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One chart as a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,6 +177,17 @@ fn source(names: &[String], what: &str, runs: &[&Run]) -> String {
     let marks = |run: &Run| labels::marks(&run.head, run.complete);
     let mut parts = runs.first().map(|run| marks(run)).unwrap_or_default();
     parts.retain(|mark| runs.iter().all(|run| marks(run).contains(mark)));
+    // The marks of some runs alone, such as UNFINISHED.
+    let all: BTreeSet<String> = runs.iter().flat_map(|run| marks(run)).collect();
+    let some: Vec<String> = all
+        .into_iter()
+        .filter(|mark| !parts.contains(mark))
+        .map(|mark| {
+            let n = runs.iter().filter(|run| marks(run).contains(&mark)).count();
+            format!("{n} of {} {mark}", runs.len())
+        })
+        .collect();
+    parts.extend(some);
     if let [one] = names {
         // The name of a virtual drive may state its mark.
         parts.retain(|mark| !one.contains(mark.as_str()));

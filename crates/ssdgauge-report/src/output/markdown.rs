@@ -1,5 +1,6 @@
 //! Markdown for forums and reviews: the headlines and findings of each run.
 
+use crate::analysis::finding_lines::{self, FindingLine};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::trust;
 use crate::analysis::workload_text;
@@ -10,8 +11,7 @@ use crate::text::interval;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{Finding, Headline, Score, Severity};
-use std::collections::{BTreeMap, BTreeSet};
+use ssdgauge_core::{Headline, Score};
 use std::fmt::Write;
 
 /// Returns `runs` as Markdown: of several drives one table that compares them, otherwise for each run a
@@ -22,8 +22,9 @@ pub fn markdown(runs: &[Run]) -> String {
         return compared(runs, &drives).expect("writing to memory cannot fail");
     }
     let mut text = String::new();
-    for (run, name) in
-        runs.iter().zip(labels::unique_names(&runs.iter().map(|run| &run.head).collect::<Vec<_>>()))
+    for (run, name) in runs
+        .iter()
+        .zip(labels::unique_names(&runs.iter().map(|run| vec![&run.head]).collect::<Vec<_>>()))
     {
         if !text.is_empty() {
             text.push('\n');
@@ -98,37 +99,15 @@ fn findings(text: &mut String, run: &Run) -> std::fmt::Result {
     Ok(())
 }
 
-/// Returns each finding once, the most severe first, with the tests that it concerns.
+/// Returns a line for each kind of finding, the most severe first, with the tests that it concerns.
 fn lines(run: &Run) -> Vec<(&'static str, String)> {
-    let mut seen: Vec<(&Finding, Vec<String>)> = Vec::new();
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut titled: BTreeSet<(usize, &str)> = BTreeSet::new();
-    for LocatedFinding { test, metrics, finding, .. } in run.all_findings() {
-        if trust::is_intended(finding.kind, test) {
-            continue;
-        }
-        // A finding on a value that this table does not show has no place here.
-        if !metrics.is_empty() && !metrics.iter().any(|key| key == "headline") {
-            continue;
-        }
-        let place = *places.entry(&finding.text).or_insert(seen.len());
-        if place == seen.len() {
-            seen.push((finding, Vec::new()));
-        }
-        if let Some(test) = test.filter(|test| titled.insert((place, &test.title))) {
-            seen[place].1.push(sanitize::prose(&test.title));
-        }
-    }
-    seen.sort_by_key(|(finding, _)| std::cmp::Reverse::<Severity>(finding.severity));
-    let line = |(finding, titles): (&Finding, Vec<String>)| {
-        let mut line = sanitize::prose(&finding.text);
-        if !titles.is_empty() && titles.len() < run.tests.len() {
-            line = format!("{}: {line}", titles.join(", "));
-        }
-        if !finding.advice.is_empty() {
-            line = format!("{line} ({})", sanitize::prose(&finding.advice));
-        }
-        (finding.severity.name(), line)
+    // A finding on a value that this table does not show has no place here.
+    let is_shown = |one: &LocatedFinding<'_>| {
+        one.metrics.is_empty() || one.metrics.iter().any(|key| key == "headline")
     };
-    seen.into_iter().map(line).collect()
+    let found = run.all_findings().into_iter();
+    let found = found.filter(|one| !trust::is_intended(one.finding.kind, one.test));
+    let lines = finding_lines::by_kind(found.filter(is_shown));
+    let line = |line: &FindingLine<'_>| (line.first.severity.name(), line.words(run.tests.len()));
+    lines.iter().map(line).collect()
 }

@@ -9,6 +9,7 @@ use crate::figure::PageOptions;
 use crate::figure::draw::card::{self, Card, Row};
 use crate::model::{ReportError, Run};
 use crate::output::figure_files::marked_png;
+use crate::text::short_names::without_capacities;
 use crate::text::{labels, number, sanitize};
 
 /// The most rows. Chosen: each is 48 pixels high, 14 on a phone of 360 pixels.
@@ -72,11 +73,13 @@ fn of_drives(column: &Column, answer: &Answer, drives: &ReportDrives) -> (String
     };
     let mut order = answer.order.clone();
     order.sort_by_key(|drive| place(drive).unwrap_or(usize::MAX));
+    let names: Vec<&str> = (0..drives.count()).map(|drive| drives.short(drive)).collect();
+    let names = without_capacities(&names);
     let row = |drive: usize| {
         let value = column.values[drive];
         Row {
             slot: drives.slot(drive),
-            name: drives.short(drive).to_owned(),
+            name: names[drive].clone(),
             share: value.map(|value| if most > 0.0 { value / most } else { 0.0 }),
             words: value
                 .map_or_else(|| number::NOTHING.to_owned(), |v| number::measured(v, column.metric)),

@@ -7,20 +7,20 @@ mod compared;
 mod rows;
 mod style;
 
+use crate::analysis::finding_lines::{self, FindingLine};
 use crate::analysis::quick_look;
 use crate::analysis::trust;
-use crate::model::{LocatedFinding, Run};
+use crate::model::Run;
 use crate::output::terminal::style::Style;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{Finding, Severity};
-use std::cmp::Reverse;
+use ssdgauge_core::Severity;
 
 /// The least width in columns; a narrower terminal wraps the lines.
 const NARROWEST: usize = 40;
 
-/// The most findings that are printed in full.
+/// The most kinds of findings that are printed.
 const IN_WORDS: usize = 3;
 
 /// Returns the summary of `run` in at most `width` columns.
@@ -82,18 +82,15 @@ fn header(run: &Run, style: &Style) -> Vec<String> {
 }
 
 fn findings(run: &Run, style: &Style) -> Vec<String> {
-    let mut distinct: Vec<&Finding> = Vec::new();
-    for LocatedFinding { test, finding, .. } in run.all_findings() {
-        if trust::is_intended(finding.kind, test) {
-            continue;
-        }
-        if !distinct.iter().any(|known| known.text == finding.text) {
-            distinct.push(finding);
-        }
-    }
-    distinct.sort_by_key(|finding| Reverse(finding.severity));
-    let serious = distinct.iter().filter(|finding| finding.severity > Severity::Note).count();
-    let notes = distinct.len() - serious;
+    let found = run.all_findings().into_iter();
+    let found = found.filter(|one| !trust::is_intended(one.finding.kind, one.test));
+    let lines_of_kinds = finding_lines::by_kind(found);
+    let is_serious = |line: &&FindingLine<'_>| line.first.severity > Severity::Note;
+    let count = |lines: &mut dyn Iterator<Item = &FindingLine<'_>>| -> usize {
+        lines.map(|line| line.n).sum()
+    };
+    let serious = count(&mut lines_of_kinds.iter().filter(is_serious));
+    let notes = count(&mut lines_of_kinds.iter()) - serious;
     let word = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     let summary = match (serious, notes) {
         (0, 0) => return vec![style.plain("no findings")],
@@ -102,29 +99,14 @@ fn findings(run: &Run, style: &Style) -> Vec<String> {
         (_, _) => format!("{}, {}", word(serious, "warning"), word(notes, "note")),
     };
     let mut lines = vec![style.plain(&summary)];
-    // Many findings of one kind, which differ only in numbers, share one line.
-    let mut alike: Vec<(&Finding, usize)> = Vec::new();
-    for finding in distinct {
-        let is_alike = |known: &Finding| {
-            serious > IN_WORDS && (known.kind, &known.advice) == (finding.kind, &finding.advice)
-        };
-        match alike.iter_mut().find(|(known, _)| is_alike(known)) {
-            Some((_, more)) => *more += 1,
-            None => alike.push((finding, 0)),
-        }
-    }
     // Notes are printed only where there is no warning.
-    let is_serious = |(finding, _): &&(&Finding, usize)| finding.severity > Severity::Note;
-    let shown = if serious > 0 { alike.iter().filter(is_serious).count().min(IN_WORDS) } else { 1 };
-    for (finding, more) in alike.into_iter().take(shown) {
-        let mut text = sanitize::prose(&finding.text);
-        if more > 0 {
-            text.push_str(&format!("; {more} more of this kind"));
-        }
-        if !finding.advice.is_empty() {
-            text.push_str(&format!(" ({})", sanitize::prose(&finding.advice)));
-        }
-        lines.extend(style.wrapped(finding.severity.name(), finding.severity, &text));
+    let shown = match lines_of_kinds.iter().filter(is_serious).count() {
+        0 => 1,
+        kinds => kinds.min(IN_WORDS),
+    };
+    for line in lines_of_kinds.iter().take(shown) {
+        let severity = line.first.severity;
+        lines.extend(style.wrapped(severity.name(), severity, &line.words(run.tests.len())));
     }
     lines
 }

@@ -1,17 +1,18 @@
 //! The answer: one row for each drive with its numbers as bars; of a single run its results.
 
-use crate::analysis::answer::{Answer, Column, Question};
+use crate::analysis::answer::{Answer, Column, Question, ValueMarks};
 use crate::analysis::caches::{self, Writes};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
-use crate::analysis::statements;
-use crate::analysis::trust::Trust;
+use crate::analysis::statements::{self, BestFor};
+use crate::analysis::trust::{Grade, Trust};
 use crate::page::grade;
 use crate::page::kit::axis::RowScale;
 use crate::page::kit::bars::ratio;
 use crate::page::kit::coordinate::{at, percent};
 use crate::page::kit::fold;
 use crate::page::kit::mark::{class, icon, mark};
+use crate::text::interval;
 use crate::text::number;
 use maud::{Markup, html};
 use ssdgauge_core::Metric;
@@ -32,8 +33,8 @@ const LOW_SPARK: f64 = 13.0;
 pub(super) struct Facts<'a> {
     pub(super) answer: &'a Answer,
     pub(super) writes: &'a [Option<Writes>],
-    /// The trust in each drive, by its number.
-    pub(super) trust: &'a [Trust],
+    /// The trust in each drive, by its number; `None` for one without a result.
+    pub(super) trust: &'a [Option<Trust>],
     /// What stands below each name, such as the capacity where it differs.
     pub(super) below: &'a [String],
 }
@@ -43,11 +44,14 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
     let Facts { answer, writes, .. } = facts;
     let all: Vec<&Writes> = writes.iter().flatten().collect();
     let range = caches::range(&all);
+    let best_for: Vec<BestFor> =
+        (0..drives.count()).map(|drive| statements::best_for(answer, writes, drive)).collect();
+    let uses = Uses::new(&best_for);
     html! {
         table.ans.many[drives.count() > fold::TIGHT].fold-rows[fold::is_folded(drives.count())] #answer {
             thead { tr {
                 th scope="col" { "Drive" }
-                th scope="col" { "Best for" }
+                @if uses == Uses::Column { th scope="col" { "Best for" } }
                 @for column in &answer.columns {
                     th scope="col" data-less[!column.metric.more_is_better()] { (column.title) small { (conditions(&column.conditions)) } }
                 }
@@ -58,20 +62,81 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
                 }
                 th scope="col" { "Trust" small { "grade" } }
             } }
-            tbody { @for drive in &answer.order { (row(facts, drives, *drive, range)) } }
+            tbody {
+                @for drive in &answer.order {
+                    (row(facts, drives, *drive, (range, uses, &best_for[*drive])))
+                }
+            }
         }
         (fold::control(drives.count()))
-        p.foot {
-            "Bars start at zero; the latency is logarithmic. Bold: leads, or ties with the best, by the "
-            "rule of the titles below. "
-            "Trust: A no finding puts a number in doubt, B one outside this table, C one in it, D not to "
-            "be quoted."
+        p.foot { (legend(answer, uses)) }
+    }
+}
+
+/// Where the table says what drives are best for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Uses {
+    /// In a column: at least half of the drives have an entry.
+    Column,
+    /// Below the names of those that have an entry.
+    BelowNames,
+    /// In one sentence below the table, since no column separates the drives.
+    Sentence,
+}
+
+impl Uses {
+    fn new(best_for: &[BestFor]) -> Uses {
+        let entries = best_for.iter().filter(|one| **one != BestFor::Nothing).count();
+        let are_alike = best_for.contains(&BestFor::NoDifference);
+        match are_alike {
+            true => Uses::Sentence,
+            false if 2 * entries >= best_for.len() => Uses::Column,
+            false => Uses::BelowNames,
         }
     }
 }
 
-fn row(facts: &Facts<'_>, drives: &ReportDrives, drive: usize, range: Option<f64>) -> Markup {
-    let trust = &facts.trust[drive];
+/// Returns what the bars and marks of the table mean.
+fn legend(answer: &Answer, uses: Uses) -> String {
+    let columns = || answer.columns.iter();
+    let marks = || columns().flat_map(|column| column.values.iter().zip(&column.marks));
+    let has = |holds: fn(&ValueMarks) -> bool| {
+        marks().any(|(value, marks)| value.is_some() && holds(marks))
+    };
+    let mut words = vec!["Bars start at zero".to_owned()];
+    if columns().any(is_log) {
+        words.push("the latency is logarithmic".to_owned());
+    }
+    if has(|marks| marks.interval.is_some()) {
+        words.push("a thin line is the 95\u{a0}% interval within a run".to_owned());
+    }
+    let mut sentences = vec![words.join("; ")];
+    if uses == Uses::Sentence {
+        sentences
+            .push("No column separates the drives, so that none is best for anything".to_owned());
+    }
+    sentences
+        .push("Bold: leads, or ties with the best, by the rule of the titles below".to_owned());
+    if has(|marks| marks.flattered_by.is_some()) {
+        sentences.push(interval::FLATTERED_WORDS.to_owned());
+    }
+    if has(|marks| !marks.doubts.is_empty()) {
+        sentences.push("Dotted: in doubt, for the reason in its title".to_owned());
+    }
+    let grades = [Grade::A, Grade::B, Grade::C, Grade::D];
+    let grades = grades.map(|grade| format!("{} {}", grade.letter(), grade.meaning()));
+    sentences.push(format!("Trust, from all results of the drive: {}", grades.join(", ")));
+    format!("{}.", sentences.join(". "))
+}
+
+fn row(
+    facts: &Facts<'_>,
+    drives: &ReportDrives,
+    drive: usize,
+    (range, uses, best_for): (Option<f64>, Uses, &BestFor),
+) -> Markup {
+    let has_number = facts.answer.columns.iter().any(|column| column.values[drive].is_some());
+    let trust = facts.trust[drive].as_ref().filter(|_| has_number);
     html! {
         tr class=(class(drive)) {
             th.who scope="row" {
@@ -80,15 +145,27 @@ fn row(facts: &Facts<'_>, drives: &ReportDrives, drive: usize, range: Option<f64
                     (icon(drives, drive))
                     div.nb[drives.label(drive).chars().count() <= UNBROKEN] title=(drives.short(drive)) {
                         (drives.label(drive)) small { (facts.below[drive]) }
+                        @if uses == Uses::BelowNames && *best_for != BestFor::Nothing {
+                            small.for { (below_name(best_for)) }
+                        }
                     }
                 }
             }
-            @let best_for = statements::best_for(facts.answer, facts.writes, drive);
-            td.bf.none[best_for == number::NOTHING] { (best_for) }
+            @if uses == Uses::Column {
+                td.bf { (best_for.words()) }
+            }
             @for column in &facts.answer.columns { (cell(column, drives, drive)) }
             @if let Some(range) = range { (cache(&facts.writes[drive], drives, drive, range)) }
             td.gr { (grade::letter(trust)) }
         }
+    }
+}
+
+/// Returns what stands below the name of a drive.
+fn below_name(best_for: &BestFor) -> String {
+    match best_for {
+        BestFor::Uses(words) => format!("Best for {}", statements::uncapitalised(words)),
+        BestFor::Open(_) | BestFor::NoDifference | BestFor::Nothing => best_for.words().to_owned(),
     }
 }
 
@@ -101,27 +178,49 @@ fn cell(column: &Column, drives: &ReportDrives, drive: usize) -> Markup {
     let Some(value) = column.values[drive] else {
         return html! { td.b data-s=(column.short) { span.no title="not measured" { "–" } } };
     };
-    let words = match column.metric.is_latency() {
-        true => number::latency(value),
-        false => number::text(value),
-    };
+    let marks = &column.marks[drive];
+    let words = number::words(value, column.metric);
     // The head of the column has the unit, where there is room for a head.
-    let unit = if column.metric.is_latency() { "" } else { column.metric.unit() };
-    let full = number::measured(value, column.metric);
+    let unit = match number::has_own_unit(value, column.metric) {
+        true => "",
+        false => column.metric.unit(),
+    };
     // Where all are equal, none is the best.
     let best = column.is_best(drive) && !column.is_flat();
-    let title = format!("{}: {full} ({})", drives.short(drive), column.title);
+    let title = title(column, drives, drive, value);
     html! {
         td.b.best[best] data-s=(column.short) data-v=(value) {
-            span.v { (words) @if !unit.is_empty() { span.u { "\u{a0}" (unit) } } }
+            span.v.doubt[!marks.doubts.is_empty()] title=[(!marks.doubts.is_empty()).then_some(&title)] {
+                (words)
+                @if marks.flattered_by.is_some() { (interval::FLATTERED) }
+                @if !unit.is_empty() { span.u { "\u{a0}" (unit) } }
+            }
             (ratios(column, drive, value))
             svg.cb width="100%" height="7" {
                 title { (title) }
                 rect.bg width="100%" height="7" rx="2" {}
-                (bar(column, drives.slot(drive), value))
+                (bar(column, drives.slot(drive), value, marks.interval))
             }
         }
     }
+}
+
+/// Returns value, test, interval and doubts, for those who point at a number.
+fn title(column: &Column, drives: &ReportDrives, drive: usize, value: f64) -> String {
+    let full = number::measured(value, column.metric);
+    let mut title = format!("{}: {full} ({})", drives.short(drive), column.title);
+    let marks = &column.marks[drive];
+    if let Some((low, high)) = marks.interval {
+        let [low, high] = [low, high].map(|value| interval::end(value, column.metric));
+        title.push_str(&format!(", 95\u{a0}% interval {low} to {high}"));
+    }
+    if let Some(cut) = marks.flattered_by {
+        title.push_str(&format!(" without the first {cut}\u{a0}s, which flatter"));
+    }
+    if !marks.doubts.is_empty() {
+        title.push_str(&format!("; in doubt: {}", marks.doubts.join("; ")));
+    }
+    title
 }
 
 /// Returns `words` with a unit at their end that no browser breaks: some do behind the slash of MB/s.
@@ -132,18 +231,29 @@ fn conditions(words: &str) -> Markup {
     }
 }
 
-/// Returns a bar from zero, or a mark on a logarithmic scale for the latency.
-fn bar(column: &Column, slot: usize, value: f64) -> Markup {
+/// Returns whether the values of `column` stand on a logarithmic scale.
+fn is_log(column: &Column) -> bool {
+    column.question == Question::Tail || column.metric == Metric::MeanOverSigma
+}
+
+/// Returns a bar from zero with its interval, or a mark on a logarithmic scale for the latency.
+fn bar(column: &Column, slot: usize, value: f64, interval: Option<(f64, f64)>) -> Markup {
     let values = || column.values.iter().copied().flatten();
-    if column.question == Question::Tail || column.metric == Metric::MeanOverSigma {
+    if is_log(column) {
         let Some(scale) = RowScale::new(values()) else { return html! {} };
         return html! {
             svg x=(percent(scale.share(value))) overflow="visible" { (mark(slot, (0.0, 3.5), 4.6)) }
         };
     }
-    let most = values().fold(0.0, f64::max);
-    let share = if most > 0.0 { value / most } else { 0.0 };
-    html! { rect.br width=(percent(share)) height="7" rx="2" {} }
+    let highs = column.marks.iter().filter_map(|marks| marks.interval).map(|(_, high)| high);
+    let most = values().chain(highs).fold(0.0, f64::max);
+    let share = |value: f64| percent(if most > 0.0 { value / most } else { 0.0 });
+    html! {
+        rect.br width=(share(value)) height="7" rx="2" {}
+        @if let Some((low, high)) = interval {
+            line.wh x1=(share(low)) x2=(share(high)) y1="3.5" y2="3.5" {}
+        }
+    }
 }
 
 fn ratios(column: &Column, drive: usize, value: f64) -> Markup {

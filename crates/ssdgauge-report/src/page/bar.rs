@@ -5,6 +5,7 @@ use crate::analysis::sections::Sections;
 use crate::page::kit::chart::width_of;
 use crate::page::kit::mark::icon;
 use crate::text::fitted::fitted;
+use crate::text::short_names::without_capacities;
 use maud::{Markup, html};
 
 /// More drives than this are not filtered one by one; each can still be highlighted.
@@ -15,7 +16,7 @@ const ROOM: f64 = 560.0;
 
 /// The least and the greatest room for one name. Where the least has no room, the names scroll, and
 /// each has the greatest.
-const NAME: (f64, f64) = (64.0, 112.0);
+const NAME: (f64, f64) = (64.0, 150.0);
 
 /// What a mark and the edges of a chip take, in pixels.
 const EDGES: f64 = 32.0;
@@ -49,6 +50,8 @@ fn form(order: &[usize], drives: &ReportDrives) -> Markup {
         room => room.min(NAME.1),
     };
     let names: Vec<&str> = order.iter().map(|drive| drives.short(*drive)).collect();
+    let names = without_capacities(&names);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let names = fitted(&names, &|name: &str| width_of(name) <= room);
     html! {
         form aria-label="Drives shown" autocomplete="off" {

@@ -2,16 +2,18 @@
 
 use crate::analysis::comparability;
 use crate::analysis::drive_slots::SLOTS;
+use crate::analysis::finding_lines;
 use crate::analysis::finding_words;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::steady_state;
 use crate::analysis::trust;
-use crate::model::{CachePlace, LocatedFinding, Run};
+use crate::model::{CachePlace, LocatedFinding, Run, TestRun};
 use crate::page::kit::mark::{class, icon};
+use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
-use ssdgauge_core::{Finding, FindingKind};
+use ssdgauge_core::Finding;
 use std::cmp::Reverse;
 
 /// More lines than this are folded.
@@ -23,14 +25,15 @@ const MAX_MARKS: usize = 14;
 /// The most names of drives in a line.
 const MAX_NAMES: usize = 4;
 
-/// The most titles of tests in a line.
-const MAX_TITLES: usize = 3;
-
 /// All findings of one kind.
 struct Line<'a> {
     first: &'a Finding,
     is_doubt: bool,
     n: usize,
+    /// The titles of its tests; empty for findings on a whole run.
+    tests: Vec<&'a str>,
+    /// Whether its findings differ in their words.
+    differ: bool,
     drives: Vec<usize>,
 }
 
@@ -39,14 +42,17 @@ pub(super) fn list(runs: &[Run], drives: &ReportDrives) -> Markup {
     let mut lines = lines(runs, drives);
     let sentences = comparability::sentences(runs, drives);
     let unknown = unknown_caches(runs);
-    let unsteady = unsteady(runs, drives);
+    let unsteady = titled(runs, drives, steady_state::is_never_steady);
+    let flattered =
+        titled(runs, drives, |test| interval::flattering_seconds(&test.headline).is_some());
     let rest = lines.split_off(lines.len().min(UNFOLDED));
     html! {
-        @if lines.is_empty() && sentences.is_empty() && unknown == 0 && unsteady.is_empty() { p.small { "None." } }
+        @if lines.is_empty() && sentences.is_empty() && unknown == 0 && unsteady.is_empty() && flattered.is_empty() { p.small { "None." } }
         ul.cav {
             @for sentence in sentences { li { span { (sentence) } } }
             @for line in &lines { (item(line, drives)) }
-            @if !unsteady.is_empty() { (without_steady_state(&unsteady, drives)) }
+            (of_tests(&unsteady, &WITHOUT_STEADY_STATE, drives))
+            (of_tests(&flattered, &FLATTERED, drives))
             @if unknown > 0 {
                 li { span {
                     b { "State of the cache unknown" } " in " (number::count(unknown))
@@ -71,12 +77,13 @@ fn item(line: &Line<'_>, drives: &ReportDrives) -> Markup {
                 b { (finding_words::title(kind)) } ". "
                 @match finding_words::meaning(kind) {
                     Some(meaning) if line.n > 1 => { (meaning) }
-                    None if line.n > 1 => {
+                    None if line.differ => {
                         "For example: " (crate::analysis::statements::uncapitalised(&sentence(&line.first.text)))
                         (advice(line.first))
                     }
                     Some(_) | None => { (sentence(&line.first.text)) (advice(line.first)) }
                 }
+                @if !line.tests.is_empty() { " In " (sanitize::prose(&titles(line.tests.iter().copied()))) "." }
                 " " small { (count(line.n)) }
             }
             (who(&line.drives, drives))
@@ -102,15 +109,13 @@ fn advice(finding: &Finding) -> String {
 /// Returns a line for each kind, those that put numbers in doubt first, then the most frequent. What
 /// the flag above the page says has no line.
 fn lines<'a>(runs: &'a [Run], drives: &ReportDrives) -> Vec<Line<'a>> {
-    const FLAGS: [FindingKind; 3] =
-        [FindingKind::Model, FindingKind::Shortened, FindingKind::SpanScaled];
     let mut lines: Vec<Line<'a>> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         let drive = drives.drive_of(index);
         for LocatedFinding { test, finding, .. } in run.all_findings() {
             let is_doubt = trust::is_doubt(finding, test);
             let is_intended = trust::is_intended(finding.kind, test);
-            if FLAGS.contains(&finding.kind) || is_intended {
+            if finding_words::MARKED.contains(&finding.kind) || is_intended {
                 continue;
             }
             let same = |line: &&mut Line<'_>| {
@@ -119,11 +124,20 @@ fn lines<'a>(runs: &'a [Run], drives: &ReportDrives) -> Vec<Line<'a>> {
             match lines.iter_mut().find(same) {
                 Some(line) => {
                     line.n += 1;
+                    line.tests.extend(test.map(|test| test.title.as_str()));
+                    line.differ |= line.first.text != finding.text;
                     if !line.drives.contains(&drive) {
                         line.drives.push(drive);
                     }
                 }
-                None => lines.push(Line { first: finding, is_doubt, n: 1, drives: vec![drive] }),
+                None => lines.push(Line {
+                    first: finding,
+                    is_doubt,
+                    n: 1,
+                    tests: test.map(|test| test.title.as_str()).into_iter().collect(),
+                    differ: false,
+                    drives: vec![drive],
+                }),
             }
         }
     }
@@ -132,37 +146,63 @@ fn lines<'a>(runs: &'a [Run], drives: &ReportDrives) -> Vec<Line<'a>> {
     lines
 }
 
-/// Returns the title of each test that reached no steady state in its scored part, with its drive.
-fn unsteady(runs: &[Run], drives: &ReportDrives) -> Vec<(String, usize)> {
+/// Returns the title of each test whose result `holds`, with its drive.
+fn titled(
+    runs: &[Run],
+    drives: &ReportDrives,
+    holds: impl Fn(&TestRun) -> bool,
+) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for (index, run) in runs.iter().enumerate() {
-        let tests = run.tests.iter().filter(|test| steady_state::is_never_steady(test));
+        let tests = run.tests.iter().filter(|test| holds(test));
         found.extend(tests.map(|test| (sanitize::prose(&test.test.title), drives.drive_of(index))));
     }
     found
 }
 
-/// Returns the line of the tests without a steady state.
-fn without_steady_state(tests: &[(String, usize)], drives: &ReportDrives) -> Markup {
-    let mut titles: Vec<&str> = tests.iter().map(|(title, _)| title.as_str()).collect();
-    titles.sort_unstable();
-    titles.dedup();
-    let more = titles.len().saturating_sub(MAX_TITLES);
+/// A caveat that concerns results of tests: its name, and what it means.
+struct OfTests {
+    name: &'static str,
+    meaning: &'static str,
+}
+
+const WITHOUT_STEADY_STATE: OfTests = OfTests {
+    name: "No steady state",
+    meaning: "By the criterion of SNIA over minutes: the result is that of the scored part, and a \
+              longer run may end elsewhere.",
+};
+
+const FLATTERED: OfTests = OfTests {
+    name: "A start that flatters",
+    meaning: "The result (marked †) counts all seconds and lies outside of its 95\u{a0}% interval, which \
+              leaves the start out: quote the interval for longer work.",
+};
+
+/// Returns the line of `tests`; nothing without any.
+fn of_tests(tests: &[(String, usize)], caveat: &OfTests, drives: &ReportDrives) -> Markup {
+    let titles = titles(tests.iter().map(|(title, _)| title.as_str()));
     let mut of_drives: Vec<usize> = tests.iter().map(|(_, drive)| *drive).collect();
     of_drives.sort_unstable();
     of_drives.dedup();
     html! {
-        li.warning {
-            span {
-                b { "No steady state" } ". By the criterion of SNIA over minutes: the result is that of \
-                 the scored part, and a longer run may end elsewhere. In "
-                (titles[..titles.len() - more].join("; "))
-                @if more > 0 { " and " (number::count(more as u64)) " more" }
-                ". " small { (results(tests.len())) }
+        @if !tests.is_empty() {
+            li.warning {
+                span {
+                    b { (caveat.name) } ". " (caveat.meaning) " In " (titles) ". "
+                    small { (results(tests.len())) }
+                }
+                (who(&of_drives, drives))
             }
-            (who(&of_drives, drives))
         }
     }
+}
+
+/// Returns the first of `titles`, each once, and how many others there are.
+fn titles<'a>(titles: impl Iterator<Item = &'a str>) -> String {
+    let mut titles: Vec<&str> = titles.collect();
+    titles.sort_unstable();
+    titles.dedup();
+    finding_lines::named(&titles)
 }
 
 fn results(n: usize) -> String {

@@ -10,7 +10,7 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections::{self as order, Sections};
 use crate::analysis::trust::{self, Trust};
 use crate::figure::PageOptions;
-use crate::model::{Run, TestRun};
+use crate::model::Run;
 use crate::page::head::{self, Head};
 use crate::page::kit::names::names_kept;
 use crate::page::{
@@ -118,7 +118,7 @@ impl<'a> Content<'a> {
                     p.kick { (self.kick) }
                     h1 { (names_kept(&self.title, &self.drives)) }
                     p.dek { (self.dek) }
-                    @if self.drives.count() == 1 { (grade::line(&trust::of_runs(self.runs))) }
+                    @if self.drives.count() == 1 { (grade::line(trust::of_runs(self.runs).as_ref())) }
                     @if let Some(notes) = notes { (notes::byline(notes)) }
                 }
                 @if let Some(batch) = &self.options.batch { (batch::table(batch)) }
@@ -135,7 +135,7 @@ impl<'a> Content<'a> {
                 section.use aria-labelledby="method" { (self.method()) }
                 footer.page {
                     "Made with ssdgauge. One file, " (self.scripts()) ", no network. The terms are explained in "
-                    "docs/handbook/glossary.md of ssdgauge."
+                    "the glossary of its handbook."
                 }
             }
         }
@@ -195,7 +195,7 @@ impl<'a> Content<'a> {
         if let Some(notes) = &self.options.notes {
             notes::add_prices(&mut below, notes, self.runs, &self.drives);
         }
-        let trust = trust(self.runs, &self.groups, &self.answer, &self.drives);
+        let trust = trust(self.runs, &self.drives);
         let facts = answer::Facts {
             answer: &self.answer,
             writes: &self.writes,
@@ -247,20 +247,8 @@ fn is_quick(runs: &[Run], options: &PageOptions) -> bool {
 }
 
 /// Returns the trust in each drive, by its number.
-fn trust(
-    runs: &[Run],
-    groups: &[Group<'_>],
-    answer: &answers::Answer,
-    drives: &ReportDrives,
-) -> Vec<Trust> {
-    let is_answer = |test: &TestRun| {
-        let of_answer = answer.columns.iter().map(|column| &groups[column.group]);
-        of_answer.flat_map(|group| &group.members).any(|member| std::ptr::eq(member.test, test))
-    };
-    let of_drive = |drive: usize| {
-        let of_drive: Vec<&Run> = drives.runs_of(drive).map(|run| &runs[run]).collect();
-        trust::grade(&of_drive, is_answer)
-    };
+fn trust(runs: &[Run], drives: &ReportDrives) -> Vec<Option<Trust>> {
+    let of_drive = |drive: usize| trust::of_runs(drives.runs_of(drive).map(|run| &runs[run]));
     (0..drives.count()).map(of_drive).collect()
 }
 

@@ -16,6 +16,7 @@ use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
+use ssdgauge_core::DriveInfo;
 
 /// The most sentences on a single drive.
 const MOST: usize = 4;
@@ -52,8 +53,8 @@ pub(super) fn several(
         _ => format!("{count} SSDs compared"),
     }];
     parts.extend(match ssds {
-        1 => runs.first().map(|run| labels::plain_size(&run.head.drive)),
-        _ => common_size(runs).map(|size| format!("{size} each")),
+        1 => common_size(runs, drives),
+        _ => common_size(runs, drives).map(|size| format!("{size} each")),
     });
     parts.extend(latest(runs));
     if n < 2 {
@@ -145,10 +146,24 @@ pub(super) fn single(
 }
 
 /// Returns the capacity of all drives, where it is the same.
-fn common_size(runs: &[Run]) -> Option<String> {
-    let size = |run: &Run| labels::plain_size(&run.head.drive);
-    let first = size(runs.first()?);
-    runs.iter().all(|run| size(run) == first).then_some(first)
+fn common_size(runs: &[Run], drives: &ReportDrives) -> Option<String> {
+    let mut sizes = (0..drives.count()).map(|drive| size(runs, drives, drive));
+    let first = sizes.next()?;
+    sizes.all(|other| other == first).then_some(first)
+}
+
+/// Returns the size of `drive`: that of its runs where it is the same, else that of the whole drive.
+fn size(runs: &[Run], drives: &ReportDrives, drive: usize) -> String {
+    let infos = || drives.runs_of(drive).map(|run| &runs[run].head.drive);
+    let mut sizes: Vec<String> = infos().map(labels::plain_size).collect();
+    sizes.dedup();
+    match sizes.as_slice() {
+        [one] => one.clone(),
+        [] | [_, ..] => {
+            let whole = |info: &DriveInfo| info.whole_capacity().unwrap_or(info.capacity).0;
+            number::plain_capacity(infos().map(whole).max().unwrap_or(0))
+        }
+    }
 }
 
 fn latest(runs: &[Run]) -> Option<String> {
@@ -159,7 +174,8 @@ fn latest(runs: &[Run]) -> Option<String> {
 /// Returns what stands below the name of each drive: its capacity where it differs, and its link or
 /// class where it is known.
 pub(super) fn below(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
-    let has_common = common_size(runs).is_some();
+    let has_common = common_size(runs, drives).is_some();
+    let has_finished = runs.iter().any(|run| run.complete);
     let of_drive = |drive: usize| {
         let Some(run) = drives.runs_of(drive).next().map(|run| &runs[run]) else {
             return String::new();
@@ -167,12 +183,15 @@ pub(super) fn below(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
         let info = &run.head.drive;
         let mut parts: Vec<String> = Vec::new();
         if !has_common {
-            parts.push(labels::plain_size(info));
+            parts.push(size(runs, drives, drive));
         }
         parts.extend(info.details.get("interface").map(|text| sanitize::prose(text)));
         parts.extend(info.details.get("cells").map(|text| sanitize::prose(text)));
         if parts.is_empty() {
             parts.extend(info.firmware.as_deref().map(sanitize::device));
+        }
+        if has_finished && drives.runs_of(drive).any(|run| !runs[run].complete) {
+            parts.push("UNFINISHED".to_owned());
         }
         parts.join(", ")
     };

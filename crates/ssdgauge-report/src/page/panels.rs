@@ -21,6 +21,7 @@ use crate::figure::captions::LATENCY;
 use crate::page::kit::bars::{Ranking, Row, bars};
 use crate::page::kit::chart::Plot;
 use crate::page::kit::plot;
+use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
@@ -178,20 +179,29 @@ fn ranking(group: &Group<'_>, drives: &ReportDrives, measure: Measure) -> Rankin
         interval: None,
         title: String::new(),
     }));
-    Ranking {
-        caption: caption(group, measure, metric),
-        rows,
-        may_be_log: metric.is_latency() || metric == Metric::MeanOverSigma,
+    let is_flattered = |row: &Row| row.words.ends_with(interval::FLATTERED);
+    let mut caption = caption(group, measure, metric);
+    if rows.iter().any(is_flattered) {
+        caption = format!("{}. {}", caption.trim_end_matches('.'), interval::FLATTERED_WORDS);
     }
+    Ranking { caption, rows, may_be_log: metric.is_latency() || metric == Metric::MeanOverSigma }
 }
 
 fn row(group: &Group<'_>, member: &Member<'_>, drives: &ReportDrives, measure: Measure) -> Row {
     let drive = drives.drive_of(member.index);
     let metric = measure.metric(&member.test.test);
     let value = measure.value(group, member);
+    let flattered_by = match measure {
+        Measure::Speed => interval::flattering_seconds(&member.test.headline),
+        Measure::Shallow | Measure::Efficiency | Measure::Power | Measure::P99 | Measure::P9999 => {
+            None
+        }
+    };
     let words = match &value {
-        Ok(value) if metric.is_latency() => number::latency(*value),
-        Ok(value) => number::text(*value),
+        Ok(value) if flattered_by.is_some() => {
+            format!("{}{}", number::words(*value, metric), interval::FLATTERED)
+        }
+        Ok(value) => number::words(*value, metric),
         Err(_) => String::new(),
     };
     let full = match &value {
@@ -207,22 +217,17 @@ fn row(group: &Group<'_>, member: &Member<'_>, drives: &ReportDrives, measure: M
     let extra = place(member, measure);
     let mut title = format!("{}: {full}", drives.short(drive));
     if let Some((low, high)) = interval {
-        let (low, high) = (number::text(low), number::text(high));
+        let (low, high) = (interval::end(low, metric), interval::end(high, metric));
         title.push_str(&format!(", 95\u{a0}% interval {low} to {high}"));
-        let cut = member.test.headline.interval.within_run().map_or(0, |within| within.cut);
-        if measure == Measure::Speed && cut > 0 {
+        if let Some(cut) = flattered_by {
             title.push_str(&format!(" without the first {cut}\u{a0}s, which flatter"));
         }
     }
     if !extra.is_empty() {
         title.push_str(&format!(" · {extra}"));
     }
-    // The interval leaves out a start that flatters, which the value counts: a whisker beside the end of
-    // its bar would look like an error of the drawing.
-    let at_its_end = |(low, high): &(f64, f64)| {
-        high.is_finite() && value.as_ref().is_ok_and(|value| low <= value && value <= high)
-    };
-    Row { drive, interval: interval.filter(at_its_end), value, words, extra, title }
+    let interval = interval.filter(|(_, high)| high.is_finite());
+    Row { drive, interval, value, words, extra, title }
 }
 
 /// Returns the queue depth of a knee, which belongs to its value.
@@ -240,7 +245,12 @@ fn place(member: &Member<'_>, measure: Measure) -> String {
 fn caption(group: &Group<'_>, measure: Measure, metric: Metric) -> String {
     let test = &group.first().test.test;
     let rule = number::spaced(&workload_text::rule(test, &test.score));
-    let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
+    let base = workload_text::base_load(test).filter(|_| metric == Metric::LoadMultiple);
+    let unit = match base {
+        Some(base) => format!("× {base}"),
+        None if metric.unit().is_empty() => metric.title().to_owned(),
+        None => metric.unit().to_owned(),
+    };
     let less = if metric.more_is_better() { "" } else { "; less is better" };
     match measure {
         Measure::Speed if metric.needs_power() => {

@@ -56,7 +56,7 @@ pub(super) fn body(
                 p.kick { (kick(run)) }
                 h1 { (title) }
                 p.dek { (dek(run, fall.as_ref())) }
-                (grade::line(&trust::of_runs(runs)))
+                (grade::line(trust::of_runs(runs).as_ref()))
             }
             main {
                 (tiles(run))

@@ -1,5 +1,6 @@
 //! The style sheet of the page: colours for light, dark and paper, and the rules of each drive.
 
+use crate::analysis::drive_slots::colour;
 use crate::analysis::report_drives::ReportDrives;
 use crate::figure::draw::{PALETTE_DARK, PALETTE_LIGHT};
 use crate::page::kit::fold;
@@ -59,7 +60,7 @@ pub(super) fn of_xray() -> String {
 pub(super) fn nested(drives: &ReportDrives, accent: Option<&str>) -> String {
     let light = format!("{LIGHT}{}{}", palette(&PALETTE_LIGHT), of_accent(accent));
     let dark = format!("{DARK}{}", palette(&PALETTE_DARK));
-    let slot = |drive: usize| format!(".d-{drive}{{--c:var(--s{})}}", drives.slot(drive));
+    let slot = |drive: usize| format!(".d-{drive}{{--c:var(--s{})}}", colour(drives.slot(drive)));
     let slots: String = (0..drives.count()).map(slot).collect();
     // The rules of the elements html and body apply to the element around the fragment instead.
     let rules: String = RULES.lines().filter(|line| !line.starts_with("@page")).collect();
@@ -95,7 +96,7 @@ fn rules(drives: &ReportDrives) -> String {
         text.push_str(&fold::rules());
     }
     for drive in 0..drives.count() {
-        let slot = drives.slot(drive);
+        let slot = colour(drives.slot(drive));
         let on = format!("body:has(#hl option[value=\"{drive}\"]:checked)");
         write!(
             text,

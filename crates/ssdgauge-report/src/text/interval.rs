@@ -7,6 +7,13 @@ use ssdgauge_core::{ConfidenceInterval, Headline, Metric, rounded};
 pub(crate) const BASIS: &str =
     "over the seconds of its run, or between repetitions where a run has them";
 
+/// The mark of a value that counts a start which flatters.
+pub(crate) const FLATTERED: &str = "†";
+
+/// What [`FLATTERED`] means.
+pub(crate) const FLATTERED_WORDS: &str =
+    "† counts a start that flatters: its 95\u{a0}% interval, the thin line, leaves that out";
+
 /// Returns the heading of a column of intervals.
 pub(crate) fn heading(is_repeated: bool) -> &'static str {
     if is_repeated { "95 %, repetitions" } else { "95 %, one run" }
@@ -30,18 +37,37 @@ pub(crate) fn words(interval: &ConfidenceInterval, metric: Metric) -> Option<Str
 
 /// Returns one end of the interval of a value of `metric`.
 pub(crate) fn end(value: f64, metric: Metric) -> String {
-    if metric.is_latency() { metric.about(value) } else { number::text(value) }
+    if metric.is_latency() { metric.about(value) } else { number::words(value, metric) }
 }
 
-/// Returns a remark where the value of `headline` lies outside of its interval: the value counts all
-/// seconds, the interval those behind a start that flatters (definition D17).
-pub(crate) fn start_left_out(headline: &Headline) -> Option<String> {
+/// The share by which a value has to lie beyond its interval to have a mark. Chosen: the noise assumed
+/// between runs, since less changes no order of drives.
+const FAR: f64 = 0.03;
+
+/// Returns how many seconds at the start the interval of `headline` leaves out, where its value lies
+/// beyond it by more than 3 %: the value counts all seconds, the interval those behind a start that
+/// flatters (definition D17).
+pub(crate) fn flattering_seconds(headline: &Headline) -> Option<usize> {
+    let (low, high) = headline.interval.ends()?;
+    let value = headline.value?;
+    let is_far = value < low / (1.0 + FAR) || high * (1.0 + FAR) < value;
+    left_out(headline).filter(|_| is_far)
+}
+
+/// Returns how many seconds at the start the interval of `headline` leaves out, where its value lies
+/// outside of it.
+fn left_out(headline: &Headline) -> Option<usize> {
     let ConfidenceInterval::WithinRun(within) = headline.interval else { return None };
     let value = headline.value?;
-    let verb = if within.cut == 1 { "flatters" } else { "flatter" };
     let is_outside = value < within.low || within.high < value;
-    (is_outside && within.cut > 0)
-        .then(|| format!("the interval leaves out {} s at the start, which {verb}", within.cut))
+    (is_outside && within.cut > 0).then_some(within.cut)
+}
+
+/// Returns a remark where the value of `headline` lies outside of its interval for its start.
+pub(crate) fn start_left_out(headline: &Headline) -> Option<String> {
+    let cut = left_out(headline)?;
+    let verb = if cut == 1 { "flatters" } else { "flatter" };
+    Some(format!("the interval leaves out {cut} s at the start, which {verb}"))
 }
 
 /// Returns the lower end, `still settling` or a dash, for a column of its own.

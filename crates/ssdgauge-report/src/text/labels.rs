@@ -5,24 +5,38 @@ use crate::text::sanitize;
 use ssdgauge_core::{DriveInfo, TargetKind};
 use ssdgauge_runfile::Head;
 
-/// Returns a unique name for each run: the model, with run id or index where models are equal.
-pub(crate) fn unique_names(runs: &[&Head]) -> Vec<String> {
-    let plain: Vec<String> = runs.iter().map(|head| run_name(head)).collect();
-    let ids: Vec<String> = runs.iter().map(|run| short_id(&run.id)).collect();
+/// Returns a unique name for each entry of a report, which has one or several runs: the model, with the
+/// ids of all of its runs, or its place, where models are equal.
+pub(crate) fn unique_names(entries: &[Vec<&Head>]) -> Vec<String> {
+    let plain: Vec<String> = entries
+        .iter()
+        .map(|heads| heads.first().map_or_else(String::new, |h| run_name(h)))
+        .collect();
     let unique = |names: &[String], name: &String| names.iter().filter(|n| *n == name).count() == 1;
-    let by_id: Vec<String> = (0..runs.len())
+    let by_id: Vec<String> = (0..entries.len())
         .map(|index| match unique(&plain, &plain[index]) {
             true => plain[index].clone(),
-            false => format!("{} ({})", plain[index], ids[index]),
+            false => format!("{} ({})", plain[index], ids(&entries[index])),
         })
         .collect();
     // The same file given twice, or ids that begin alike: the place in the list decides.
-    (0..runs.len())
+    (0..entries.len())
         .map(|index| match unique(&by_id, &by_id[index]) {
             true => by_id[index].clone(),
             false => format!("{} #{}", by_id[index], index + 1),
         })
         .collect()
+}
+
+/// Returns the ids of `runs`: of more than two the first, and how many follow.
+fn ids(runs: &[&Head]) -> String {
+    match runs {
+        [first, second] => format!("{}, {}", short_id(&first.id), short_id(&second.id)),
+        [first, others @ ..] if !others.is_empty() => {
+            format!("{} and {} more runs", short_id(&first.id), others.len())
+        }
+        [] | [_, ..] => runs.first().map_or_else(String::new, |head| short_id(&head.id)),
+    }
 }
 
 /// Returns the name of the drive of `run`, safe to show, with MODEL where it is one.

@@ -50,9 +50,25 @@ pub(crate) fn optional(value: Option<f64>) -> String {
 pub(crate) fn measured(value: f64, metric: Metric) -> String {
     let is_small = value.abs() < SMALL && !metric.is_latency() && !metric.unit().is_empty();
     match is_small {
+        true if has_own_unit(value, metric) => words(value, metric),
         true => format!("{}\u{a0}{}", text(value), metric.unit()),
         false => unbroken(&metric.about(value)),
     }
+}
+
+/// Returns `value` where its unit stands elsewhere, such as in the head of a column; with its unit where
+/// that is another one: those of a latency and of less than 0.1 W.
+pub(crate) fn words(value: f64, metric: Metric) -> String {
+    match (metric.is_latency(), has_own_unit(value, metric)) {
+        (true, _) => latency(value),
+        (false, true) => format!("{}\u{a0}mW", text(value * 1e3)),
+        (false, false) => text(value),
+    }
+}
+
+/// Returns whether [`words`] of `value` have a unit of their own.
+pub(crate) fn has_own_unit(value: f64, metric: Metric) -> bool {
+    metric.is_latency() || (metric.unit() == "W" && value != 0.0 && value.abs() < SMALL)
 }
 
 /// Returns a latency: microseconds below 1 ms, milliseconds below 1 s.
@@ -231,6 +247,20 @@ mod tests {
         for (value, expected) in cases {
             assert_eq!(text(value), expected, "{value}");
         }
+    }
+
+    #[test]
+    fn a_power_of_little_is_in_milliwatts_everywhere() {
+        for (value, alone, with_unit) in [
+            (0.005, "5.00\u{a0}mW", "5.00\u{a0}mW"),
+            (0.0994, "99.4\u{a0}mW", "99.4\u{a0}mW"),
+            (0.5, "0.50", "0.50\u{a0}W"),
+            (0.0, "0", "0\u{a0}W"),
+        ] {
+            assert_eq!(words(value, Metric::PowerW), alone);
+            assert_eq!(measured(value, Metric::PowerW), with_unit);
+        }
+        assert_eq!(measured(0.01, Metric::Iops), "0.0100\u{a0}IOPS");
     }
 
     #[test]

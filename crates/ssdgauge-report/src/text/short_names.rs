@@ -35,6 +35,22 @@ pub(crate) fn shortened(names: &[&str]) -> Vec<String> {
     if short.iter().all(distinct) { short } else { whole() }
 }
 
+/// Returns `names` without their capacities where they stay apart without, for places with little room.
+pub(crate) fn without_capacities(names: &[&str]) -> Vec<String> {
+    let without = |name: &&str| -> String {
+        let words: Vec<&str> = name.split_whitespace().filter(|word| !is_aside(word)).collect();
+        words.join(" ")
+    };
+    let short: Vec<String> = names.iter().map(without).collect();
+    let is_own = |name: &String| {
+        !name.is_empty() && short.iter().filter(|other| *other == name).count() == 1
+    };
+    match short.iter().all(is_own) {
+        true => short,
+        false => names.iter().map(|name| (*name).to_owned()).collect(),
+    }
+}
+
 /// Changes all of `words` where every name keeps what `kept` asks for; returns whether it did.
 fn remove(
     words: &mut Vec<Vec<&str>>,
@@ -68,6 +84,15 @@ fn is_name(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_capacity_is_left_out_where_the_names_stay_apart() {
+        let apart = without_capacities(&["tlc-client 500GB", "qlc-client 1TB"]);
+        assert_eq!(apart, ["tlc-client", "qlc-client"]);
+        let equal = ["Disk 500GB", "Disk 1TB"];
+        assert_eq!(without_capacities(&equal), equal);
+        assert_eq!(without_capacities(&["500GB", "Disk"]), ["500GB", "Disk"]);
+    }
 
     #[test]
     fn a_short_name_has_the_words_that_separate() {

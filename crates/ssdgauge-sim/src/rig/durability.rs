@@ -22,7 +22,7 @@ impl VirtualRig {
                 FindingKind::FlushFailed,
                 Severity::Invalid,
                 "a flush failed; data that was written may not be on the drive",
-                "leave fault.flush_fails out of the target to run without this injected fault",
+                "the fault was injected on request: leave it out of the target to run without it",
             ));
             let what = format!("cannot flush {}", self.info.target);
             return Err(RigError::System { what, cause: "the drive failed the command".into() });

@@ -143,7 +143,7 @@ fn throttled(throttled: u64, seconds: u32) -> Finding {
         FindingKind::Throttled,
         Severity::Warning,
         format!("the virtual drive was thermally throttled in {throttled} of {seconds} seconds"),
-        "let it cool down before the step, or lower thermal.r_c_per_w of its profile",
+        "let it cool down before the step",
     )
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn hung(duration: Nanos) -> Finding {
         FindingKind::Hung,
         Severity::Warning,
         format!("nothing completed for {}", duration.about()),
-        "the target's fault.stall_at_s injects a stall; see the seconds without requests",
+        "a stall was injected on request; see the seconds without requests",
     )
 }
 
@@ -170,7 +170,7 @@ pub(crate) fn disappeared(at: Nanos) -> Finding {
         FindingKind::DriveGone,
         Severity::Invalid,
         format!("the virtual drive disappeared {} after the start of the step", at.about()),
-        "leave fault.gone_at_s out of the target to run without this injected fault",
+        "the fault was injected on request: leave it out of the target to run without it",
     )
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn failed(failed: u64, requests: u64) -> Finding {
         FindingKind::Faults,
         Severity::Warning,
         format!("{} of {} requests failed", count(failed), count(requests)),
-        "the target's fault.error_at injects these errors; no other number includes the requests",
+        "these errors were injected on request; no other number includes the requests",
     )
 }
 

@@ -94,7 +94,7 @@ fn rows(scene: &mut Scene, rows: &[Row], top: f64) {
         rows.iter().map(|row| width_of(words(row), WORDS)).fold(0.0, f64::max).min(most)
     };
     let has_bars = rows.iter().any(|row| row.share.is_some());
-    let names = widest(|row| &row.name, if has_bars { 360.0 } else { 720.0 });
+    let names = widest(|row| &row.name, if has_bars { 460.0 } else { 720.0 });
     let values = widest(|row| &row.words, 320.0);
     let room = (WIDTH - 2.0 * LEFT - names - values - 40.0).max(120.0);
     // Few rows take the room of many.

@@ -8,6 +8,7 @@ use super::scales::{self};
 use super::theme;
 use crate::figure::chart::{Line, Scale};
 use crate::figure::reduce;
+use crate::figure::shapes;
 use kuva::TickFormat;
 use kuva::plot::LinePlot;
 use kuva::plot::LineStyle;
@@ -152,7 +153,7 @@ fn kuva_line(line: &Line, stretch: &[(f64, f64)]) -> KuvaPlot {
 }
 
 fn dashes(line: &Line) -> Option<&'static str> {
-    line.dashed.then_some("5 3")
+    if line.dashed { Some("5 3") } else { shapes::dashes(line.colour) }
 }
 
 /// Writes the titles of the axes, at positions that do not depend on the text below the plot.

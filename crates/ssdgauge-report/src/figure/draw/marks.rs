@@ -33,12 +33,15 @@ fn free_row(rows: &mut Vec<Vec<(f64, f64)>>, covers: (f64, f64)) -> usize {
 /// Draws the mark of the slot or step with this number.
 pub(super) fn draw(scene: &mut Scene, (x, y): (f64, f64), number: usize) {
     let colour = theme::series(number);
+    let hollow = shapes::is_hollow(number);
     if let Some(corners) = shapes::corners(number) {
         let corners = corners.iter().map(|(dx, dy)| (x + dx * SIZE, y + dy * SIZE));
-        shape(scene, corners, &colour);
+        match hollow {
+            true => outlined(scene, corners, theme::GROUND, &colour),
+            false => shape(scene, corners, &colour),
+        }
         return;
     }
-    let hollow = shapes::is_hollow(number);
     let ground = theme::GROUND.to_owned();
     scene.add(Primitive::Circle {
         cx: x,
@@ -52,12 +55,21 @@ pub(super) fn draw(scene: &mut Scene, (x, y): (f64, f64), number: usize) {
 }
 
 fn shape(scene: &mut Scene, corners: impl Iterator<Item = (f64, f64)>, fill: &str) {
+    outlined(scene, corners, fill, "none");
+}
+
+fn outlined(
+    scene: &mut Scene,
+    corners: impl Iterator<Item = (f64, f64)>,
+    fill: &str,
+    stroke: &str,
+) {
     let words: Vec<String> = corners.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
     scene.add(Primitive::Path(Box::new(kuva::render::render::PathData {
         d: format!("M{}Z", words.join("L")),
         fill: Some(Color::from(fill.to_owned())),
-        stroke: Color::from("none"),
-        stroke_width: 0.0,
+        stroke: Color::from(stroke),
+        stroke_width: if stroke == "none" { 0.0 } else { 1.3 },
         opacity: None,
         stroke_dasharray: None,
     })));

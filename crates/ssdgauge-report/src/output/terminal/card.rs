@@ -48,7 +48,9 @@ pub(super) fn endurance(run: &Run, style: &Style) -> Vec<String> {
 
 /// Returns the grade of trust with its reasons.
 pub(super) fn trust(run: &Run, style: &Style) -> Vec<String> {
-    let trust = trust::of_runs(std::slice::from_ref(run));
-    let text = format!("{}: {}", trust.grade.letter(), trust.in_words());
+    let text = match trust::of_runs([run]) {
+        Some(trust) => format!("{}: {}", trust.grade.letter(), trust.in_words()),
+        None => "no result to grade".to_owned(),
+    };
     style.folded("trust     ", &text)
 }

@@ -127,7 +127,7 @@ impl Up {
 
     fn log(low: f64, high: f64, unit: &str, words: fn(f64) -> String) -> Up {
         let ticks = log_ticks(low, high);
-        let (low, high) = (low / 1.15, high * 1.15);
+        let (low, high) = around(low / 1.15, &ticks, high * 1.15);
         Up {
             low,
             high,
@@ -152,14 +152,41 @@ impl Up {
     }
 }
 
-/// Returns powers of ten between two values, with their doubles and fivefolds where there are few.
+/// Returns powers of ten around two values, with their doubles and fivefolds where there are few: the
+/// first tick is at `low` or below it, the last one at `high` or above it, so that no value lies beyond
+/// what the axis names.
 pub(crate) fn log_ticks(low: f64, high: f64) -> Vec<f64> {
+    /// Ticks that are closer than this share of the axis touch on a phone.
+    const CLOSE: f64 = 0.09;
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let factors: &[f64] = if last - first <= 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
     let step = ((last - first) / 7 + 1).max(1) as usize;
     let powers = (first..=last).step_by(step);
     let ticks = powers.flat_map(|power| factors.iter().map(move |f| f * 10f64.powi(power)));
-    ticks.filter(|at| *at >= low / 1.15 && *at <= high * 1.15).collect()
+    let (start, end) = (round_below(low), round_above(high));
+    let close = (end / start).powf(CLOSE);
+    let ticks = ticks.filter(|at| *at > start * close && *at * close < end);
+    std::iter::once(start).chain(ticks).chain((end > start).then_some(end)).collect()
+}
+
+/// Returns the greatest of 1, 2 and 5 times a power of ten that is at most `value`.
+fn round_below(value: f64) -> f64 {
+    let power = 10f64.powi(value.log10().floor() as i32);
+    let found = [5.0, 2.0, 1.0].into_iter().map(|factor| factor * power);
+    found.into_iter().find(|at| *at <= value * 1.000_1).unwrap_or(power)
+}
+
+/// Returns the least of 1, 2 and 5 times a power of ten that is at least `value`.
+fn round_above(value: f64) -> f64 {
+    let power = 10f64.powi(value.log10().floor() as i32);
+    let found = [1.0, 2.0, 5.0].into_iter().map(|factor| factor * power);
+    found.into_iter().find(|at| *at >= value * 0.999_9).unwrap_or(10.0 * power)
+}
+
+/// Returns the ends of an axis from `low` to `high` that holds its `ticks` too.
+fn around(low: f64, ticks: &[f64], high: f64) -> (f64, f64) {
+    let (first, last) = (ticks.first().copied(), ticks.last().copied());
+    (first.map_or(low, |at| at.min(low)), last.map_or(high, |at| at.max(high)))
 }
 
 /// A logarithmic scale across rows.
@@ -167,6 +194,9 @@ pub(crate) fn log_ticks(low: f64, high: f64) -> Vec<f64> {
 pub(crate) struct RowScale {
     low: f64,
     high: f64,
+    /// The least and the greatest of its values.
+    least: f64,
+    most: f64,
 }
 
 impl RowScale {
@@ -175,7 +205,11 @@ impl RowScale {
         let (low, high) = values
             .filter(|value| *value > 0.0 && value.is_finite())
             .fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
-        low.is_finite().then(|| RowScale { low: low / 1.6, high: high * 1.25 })
+        low.is_finite().then(|| {
+            let ticks = log_ticks(low, high);
+            let (from, to) = around(low / 1.6, &ticks, high * 1.25);
+            RowScale { low: from, high: to, least: low, most: high }
+        })
     }
 
     /// Returns the share of the width at `value`.
@@ -185,13 +219,14 @@ impl RowScale {
 
     /// Returns its ticks.
     pub(crate) fn ticks(self) -> Vec<f64> {
-        let ticks = log_ticks(self.low, self.high);
-        ticks.into_iter().filter(|at| *at >= self.low && *at <= self.high).collect()
+        log_ticks(self.least, self.most)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::text::number;
 
@@ -203,6 +238,23 @@ mod tests {
         let places: Vec<f64> = axis.ticks.iter().map(|(at, _)| axis.share(*at)).collect();
         assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", axis.ticks);
         assert!(places.len() <= 10);
+    }
+
+    #[test]
+    fn the_ticks_of_a_logarithmic_axis_enclose_every_value() {
+        for (low, high) in [(120.0, 93_000.0), (0.9, 9.4), (3.0, 3.0), (1.0, 1e6), (70.0, 6.1e9)] {
+            let ticks = log_ticks(low, high);
+            let (first, last) = (ticks[0], ticks[ticks.len() - 1]);
+            assert!(first <= low && high <= last, "{low} to {high}: {ticks:?}");
+            assert!(ticks.len() <= 10, "{ticks:?}");
+            let rows = RowScale::new([low, high].into_iter()).unwrap();
+            let places: Vec<f64> = rows.ticks().into_iter().map(|at| rows.share(at)).collect();
+            assert!(places.iter().all(|at| (0.0..=1.0).contains(at)), "{places:?}");
+            assert!(places.windows(2).all(|pair| pair[1] - pair[0] > 0.05), "{ticks:?}");
+            let up = Up::new([low, high].into_iter(), "IOPS", true, number::short);
+            let most = up.ticks.iter().map(|(at, _)| *at).fold(0.0, f64::max);
+            assert!(high <= WIDE * low || most >= high, "{:?}", up.ticks);
+        }
     }
 
     #[test]

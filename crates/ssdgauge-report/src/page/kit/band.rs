@@ -4,7 +4,7 @@
 //! The single lines are on the page too: the style sheet hides those within the band until all rows are
 //! shown, or a drive is highlighted.
 
-use crate::analysis::drive_slots::OTHERS;
+use crate::analysis::drive_slots::number_of_grey;
 use crate::analysis::many_drives::{FENCE, MANY, quantile};
 use crate::analysis::report_drives::ReportDrives;
 use crate::page::kit::chart::{Cut, Plot, Series};
@@ -69,7 +69,7 @@ impl Band {
             .collect();
         out.sort_by(|a, b| b.0.total_cmp(&a.0));
         let coloured = plot.lines.iter().map(|line| line.drive);
-        let coloured = coloured.filter(|drive| drives.slot(*drive) != OTHERS);
+        let coloured = coloured.filter(|drive| number_of_grey(drives.slot(*drive)).is_none());
         let named = coloured.chain(out.iter().take(MAX_NAMED).map(|(_, drive)| *drive)).collect();
         let band = Band { places, named, outliers: out.len(), lines: plot.lines.len() };
         (band.places.len() > 1).then_some(band)

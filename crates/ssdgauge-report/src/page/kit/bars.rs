@@ -61,7 +61,10 @@ pub(crate) fn bars(ranking: &Ranking, drives: &ReportDrives) -> Markup {
     };
     let names: Vec<&str> = ranking.rows.iter().map(|row| drives.label(row.drive)).collect();
     html! {
-        p.cap { (ranking.caption) @if log.is_some() { "; logarithmic" } }
+        p.cap {
+            (ranking.caption.trim_end_matches('.'))
+            @if log.is_some() { "; logarithmic" }
+        }
         ol.bars.fold-rows[fold::is_folded(names.len())] style=(name_column(&names)) {
             @for row in &ranking.rows {
                 li class=(class(row.drive)) {

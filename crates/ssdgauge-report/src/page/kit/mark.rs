@@ -16,7 +16,7 @@ pub(crate) fn mark(slot: usize, (x, y): (f64, f64), r: f64) -> Markup {
         Some(corners) => {
             let corner = |(dx, dy): &(f64, f64)| format!("{} {}", at(x + dx * r), at(y + dy * r));
             let corners: Vec<String> = corners.iter().map(corner).collect();
-            html! { path.mk d={ "M" (corners.join("L")) "z" } {} }
+            html! { path.mk.ho[shapes::is_hollow(slot)] d={ "M" (corners.join("L")) "z" } {} }
         }
         None => html! {
             circle.mk.ho[shapes::is_hollow(slot)] cx=(at(x)) cy=(at(y)) r=(at(r)) {}

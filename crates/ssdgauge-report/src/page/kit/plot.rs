@@ -1,6 +1,6 @@
 //! Lines over two axes, with direct labels at their ends.
 
-use crate::analysis::drive_slots::OTHERS;
+use crate::analysis::drive_slots::number_of_grey;
 use crate::analysis::report_drives::ReportDrives;
 use crate::page::kit::axis::AcrossScale;
 use crate::page::kit::band::Band;
@@ -83,7 +83,8 @@ fn has_label(plot: &Plot, band: Option<&Band>, drives: &ReportDrives, drive: usi
     match band {
         Some(band) => band.names(drive),
         None => {
-            plot.lines.len() > 1 && (plot.lines.len() <= MAX_LABELS || drives.slot(drive) != OTHERS)
+            plot.lines.len() > 1
+                && (plot.lines.len() <= MAX_LABELS || number_of_grey(drives.slot(drive)).is_none())
         }
     }
 }

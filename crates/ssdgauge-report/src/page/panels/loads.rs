@@ -4,6 +4,7 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_reasons::{missing_reason, stopped_by};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::tried_loads::tried_loads;
+use crate::analysis::workload_text;
 use crate::page::kit::mark::{class, name, name_column};
 use crate::page::kit::rows::{MarkRow, RowMark, RowMarkKind, rows};
 use crate::text::{number, sanitize};
@@ -19,11 +20,13 @@ pub(super) fn panel(group: &Group<'_>, drives: &ReportDrives) -> Markup {
         members.iter().map(|member| drives.short(drives.drive_of(member.index))).collect();
     let any = members.iter().find_map(|member| tried_loads(member.test).into_iter().next());
     let requests = any.map_or("requests".to_owned(), |load| sanitize::prose(&load.requests));
+    let base = workload_text::base_load(&group.first().test.test);
+    let base = base.unwrap_or_else(|| "the load".to_owned());
     html! {
         div.duo.w85 {
             div {
                 p.cap {
-                    "Multiples of the load; dots passed, the large mark is the highest, × failed; "
+                    "Multiples of " (base) "; dots passed, the large mark is the highest, × failed; "
                     "logarithmic"
                 }
                 (rows(&all, drives, |value| format!("{}×", number::short(value))))

@@ -36,7 +36,9 @@ pub(super) fn plot(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
         points().filter(|(w, v)| *w > 0.0 && *v > 0.0).map(|(w, v)| v / w).collect();
     let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
     let high = ratios.iter().copied().fold(0.0, f64::max);
-    let rays = if low.is_finite() { log_ticks(low / 1.3, high * 1.3) } else { Vec::new() };
+    let is_inside = |at: &f64| *at >= low / 1.3 && *at <= high * 1.3;
+    let rays = if low.is_finite() { log_ticks(low, high) } else { Vec::new() };
+    let rays: Vec<f64> = rays.into_iter().filter(is_inside).collect();
     let every = rays.len().div_ceil(MAX_RAYS).max(1);
     let ray =
         |slope: f64| (slope, format!("{} {}", number::text(slope / scale), efficiency.unit()));
