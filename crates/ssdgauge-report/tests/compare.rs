@@ -156,7 +156,7 @@ fn whole_drives_of_two_capacities_are_compared_and_files_of_two_sizes_are_not() 
         recipe.drive.capacity = Bytes(bytes);
         for step in recipe.plan.tests.iter_mut().flat_map(|test| &mut test.phases[0].steps) {
             let Action::Run { workload, .. } = &mut step.action else { panic!("a load") };
-            workload.streams[0].span = Bytes(bytes / 100 * percent >> 12 << 12);
+            workload.streams[0].span = Bytes((bytes / 100 * percent) >> 12 << 12);
         }
         run(&recipe)
     };

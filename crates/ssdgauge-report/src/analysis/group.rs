@@ -227,15 +227,18 @@ fn extent(span: Bytes, drive: &DriveInfo) -> Extent {
     }
 }
 
-/// Returns the whole number of percent of `capacity` that `span` is, within one MiB; `None` for a span of
-/// whole gigabytes or gibibytes, which is a size of its own.
+/// Returns the whole number of percent of `capacity` that `span` is, within one MiB; `None` below 25 %, and
+/// for a span of whole gibibytes, or of whole gigabytes of a drive that has no whole ones: that is a size
+/// of its own.
 fn share(span: Bytes, capacity: Bytes) -> Option<u32> {
     const ROUNDING: u64 = 1 << 20;
-    let is_size = span.0.is_multiple_of(1_000_000_000) || span.0.is_multiple_of(1 << 30);
+    const GB: u64 = 1_000_000_000;
+    let is_whole = span.0.is_multiple_of(GB) && !capacity.0.is_multiple_of(GB);
+    let is_size = is_whole || span.0.is_multiple_of(1 << 30);
     let percent = (100.0 * span.0 as f64 / capacity.0 as f64).round();
     let exact = capacity.0 as f64 / 100.0 * percent;
     let is_near = (exact - span.0 as f64).abs() < ROUNDING as f64;
-    (!is_size && is_near && percent > 0.0).then_some(percent as u32)
+    (!is_size && is_near && percent >= 25.0).then_some(percent as u32)
 }
 
 /// Returns the words that distinguish `key` from other groups of the same test.

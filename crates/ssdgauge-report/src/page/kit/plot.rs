@@ -11,6 +11,7 @@ use crate::page::kit::labels::pushed_apart;
 use crate::page::kit::mark::{class, mark};
 use crate::page::kit::values::{self, ValueRow};
 use crate::text::fitted::fitted;
+use crate::text::short_names::without_capacities;
 use maud::{Markup, html};
 
 /// More drives than this have no label at the end of their line, unless they have a colour.
@@ -252,7 +253,7 @@ fn ends(plot: &Plot, band: Option<&Band>, drives: &ReportDrives, cut: &Cut) -> M
         .collect();
     ends.sort_by(|a, b| a.1.total_cmp(&b.1));
     let wanted: Vec<f64> = ends.iter().map(|(_, y, _)| *y).collect();
-    let places = pushed_apart(&wanted, 15.5, (TOP, cut.bottom() + 4.0));
+    let places = pushed_apart(&wanted, 15.5, (TOP, cut.bottom() - 3.0));
     let edge = cut.width - cut.right;
     let names = names(ends.iter().map(|(_, _, line)| line.drive), drives, cut);
     html! {
@@ -264,10 +265,9 @@ fn ends(plot: &Plot, band: Option<&Band>, drives: &ReportDrives, cut: &Cut) -> M
                     } {}
                 }
                 (mark(drives.slot(line.drive), (edge + 14.0, label), 4.2))
-                @let end = end(line, cut.room);
-                @let has_end = !end.is_empty() && label_width(&name, end) <= cut.right - 23.0;
+                @let end = fitting_end(&name, end(line, cut.room), cut.right - 23.0);
                 text.el x=(at(edge + 23.0)) y=(at(label + 4.0)) {
-                    (name) @if has_end { tspan.ev { " " (end) } }
+                    (name) @if !end.is_empty() { tspan.ev { " " (end) } }
                 }
             }
         }
@@ -276,9 +276,21 @@ fn ends(plot: &Plot, band: Option<&Band>, drives: &ReportDrives, cut: &Cut) -> M
 
 /// Returns the names of `drives` that fit beside the plot, each different from the others.
 fn names<'a>(of: impl Iterator<Item = usize>, drives: &'a ReportDrives, cut: &Cut) -> Vec<String> {
-    let names: Vec<&'a str> = of.map(|drive| drives.short(drive)).collect();
-    let room = cut.right - 23.0;
-    fitted(&names, &|name: &str| width_of(name) <= room)
+    let whole: Vec<&'a str> = of.map(|drive| drives.short(drive)).collect();
+    let fits = |name: &str| width_of(name) <= cut.right - 23.0;
+    let short = match whole.iter().all(|name| fits(name)) {
+        true => Vec::new(),
+        false => without_capacities(&whole),
+    };
+    let short: Vec<&str> = short.iter().map(String::as_str).collect();
+    fitted(if short.is_empty() { &whole } else { &short }, &fits)
+}
+
+/// Returns the words behind `name` that fit into `room`: all of them, their first part, or none.
+fn fitting_end<'a>(name: &str, end: &'a str, room: f64) -> &'a str {
+    let first = end.split(" · ").next().unwrap_or("");
+    let fits = |words: &&str| label_width(name, words) <= room;
+    [end, first].into_iter().find(fits).unwrap_or("")
 }
 
 #[cfg(test)]
@@ -287,6 +299,10 @@ mod tests {
 
     #[test]
     fn a_label_has_as_many_words_as_its_room_allows() {
+        let room = label_width("Disk", "707 · 64 GB in 88 s");
+        assert_eq!(fitting_end("Disk", "707 · 64 GB in 88 s", room), "707 · 64 GB in 88 s");
+        assert_eq!(fitting_end("Disk", "707 · 64 GB in 88 s", room - 1.0), "707");
+        assert_eq!(fitting_end("Disk", "707 · 64 GB in 88 s", 20.0), "");
         let line = Series { end: "707 · 64 GB in 88 s".to_owned(), ..Series::default() };
         assert_eq!(end(&line, Room::Wide), "707 · 64 GB in 88 s");
         assert_eq!((end(&line, Room::Middle), end(&line, Room::Narrow)), ("707", ""));
