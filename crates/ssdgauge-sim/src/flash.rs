@@ -159,6 +159,16 @@ impl Flash {
         self.dies[program.die as usize].free.max(at) + length
     }
 
+    /// Returns the time of a native program operation, or of one in SLC mode.
+    pub(crate) fn program_time(&self, slc: bool) -> SimTime {
+        if slc { self.timing.slc_program } else { self.timing.program }
+    }
+
+    /// Returns the time of one sense operation on an idle die that transfers `pages`.
+    pub(crate) fn read_time(&self, pages: u32) -> SimTime {
+        self.timing.sense + u64::from(pages) * self.timing.transfer_page
+    }
+
     /// Returns the booked work of each die at `now`, in native program operations.
     pub(crate) fn backlog(&self, now: SimTime) -> impl Iterator<Item = f64> + '_ {
         let unit = self.timing.program.max(1) as f64;

@@ -9,8 +9,10 @@ mod gc;
 mod ground_truth;
 mod huge_array;
 mod map;
+mod mapping_units;
 mod media;
 mod slc_cache;
+mod unit_writes;
 mod valid_pages;
 mod worn_in;
 mod write_buffer;
@@ -22,6 +24,7 @@ use crate::profile::{Geometry, PAGE, Profile};
 use crate::time::SimTime;
 use folding::Folding;
 use gc::GarbageCollection;
+use mapping_units::StagedUnits;
 use media::{Media, OpenSuperblock};
 use slc_cache::SlcCache;
 use valid_pages::Superblock;
@@ -44,6 +47,8 @@ pub(crate) struct Ftl {
     /// A native superblock that was partly written when the host returned to the SLC cache.
     parked: Option<OpenSuperblock>,
     cache: SlcCache,
+    /// The mapping units that were written in part.
+    staged: StagedUnits,
     folding: Folding,
     gc: GarbageCollection,
     /// Free superblocks that are restored while the host is idle.
@@ -65,6 +70,7 @@ impl Ftl {
             host: None,
             deferred: Vec::new(),
             parked: None,
+            staged: StagedUnits::new(geometry.map_unit_pages),
             cache: SlcCache::new(&geometry, &profile.slc),
             folding: Folding::new(&profile.slc, &profile.effects, &geometry),
             gc: GarbageCollection::new(profile, &geometry),
@@ -116,7 +122,8 @@ impl Ftl {
             while page + together < limit && self.superblock_of(page + together) == superblock {
                 together += 1;
             }
-            // An unmapped page is answered from the map alone, as drives return zeros after TRIM.
+            // An unmapped page is answered from the map alone, as drives return zeros after TRIM. One of a
+            // staged unit is answered from memory.
             if superblock != UNMAPPED {
                 // The die is derived from page and superblock for the same reason: a fixed, even
                 // distribution in place of the slot.
@@ -132,6 +139,7 @@ impl Ftl {
     fn superblock_of(&self, page: u32) -> Superblock {
         match self.media.geometry.in_place {
             true => 1,
+            false if self.staged.holds(page) => UNMAPPED,
             false => self.media.map.lookup(page),
         }
     }
@@ -147,9 +155,35 @@ impl Ftl {
         first: u32,
         pages: u32,
     ) -> SimTime {
-        if self.media.geometry.in_place {
-            return self.write_in_place(at, first, pages);
+        if self.media.geometry.is_unusual {
+            return self.write_otherwise(at, first, pages);
         }
+        let (buffered, programmed) = self.write_pages::<DEFERRED>(at, first, pages);
+        match self.acknowledges_early {
+            true => buffered,
+            false => buffered.max(programmed).max(self.open_unit_programmed(buffered)),
+        }
+    }
+
+    // Not inlined: few drives have neither a map nor one of pages.
+    #[cold]
+    #[inline(never)]
+    fn write_otherwise(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
+        match self.media.geometry.in_place {
+            true => self.write_in_place(at, first, pages),
+            false => self.write_units(at, first, pages),
+        }
+    }
+
+    /// Writes `pages` pages from `first`; returns when the last is in the buffer, and when the last program
+    /// operation ends that was booked for them.
+    #[inline(always)]
+    fn write_pages<const DEFERRED: bool>(
+        &mut self,
+        at: SimTime,
+        first: u32,
+        pages: u32,
+    ) -> (SimTime, SimTime) {
         let (mut buffered, mut programmed) = (at, at);
         for page in first..first + pages {
             buffered = self.buffer.insert(at);
@@ -168,10 +202,7 @@ impl Ftl {
                 programmed = self.program_host_unit(open, open.unit_pages, buffered);
             }
         }
-        match self.acknowledges_early {
-            true => buffered,
-            false => buffered.max(programmed).max(self.open_unit_programmed(buffered)),
-        }
+        (buffered, programmed)
     }
 
     /// Enters the deferred pages of the open unit into the map.
@@ -190,13 +221,13 @@ impl Ftl {
     pub(crate) fn durable_at(&self, now: SimTime) -> SimTime {
         match self.buffer_is_safe || !self.cache_is_on {
             true => now,
-            false => self.open_unit_programmed(now).max(self.buffer.last_program_end()).max(now),
+            false => self.staged_programmed(now).max(self.buffer.last_program_end()).max(now),
         }
     }
 
     /// Returns whether `page` is mapped: a read finds data, not zeros.
     pub(crate) fn holds(&self, page: u32) -> bool {
-        self.superblock_of(page) != UNMAPPED
+        self.superblock_of(page) != UNMAPPED || self.staged.holds(page)
     }
 
     /// Returns when the open unit of the host would be programmed if that began at `at`.
@@ -221,6 +252,7 @@ impl Ftl {
     #[cold]
     #[inline(never)]
     pub(crate) fn empty_buffer(&mut self, at: SimTime) -> SimTime {
+        self.write_staged(at);
         let mut empty = at.max(self.buffer.last_program_end());
         if let Some(mut open) = self.host
             && !open.unit_is_full()
@@ -240,6 +272,7 @@ impl Ftl {
     // Not inlined: once for each unit, it would take registers from the loop over requests.
     #[inline(never)]
     fn program_host_unit(&mut self, open: OpenSuperblock, pages: u32, at: SimTime) -> SimTime {
+        let at = at.max(self.staged.take_fetched());
         let end = self.media.flash.program(open.program(self.media.geometry.dies), at);
         self.buffer.add_program(end, pages);
         if open.is_full() {
@@ -316,6 +349,7 @@ impl Ftl {
     /// Deallocates `pages` pages from `first`.
     pub(crate) fn trim(&mut self, first: u32, pages: u32) {
         if !self.media.geometry.in_place {
+            self.drop_staged(first, first + pages);
             (first..first + pages).for_each(|page| self.media.map.deallocate(page));
             self.media.map.verify();
         }
@@ -359,7 +393,9 @@ impl Ftl {
     pub(crate) fn greedy_superblock_pages(&self) -> Option<f64> {
         let geometry = &self.media.geometry;
         let greedy = self.gc.is_greedy() && !geometry.in_place;
-        greedy.then_some(f64::from(geometry.superblock_pages))
+        // The pages of a mapping unit become invalid together.
+        let units = f64::from(geometry.superblock_pages) / f64::from(geometry.map_unit_pages);
+        greedy.then_some(units)
     }
 
     /// Returns the valid pages in the SLC cache, and how many native superblocks it borrows.

@@ -177,7 +177,7 @@ impl VirtualRig {
     /// Returns the generation of the data that a read of `page` finds: the number of the write, from
     /// 1 in the order of all page writes of the host; 0 where the page is unmapped.
     pub fn generation(&self, page: u32) -> u32 {
-        self.drive.ftl.media.map.generation_of(page)
+        self.drive.ftl.generation_of(page)
     }
 
     /// Returns the seed of the requests of stream number `stream`, from 0, in the next step with this

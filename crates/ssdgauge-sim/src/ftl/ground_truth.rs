@@ -21,6 +21,10 @@ pub struct GroundTruth {
     pub folded_pages: u64,
     /// Pages programmed without data: the rest of units that a read caused to be programmed early.
     pub unused_pages: u64,
+    /// Pages programmed to complete mapping units: data that no write of the host brought.
+    pub completing_pages: u64,
+    /// Pages of the host that it wrote again before they were programmed.
+    pub replaced_pages: u64,
     /// Bytes that the host had written when garbage collection first copied a page.
     pub cliff: Option<u64>,
     /// Bytes that the host had written when a host write of the current step first found the SLC
@@ -50,13 +54,17 @@ impl GroundTruth {
         self.cache_exhausted = self.cache_exhausted.or(Some(self.host_bytes));
     }
 
-    /// Returns the bytes programmed to flash: the pages of the host, the copied and the unused ones.
+    /// Returns the bytes programmed to flash: the pages of the host but for replaced ones, the copied, the unused
+    /// and the completing ones.
     pub fn nand_bytes(&self) -> u64 {
         self.nand_pages() * PAGE
     }
 
     fn nand_pages(&self) -> u64 {
-        self.host_pages + self.moved_pages + self.unused_pages
+        self.host_pages - self.replaced_pages
+            + self.moved_pages
+            + self.unused_pages
+            + self.completing_pages
     }
 
     /// Returns the write amplification since `before`: bytes programmed for each byte of the host.

@@ -21,6 +21,9 @@ const EXCLUDED: u32 = 1 << 31;
 /// Drives up to this many pages (4 GiB) are verified in full by [`Map::verify`].
 const MAX_VERIFIED_PAGES: usize = 1 << 20;
 
+/// The generation of a slot of zeros: it completes a mapping unit by a page that holds no data.
+const ZEROS: u32 = u32::MAX;
+
 /// Page map, logs, and the state of each superblock.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
@@ -89,6 +92,11 @@ impl Map {
     #[inline]
     pub(crate) fn lookup(&self, page: u32) -> Superblock {
         self.entries[page as usize]
+    }
+
+    /// Returns whether `page` is mapped.
+    pub(crate) fn holds(&self, page: u32) -> bool {
+        self.lookup(page) != UNMAPPED
     }
 
     /// Returns the superblock of each host page, or [`UNMAPPED`].
@@ -168,6 +176,25 @@ impl Map {
         );
         // See `write`.
         valid[UNMAPPED as usize] = 0;
+    }
+
+    /// Returns the generation of a write that enters the map later; 0 unless data is verified.
+    pub(crate) fn next_generation(&mut self) -> u32 {
+        self.generation += u32::from(!self.generations.is_empty());
+        self.generation
+    }
+
+    /// Returns whether a generation is stored with every slot.
+    pub(crate) fn keeps_generations(&self) -> bool {
+        !self.generations.is_empty()
+    }
+
+    /// Gives the last slot of `page`, which was just written, the `generation` of its data.
+    pub(crate) fn set_generation(&mut self, page: u32, generation: u32) {
+        let slots = self.slots(self.entries[page as usize]);
+        let slot = slots.rev().find(|slot| self.log[*slot] == page && self.generations[*slot] != 0);
+        self.generations[slot.expect("the page was written")] = generation;
+        self.generation -= 1;
     }
 
     /// Marks `slot` of `superblock` as written with old data of `page`, which lies in another
@@ -261,7 +288,7 @@ impl Map {
         let mut moved = 0;
         for page in &pages[..examined] {
             if self.entries[*page as usize] == from {
-                let generation = self.generation_of(*page);
+                let generation = self.stored_generation(*page);
                 self.write(*page, to, slot + moved);
                 let index = self.first[to as usize] + (slot + moved) as usize;
                 self.generations[index] = generation;
@@ -272,16 +299,21 @@ impl Map {
         (examined, moved)
     }
 
-    /// Returns the generation of the data that a read of `page` finds; 0 where it is unmapped.
+    /// Returns the generation of the data that a read of `page` finds; 0 where that is zeros.
     pub(crate) fn generation_of(&self, page: u32) -> u32 {
+        Some(self.stored_generation(page)).filter(|generation| *generation != ZEROS).unwrap_or(0)
+    }
+
+    /// Returns the generation in the last slot of `page`; [`ZEROS`] where it is unmapped.
+    pub(crate) fn stored_generation(&self, page: u32) -> u32 {
         let superblock = self.entries[page as usize];
         if superblock == UNMAPPED {
-            return 0;
+            return ZEROS;
         }
         self.slots(superblock)
             .rev()
             .find(|slot| self.log[*slot] == page && self.generations[*slot] != 0)
-            .map_or(0, |slot| self.generations[slot])
+            .map_or(ZEROS, |slot| self.generations[slot])
     }
 
     /// Returns the slots of `superblock` in the log of the drive.

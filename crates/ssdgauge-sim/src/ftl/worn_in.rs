@@ -30,7 +30,8 @@ pub(crate) fn wear_in(media: &mut Media, seed: u64) {
     let taken: Vec<Superblock> =
         std::iter::from_fn(|| media.map.take_free()).take(superblocks).collect();
     let mut random = Random::new(seed, PLACEMENT);
-    populate(&mut media.map, &taken, &field.populations(), size, &mut random);
+    let sizes = (size, media.geometry.map_unit_pages);
+    populate(&mut media.map, &taken, &field.populations(), sizes, &mut random);
 }
 
 /// How far a superblock is filled.
@@ -42,44 +43,49 @@ struct Filling {
     stale_per_valid: f64,
 }
 
-/// Distributes all pages at random over `superblocks` of `size` slots in proportion to
-/// `populations`, spreads stale slots between them, and closes the superblocks.
+/// Distributes all pages, in mapping units, at random over `superblocks` in proportion to `populations`,
+/// spreads stale slots between them, and closes the superblocks. `sizes` are the slots of a superblock and
+/// the pages of a mapping unit.
 fn populate(
     map: &mut Map,
     superblocks: &[Superblock],
     populations: &[f64],
-    size: u32,
+    (size, unit_pages): (u32, u32),
     random: &mut Random,
 ) {
     let inverse = inverse_distribution(populations);
+    // Units of several pages do not fill every slot: a tenth of the stale slots follows at the end, so that
+    // there is room for each of them.
+    let spread = if unit_pages > 1 { 0.9 } else { 1.0 };
     let mut fillings: Vec<Filling> = populations
         .iter()
         .map(|population| Filling {
             filled: 0,
             stale_due: 0.0,
-            stale_per_valid: f64::from(size) / population - 1.0,
+            stale_per_valid: (f64::from(size) / population - 1.0) * spread,
         })
         .collect();
     // A stale slot names a page that lies in another superblock. Candidates are the last page, and
     // the last one before it that lies elsewhere.
     let mut recent = [(0, UNMAPPED); 2];
-    for page in 0..map.host_pages() {
+    for first in (0..map.host_pages()).step_by(unit_pages as usize) {
+        let pages = unit_pages.min(map.host_pages() - first);
         let index = loop {
             let number = random.below(INVERSE_ENTRIES as u64);
             let index = usize::from(inverse[number as usize]);
-            if fillings[index].filled < size {
+            if fillings[index].filled + pages <= size {
                 break index;
             }
         };
         let superblock = superblocks[index];
         let filling = &mut fillings[index];
-        map.write(page, superblock, filling.filled);
-        filling.filled += 1;
-        filling.stale_due += filling.stale_per_valid;
+        (0..pages).for_each(|page| map.write(first + page, superblock, filling.filled + page));
+        filling.filled += pages;
+        filling.stale_due += filling.stale_per_valid * f64::from(pages);
         if recent[0].1 != superblock {
             recent[1] = recent[0];
         }
-        recent[0] = (page, superblock);
+        recent[0] = (first + pages - 1, superblock);
         while filling.stale_due >= 1.0 && filling.filled < size {
             filling.stale_due -= 1.0;
             map.write_stale(superblock, filling.filled, recent[1].0);

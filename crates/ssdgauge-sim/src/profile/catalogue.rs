@@ -262,6 +262,7 @@ fn add_unset_keys(table: &mut Table) {
         ("effects", "recalibrate_k", off.clone()),
         ("effects", "recalibrate_ms", off.clone()),
         ("effects", "media_counter_kib", off),
+        ("effects", "map_unit_kib", Value::Integer(0)),
     ];
     for (section, key, value) in unset {
         if let Some(Value::Table(figures)) = table.get_mut(section) {

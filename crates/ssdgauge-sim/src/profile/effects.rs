@@ -78,10 +78,18 @@ pub struct EffectFigures {
     /// without such counters. They are readings of each step, and change nothing else.
     #[serde(skip_serializing_if = "is_zero")]
     pub media_counter_kib: f64,
+    /// Mapping unit, in KiB: what the map has one entry for, so that it is programmed as a whole. Data that a
+    /// write does not bring is read from flash before. 0 for 4 KiB.
+    #[serde(skip_serializing_if = "is_none")]
+    pub map_unit_kib: u32,
 }
 
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+fn is_none(value: &u32) -> bool {
+    *value == 0
 }
 
 fn is_zero(value: &f64) -> bool {
@@ -95,7 +103,7 @@ impl EffectFigures {
     }
 
     /// Returns each figure with its name, its minimum and its maximum.
-    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 21] {
+    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 22] {
         let watermark = f64::from(self.watermark_superblocks);
         [
             ("effects.direction_change_us", self.direction_change_us, 0.0, 100_000.0),
@@ -119,6 +127,7 @@ impl EffectFigures {
             ("effects.recalibrate_k", self.recalibrate_k, 0.0, 100.0),
             ("effects.recalibrate_ms", self.recalibrate_ms, 0.0, 60_000.0),
             ("effects.media_counter_kib", self.media_counter_kib, 0.0, 1e6),
+            ("effects.map_unit_kib", f64::from(self.map_unit_kib), 0.0, 64.0),
         ]
     }
 }

@@ -48,8 +48,12 @@ pub(crate) struct Geometry {
     pub(crate) reserve: u32,
     /// Free superblocks beyond the reserve that collection restores once it has begun.
     pub(crate) watermark: u32,
+    /// Pages of a mapping unit.
+    pub(crate) map_unit_pages: u32,
     /// Whether data is overwritten in place, without a page map.
     pub(crate) in_place: bool,
+    /// Whether writes are not simply mapped page by page.
+    pub(crate) is_unusual: bool,
 }
 
 impl Geometry {
@@ -97,7 +101,9 @@ impl Geometry {
             buffer_pages: profile.host_interface.buffer_kib / 4,
             reserve: profile.gc.reserve_superblocks,
             watermark: profile.effects.watermark_superblocks,
+            map_unit_pages: (profile.effects.map_unit_kib / 4).max(1),
             in_place: nand.in_place,
+            is_unusual: nand.in_place || profile.effects.map_unit_kib > 4,
         };
         geometry.check(raw)?;
         Ok(geometry)
@@ -190,6 +196,12 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
         return impossible(format!(
             "effects.fold_until_share is {}, above effects.fold_from_share {}",
             effects.fold_until_share, effects.fold_from_share
+        ));
+    }
+    let map_unit = effects.map_unit_kib;
+    if map_unit > 0 && (map_unit < 4 || !map_unit.is_power_of_two() || nand.in_place) {
+        return impossible(format!(
+            "effects.map_unit_kib is {map_unit}, not 4, 8, 16, 32 or 64 on a drive with a map"
         ));
     }
     if effects.light_throttle_c > 0.0 && effects.light_throttle_factor < 0.1 {

@@ -115,7 +115,7 @@ proptest! {
     #[test]
     fn every_page_reads_the_data_written_last(
         seed in 0u64..10_000,
-        cache in 0usize..4,
+        drive in 0usize..7,
         events in prop::collection::vec(event(), 1..24),
     ) {
         let query = [
@@ -123,7 +123,10 @@ proptest! {
             "slc.fixed_gb=0.001&slc.fold_mb_s=1",
             "slc.dynamic_gb=0.002&slc.fold_mb_s=3&slc.fold_under_load_mb_s=2",
             "slc.fixed_gb=0.001&slc.dynamic_gb=0.001&slc.overflow=fold-first&gc.pacing=burst",
-        ][cache];
+            "effects.map_unit_kib=8",
+            "effects.map_unit_kib=64",
+            "effects.map_unit_kib=16&slc.dynamic_gb=0.002&slc.fold_mb_s=3&slc.fold_under_load_mb_s=2",
+        ][drive];
         check(&small(seed), query, &events)?;
     }
 }
