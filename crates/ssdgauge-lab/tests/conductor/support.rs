@@ -21,7 +21,7 @@ id = "first"
 revision = 1
 title = "First"
 prepare = [{ purge = true }, { fill = "sequential", span = "50%" }]
-stream = { access = "random", block_size = "4KiB", queue_depth = 4 }
+stream = { access = "random", block_size = "4KiB", queue_depth = 4, span = "50%" }
 sweep = { read_percent = [100, 50, 0] }
 until = { time = "2s" }
 rest = { duty_cycle = 0.5, at_most = "1s" }
