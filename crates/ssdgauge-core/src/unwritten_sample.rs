@@ -3,6 +3,7 @@
 
 use crate::sample::{Finding, FindingKind, Severity};
 use crate::units::Bytes;
+use crate::workload::Stream;
 
 /// The number of blocks of a sample.
 pub const SAMPLES: u64 = 64;
@@ -23,6 +24,17 @@ pub fn offsets(offset: Bytes, span: Bytes) -> impl Iterator<Item = u64> {
             offset.0 + at as u64 - at as u64 % BLOCK.0
         })
     })
+}
+
+/// Returns offset and span of each of `streams`, equal ones once.
+pub fn spans<'a>(streams: impl Iterator<Item = &'a Stream>) -> Vec<(Bytes, Bytes)> {
+    let mut spans = Vec::new();
+    for span in streams.map(|stream| (stream.offset, stream.span)) {
+        if !spans.contains(&span) {
+            spans.push(span);
+        }
+    }
+    spans
 }
 
 /// Returns the finding on a sample of which `empty` blocks are `what`, such as "hold only zeros"; `None`

@@ -129,8 +129,7 @@ pub struct Stream {
     pub arrival: Arrival,
     /// The data that is written.
     pub data: Data,
-    /// Whether a write completes only when it is non-volatile (O_DSYNC). It has no effect on a
-    /// virtual drive, which models none of the caches that this bypasses.
+    /// Whether a write completes only when it is non-volatile (O_DSYNC).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sync: bool,
     /// The writes of a thread after which it waits for them, sends a flush and waits for that; `None` for

@@ -366,8 +366,8 @@ fn check_sentence(sentence: &str, runs: &[Run], drives: &[Drive]) {
         let next = others.fold(0.0, f64::max);
         close(number(rest, " MB/s/W"), most);
         assert!(most > 1.03 * next, "{sentence}: {next}");
-    } else if rest.starts_with("writes at") {
-        let (inside, behind) = rest.split_once(", then at ").unwrap();
+    } else if rest.starts_with("writes ") {
+        let (inside, behind) = rest.split_once(", then ").unwrap();
         let left = number(behind, " MB/s") / number(inside, " MB/s");
         assert!((left - own.left).abs() < 0.03, "{sentence}: {}", own.left);
         let fastest = drives.iter().filter(|other| other.left < 0.8);

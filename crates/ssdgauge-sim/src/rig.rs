@@ -32,17 +32,16 @@ use crate::operations::Work;
 use crate::profile::{Geometry, InitialState, PAGE, Profile, ProfileError, ProfileSpec};
 use crate::time::SimTime;
 use fault_injection::InjectedFaults;
-use fill::Fill;
 use instruments::{StepClock, disappeared, end_second, end_step, failed, hung, log_incomplete};
 use load::Load;
 use request_log::{LoadLog, RequestLog};
 use ssdgauge_core::{
-    Access, Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Extents, Flush,
-    MAX_LAG, MediaWrites, Nanos, Preparation, Prepared, ReadBack, RecordedRequests, Replay, Rig,
-    RigError, Sink, StampedBlocks, StepNumbers, TimedLoads, Until, Verified, Workload,
+    Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Extents, Flush, MAX_LAG,
+    MediaWrites, Nanos, Preparation, Prepared, ReadBack, RecordedRequests, Replay, Rig, RigError,
+    Sink, StampedBlocks, StepNumbers, TimedLoads, Until, Verified, Workload,
 };
 use std::io;
-use validation::{MAX_STEP, check_range, check_workload};
+use validation::{MAX_STEP, check_workload};
 
 /// A stop is polled after this many requests at the latest.
 const POLL_STOP_AFTER: u64 = 65_536;
@@ -185,51 +184,6 @@ impl VirtualRig {
     pub fn next_stream_seed(&self, workload: &Workload, until: &Until, stream: u16) -> u64 {
         let number = self.step_numbers.clone().next(workload, until);
         load::stream_seed(self.seed, number, stream)
-    }
-
-    fn fill(
-        &mut self,
-        preparation: &Preparation,
-        sink: &mut dyn Sink,
-    ) -> Result<Prepared, RigError> {
-        let Preparation::Fill { access, block_size, offset, span } = *preparation else {
-            return Err(RigError::Refused("the preparation is not a fill".into()));
-        };
-        check_range(&self.info, offset, span, block_size)?;
-        let begin = self.now;
-        let truth = self.ground_truth();
-        let mut fill = Fill::new(access, block_size, offset, span, self.seed);
-        self.drive.begin_step(fill::DEPTH);
-        self.drive.end_idle(begin);
-        let mut clock = StepClock::new(begin, &self.drive);
-        let mut stopped = false;
-        while let Some(at) = fill.write_next(&mut self.drive, &self.faults, begin) {
-            while at > clock.second_end {
-                end_second(&mut self.drive, &mut clock, sink);
-                stopped |= sink.stop();
-            }
-            self.check_gone(at)?;
-            if stopped || (fill.requests.is_multiple_of(POLL_STOP_AFTER) && sink.stop()) {
-                stopped = true;
-                break;
-            }
-        }
-        self.now = fill.last_end.max(begin);
-        self.check_gone(self.now)?;
-        end_step(&mut self.drive, &clock, self.now, &truth, sink);
-        self.record_written(fill.written_offsets(ReadBack::BLOCKS as u64));
-        let written = if stopped { &mut self.reached } else { &mut self.filled };
-        written.insert(offset.0, (offset + span).0);
-        let method = match access {
-            Access::Sequential => "sequential write",
-            Access::Random => "random write",
-        };
-        Ok(Prepared {
-            method: method.into(),
-            written: Bytes(fill.written),
-            elapsed: Nanos(self.now - begin),
-            stopped,
-        })
     }
 
     /// Ends the current second of a load: readings, then intervals.
@@ -430,9 +384,8 @@ impl Rig for VirtualRig {
         self.check_gone(self.now)?;
         check_workload(&self.info, workload, until)?;
         self.record_spans(workload);
-        unwritten_reads::find(&self.drive.ftl, workload)
-            .into_iter()
-            .for_each(|one| sink.finding(one));
+        let unwritten = unwritten_reads::find(&self.drive.ftl, workload);
+        unwritten.into_iter().for_each(|finding| sink.finding(finding));
         let begin = self.now;
         let before = self.ground_truth();
         let number = self.step_numbers.next(workload, until);

@@ -28,13 +28,7 @@ pub(crate) fn find_unwritten_reads(
         let (from, to) = (stream.offset.0, (stream.offset + stream.span).0);
         stream.reads() && !verification.expect(from, to).is_some_and(|known| known.covers(from, to))
     };
-    let mut spans: Vec<(Bytes, Bytes)> = Vec::new();
-    for stream in workload.streams.iter().filter(is_unverified) {
-        let span = (stream.offset, stream.span);
-        if !spans.contains(&span) {
-            spans.push(span);
-        }
-    }
+    let spans = unwritten_sample::spans(workload.streams.iter().filter(is_unverified));
     let found = spans.into_iter().filter_map(|(offset, span)| {
         let count =
             within(SAMPLE_TIMEOUT, drive.file(), move |file| count_empty(file, offset, span));

@@ -183,58 +183,42 @@ impl Reader<'_> {
         )
     }
 
-    /// Refuses a metric of requests for a trim, and the trim rate for other steps.
-    fn check_trims(
+    /// Refuses a metric that a step of `score` does not have: one of requests for a trim, the trim rate for
+    /// other steps, and that of the worst seconds for a step that pauses or sends at due times, whose worst
+    /// second is one of the load.
+    fn check_steps(
         &self,
         score: &Score,
         place: Range<usize>,
         points: &[PointRule],
     ) -> Result<(), SuiteError> {
-        let metric = score.metric();
-        let wrong = |point: &&PointRule| match point.trim {
-            Some(_) => metric.is_of_requests(),
-            None => metric == Metric::TrimGbS,
-        };
-        let mut needed = points.iter().filter(|point| score.needs(point.position));
-        match needed.find(wrong) {
-            None => Ok(()),
-            Some(point) => Err(self.error(
-                place,
-                format!("the step '{}' has no {}", point.label, metric.key()),
-                "a trim has time_s, trim_gb_s, power_w and energy_j; other steps have every metric \
-                 but trim_gb_s; name the steps that count, as in at = 2",
-            )),
+        let (metric, key) = (score.metric(), score.metric().key());
+        for point in points.iter().filter(|point| score.needs(point.position)) {
+            let is_wrong = match point.trim {
+                Some(_) => metric.is_of_requests(),
+                None => metric == Metric::TrimGbS,
+            };
+            if is_wrong {
+                return Err(self.error(
+                    place,
+                    format!("the step '{}' has no {key}", point.label),
+                    "a trim has time_s, trim_gb_s, power_w and energy_j; other steps have every metric \
+                     but trim_gb_s; name the steps that count, as in at = 2",
+                ));
+            }
+            if metric.is_of_worst_seconds() && point.streams.iter().any(sends_nothing_at_times) {
+                return Err(self.error(
+                    place,
+                    format!(
+                        "the step '{}' sends nothing at times, so its {key} is that of the load",
+                        point.label
+                    ),
+                    "name steps without think_time, pulse and rates, as in at = 1, or use \
+                     time_over_10ms_percent",
+                ));
+            }
         }
-    }
-
-    /// Refuses a metric of the worst seconds for a step that pauses or sends at due times: its worst second
-    /// is one of the load.
-    fn check_even_seconds(
-        &self,
-        score: &Score,
-        place: Range<usize>,
-        points: &[PointRule],
-    ) -> Result<(), SuiteError> {
-        let metric = score.metric();
-        let pauses = |point: &&PointRule| {
-            let is_paced = |one: &StreamRule| one.arrival != Arrival::Closed;
-            let has_pauses = |one: &StreamRule| one.think_time.is_some() || one.pulse.is_some();
-            point.streams.iter().any(|one| is_paced(one) || has_pauses(one))
-        };
-        let mut needed = points.iter().filter(|point| score.needs(point.position));
-        match needed.find(pauses).filter(|_| metric.is_of_worst_seconds()) {
-            None => Ok(()),
-            Some(point) => Err(self.error(
-                place,
-                format!(
-                    "the step '{}' sends nothing at times, so its {} is that of the load",
-                    point.label,
-                    metric.key()
-                ),
-                "name steps without think_time, pulse and rates, as in at = 1, or use \
-                 time_over_10ms_percent",
-            )),
-        }
+        Ok(())
     }
 
     fn check_score(
@@ -244,8 +228,7 @@ impl Reader<'_> {
         points: &[PointRule],
         test: &schema::Test,
     ) -> Result<(), SuiteError> {
-        self.check_trims(score, place.clone(), points)?;
-        self.check_even_seconds(score, place.clone(), points)?;
+        self.check_steps(score, place.clone(), points)?;
         match score {
             Score::At { position, .. } => self.check_positions(&[*position], place, points),
             Score::MeanAt { positions, .. } => self.check_positions(positions, place, points),
@@ -349,4 +332,9 @@ impl Reader<'_> {
         };
         points.iter().any(judged)
     }
+}
+
+/// Returns whether `stream` pauses, or sends at due times.
+fn sends_nothing_at_times(stream: &StreamRule) -> bool {
+    stream.arrival != Arrival::Closed || stream.think_time.is_some() || stream.pulse.is_some()
 }

@@ -75,7 +75,7 @@ fn cache(test: &TestRun) -> Option<String> {
     let gb = |bytes: u64| number::text(bytes as f64 / 1e9);
     Some(match slc_cache::edge_in(point) {
         Some(edge) => format!(
-            "SLC cache of {} GB: writes at {} MB/s until it is full, then at {} MB/s ({title}).",
+            "SLC cache of {} GB: writes {} MB/s until it is full, then {} MB/s ({title}).",
             edge.in_words(gb),
             edge.before_in_words(|bytes| number::text(bytes / 1e6)),
             number::text(edge.behind / 1e6)

@@ -91,7 +91,7 @@ pub(crate) fn headline(run: &Run) -> String {
         Some((fall, stream)) => {
             let load =
                 format!("{}, QD{}", number::spaced(&stream.size_words()), stream.total_depth());
-            format!("writes at {} ({load}) until the cache is full", fall.before_words)
+            format!("writes {} ({load}) until the cache is full", fall.before_words)
         }
         None => {
             format!("writes at {} ({}) in bursts", speed(figure.value), figure.size_and_depth())

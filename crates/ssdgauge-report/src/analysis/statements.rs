@@ -268,7 +268,7 @@ fn longest_fall(writes: &[Option<Writes>], drives: &ReportDrives) -> Option<Sent
         order.then_with(|| drives.short(b.0).cmp(drives.short(a.0)))
     })?;
     let text = format!(
-        "writes at {}\u{a0}MB/s until its cache is full ({}), then at {}\u{a0}MB/s.",
+        "writes {}\u{a0}MB/s until its cache is full ({}), then {}\u{a0}MB/s.",
         edge.before_in_words(|bytes| number::text(bytes / 1e6)),
         edge.about(),
         number::text(edge.behind / 1e6)

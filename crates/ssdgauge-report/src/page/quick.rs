@@ -108,8 +108,8 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
                 @for sentence in quick_answer::others(run) { (sentence) " " }
             }
             Some(fall) => {
-                "Large writes run at " b { (fall.before_words) " for the first "
-                (number::text(fall.gb)) " GB" } ", then at " b { (number::text(fall.behind)) " MB/s" }
+                "Large files are written with " b { (fall.before_words) " for the first "
+                (number::text(fall.gb)) " GB" } ", then with " b { (number::text(fall.behind)) " MB/s" }
                 ": the drop is its cache filling up. "
             }
             None => {

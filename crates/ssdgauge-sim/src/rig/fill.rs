@@ -4,8 +4,14 @@
 
 use crate::drive::Drive;
 use crate::rig::fault_injection::InjectedFaults;
+use crate::rig::instruments::{StepClock, end_second, end_step};
+use crate::rig::validation::check_range;
+use crate::rig::{POLL_STOP_AFTER, VirtualRig};
 use crate::time::SimTime;
-use ssdgauge_core::{Access, Bytes, Direction, Random, Request};
+use ssdgauge_core::{
+    Access, Bytes, Direction, Nanos, Preparation, Prepared, Random, ReadBack, Request, RigError,
+    Sink,
+};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -28,6 +34,54 @@ pub(crate) struct Fill {
     pub(crate) written: u64,
     /// The last completion so far.
     pub(crate) last_end: SimTime,
+}
+
+impl VirtualRig {
+    /// Carries out a fill.
+    pub(super) fn fill(
+        &mut self,
+        preparation: &Preparation,
+        sink: &mut dyn Sink,
+    ) -> Result<Prepared, RigError> {
+        let Preparation::Fill { access, block_size, offset, span } = *preparation else {
+            return Err(RigError::Refused("the preparation is not a fill".into()));
+        };
+        check_range(&self.info, offset, span, block_size)?;
+        let begin = self.now;
+        let truth = self.ground_truth();
+        let mut fill = Fill::new(access, block_size, offset, span, self.seed);
+        self.drive.begin_step(DEPTH);
+        self.drive.end_idle(begin);
+        let mut clock = StepClock::new(begin, &self.drive);
+        let mut stopped = false;
+        while let Some(at) = fill.write_next(&mut self.drive, &self.faults, begin) {
+            while at > clock.second_end {
+                end_second(&mut self.drive, &mut clock, sink);
+                stopped |= sink.stop();
+            }
+            self.check_gone(at)?;
+            if stopped || (fill.requests.is_multiple_of(POLL_STOP_AFTER) && sink.stop()) {
+                stopped = true;
+                break;
+            }
+        }
+        self.now = fill.last_end.max(begin);
+        self.check_gone(self.now)?;
+        end_step(&mut self.drive, &clock, self.now, &truth, sink);
+        self.record_written(fill.written_offsets(ReadBack::BLOCKS as u64));
+        let written = if stopped { &mut self.reached } else { &mut self.filled };
+        written.insert(offset.0, (offset + span).0);
+        let method = match access {
+            Access::Sequential => "sequential write",
+            Access::Random => "random write",
+        };
+        Ok(Prepared {
+            method: method.into(),
+            written: Bytes(fill.written),
+            elapsed: Nanos(self.now - begin),
+            stopped,
+        })
+    }
 }
 
 impl Fill {

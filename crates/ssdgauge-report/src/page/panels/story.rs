@@ -122,7 +122,7 @@ fn events(writes: &[(&Member<'_>, Writes)], drives: &ReportDrives) -> Vec<Event>
         let words = vec![
             format!("{}: cache full {when} {}", drives.short(drive), number::duration(seconds)),
             format!(
-                "{} at {}\u{a0}MB/s",
+                "{}, {}\u{a0}MB/s",
                 edge.about(),
                 edge.before_in_words(|bytes| number::text(bytes / 1e6))
             ),
