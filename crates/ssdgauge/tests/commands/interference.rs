@@ -33,6 +33,12 @@ fn bench() -> Bench {
     bench
 }
 
+/// Returns a folder in memory for the contents of devices. Other programs that write to the drive of the host
+/// would slow both devices down, at times of their own.
+fn memory() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// Returns the changes of IOPS of all targets, in percent, and the verdicts on the targets.
 fn changes(json: &Value) -> (Vec<f64>, Vec<String>) {
     let drives = json["interference"]["drives"].as_array().unwrap();
@@ -56,7 +62,8 @@ fn run_throttled(bench: &Bench, throttle: &Throttle, arguments: &str) -> Value {
 #[test]
 fn targets_on_one_slow_device_disturb_each_other_and_the_run_files_state_it() {
     let bench = bench();
-    let Some(device) = Loop::attach(bench.folder.path(), 96 << 20) else { return };
+    let memory = memory();
+    let Some(device) = Loop::attach(memory.path(), 96 << 20) else { return };
     let Some(throttle) = Throttle::new(&device, RATE) else { return };
     let point = bench.path("mounted");
     std::fs::create_dir(&point).unwrap();
@@ -92,7 +99,8 @@ fn targets_on_one_slow_device_disturb_each_other_and_the_run_files_state_it() {
 #[test]
 fn drives_with_limits_of_their_own_do_not_disturb_each_other_and_run_behind_the_check() {
     let bench = bench();
-    let folders = ["one", "two"].map(|name| bench.path(name));
+    let memory = memory();
+    let folders = ["one", "two"].map(|name| memory.path().join(name));
     folders.iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
     let size = 64 << 20;
     let Some(first) = Loop::attach(&folders[0], size) else { return };
