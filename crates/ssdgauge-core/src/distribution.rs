@@ -40,6 +40,15 @@ impl Distribution {
         }
     }
 
+    /// Returns the smallest share of space that is less than one of `blocks` blocks: such a zone would be
+    /// larger than asked for. `None` where every zone has a block.
+    pub fn zone_below_a_block(&self, blocks: u64) -> Option<f64> {
+        let Distribution::Zones(zones) = self else { return None };
+        // Shares are decimal fractions: 0.1 of 10 blocks is one.
+        let is_below = |share: &f64| share * (blocks as f64) < 1.0 - 1e-9;
+        zones.iter().map(|zone| zone.space).filter(is_below).min_by(f64::total_cmp)
+    }
+
     /// Returns whether all blocks are alike.
     pub fn is_uniform(&self) -> bool {
         *self == Distribution::Uniform

@@ -55,7 +55,7 @@ const STEP: [(&str, Kind); 13] = [
     ("bucket_ns", Integers),
     ("bucket_requests", Integers),
 ];
-const SECOND: [(&str, Kind); 11] = [
+const SECOND: [(&str, Kind); 18] = [
     ("test_id", Text),
     ("test_revision", Integer),
     ("step", Text),
@@ -67,6 +67,13 @@ const SECOND: [(&str, Kind); 11] = [
     ("lat_p99_us", Real),
     ("lat_max_us", Real),
     ("temperature_c", Real),
+    ("read_iops", Real),
+    ("write_iops", Real),
+    ("flush_iops", Real),
+    ("trim_iops", Real),
+    ("read_mb_s", Real),
+    ("write_mb_s", Real),
+    ("trim_mb_s", Real),
 ];
 const FINDING: [(&str, Kind); 6] = [
     ("test_id", Text),
@@ -229,7 +236,11 @@ fn second_table(run: &Run, of_run: &[Cell]) -> Table {
                 Cell::from(second.lat_max_us()),
                 Cell::from(second.reading("temperature_c")),
             ];
-            table.push(of_run.iter().cloned().chain(place(test, point)).chain(own).collect());
+            let requests = Direction::ALL.map(|direction| Cell::from(second.iops_of(direction)));
+            let moved = [Direction::Read, Direction::Write, Direction::Trim]
+                .map(|direction| Cell::from(second.throughput_mb_s_of(direction)));
+            let row = of_run.iter().cloned().chain(place(test, point)).chain(own);
+            table.push(row.chain(requests).chain(moved).collect());
         }
     }
     table

@@ -114,17 +114,39 @@ pub enum PlanError {
         /// The span.
         span: Bytes,
     },
-    /// A stream has more zones than blocks.
-    #[error("{what} has the stream '{stream}' with {zones} zones, and fewer blocks in {}", span.about())]
-    FewBlocks {
+    /// A zone of a stream has less than one block.
+    #[error(
+        "{what} has the stream '{stream}' with a zone of {} of its {blocks} blocks: less than one",
+        ssdgauge_core::rounded::number(*share * 100.0) + " %"
+    )]
+    SmallZone {
         /// The test, or the preparation.
         what: String,
         /// The stream.
         stream: String,
-        /// The number of its zones.
-        zones: usize,
-        /// Its span.
-        span: Bytes,
+        /// The share of the blocks.
+        share: f64,
+        /// The blocks of its span.
+        blocks: u64,
+    },
+    /// The range of a stream ends behind the target.
+    #[error(
+        "{what} has the stream '{stream}' from {} to {}; {target} ends at {}",
+        offset.about(), end.about(), capacity.about()
+    )]
+    Beyond {
+        /// The test, or the preparation.
+        what: String,
+        /// The stream.
+        stream: String,
+        /// The start of its range.
+        offset: Bytes,
+        /// The end of its range.
+        end: Bytes,
+        /// The target.
+        target: String,
+        /// Capacity of the target.
+        capacity: Bytes,
     },
     /// A step reads a scratch file where no fill of the run has written it.
     #[error(

@@ -182,9 +182,15 @@ impl From<PlanError> for Failure {
                     logical_block.exact()
                 ),
             ),
-            PlanError::FewBlocks { .. } => (
+            PlanError::SmallZone { .. } => (
                 FailureKind::Usage,
-                "give the stream a longer span, smaller requests or fewer zones".into(),
+                "give the stream a longer span, smaller requests or a larger zone".into(),
+            ),
+            PlanError::Beyond { .. } => (
+                FailureKind::Refused,
+                "nothing was written; shorten `span` or `offset` of the stream, use a larger target, or \
+                 --scale-spans for a test run that is marked"
+                    .into(),
             ),
             PlanError::LongStride { .. } => {
                 (FailureKind::Usage, "use a stride below the span, or a longer span".into())

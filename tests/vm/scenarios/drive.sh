@@ -210,11 +210,12 @@ fills() {
     [ -s "$1" ] && [ -n "$(sqlite3 "$1" "SELECT 1 FROM step WHERE phase_kind='fill' AND state='running'" 2>/dev/null)" ]
 }
 
-# The emulated drive erases 2 GiB at a time. Its throttle delays the second part by 15 s.
+# The emulated drive erases 2 GiB at a time. Its throttle delays the second part by 43 s of the host, beside
+# which the machine may be slow.
 a_drive_that_leaves_while_it_is_formatted_is_gone() {
     purges erase
     sed -i 's/{ fill = "sequential", span = "4MiB" }, { trim = true, span = "8MiB" }, //' erase.toml
-    vm-monitor block_set_io_throttle disk1 0 0 150000000 0 0 0 >/dev/null
+    vm-monitor block_set_io_throttle disk1 0 0 50000000 0 0 0 >/dev/null
     gauge_later run erase.toml "/dev/$(named GONE)" --confirm GONE --out a.ssdg
     until_true announced a.ssdg
     vm-monitor device_del nvme1 >/dev/null
@@ -231,7 +232,7 @@ a_drive_that_leaves_while_it_is_formatted_is_gone() {
 a_drive_that_leaves_while_it_is_filled_is_gone() {
     purges full
     sed -i 's/^prepare = \[$/prepare = [ { fill = "sequential", span = "100%" },/' full.toml
-    vm-monitor block_set_io_throttle disk2 0 0 10000000 0 0 0 >/dev/null
+    vm-monitor block_set_io_throttle disk2 0 0 1000000 0 0 0 >/dev/null
     gauge_later run full.toml "/dev/$(named LEFT)" --confirm LEFT --out a.ssdg
     until_true fills a.ssdg
     sleep 2

@@ -203,13 +203,10 @@ impl Binder<'_> {
                 logical_block: drive.logical_block,
             });
         }
-        if rule.distribution.zones() as u64 > span.blocks_of(block_size) {
-            return Err(PlanError::FewBlocks {
-                what: what.to_owned(),
-                stream: rule.name.clone(),
-                zones: rule.distribution.zones(),
-                span,
-            });
+        let blocks = span.blocks_of(block_size);
+        if let Some(share) = rule.distribution.zone_below_a_block(blocks) {
+            let (what, stream) = (what.to_owned(), rule.name.clone());
+            return Err(PlanError::SmallZone { what, stream, share, blocks });
         }
         let queue_depth = match engine {
             Engine::IoUring => rule.queue_depth,
@@ -337,9 +334,11 @@ impl Binder<'_> {
                 self.scaled = true;
                 Ok((offset, rest))
             }
-            (false, false) => Err(PlanError::TooSmall {
+            (false, false) => Err(PlanError::Beyond {
                 what: what.to_owned(),
-                span: offset + span.max(rule.block_size),
+                stream: rule.name.clone(),
+                offset,
+                end: offset + span.max(rule.block_size),
                 target: self.drive.target.clone(),
                 capacity,
             }),

@@ -41,6 +41,13 @@ impl Reader<'_> {
                         requests above it; probe and slice last at least 1 s";
             return Err(self.error(place, "a search needs limits that a load can meet", hint));
         }
+        let shortest = points.iter().filter_map(|point| point.until.time).min();
+        if let Some(step) = shortest.filter(|step| *step < keys.slice.0) {
+            let (slice, step) = (keys.slice.0.exact(), step.exact());
+            let message = format!("a slice of {slice} is longer than a step of {step}");
+            let hint = "the shares are judged slice by slice: use a slice of at most `until`";
+            return Err(self.error(place, message, hint));
+        }
         let of = self.judged(search, points)?;
         let above = keys.above.iter().map(|(latency, percent)| (latency.0, *percent)).collect();
         Ok(SearchRule { probe: keys.probe.0, limits: Limits { slice: keys.slice.0, above, of } })

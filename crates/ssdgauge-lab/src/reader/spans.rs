@@ -11,13 +11,28 @@ use std::ops::Range;
 const LEFT_OUT: u64 = 100;
 
 impl Reader<'_> {
-    /// Refuses a span in bytes that is shorter than a request, or of whose end whole requests leave out
-    /// more than 1 %. Requests with a stride leave out most of their span as asked.
+    /// Refuses a span in percent that ends behind every target, and a span in bytes that is shorter than a
+    /// request, or of whose end whole requests leave out more than 1 %. Requests with a stride leave out most
+    /// of their span as asked.
     pub(super) fn check_span(
         &self,
         rule: &StreamRule,
         place: Range<usize>,
     ) -> Result<(), SuiteError> {
+        if let (Some(Extent::Percent(offset)), Extent::Percent(span @ ..100)) =
+            (rule.offset, rule.span)
+            && offset + span > 100
+        {
+            let message = format!(
+                "a span of {span} % behind an offset of {offset} % ends at {} % of the target",
+                offset + span
+            );
+            let hint = format!(
+                "use at most span = \"{}%\", or no span for all that follows the offset",
+                100u8.saturating_sub(offset)
+            );
+            return Err(self.error(place, message, hint));
+        }
         let (Extent::Size(span), true) = (rule.span, rule.operation != Operation::Flush) else {
             return Ok(());
         };

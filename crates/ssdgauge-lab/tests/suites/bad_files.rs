@@ -213,6 +213,22 @@ fn a_span_that_requests_do_not_fill_is_refused_with_the_next_shorter_one() {
 }
 
 #[test]
+fn a_range_that_ends_behind_every_target_is_refused_in_its_file() {
+    let stream = |keys: &str| {
+        format!(
+            "stream = {{ access = \"random\", block_size = \"4KiB\", read_percent = 0, {keys} }}\n{END}"
+        )
+    };
+    suite(&stream("offset = \"60%\", span = \"40%\"")).unwrap();
+    suite(&stream("offset = \"60%\"")).unwrap();
+    check(
+        &stream("offset = \"60%\", span = \"50%\""),
+        9,
+        &["ends at 110 %", "span = \"40%\"", "no span"],
+    );
+}
+
+#[test]
 fn steps_and_streams_cannot_be_mixed_with_other_forms() {
     let listed = "steps = [{ label = \"a\", stream = { access = \"random\", block_size = \"4k\", \
                   read_percent = 0 }, until = { time = \"5s\" } }]\n";

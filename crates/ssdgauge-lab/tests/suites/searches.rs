@@ -120,6 +120,12 @@ fn a_search_that_would_judge_nothing_is_refused_with_the_remedy() {
         ", stream = \"commits\"",
         &["'commits' sends no reads", "direction = \"flush\"", "another `stream`"],
     );
+    let short = text(SEVERAL, "", limit);
+    let until = short.lines().find(|line| line.starts_with("until")).unwrap();
+    let error = Suite::parse("own.toml", &short.replace(until, "until = { time = \"500ms\" }"));
+    let error = error.expect_err("a step below a slice");
+    let said = format!("{error} {}", error.hint);
+    assert!(said.contains("is longer than a step of 500ms") && said.contains("at most"), "{said}");
     // The latencies from the submission are not divided by direction.
     let sending = |keys: &str| {
         let text = text(SEVERAL, keys, limit);

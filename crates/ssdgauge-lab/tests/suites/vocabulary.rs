@@ -118,7 +118,7 @@ fn gaps_and_pauses_are_planned_and_carried_out() {
 }
 
 #[test]
-fn an_offset_leaves_the_rest_of_the_target_and_one_beyond_it_is_refused() {
+fn ranges_and_zones_that_a_target_does_not_have_are_refused() {
     let suite = |keys: &str| {
         let text = format!(
             "{HEAD}[[test]]\nid = \"t\"\nrevision = 1\ntitle = \"T\"\nstream = {{ access = \"random\", \
@@ -140,13 +140,31 @@ fn an_offset_leaves_the_rest_of_the_target_and_one_beyond_it_is_refused() {
     assert!(offset == half && offset + span <= capacity && capacity.0 - (offset + span).0 < 4_096);
     assert_eq!(range("offset = \"50%\", span = \"50%\"", &all).unwrap().1, half);
     assert_eq!(range("offset = \"10001B\", span = \"1MiB\"", &all).unwrap().0, Bytes(8_192));
-    for keys in ["offset = \"60%\", span = \"50%\"", "offset = \"100%\"", "offset = \"9TB\""] {
+    for (keys, words) in [
+        (
+            "offset = \"60%\", span = \"900MB\"",
+            "stream 'main' from 600 MB to 1.50 GB; sim:tiny ends at 1.00 GB",
+        ),
+        ("offset = \"100%\"", "from 1.00 GB to 1.00 GB"),
+        ("offset = \"9TB\"", "needs 9.00 TB; sim:tiny has 1.00 GB"),
+    ] {
         let error = range(keys, &all).unwrap_err().to_string();
-        assert!(error.contains("needs") && error.contains("has"), "{keys}: {error}");
+        assert!(error.contains(words), "{keys}: {error}");
     }
     let scaled = Options { scale_spans: true, ..Options::default() };
-    let (offset, span, is_scaled) = range("offset = \"60%\", span = \"50%\"", &scaled).unwrap();
+    let (offset, span, is_scaled) = range("offset = \"60%\", span = \"900MB\"", &scaled).unwrap();
     assert!(is_scaled && offset + span <= capacity && span > Bytes(capacity.0 / 3));
+    let zones = |zones: &str| {
+        let text = format!(
+            "{HEAD}[[test]]\nid = \"t\"\nrevision = 1\ntitle = \"T\"\nstream = {{ access = {{ zones = [{zones}] }}, \
+             block_size = \"4KiB\", read_percent = 0, span = \"40KiB\" }}\nuntil = {{ time = \"1s\" }}\n\
+             score = {{ mean_of = \"iops\" }}\n"
+        );
+        plan(&Suite::parse("own.toml", &text).unwrap(), rig.drive(), &all).map(|_| ())
+    };
+    zones("[0.5, 0.1], [0.5, 0.9]").unwrap();
+    let error = zones("[0.5, 0.04], [0.5, 0.96]").unwrap_err().to_string();
+    assert!(error.contains("a zone of 4.00 % of its 10 blocks: less than one"), "{error}");
     let needed = ssdgauge_lab::needed_span(&suite("offset = \"1MiB\", span = \"2MiB\""), &[]);
     assert_eq!(needed, Some(Bytes(3 << 20)));
 }

@@ -1,7 +1,7 @@
 //! One second of a step, with the values that figures use.
 
 use crate::model::run::PointRun;
-use ssdgauge_core::{Metric, Nanos, Scope, SecondMark, Totals};
+use ssdgauge_core::{Direction, Metric, Nanos, Scope, SecondMark, Totals};
 
 /// One second of a step, all streams together. It is computed where it is used: a run of a week has
 /// 600,000 of them.
@@ -23,6 +23,17 @@ impl Second {
     /// Returns the 10^6 bytes per second, reads and writes.
     pub fn throughput_mb_s(&self) -> f64 {
         self.totals.value(Metric::ThroughputMbS, Scope::All).unwrap_or(0.0)
+    }
+
+    /// Returns the completed requests per second in `direction`; `None` where nothing of it completed.
+    pub fn iops_of(&self, direction: Direction) -> Option<f64> {
+        self.totals.value(Metric::Iops, Scope::from(direction)).filter(|rate| *rate > 0.0)
+    }
+
+    /// Returns the 10^6 bytes per second in `direction`; `None` where nothing of it completed.
+    pub fn throughput_mb_s_of(&self, direction: Direction) -> Option<f64> {
+        let rate = self.totals.value(Metric::ThroughputMbS, Scope::from(direction));
+        rate.filter(|rate| *rate > 0.0)
     }
 
     /// Returns the mean latency in microseconds; `None` where nothing completed.

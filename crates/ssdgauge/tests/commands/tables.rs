@@ -59,6 +59,19 @@ fn rows_of_tables_have_the_numbers_of_the_report() {
     assert_eq!(of("run").len(), 2);
     assert!(of("second").len() > 20);
     assert!(rows[1..].iter().all(|row| row["model_data"] == "MODEL"));
+    for (whole, parts) in [
+        ("iops", ["read_iops", "write_iops", "flush_iops", "trim_iops"].as_slice()),
+        ("throughput_mb_s", &["read_mb_s", "write_mb_s", "trim_mb_s"]),
+    ] {
+        for second in of("second") {
+            let sum: f64 = parts.iter().filter_map(|key| second[*key].as_f64()).sum();
+            let all = second[whole].as_f64().unwrap();
+            assert!((sum - all).abs() <= 1e-9 * all, "{whole}: {second}");
+        }
+        let moved = |key: &str| of("second").iter().any(|second| second[key].is_f64());
+        assert!(moved(parts[0]) && moved(parts[1]), "{parts:?}");
+        assert!(!parts[2..].iter().any(|key| moved(key)), "{parts:?}");
+    }
 
     let report = bench.print(&["report", "runs/a.ssdg", "--json"]);
     let report: Value = serde_json::from_str(&report).unwrap();
