@@ -43,6 +43,7 @@ impl Headline {
         let n = series.seconds.iter().map(|seconds| seconds.len() as u64).sum();
         match series.value(score) {
             Some(value) => {
+                let n = series.seconds_behind(score, value).unwrap_or(n);
                 let interval = series.interval(score, value);
                 Headline { metric, value: Some(value), n, interval }
             }
@@ -190,6 +191,18 @@ impl<'a> Series<'a> {
             let pairs = self.points.iter().zip(&self.seconds);
             pairs.map(|(point, seconds)| point_value(score, point, seconds)).collect()
         })
+    }
+
+    /// Returns the full seconds of the one point that the headline `value` is that of: the best one, or that
+    /// of the highest load; `None` where several points have a part in it.
+    fn seconds_behind(&self, score: &Score, value: f64) -> Option<u64> {
+        let is_it = |point: &&Point| match score.family() {
+            ScoreFamily::Point => score.value(&point.totals, &point.streams) == Some(value),
+            ScoreFamily::HighestLoad => point.position == value,
+            ScoreFamily::Mean | ScoreFamily::LastPart | ScoreFamily::Knee => false,
+        };
+        let place = self.points.iter().position(|point| is_it(&point))?;
+        Some(self.seconds[place].len() as u64)
     }
 
     /// Returns the interval of the headline, which is `value`.

@@ -29,7 +29,7 @@ use slices::Slices;
 use ssdgauge_core::rounded::count;
 use ssdgauge_core::search::Attempt;
 use ssdgauge_core::{
-    EndedBy, Finding, FindingKind, Nanos, Plan, Rig, RigError, Severity, Step, Test, Totals,
+    EndedBy, Finding, FindingKind, Nanos, Plan, Rig, RigError, Severity, Sink, Step, Test, Totals,
 };
 use ssdgauge_runfile::{
     FindingRecord, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
@@ -268,6 +268,11 @@ impl<'a> Conductor<'a> {
         self.commit()?;
         let mut sink = StepSink::new(self.writer, self.watcher, id, Nanos::ZERO);
         let CarriedOut { result, passed } = carry_out(self.rig, test, place, &mut sink);
+        if let Ok(done) = &result
+            && let Some(finding) = done.behind(test, step)
+        {
+            sink.finding(finding);
+        }
         let (seen, failure) = (sink.elapsed, sink.failure.take());
         let totals = std::mem::take(&mut sink.totals);
         if let Some(failure) = failure {

@@ -351,3 +351,135 @@ fn a_column_that_one_of_several_drives_has_is_left_out() {
     assert!(answer([Some(5.0), Some(4.0), None]).contains(">Efficiency<"));
     assert!(!answer([Some(5.0), None, None]).contains(">Efficiency<"));
 }
+
+#[test]
+fn the_lowest_tail_is_the_lowest_and_two_that_are_close_are_not_decided() {
+    let of = |name: &'static str, latency: f64| own(Drive { name, latency, ..ALPHA });
+    let runs = [of("Alpha", 100.0), of("Beta", 130.0), of("Gamma", 400.0)];
+    let words = |name: &str| plain(&row(&runs, name));
+    for name in ["Alpha", "Beta"] {
+        assert!(words(name).contains("ot decided: databases: lowest p99.99"), "{}", words(name));
+    }
+    assert!(!words("Gamma").contains("p99.99"), "{}", words("Gamma"));
+    let equal = [of("Alpha", 100.0), of("Beta", 100.5), of("Gamma", 400.0)];
+    for name in ["Alpha", "Beta"] {
+        let words = plain(&row(&equal, name));
+        assert!(words.contains("atabases: lowest p99.99"), "{words}");
+        assert!(!words.contains("ot decided: databases"), "{words}");
+    }
+}
+
+/// Returns a test of three steps of writes: a fill in large requests, and two whose score is the second one.
+fn states() -> Test {
+    let of = |label: &str, position: f64, block: u64| {
+        let access = if label == "fill" { Access::Sequential } else { Access::Random };
+        step(label, position, stream(access, block, 0, 8), 30)
+    };
+    let steps = vec![of("fill", 1.0, 131_072), of("fresh", 2.0, 4_096), of("used", 3.0, 4_096)];
+    let at = |position: f64| Score::At { metric: Metric::Iops, position };
+    let test = test("states", "Four states", at(3.0), &[Figure::Curve], steps);
+    Test { also: vec![at(2.0)], ..test }
+}
+
+/// Returns a run of it whose step `uneven` falls to half its rate.
+fn of_states(uneven: &'static str) -> Run {
+    let pace = move |stream: &Stream, second: u32| {
+        let falls = second >= 15 && stream.name == uneven;
+        Pace { iops: if falls { 5_000 } else { 10_000 }, lat_us: 100.0 }
+    };
+    let mut test = states();
+    for step in &mut test.phases[0].steps {
+        if let ssdgauge_core::Action::Run { workload, .. } = &mut step.action {
+            workload.streams[0].name = step.label.clone();
+        }
+    }
+    run(&recipe(ALPHA, uneven, ("own", vec![test]), &pace))
+}
+
+#[test]
+fn a_finding_on_another_step_puts_no_headline_in_doubt_and_is_in_every_text() {
+    for (uneven, letter) in [("used", "C"), ("fresh", "A")] {
+        let runs = [of_states(uneven)];
+        assert_eq!(grade(&page(&runs, &PageOptions::default())).as_deref(), Some(letter));
+        let text = markdown(&runs);
+        assert!(text.contains(&format!("Trust: **{letter}**")), "{text}");
+        assert!(text.contains("two levels"), "{text}");
+    }
+}
+
+#[test]
+fn a_chart_of_states_has_no_step_with_other_requests() {
+    let runs = [of_states("used")];
+    let figure = part(&runs, "own/states");
+    let values = figure.split("Four states: ").nth(1).unwrap();
+    assert!(plain(values).contains("used"), "{figure}");
+    assert!(!figure.contains("<title>Alpha, fill:"), "a fill stands among the states");
+    assert!(figure.contains("<title>Alpha, fresh:"), "{figure}");
+}
+
+#[test]
+fn writes_with_flushes_are_commits_and_large_requests_are_transfers() {
+    let commits = Stream { flush_every: Some(1), ..stream(Access::Sequential, 4_096, 0, 1) };
+    let commits = step("log", 1.0, commits, 70);
+    let commits =
+        test("log", "Log", Score::MeanOf(Metric::Iops), &[Figure::Ranking], vec![commits]);
+    let experts = step("experts", 1.0, stream(Access::Random, 3 << 20, 100, 2), 30);
+    let score = Score::MeanOf(Metric::ThroughputMbS);
+    let experts = test("experts", "Experts", score, &[Figure::Ranking], vec![experts]);
+    let of = |name: &'static str, write: f64| {
+        let drive = Drive { name, write, read: write, ..ALPHA };
+        recorded(drive, name, "own", vec![commits.clone(), experts.clone()])
+    };
+    let runs = [of("Alpha", 9_000.0), of("Beta", 7_000.0)];
+    let text = plain(&page(&runs, &PageOptions::default()));
+    for words in ["Large transfers", "Commits", "each is durable"] {
+        assert!(text.contains(words), "{words}");
+    }
+    for words in ["sustained", "Sustained", "veryday work", "arge copies"] {
+        assert!(!plain(&part(&runs, "answer")).contains(words), "{words}");
+        assert!(!title(&runs).contains(words), "{}", title(&runs));
+    }
+}
+
+#[test]
+fn two_loads_that_differ_in_more_than_the_share_of_reads_are_no_mix() {
+    let of = |sizes: [u64; 3]| {
+        let share = |(place, size): (usize, u64)| {
+            let read = [100, 50, 0][place];
+            step(
+                &format!("{read} %"),
+                place as f64 + 1.0,
+                stream(Access::Random, size, read, 4),
+                30,
+            )
+        };
+        let steps: Vec<_> = sizes.into_iter().enumerate().map(share).collect();
+        let test = test("mix", "Mix", Score::MeanOf(Metric::Iops), &[Figure::Curve], steps);
+        let pace = |stream: &Stream, _: u32| {
+            let iops = if stream.read_percent == 50 { 2_000 } else { 10_000 };
+            Pace { iops, lat_us: 100.0 }
+        };
+        let run = run(&recipe(ALPHA, "mix", ("own", vec![test]), &pace));
+        plain(&page(&[run], &PageOptions::default()))
+            .contains("Slowest mix: 2,000 IOPS at 50 % reads")
+    };
+    assert!(of([4_096; 3]));
+    assert!(!of([4_096, 131_072, 4_096]));
+}
+
+#[test]
+fn a_share_that_is_left_is_an_upper_bound_where_the_cache_ends_at_once() {
+    let of = |name: &'static str, cached: u32| {
+        let pace = move |_: &Stream, second: u32| {
+            let iops = if second < cached { 9_000 } else { 3_000 };
+            Pace { iops, lat_us: 100.0 }
+        };
+        run(&recipe(Drive { name, ..ALPHA }, name, ("own", vec![fill(70)]), &pace))
+    };
+    let bounded = title(&[of("Alpha", 20), of("Beta", 70)]);
+    assert!(bounded.contains("Alpha falls to 33 % of"), "{bounded}");
+    let at_once = [of("Alpha", 1), of("Beta", 70)];
+    assert!(title(&at_once).contains("Alpha falls to at most 33 % of"), "{}", title(&at_once));
+    assert!(plain(&part(&at_once, "answer")).contains("then ≤ 33 %"));
+    assert!(markdown(&at_once).contains("then at most 33 %"), "{}", markdown(&at_once));
+}

@@ -6,8 +6,8 @@ use super::slices::Slices;
 use ssdgauge_core::rounded;
 use ssdgauge_core::{
     Action, Direction, Ended, EndedBy, Finding, FindingKind, GeneratedRequests, Histogram,
-    Interval, Nanos, OpenLoop, Reading, RecordedRequests, Replay, Rig, RigError, Severity, Sink,
-    SteadyRounds, Stream, Workload,
+    Interval, MAX_LAG, Nanos, OpenLoop, Reading, RecordedRequests, Replay, Rig, RigError, Severity,
+    Sink, SteadyRounds, Step, Stream, Test, Workload,
 };
 
 /// Result of an action.
@@ -20,6 +20,34 @@ pub(super) struct Done {
     pub(super) report: String,
     /// The figures of its open loops.
     pub(super) open_loops: Vec<OpenLoop>,
+}
+
+impl Done {
+    /// Returns the finding on a step that ended before its limit because an open loop fell behind. A search
+    /// judges its loads itself, and a replay is compared with its trace.
+    pub(super) fn behind(&self, test: &Test, step: &Step) -> Option<Finding> {
+        let Action::Run { until, .. } = &step.action else { return None };
+        let (who, advice) = match self.by {
+            By::Limit(EndedBy::DeviceLag) => ("the drive completed", "use a lower rate"),
+            By::Limit(EndedBy::HostLag) => {
+                ("the host sent", "use a lower rate or a faster host: the drive was not the limit")
+            }
+            By::Limit(EndedBy::Time | EndedBy::Bytes | EndedBy::Stop | EndedBy::Faults)
+            | By::Steady
+            | By::TooSlow
+            | By::Done => return None,
+        };
+        let of = until.time.map(|time| format!(" of {}", time.about())).unwrap_or_default();
+        let text = format!(
+            "{who} a request more than {} after its due time, and the step ended after {}{of}: its \
+             latencies are those of a queue that grows, and end with it",
+            MAX_LAG.about(),
+            self.elapsed.about()
+        );
+        test.search
+            .is_none()
+            .then(|| Finding::new(FindingKind::Overloaded, Severity::Warning, text, advice))
+    }
 }
 
 /// End of an action.

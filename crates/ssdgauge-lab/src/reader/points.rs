@@ -26,6 +26,7 @@ impl Reader<'_> {
             let hint = "add `until`, such as until = { time = \"60s\" }";
             return Err(self.error(test.id.span(), "the test has no limit", hint));
         };
+        let end = until.span();
         let until = self.until(until)?;
         let rest = self.rest(test.rest.as_ref())?;
         let axes = self.axes(&test.sweep)?;
@@ -36,7 +37,7 @@ impl Reader<'_> {
             &axes,
         )?;
         let idle = test.idle.as_ref().map(|idle| self.idle_time(idle)).transpose()?;
-        self.check_end(&streams.rules, &until, test.id.span())?;
+        self.check_end(&streams.rules, &until, end)?;
         let turns = test.repeat.as_ref().map_or(1, |count| count.0);
         let lengths = axes.iter().map(|axis| axis.values.len());
         let steps = lengths.fold(1, usize::saturating_mul);

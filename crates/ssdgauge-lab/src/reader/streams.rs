@@ -72,8 +72,14 @@ impl Reader<'_> {
             .collect();
         let twice = (1..names.len()).any(|last| names[..last].contains(&names[last]));
         if !(2..=8).contains(&list.len()) || names.len() < list.len() || twice {
-            let hint = "list two to eight streams, each with a different `name`";
-            return Err(self.error(streams.span(), "streams need distinct names", hint));
+            let message = match list.len() {
+                2..=8 => "streams need distinct names".to_owned(),
+                1 => "there is one stream in `streams`".to_owned(),
+                count => format!("there are {count} streams in `streams`"),
+            };
+            let hint =
+                "list two to eight streams, each with a different `name`; a single one is `stream`";
+            return Err(self.error(streams.span(), message, hint));
         }
         let varied = self.varied(&names, named, axes)?;
         let swept: Vec<&str> = axes.iter().map(|axis| axis.key).collect();

@@ -465,7 +465,13 @@ fn everyday(test: &Test) -> Option<u32> {
         Use::Mixed if is_shallow => Some(3),
         Use::Everyday if is_shallow => Some(2),
         Use::Everyday if !measure::shallow_steps(test).is_empty() => Some(1),
-        Use::Everyday | Use::Mixed | Use::Sustained | Use::Latency | Use::Power => None,
+        Use::Everyday
+        | Use::Transfers
+        | Use::Durable
+        | Use::Mixed
+        | Use::Sustained
+        | Use::Latency
+        | Use::Power => None,
     }
 }
 
@@ -491,7 +497,7 @@ fn tail(test: &Test) -> Option<u32> {
     match uses::classify(test) {
         Use::Latency => Some(3),
         Use::Everyday => Some(2),
-        Use::Mixed | Use::Sustained => Some(1),
+        Use::Transfers | Use::Durable | Use::Mixed | Use::Sustained => Some(1),
         Use::Power => None,
     }
 }

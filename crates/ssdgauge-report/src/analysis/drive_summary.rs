@@ -173,8 +173,11 @@ fn knee(test: &TestRun) -> Option<String> {
 
 fn weak_mix(test: &TestRun) -> Option<String> {
     let metric = test.headline.metric;
+    // A mix is one load of which the share of reads alone changes.
+    let without_share = |stream: &Stream| Stream { read_percent: 0, ..stream.clone() };
+    let first = without_share(test.points.first()?.workload.streams.first()?);
     let mix = |point: &PointRun| match point.workload.streams.as_slice() {
-        [stream] if stream.operation.is_transfer() => {
+        [stream] if stream.operation.is_transfer() && without_share(stream) == first => {
             Some((stream.read_percent, metrics::value(point, metric, Scope::All)?))
         }
         [] | [_, ..] => None,
@@ -182,7 +185,8 @@ fn weak_mix(test: &TestRun) -> Option<String> {
     let mixes: Vec<(u8, f64)> = test.points.iter().map(mix).collect::<Option<_>>()?;
     let at = |share: u8| mixes.iter().find(|(read, _)| *read == share).map(|(_, value)| *value);
     let pure = at(100)?.min(at(0)?);
-    let (read, least) = *mixes.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let mixed = mixes.iter().filter(|(read, _)| (1..100).contains(read));
+    let (read, least) = *mixed.min_by(|a, b| a.1.total_cmp(&b.1))?;
     (metric.more_is_better() && pure > 0.0 && least < WEAK * pure).then(|| {
         format!(
             "Slowest mix: {} at {read} % reads, {:.0} % of the slower of pure reads and pure \

@@ -7,6 +7,7 @@ use crate::analysis::slc_cache;
 use crate::analysis::statements::{capital, in_letters, listed, times, uncapitalised};
 use crate::analysis::workload_text;
 use crate::text::number;
+use ssdgauge_core::statistics::cache::Edge;
 use ssdgauge_core::{Family, Metric};
 
 /// The most drives that a title names.
@@ -29,7 +30,10 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
         Outcome::Alone(place) if drives.count() == 1 && outcome::is_search(group) => {
             format!("Passes at {}{}", value(place), base(group))
         }
-        Outcome::Alone(place) if drives.count() == 1 => value(place),
+        Outcome::Alone(place) if drives.count() == 1 => {
+            let value = group.members[place].test.headline.value;
+            value.map_or_else(String::new, |value| capital(&number::named(value, metric)))
+        }
         Outcome::Alone(place) => format!("{}: {}", name(place), value(place)),
         Outcome::Lead { best, next, .. } | Outcome::Unjudged { best, next }
             if outcome::is_search(group) =>
@@ -125,18 +129,17 @@ fn lead(metric: Metric, (best, value): (&str, &str), (next, ratio): (&str, f64))
 /// Returns the drives of a sequential write that leave their cache, with the share that is left.
 fn falls_of(group: &Group<'_>, drives: &ReportDrives) -> Option<String> {
     let edge = |member: &Member<'_>| slc_cache::cache_edge(member.test);
-    let mut falls: Vec<(usize, f64)> = group
+    let mut falls: Vec<(usize, f64, Edge)> = group
         .members
         .iter()
         .filter_map(|member| Some((drives.drive_of(member.index), edge(member)?)))
-        .map(|(drive, edge)| (drive, slc_cache::percent_left(&edge)))
+        .map(|(drive, edge)| (drive, slc_cache::percent_left(&edge), edge))
         .collect();
     if falls.is_empty() {
         return None;
     }
     falls
         .sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| drives.short(a.0).cmp(drives.short(b.0))));
-    let to = |left: f64| format!("{}\u{a0}%", slc_cache::percent_words(left));
     if group.members.len() == 1 {
         let edge = edge(&group.first())?;
         return Some(format!(
@@ -149,7 +152,9 @@ fn falls_of(group: &Group<'_>, drives: &ReportDrives) -> Option<String> {
     let named: Vec<String> = falls
         .iter()
         .take(MAX_NAMES)
-        .map(|(drive, left)| format!("{} to {}", drives.short(*drive), to(*left)))
+        .map(|(drive, _, edge)| {
+            format!("{} to {}", drives.short(*drive), slc_cache::left_in_words(edge))
+        })
         .collect();
     let shown = listed(&named);
     Some(match (falls.len(), group.members.len()) {

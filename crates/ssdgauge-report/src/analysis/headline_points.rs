@@ -3,7 +3,7 @@
 use crate::model::metrics;
 use crate::model::{PointRun, TestRun};
 use ssdgauge_core::statistics::knee::{self, Knee, SweepPoint};
-use ssdgauge_core::{Metric, PASSED, Scope, Score, ScoreFamily};
+use ssdgauge_core::{Metric, PASSED, Scope, Score, ScoreFamily, Stream};
 
 /// Returns the points that the headline of `test` is taken from: the knee of a sweep, the best
 /// point, the highest passing load, or all that a mean is over.
@@ -48,4 +48,17 @@ pub(crate) fn depth_sweep(test: &TestRun, metric: Metric) -> Option<(Vec<SweepPo
     let points: Vec<SweepPoint> = test.points.iter().map(sweep_point).collect::<Option<_>>()?;
     let found = knee::find(&points)?;
     Some((points, found))
+}
+
+/// Returns whether `point` belongs into a chart of all steps of `test` without a common parameter: its
+/// requests have the lengths of those of a step that a score counts. A fill before such steps has other ones,
+/// and a trim or an idle time has none.
+pub(crate) fn is_like_a_scored_one(test: &TestRun, point: &PointRun) -> bool {
+    let lengths = |point: &PointRun| -> Vec<String> {
+        point.workload.streams.iter().map(Stream::size_words).collect()
+    };
+    let scores = || std::iter::once(&test.test.score).chain(&test.test.also);
+    let is_scored = |point: &&PointRun| scores().any(|score| score.needs(point.point.position));
+    let mut scored = test.points.iter().filter(is_scored).peekable();
+    scored.peek().is_none() || scored.any(|scored| lengths(scored) == lengths(point))
 }

@@ -4,7 +4,9 @@ use crate::model::metrics;
 use crate::model::{PointRun, StepFinding, TestRun};
 use crate::text::number;
 use ssdgauge_core::statistics::{mean_interval, percentile_interval};
-use ssdgauge_core::{ConfidenceInterval, Finding, FindingKind, Metric, Scope, Severity};
+use ssdgauge_core::{
+    ConfidenceInterval, Finding, FindingKind, Metric, Scope, ScoreFamily, Severity,
+};
 
 /// Returns a finding for everything that is missing in `run`.
 pub(crate) fn findings(run: &TestRun) -> Vec<StepFinding> {
@@ -200,6 +202,9 @@ fn lacking(run: &TestRun) -> String {
     match score.position() {
         Some(position) if !is_measured(position) => {
             format!("the headline is {}, but no such step was measured", score.words())
+        }
+        Some(_) | None if score.family() == ScoreFamily::HighestLoad => {
+            "no load has passed: the lowest one that was tried failed".to_owned()
         }
         Some(_) | None => {
             let key = run.headline.metric.key();

@@ -152,14 +152,15 @@ fn apart(group: &Group<'_>, measure: Measure, best: usize, next: usize) -> Apart
         return Apart::Unjudged;
     };
     let interval = ratio.and_then(|ratio| ratio.interval);
+    let is_load = is_search(group) && !measure.is_percentile();
     match interval {
-        _ if shown <= noise(measure) => match (interval, measure.is_percentile()) {
-            (None, false) if !is_search(group) => Apart::Unjudged,
+        _ if shown <= between_runs() => match (interval, measure.is_percentile()) {
+            (None, false) if !is_load => Apart::Unjudged,
             (_, _) => Apart::Within,
         },
         Some((low, _)) if low > noise(measure) => Apart::Beyond(shown),
         Some(_) => Apart::Undecided,
-        None if is_search(group) || shown > 1.0 + NOISE_WITHOUT_INTERVAL => Apart::Beyond(shown),
+        None if is_load || shown > 1.0 + NOISE_WITHOUT_INTERVAL => Apart::Beyond(shown),
         None => Apart::Unjudged,
     }
 }
@@ -169,13 +170,13 @@ pub(crate) fn is_search(group: &Group<'_>) -> bool {
     group.first().test.test.score.family() == ScoreFamily::HighestLoad
 }
 
-/// Returns those of `ranked`, the best first, whose values are within the noise of the best.
+/// Returns those of `ranked`, the best first, whose values are within the noise between runs of the best.
 fn near(group: &Group<'_>, measure: Measure, ranked: &[usize]) -> Vec<usize> {
     let value = |place: &usize| value(group, measure, *place).unwrap_or(f64::NAN);
     let best = ranked.first().map_or(f64::NAN, value);
     let is_near = |place: &&usize| {
         let (low, high) = (value(place).min(best), value(place).max(best));
-        high <= low * noise(measure)
+        high <= low * between_runs()
     };
     ranked.iter().filter(is_near).copied().collect()
 }

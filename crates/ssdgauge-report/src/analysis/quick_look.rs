@@ -51,6 +51,10 @@ pub(crate) struct Fall {
     pub(crate) behind: f64,
     /// Gigabytes until it is full.
     pub(crate) gb: f64,
+    /// The same in words, with their uncertainty; an upper bound where it includes zero.
+    pub(crate) size_words: String,
+    /// The seconds until it is full; `None` where only an upper bound of its size is known.
+    pub(crate) seconds: Option<f64>,
 }
 
 /// The state of one property of the drive.
@@ -232,6 +236,8 @@ pub(crate) fn fall(run: &Run) -> Option<Fall> {
             .before_in_words(|bytes| number::measured(bytes / 1e6, Metric::ThroughputMbS)),
         behind: edge.behind / 1e6,
         gb: edge.bytes as f64 / 1e9,
+        size_words: edge.about(),
+        seconds: edge.is_bounded_below().then(|| edge.bytes as f64 / edge.before),
     })
 }
 

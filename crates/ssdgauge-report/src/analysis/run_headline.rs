@@ -34,7 +34,7 @@ pub(crate) fn headline(name: &str, groups: &[Group<'_>], hero: Option<usize>) ->
     let mut tests =
         hero.into_iter().chain(groups).map(|group| (group.full_title(), group.first().test));
     let Some((title, test, value)) = tests.find_map(|(title, test)| {
-        let value = number::measured(test.headline.value?, test.headline.metric);
+        let value = number::named(test.headline.value?, test.headline.metric);
         Some((title, test, value))
     }) else {
         return RunHeadline { text: format!("{name}: no test has a result"), has_name: true };
@@ -50,7 +50,7 @@ pub(crate) fn headline(name: &str, groups: &[Group<'_>], hero: Option<usize>) ->
             return named(text);
         }
     }
-    RunHeadline { text: result, has_name: false }
+    RunHeadline { text: capital(&result), has_name: false }
 }
 
 /// Returns the headline of a search: the highest load that passed, and the next one that failed.

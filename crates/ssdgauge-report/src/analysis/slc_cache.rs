@@ -55,6 +55,16 @@ pub(crate) fn percent_left(edge: &Edge) -> f64 {
     if left < 9.5 { (left * 10.0).round() / 10.0 } else { left.round() }
 }
 
+/// Returns what is left behind `edge` in words: `30 %`, or `at most 73 %` where the speed before it is a
+/// lower bound.
+pub(crate) fn left_in_words(edge: &Edge) -> String {
+    let left = percent_words(percent_left(edge));
+    match edge.is_bounded_below() {
+        true => format!("{left}\u{a0}%"),
+        false => format!("at most {left}\u{a0}%"),
+    }
+}
+
 /// Returns the part of the write speed that is lost behind `edge`, in percent: what
 /// [`percent_left`] leaves of 100.
 pub(crate) fn percent_lost(edge: &Edge) -> f64 {

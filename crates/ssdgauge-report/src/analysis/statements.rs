@@ -40,6 +40,8 @@ pub(crate) struct Sentence {
 struct Fall {
     drive: usize,
     left: f64,
+    /// Whether less may be left: the cache ends within the first seconds.
+    is_upper_bound: bool,
 }
 
 /// Returns the headline of several drives.
@@ -92,8 +94,9 @@ fn fall_of(falls: &[Fall], seen: usize, most: &str, drives: &ReportDrives) -> St
     let some = subject(falls.len(), seen, drives);
     match falls {
         [one] => format!(
-            "{} falls to {most} % of its write speed once the cache is full",
-            drives.short(one.drive)
+            "{} falls to {}{most} % of its write speed once the cache is full",
+            drives.short(one.drive),
+            if one.is_upper_bound { "at most " } else { "" }
         ),
         [] | [_, ..] => {
             format!("{some} fall to {most} % of their write speed or less once the cache is full")
@@ -144,7 +147,11 @@ pub(crate) fn uncapitalised(words: &str) -> String {
 fn falls(writes: &[Option<Writes>]) -> (Vec<Fall>, usize) {
     let falls = writes.iter().enumerate().filter_map(|(drive, writes)| {
         let edge = writes.as_ref()?.edge?;
-        (edge.before > 0.0).then(|| Fall { drive, left: slc_cache::percent_left(&edge) })
+        (edge.before > 0.0).then(|| Fall {
+            drive,
+            left: slc_cache::percent_left(&edge),
+            is_upper_bound: !edge.is_bounded_below(),
+        })
     });
     (falls.collect(), writes.iter().flatten().count())
 }
@@ -334,14 +341,18 @@ pub(crate) fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize)
     let separating = || compared.iter().copied().filter(|column| !column.is_flat());
     let best: Vec<String> =
         separating().filter(|column| column.is_best(drive)).take(2).map(words).collect();
+    let is_open = |column: &&Column| column.undecided().is_some_and(|two| two.contains(&drive));
+    let open: Vec<String> = separating().filter(is_open).take(2 - best.len()).map(words).collect();
     if !best.is_empty() {
-        return BestFor::Uses(capital(&best.join("; ")));
+        let open = match open.as_slice() {
+            [] => String::new(),
+            open => format!("; not decided: {}", open.join("; ")),
+        };
+        return BestFor::Uses(capital(&best.join("; ")) + &open);
     }
     if !compared.is_empty() && separating().next().is_none() {
         return BestFor::NoDifference;
     }
-    let is_open = |column: &&Column| column.undecided().is_some_and(|two| two.contains(&drive));
-    let open: Vec<String> = separating().filter(is_open).take(2).map(words).collect();
     if !open.is_empty() {
         return BestFor::Open(format!("Not decided: {}", open.join("; ")));
     }

@@ -5,7 +5,7 @@
 
 use crate::analysis::finding_words;
 use crate::analysis::steady_state;
-use crate::model::{CachePlace, Run, TestRun};
+use crate::model::{CachePlace, Run, StepFinding, TestRun};
 use crate::text::number;
 use ssdgauge_core::{Finding, FindingKind, ScoreFamily, Severity, Test};
 
@@ -136,6 +136,7 @@ fn doubt(finding: &Finding) -> Doubt {
 
 fn of_test(test: &TestRun) -> Vec<Doubt> {
     let found = test.findings.iter().filter(|one| is_doubt(&one.finding, Some(&test.test)));
+    let found = found.filter(|one| concerns_result(one, test));
     let mut doubts: Vec<Doubt> = found.map(|one| doubt(&one.finding)).collect();
     if steady_state::is_unsteady(test) {
         let reason = "not steady by the SNIA criterion".to_owned();
@@ -150,6 +151,14 @@ fn of_test(test: &TestRun) -> Vec<Doubt> {
         doubts.push(Doubt { grade: Grade::B, reason });
     }
     doubts
+}
+
+/// Returns whether `found` concerns the result of `test`: not where it is about a measured step that the
+/// headline does not count.
+fn concerns_result(found: &StepFinding, test: &TestRun) -> bool {
+    let Some(step) = &found.step else { return true };
+    let mut points = test.points.iter().filter(|point| point.point.label == *step).peekable();
+    points.peek().is_none() || points.any(|point| test.test.score.needs(point.point.position))
 }
 
 /// Returns whether a mean over the steps of `test` mixes writes inside and beyond the cache.

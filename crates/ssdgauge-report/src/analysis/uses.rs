@@ -11,6 +11,10 @@ const LONG: Nanos = Nanos::from_secs(60);
 /// copies, and more than the smallest caches hold.
 const MUCH: Bytes = Bytes(8_000_000_000);
 
+/// Requests above this length stand for the transfer of whole files. Chosen: file systems and databases send
+/// up to 128 KiB.
+const LARGE: Bytes = Bytes(128 << 10);
+
 /// What a drive is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
@@ -18,6 +22,10 @@ pub(crate) enum Use {
     Sustained,
     /// Reads, and writes in bursts.
     Everyday,
+    /// Files, models and checkpoints as a whole.
+    Transfers,
+    /// Writes of which each is durable before the next.
+    Durable,
     /// Reads and writes in several proportions.
     Mixed,
     /// Response times, under a fixed load too.
@@ -28,14 +36,23 @@ pub(crate) enum Use {
 
 impl Use {
     /// Every use, in the order of the page.
-    pub(crate) const ALL: [Use; 5] =
-        [Use::Sustained, Use::Everyday, Use::Mixed, Use::Latency, Use::Power];
+    pub(crate) const ALL: [Use; 7] = [
+        Use::Sustained,
+        Use::Everyday,
+        Use::Transfers,
+        Use::Durable,
+        Use::Mixed,
+        Use::Latency,
+        Use::Power,
+    ];
 
     /// Returns the anchor of its section.
     pub(crate) fn anchor(self) -> &'static str {
         match self {
             Use::Sustained => "sustained",
             Use::Everyday => "everyday",
+            Use::Transfers => "transfers",
+            Use::Durable => "durable",
             Use::Mixed => "mixed",
             Use::Latency => "latency",
             Use::Power => "power",
@@ -47,6 +64,8 @@ impl Use {
         match self {
             Use::Sustained => "Sustained",
             Use::Everyday => "Everyday",
+            Use::Transfers => "Transfers",
+            Use::Durable => "Commits",
             Use::Mixed => "Mixed",
             Use::Latency => "Latency",
             Use::Power => "Power",
@@ -58,6 +77,8 @@ impl Use {
         match self {
             Use::Sustained => "Sustained writing",
             Use::Everyday => "Everyday",
+            Use::Transfers => "Large transfers",
+            Use::Durable => "Commits",
             Use::Mixed => "Mixed",
             Use::Latency => "Latency",
             Use::Power => "Power",
@@ -67,8 +88,14 @@ impl Use {
     /// Returns the sentence below the title.
     pub(crate) fn sentence(self) -> &'static str {
         match self {
-            Use::Sustained => "The write speed of a drive whose cache is full, and the way there.",
-            Use::Everyday => "Few requests at a time, mostly reads, and writes in bursts.",
+            Use::Sustained => {
+                "Writes that outlast a cache: their speed, their cost, and the way there."
+            }
+            Use::Everyday => "Reads, and writes in bursts, of up to 128 KiB.",
+            Use::Transfers => "Files, models and checkpoints, read or written as a whole.",
+            Use::Durable => {
+                "Writes of which each is durable, by a flush or at once, before the next."
+            }
             Use::Mixed => "Reads and writes together, in several proportions.",
             Use::Latency => {
                 "Response times of the slowest requests, and the load that a drive carries."
@@ -81,30 +108,47 @@ impl Use {
 /// Returns the use that `test` stands for, by its plan alone.
 pub(crate) fn classify(test: &Test) -> Use {
     let metric = test.score.metric();
-    let streams = streams(test);
+    let streams = scored_streams(test);
+    let is_large = !streams.is_empty() && streams.iter().all(|stream| stream.block_size > LARGE);
     let is_open = streams.iter().any(|stream| stream.arrival.per_second().is_some());
     match metric.family() {
         Family::Power => return Use::Power,
+        Family::Duration if is_large => return Use::Transfers,
         Family::Duration | Family::Trim => return Use::Everyday,
         Family::Latency | Family::Stall => return Use::Latency,
-        Family::Rate
-        | Family::Efficiency
-        | Family::Queue
-        | Family::Cost
-        | Family::Spare
-        | Family::Judgement => {}
+        Family::Cost | Family::Spare => return Use::Sustained,
+        Family::Rate | Family::Efficiency | Family::Queue | Family::Judgement => {}
     }
     if test.search.is_some() || is_open {
         return Use::Latency;
     }
-    let (reads, writes) =
-        (streams.iter().any(|stream| stream.reads()), streams.iter().any(|s| s.writes()));
-    match (reads, writes) {
-        (true, true) if measured_steps(test).count() == 1 => Use::Latency,
-        (true, true) => Use::Mixed,
-        (false, true) if is_sustained(test) => Use::Sustained,
-        (_, _) => Use::Everyday,
+    let is_durable = |stream: &&Stream| stream.flush_every.is_some() || stream.sync;
+    if streams.iter().any(is_durable) {
+        return Use::Durable;
     }
+    let mixes = |step: &Step| {
+        let streams = step.action.workload().map_or(&[][..], |load| &load.streams);
+        streams.iter().any(Stream::reads) && streams.iter().any(Stream::writes)
+    };
+    let has_reads = streams.iter().any(|stream| stream.reads());
+    match (scored(test).any(mixes), has_reads) {
+        (true, _) if measured_steps(test).count() == 1 => Use::Latency,
+        (true, _) => Use::Mixed,
+        (false, false) if is_sustained(test) => Use::Sustained,
+        (false, _) if is_large => Use::Transfers,
+        (false, _) => Use::Everyday,
+    }
+}
+
+/// Returns the measured steps of `test` that its headline counts.
+fn scored(test: &Test) -> impl Iterator<Item = &Step> {
+    measured_steps(test).filter(|step| test.score.needs(step.position))
+}
+
+/// Returns the streams that address blocks of the steps that the headline of `test` counts.
+fn scored_streams(test: &Test) -> Vec<&Stream> {
+    let workloads = scored(test).filter_map(|step| step.action.workload());
+    workloads.flat_map(|workload| &workload.streams).filter(|one| one.addresses()).collect()
 }
 
 /// Returns the streams of all measured steps of `test`.
@@ -121,8 +165,8 @@ pub(crate) fn is_sequential(test: &Test) -> bool {
 
 /// Returns the largest number of requests in flight of the steps that the headline of `test` counts.
 pub(crate) fn deepest_scored(test: &Test) -> u32 {
-    let scored = measured_steps(test).filter(|step| test.score.needs(step.position));
-    let streams = scored.filter_map(|step| step.action.workload()).flat_map(|load| &load.streams);
+    let streams =
+        scored(test).filter_map(|step| step.action.workload()).flat_map(|load| &load.streams);
     streams.map(Stream::total_depth).max().unwrap_or(0)
 }
 

@@ -15,13 +15,14 @@ pub(crate) fn line(test: &Test) -> String {
     let mut parts: Vec<String> = Vec::new();
     let streams: Vec<&Stream> =
         measured(test).flat_map(|(workload, _)| &workload.streams).collect();
-    let mut add = |values: Vec<String>| parts.push(range(values));
+    let mut add = |values: Vec<String>| parts.push(listed(values));
     add(streams.iter().map(|stream| stream.order()).collect());
     add(streams.iter().filter_map(|stream| flushes(stream)).collect());
     add(streams.iter().filter_map(|stream| gaps(stream)).collect());
-    add(ordered(streams.iter().map(|stream| (stream.block_size, stream.size_words())), |size| {
+    let sizes = ordered(streams.iter().map(|one| (one.block_size, one.size_words())), |size| {
         size.1.clone()
-    }));
+    });
+    add(vec![range(sizes)]);
     let transfers = streams.iter().filter(|stream| stream.operation.is_transfer());
     let mixes = ordered(transfers.map(|stream| stream.read_percent), |n| n.to_string());
     if !mixes.is_empty() {
@@ -134,16 +135,23 @@ fn ordered<T: Ord>(values: impl Iterator<Item = T>, words: impl Fn(&T) -> String
     values.iter().map(words).collect()
 }
 
-/// Returns distinct `values`, those between the first and the last left out where there are many.
-fn range(mut values: Vec<String>) -> String {
-    let mut seen: Vec<String> = Vec::new();
-    values.retain(|value| {
-        let new = !seen.contains(value);
-        seen.push(value.clone());
-        new
-    });
+/// Returns distinct `values` of a number in their order, those between the first and the last left out where
+/// there are many.
+fn range(values: Vec<String>) -> String {
+    let values = range_of(values);
     match values.as_slice() {
         [first, .., last] if values.len() > 3 => format!("{first} to {last}"),
+        _ => values.join(", "),
+    }
+}
+
+/// Returns distinct `values` in words; of many the first ones, and how many more there are.
+fn listed(values: Vec<String>) -> String {
+    let values = range_of(values);
+    match values.as_slice() {
+        [first, second, third, _, more @ ..] => {
+            format!("{first}, {second}, {third} and {} more", 1 + more.len())
+        }
         _ => values.join(", "),
     }
 }
@@ -229,10 +237,12 @@ pub(crate) fn base_load(test: &Test) -> Option<String> {
     Some(format!("{} requests/s", number::text(base)))
 }
 
-/// Returns whether requests of the steps of `test` are due at times of their own, so that their queue
-/// depth is a limit and no load.
+/// Returns whether requests of the steps that the score of `test` counts are due at times of their own, so
+/// that their queue depth is a limit and no load.
 pub(crate) fn is_open_loop(test: &Test) -> bool {
-    let mut streams = measured(test).flat_map(|(workload, _)| &workload.streams);
+    let scored = measured_steps(test).filter(|step| test.score.needs(step.position));
+    let mut streams =
+        scored.filter_map(|step| step.action.workload()).flat_map(|workload| &workload.streams);
     streams.any(|stream| stream.arrival.per_second().is_some())
 }
 

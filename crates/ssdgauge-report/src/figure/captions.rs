@@ -3,6 +3,8 @@
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::uses;
+use ssdgauge_core::{LatencyClock, Stream, Test};
 
 /// Returns how `member` is called in a legend; a drive without data says why.
 pub(super) fn legend(member: &Member<'_>, drives: &ReportDrives, has_data: bool) -> String {
@@ -23,6 +25,21 @@ pub(crate) fn marks(group: &Group<'_>) -> Vec<String> {
     marks
 }
 
-/// The definition of latency, for the notes of every figure of a latency.
-pub(crate) const LATENCY: &str =
-    "Latency is measured from before the submission of a request to after its completion.";
+/// Returns the definition of the latencies of `test`, for the notes of every figure of a latency.
+pub(crate) fn latency(test: &Test) -> &'static str {
+    let streams = uses::streams(test);
+    let is_due = |stream: &&Stream| {
+        stream.arrival.per_second().is_some() && stream.clock == LatencyClock::Due
+    };
+    let due = streams.iter().filter(|stream| is_due(stream)).count();
+    match due {
+        0 => "Latency is measured from before the submission of a request to after its completion.",
+        due if due == streams.len() => {
+            "Latency is measured from the time at which a request is due to after its completion."
+        }
+        _ => {
+            "Latency is measured to after the completion of a request: where it is due at a time, from \
+             that time, otherwise from before its submission."
+        }
+    }
+}

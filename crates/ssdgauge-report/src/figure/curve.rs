@@ -2,14 +2,15 @@
 
 use crate::analysis::fill_level;
 use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_points;
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::captions::{LATENCY, legend};
+use crate::figure::captions::{self, legend};
 use crate::figure::chart::{Axis, Bar, Chart, Drawing, Line, Scale, Table};
 use crate::model::PointRun;
 use crate::model::metrics;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{Metric, Scope};
+use ssdgauge_core::{Access, Metric, Operation, Scope};
 
 /// The parameter that differs between the steps of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,7 +175,7 @@ fn curve(
     let axis = if with_power { "both value axes start" } else { "the value axis starts" };
     let mut notes = vec![format!("{unit}; n = {points} steps of one run each; {axis} at zero.")];
     if metric.unit() == "µs" {
-        notes.push(LATENCY.to_owned());
+        notes.push(captions::latency(&group.first().test.test).to_owned());
     }
     Chart {
         title: format!("{}: {}{of} by {key}{}", group.title(), metric.title(), along.of_stream()),
@@ -254,6 +255,10 @@ fn bars(group: &Group<'_>, drives: &ReportDrives, metric: Metric) -> Drawing {
             let point = member.test.points.iter().find(|point| point.point.label == label);
             let value = point.and_then(|point| metrics::value(point, metric, Scope::All));
             let name = &drives.names[member.index];
+            if point.is_some_and(|point| !headline_points::is_like_a_scored_one(member.test, point))
+            {
+                continue;
+            }
             let label = sanitize::prose(&label);
             bars.push(Bar {
                 label: if alone { label } else { format!("{label} · {name}") },
@@ -321,6 +326,13 @@ fn swept(points: &[PointRun]) -> Along {
     let count = |point: &PointRun| point.workload.streams.len();
     let streams = points.first().map_or(0, count);
     if points.iter().any(|point| count(point) != streams) {
+        return Along::drive(Swept::Steps);
+    }
+    // Loads of another kind have no place on an axis beside the others.
+    let kinds = |point: &PointRun| -> Vec<(Operation, Access)> {
+        point.workload.streams.iter().map(|stream| (stream.operation, stream.access)).collect()
+    };
+    if points.iter().any(|point| kinds(point) != kinds(&points[0])) {
         return Along::drive(Swept::Steps);
     }
     let varies = |along: &Along| {

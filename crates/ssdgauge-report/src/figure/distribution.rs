@@ -2,7 +2,7 @@
 
 use crate::analysis::group::{Group, Member};
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::captions::LATENCY;
+use crate::figure::captions;
 use crate::figure::chart::{Axis, Chart, Drawing, Line, Scale, Table};
 use crate::model::PointRun;
 use crate::text::number;
@@ -122,10 +122,11 @@ fn chart(
     Some(Chart {
         title: format!("{}{step}: distribution of latency", group.title()),
         notes: vec![format!(
-            "µs; n = {} requests. {LATENCY} Each nine of the percentile has equal width; a line \
+            "µs; n = {} requests. {} Each nine of the percentile has equal width; a line \
              ends at the last percentile with a request beyond it. The latency axis is \
              logarithmic and does not start at zero.",
-            number::count(n)
+            number::count(n),
+            captions::latency(&group.first().test.test)
         )],
         drawing: Drawing::Lines {
             x: Axis { label: "Percentile, %".to_owned(), scale: Scale::Tail },

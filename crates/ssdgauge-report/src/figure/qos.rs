@@ -4,7 +4,7 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::captions::LATENCY;
+use crate::figure::captions;
 use crate::figure::chart::{Bar, Chart, Drawing, Table};
 use crate::model::metrics;
 use crate::text::number;
@@ -43,7 +43,8 @@ pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
         title: format!("{}: quality of service", group.title()),
         notes: vec![format!(
             "µs, less is better: mean, 99th and 99.99th percentile at the step of the headline, \
-             which the table names; n = 1 run each. {LATENCY} The axis starts at zero."
+             which the table names; n = 1 run each. {} The axis starts at zero.",
+            captions::latency(&group.first().test.test)
         )],
         drawing: Drawing::Bars { unit: "µs".to_owned(), bars },
         table: Table { head: head.map(str::to_owned).to_vec(), rows },

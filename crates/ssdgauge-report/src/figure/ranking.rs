@@ -5,7 +5,7 @@ use crate::analysis::headline_reasons::{missing_reason, stopped_by};
 use crate::analysis::power;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::workload_text;
-use crate::figure::captions::LATENCY;
+use crate::figure::captions;
 use crate::figure::chart::{Bar, Chart, Drawing, Table};
 use crate::model::metrics;
 use crate::text::interval;
@@ -191,7 +191,7 @@ fn notes(group: &Group<'_>, score: &Score, ranked: &[(&Member<'_>, &Headline)]) 
         );
     }
     if metric.unit() == "µs" {
-        notes.push(LATENCY.to_owned());
+        notes.push(captions::latency(&group.first().test.test).to_owned());
     }
     notes
 }

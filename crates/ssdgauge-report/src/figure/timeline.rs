@@ -3,7 +3,7 @@
 use crate::analysis::group::{Group, Member};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
-use crate::figure::captions::{LATENCY, legend};
+use crate::figure::captions::{self, legend};
 use crate::figure::chart::{Axis, Chart, Drawing, Line, Mark, Scale, Table};
 use crate::figure::fill;
 use crate::figure::reduce;
@@ -227,7 +227,8 @@ pub(super) fn latency_chart(group: &Group<'_>, drives: &ReportDrives) -> Option<
             title: format!("{}: {what} over time", group.title()),
             note: format!(
                 "µs; one value per second, with a gap where too few requests completed. \
-                 {LATENCY} {axis}"
+                 {} {axis}",
+                captions::latency(&group.first().test.test)
             ),
             y: Axis { label: if alone { "Latency, µs" } else { "p99, µs" }.to_owned(), scale },
             lines,

@@ -134,8 +134,8 @@ fn cache(writes: Option<&Writes>) -> String {
     match writes.edge {
         None => "no fall to 80 %".to_owned(),
         Some(edge) => {
-            let left = slc_cache::percent_words(slc_cache::percent_left(&edge));
-            format!("{}, then {left} %", edge.about())
+            let left = slc_cache::left_in_words(&edge).replace('\u{a0}', " ");
+            format!("{}, then {left}", edge.about())
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::text::interval;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{Headline, Score};
+use ssdgauge_core::{Headline, Score, Severity};
 use std::fmt::Write;
 
 /// Returns `runs` as Markdown: of several drives one table that compares them, otherwise for each run a
@@ -68,6 +68,9 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
             row(text, test, headline, score)?;
         }
     }
+    if let Some(trust) = trust::of_runs([run]) {
+        writeln!(text, "\nTrust: **{}**: {}", trust.grade.letter(), escaped(&trust.in_words()))?;
+    }
     findings(text, run)
 }
 
@@ -101,9 +104,11 @@ fn findings(text: &mut String, run: &Run) -> std::fmt::Result {
 
 /// Returns a line for each kind of finding, the most severe first, with the tests that it concerns.
 fn lines(run: &Run) -> Vec<(&'static str, String)> {
-    // A finding on a value that this table does not show has no place here.
+    // A note on a value that this table does not show has no place here.
     let is_shown = |one: &LocatedFinding<'_>| {
-        one.metrics.is_empty() || one.metrics.iter().any(|key| key == "headline")
+        one.finding.severity > Severity::Note
+            || one.metrics.is_empty()
+            || one.metrics.iter().any(|key| key == "headline")
     };
     let found = run.all_findings().into_iter();
     let found = found.filter(|one| !trust::is_intended(one.finding.kind, one.test));

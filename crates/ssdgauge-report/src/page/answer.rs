@@ -278,8 +278,8 @@ fn cache(writes: &Option<Writes>, drives: &ReportDrives, drive: usize, range: f6
         None => ("no fall to 80\u{a0}% seen".to_owned(), String::new()),
         Some(edge) => {
             let size = edge.about().replace("at most ", "≤\u{a0}");
-            let left = slc_cache::percent_words(slc_cache::percent_left(&edge));
-            (size, format!("then {left}\u{a0}%"))
+            let left = slc_cache::left_in_words(&edge).replace("at most ", "≤\u{a0}");
+            (size, format!("then {left}"))
         }
     };
     // A drive without an end comes before all others.

@@ -17,7 +17,7 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections;
 use crate::analysis::uses::{self, Use};
 use crate::analysis::workload_text;
-use crate::figure::captions::LATENCY;
+use crate::figure::captions;
 use crate::page::kit::bars::{Ranking, Row, bars};
 use crate::page::kit::chart::Plot;
 use crate::page::kit::plot;
@@ -65,7 +65,13 @@ fn shape(group: &Group<'_>) -> Shape {
         Use::Sustained if sections::is_over_time(group) && story::fits(group) => Shape::Story,
         _ if sections::is_over_time(group) && !is_of_power => Shape::Course,
         _ if ladder::fits(group) => Shape::Ladder,
-        Use::Sustained | Use::Everyday | Use::Mixed | Use::Latency | Use::Power => Shape::Plain,
+        Use::Sustained
+        | Use::Everyday
+        | Use::Transfers
+        | Use::Durable
+        | Use::Mixed
+        | Use::Latency
+        | Use::Power => Shape::Plain,
     }
 }
 
@@ -257,7 +263,9 @@ fn caption(group: &Group<'_>, measure: Measure, metric: Metric) -> String {
             let by = power::measured_by(group, &power::scope(group));
             format!("{unit}, {rule}{}{less}; {by}", n(group))
         }
-        Measure::Speed if metric.is_latency() => format!("µs, {rule}{less}. {LATENCY}"),
+        Measure::Speed if metric.is_latency() => {
+            format!("µs, {rule}{less}. {}", captions::latency(test))
+        }
         Measure::Speed => format!("{unit}, {rule}{}{less}", n(group)),
         Measure::Shallow => format!("{unit} at low queue depths{less}"),
         Measure::Efficiency | Measure::Power => {
@@ -266,7 +274,7 @@ fn caption(group: &Group<'_>, measure: Measure, metric: Metric) -> String {
         }
         Measure::P99 | Measure::P9999 => {
             let share = if measure == Measure::P99 { "99 of 100" } else { "9,999 of 10,000" };
-            format!("{share} requests complete within it{less}. {LATENCY}")
+            format!("{share} requests complete within it{less}. {}", captions::latency(test))
         }
     }
 }

@@ -308,11 +308,10 @@ fn values_of(writes: &[(&PointRun, Writes)], drives: &ReportDrives) -> Markup {
 
 fn fall_words(run: &Run, fall: Option<&Fall>) -> String {
     match (fall, quick_look::sag(run)) {
-        (Some(fall), _) => format!(
-            "The cache is full after {}\u{a0}GB, {}",
-            number::text(fall.gb),
-            number::duration(fall.gb * 1e3 / fall.before)
-        ),
+        (Some(fall), _) => {
+            let seconds = fall.seconds.map(|seconds| format!(", {}", number::duration(seconds)));
+            format!("The cache is full after {}{}", fall.size_words, seconds.unwrap_or_default())
+        }
         (None, Some((first, last))) => format!(
             "A burst falls from {} to {}\u{a0}MB/s: too few seconds to find the end of the cache",
             number::text(first),

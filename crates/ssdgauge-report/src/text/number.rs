@@ -56,6 +56,19 @@ pub(crate) fn measured(value: f64, metric: Metric) -> String {
     }
 }
 
+/// Returns `value` for a sentence of its own: with its unit, or behind the name of the metric where that has
+/// none, such as `write amplification 7.06`.
+pub(crate) fn named(value: f64, metric: Metric) -> String {
+    let value = measured(value, metric);
+    match metric.unit() {
+        "" if !value.ends_with('×') => {
+            let (first, rest) = metric.title().split_at(1);
+            format!("{}{rest} {value}", first.to_lowercase())
+        }
+        _ => value,
+    }
+}
+
 /// Returns `value` where its unit stands elsewhere, such as in the head of a column; with its unit where
 /// that is another one: those of a latency and of less than 0.1 W.
 pub(crate) fn words(value: f64, metric: Metric) -> String {

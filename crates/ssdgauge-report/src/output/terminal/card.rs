@@ -14,9 +14,9 @@ const NAME: &str = "health    ";
 pub(super) fn verdict(run: &Run, style: &Style) -> Vec<String> {
     let mut text = format!("{}.", quick_look::headline(run));
     if let Some(fall) = quick_look::fall(run) {
-        let (gb, behind) = (number::text(fall.gb), number::text(fall.behind));
+        let (size, behind) = (&fall.size_words, number::text(fall.behind));
         text.push_str(&format!(
-            " The cache is full after {gb} GB; behind it, writes run at {behind} MB/s."
+            " The cache is full after {size}; behind it, writes run at {behind} MB/s."
         ));
     }
     style.folded("", &text)

@@ -1,11 +1,12 @@
 //! A swept parameter: one line for each drive over its values, at equal distances.
 
 use crate::analysis::group::{Group, Member};
+use crate::analysis::headline_points;
 use crate::analysis::measure::Measure;
 use crate::analysis::report_drives::ReportDrives;
 use crate::figure::curve::{self, Swept};
-use crate::model::PointRun;
 use crate::model::metrics;
+use crate::model::{PointRun, TestRun};
 use crate::page::kit::axis::{Across, Up};
 use crate::page::kit::chart::{Plot, Series};
 use crate::page::panels::values::{ticks, unit};
@@ -101,8 +102,11 @@ impl Place {
 pub(super) fn places(group: &Group<'_>) -> Vec<Place> {
     let along = curve::common(group);
     let mut places: Vec<Place> = Vec::new();
-    for point in group.members.iter().flat_map(|member| &member.test.points) {
+    for (test, point) in steps(group) {
         let value = along.place(point);
+        if along.swept == Swept::Steps && !headline_points::is_like_a_scored_one(test, point) {
+            continue;
+        }
         let known = |place: &Place| match value {
             Some(value) => place.value == Some(value),
             None => place.step == point.point.label,
@@ -120,6 +124,12 @@ pub(super) fn places(group: &Group<'_>) -> Vec<Place> {
         places.sort_by(|a, b| key(a).total_cmp(&key(b)));
     }
     places
+}
+
+/// Returns every step of `group` with its test.
+fn steps<'a>(group: &'a Group<'_>) -> impl Iterator<Item = (&'a TestRun, &'a PointRun)> {
+    let of_test = |test: &'a TestRun| test.points.iter().map(move |point| (test, point));
+    group.members.iter().map(|member| member.test).flat_map(of_test)
 }
 
 fn words(swept: Swept, value: f64) -> String {

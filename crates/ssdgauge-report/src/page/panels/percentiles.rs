@@ -3,7 +3,7 @@
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::captions::LATENCY;
+use crate::figure::captions;
 use crate::model::PointRun;
 use crate::model::metrics;
 use crate::page::kit::bars::{Ranking, bars};
@@ -51,7 +51,7 @@ pub(super) fn panel(group: &Group<'_>, drives: &ReportDrives) -> Option<Markup> 
     }
     Some(html! {
         p.cap {
-            "Latency; marks from left: p50, p99, p99.9, p99.99 (large); logarithmic. " (LATENCY)
+            "Latency; marks from left: p50, p99, p99.9, p99.99 (large); logarithmic. " (captions::latency(&group.first().test.test))
         }
         (rows(&all, drives, number::latency_tick))
     })

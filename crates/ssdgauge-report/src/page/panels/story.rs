@@ -119,6 +119,7 @@ fn events(writes: &[(&Member<'_>, Writes)], drives: &ReportDrives) -> Vec<Event>
         let seconds = (bytes as f64 / edge.before.max(1.0)).ceil();
         let (before, behind) = (edge.before / 1e6, edge.behind / 1e6);
         let slower = slc_cache::percent_words(slc_cache::percent_lost(&edge));
+        let least = if edge.is_bounded_below() { "" } else { "at least " };
         let words = vec![
             format!("{}: cache full {when} {}", drives.short(drive), number::duration(seconds)),
             format!(
@@ -126,7 +127,7 @@ fn events(writes: &[(&Member<'_>, Writes)], drives: &ReportDrives) -> Vec<Event>
                 edge.about(),
                 edge.before_in_words(|bytes| number::text(bytes / 1e6))
             ),
-            format!("then {}\u{a0}MB/s: {slower}\u{a0}% slower", number::text(behind)),
+            format!("then {}\u{a0}MB/s: {least}{slower}\u{a0}% slower", number::text(behind)),
         ];
         let at = (edge.bytes as f64 / 1e9, behind + 0.62 * (before - behind));
         falls.push((before - behind, Event { drive, at, words }));
