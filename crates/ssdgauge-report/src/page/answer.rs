@@ -116,7 +116,7 @@ fn legend(answer: &Answer, uses: Uses) -> String {
             .push("No column separates the drives, so that none is best for anything".to_owned());
     }
     sentences
-        .push("Bold: leads, or ties with the best, by the rule of the titles below".to_owned());
+        .push("Green: leads, or ties with the best, by the rule of the titles below".to_owned());
     if has(|marks| marks.flattered_by.is_some()) {
         sentences.push(interval::FLATTERED_WORDS.to_owned());
     }

@@ -45,10 +45,9 @@ pub(super) fn bar(
 }
 
 fn form(order: &[usize], drives: &ReportDrives) -> Markup {
-    let room = match ROOM / order.len() as f64 - EDGES {
-        room if room < NAME.0 => NAME.1,
-        room => room.min(NAME.1),
-    };
+    let share = ROOM / order.len() as f64 - EDGES;
+    let scrolls = share < NAME.0;
+    let room = if scrolls { NAME.1 } else { share.min(NAME.1) };
     let names: Vec<&str> = order.iter().map(|drive| drives.short(*drive)).collect();
     let names = without_capacities(&names);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -56,7 +55,7 @@ fn form(order: &[usize], drives: &ReportDrives) -> Markup {
     html! {
         form aria-label="Drives shown" autocomplete="off" {
             @if order.len() <= MAX_CHIPS {
-                div.chips {
+                div.chips.scrolls[scrolls] {
                     @for (drive, name) in order.iter().zip(&names) {
                         label.chip.{ "d-" (drive) } {
                             input type="checkbox" id={ "s-" (drive) } checked;
