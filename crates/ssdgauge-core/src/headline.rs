@@ -201,7 +201,7 @@ impl<'a> Series<'a> {
             ScoreFamily::HighestLoad => point.position == value,
             ScoreFamily::Mean | ScoreFamily::LastPart | ScoreFamily::Knee => false,
         };
-        let place = self.points.iter().position(|point| is_it(&point))?;
+        let place = self.points.iter().position(is_it)?;
         Some(self.seconds[place].len() as u64)
     }
 
