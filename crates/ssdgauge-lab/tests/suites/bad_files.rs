@@ -52,7 +52,7 @@ fn an_error_has_the_line_and_a_remedy() {
     check(&both(trim, "read_percent = 0"), 9, &["no read_percent", "moves no data"]);
     check(&both(flush, "span = \"1GB\""), 9, &["no span", "remove `span`"]);
     check(&both(flush, "sync = true"), 9, &["flushes has no sync"]);
-    check(&step(flush, "bytes = \"1GB\""), 6, &["ends by time", "move no bytes"]);
+    check(&step(flush, "bytes = \"1GB\""), 10, &["ends by time", "move no bytes"]);
     check(&both("operation = \"erase\"", "access = \"random\""), 9, &["erase", "trim"]);
     let access = |access: &str| {
         both(&format!("access = {access}, block_size = \"4KiB\""), "read_percent = 0")
@@ -279,7 +279,7 @@ fn a_listed_step_is_a_load_with_a_limit_or_a_trim() {
     check(&resumed, 6, &["measures a trim", "remove restart"]);
     let alone =
         steps("streams = [{ name = \"a\", access = \"random\" }], until = { time = \"5s\" }", time);
-    check(&alone, 9, &["distinct names"]);
+    check(&alone, 9, &["one stream in `streams`"]);
 }
 
 /// Every key with a value out of its range: the error has the line, the value or the permitted
