@@ -20,7 +20,7 @@ pub(super) struct Axis {
 }
 
 /// One value of a swept key.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) enum Value {
     Full(u8),
     Power(PowerSaving),
@@ -140,7 +140,14 @@ impl Reader<'_> {
             let message = format!("the sweep over {key} is empty");
             return Err(self.error(list.span(), message, "list at least one value"));
         }
-        let values = list.get_ref().iter().map(value).collect();
+        let values: Vec<Value> = list.get_ref().iter().map(value).collect();
+        if (1..values.len()).any(|last| values[..last].contains(&values[last])) {
+            return Err(self.error(
+                list.span(),
+                format!("the sweep over {key} has a value twice"),
+                "list each value once; repeat = 3 carries out every step three times",
+            ));
+        }
         Ok(Some(Axis { key, place: list.span(), values }))
     }
 }

@@ -45,6 +45,7 @@ impl Reader<'_> {
             let hint = format!("a test has at most {MAX_POINTS} steps; sweep over fewer values");
             return Err(self.error(test.id.span(), "the test has too many steps", hint));
         }
+        self.check_depth(&streams.rules[streams.varied], &axes)?;
         let mut points = Vec::new();
         for combination in combinations(&axes) {
             for turn in 0..turns {
@@ -52,7 +53,6 @@ impl Reader<'_> {
                 point.idle = point.idle.or(idle);
                 let varied = &point.streams[streams.varied];
                 self.check_block_size(varied.block_size, test.id.span())?;
-                self.check_depth(varied, &axes)?;
                 if let Some(axis) =
                     axes.iter().find(|axis| ["block_size", "span"].contains(&axis.key))
                 {
@@ -85,8 +85,11 @@ impl Reader<'_> {
         match totals.into_iter().find(|total| total % stream.threads.min(*total) != 0) {
             Some(total) => Err(self.error(
                 axis.place.clone(),
-                format!("{total} requests cannot be divided among {} threads", stream.threads),
-                "use multiples of the threads of the stream",
+                format!(
+                    "{total} requests cannot be divided among {} threads",
+                    stream.threads.min(total)
+                ),
+                "use multiples of the threads of the stream, or less than them",
             )),
             None => Ok(()),
         }

@@ -184,7 +184,7 @@ impl Reader<'_> {
     }
 
     /// Refuses a metric that a step of `score` does not have: one of requests for a trim, the trim rate for
-    /// other steps, and that of the worst seconds for a step that pauses or sends at due times, whose worst
+    /// other steps, the time of a step that ends by time, and that of the worst seconds for a step that pauses or sends at due times, whose worst
     /// second is one of the load.
     fn check_steps(
         &self,
@@ -204,6 +204,16 @@ impl Reader<'_> {
                     format!("the step '{}' has no {key}", point.label),
                     "a trim has time_s, trim_gb_s, power_w and energy_j; other steps have every metric \
                      but trim_gb_s; name the steps that count, as in at = 2",
+                ));
+            }
+            let ends_by_time = point.until.time.is_some()
+                && point.until.bytes.is_none()
+                && point.until.passes.is_none();
+            if metric == Metric::TimeS && ends_by_time && !point.streams.is_empty() {
+                return Err(self.error(
+                    place,
+                    format!("the step '{}' ends by time, so its {key} is its limit", point.label),
+                    "use a rate, or end the step by a task: until = { bytes = \"8GB\" } or { passes = 1 }",
                 ));
             }
             if metric.is_of_worst_seconds() && point.streams.iter().any(sends_nothing_at_times) {

@@ -213,6 +213,30 @@ fn a_span_that_requests_do_not_fill_is_refused_with_the_next_shorter_one() {
 }
 
 #[test]
+fn a_sweep_names_each_value_once_and_the_threads_that_cannot_share_a_depth() {
+    let sweep = |keys: &str, values: &str| {
+        format!(
+            "stream = {{ access = \"random\", block_size = \"4KiB\", read_percent = 0{keys} }}\n\
+             sweep = {{ {values} }}\n{END}"
+        )
+    };
+    suite(&sweep(", threads = 4", "total_queue_depth = [1, 2, 4, 8]")).unwrap();
+    check(&sweep("", "queue_depth = [1, 4, 1]"), 10, &["queue_depth has a value twice", "repeat"]);
+    let depths = "total_queue_depth = [1, 2, 4, 6, 8, 5]";
+    check(&sweep(", threads = 4", depths), 10, &["6 requests cannot be divided among 4 threads"]);
+}
+
+#[test]
+fn the_time_of_a_step_that_ends_by_time_is_no_score() {
+    let scored = |until: &str| {
+        format!("{STREAM}until = {{ {until} }}\nscore = {{ mean_of = \"time_s\" }}\n")
+    };
+    suite(&scored("bytes = \"1GB\", time = \"1h\"")).unwrap();
+    suite(&scored("passes = 1")).unwrap();
+    check(&scored("time = \"5s\""), 11, &["ends by time", "time_s is its limit", "passes = 1"]);
+}
+
+#[test]
 fn a_range_that_ends_behind_every_target_is_refused_in_its_file() {
     let stream = |keys: &str| {
         format!(
