@@ -110,9 +110,9 @@ pub(super) struct IoThread {
     pub(super) stream: usize,
     /// Its thread ID, to interrupt it.
     pub(super) id: i32,
-    /// Whether a signal interrupts the call in which it waits. Synchronous reads and writes of a
-    /// drive wait uninterruptibly.
-    pub(super) interruptible: bool,
+    /// Whether it sends by a ring: a signal interrupts the call in which it waits, and the kernel may pass
+    /// its requests to workers. Synchronous reads and writes of a drive wait uninterruptibly.
+    pub(super) has_ring: bool,
     /// The thread adds nothing to seconds before this one.
     pub(super) watermark: u32,
     /// Returns emptied records to the thread.

@@ -117,7 +117,7 @@ fn start(load: &ReplayLoad<'_>, requests: Box<dyn RecordedRequests>) -> Result<I
     let threads = returns.into_iter().enumerate().map(|(stream, returns)| IoThread {
         stream,
         id,
-        interruptible: true,
+        has_ring: true,
         watermark: 0,
         returns,
         ended: None,

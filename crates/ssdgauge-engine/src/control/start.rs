@@ -200,7 +200,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
             threads.push(IoThread {
                 stream: number,
                 id: report.id,
-                interruptible: engine == Engine::IoUring,
+                has_ring: engine == Engine::IoUring,
                 watermark: 0,
                 returns,
                 ended: None,

@@ -139,8 +139,10 @@ impl IoThreads {
         while self.emitted < watermark {
             self.emit_second(Nanos::SECOND, sink);
         }
-        // Workers end after five seconds without work, so they are looked for during the step.
-        if self.emitted >= 1 && !self.punted {
+        // Workers end after five seconds without work, so they are looked for during the step. Those that
+        // another run of the process left are none of a load without a ring.
+        let has_ring = self.threads.iter().any(|thread| thread.has_ring);
+        if self.emitted >= 1 && !self.punted && has_ring {
             self.punted = ssdgauge_os::process::has_io_workers();
         }
     }
@@ -189,14 +191,14 @@ impl IoThreads {
     fn interrupt_late_threads(&self) {
         let now = self.clock.nanos(self.clock.now() - self.start);
         let due = Duration::from_nanos(now).saturating_sub(WATERMARK_TOLERANCE).as_secs() as u32;
-        let late = |thread: &&IoThread| thread.interruptible && thread.watermark < due;
+        let late = |thread: &&IoThread| thread.has_ring && thread.watermark < due;
         let threads = self.threads.iter().filter(late);
         threads.for_each(|thread| ssdgauge_os::thread::interrupt(thread.id));
     }
 
     /// Interrupts all threads that wait in the kernel, so that they read the stop signal.
     fn interrupt_all(&self) {
-        let waiting = |thread: &&IoThread| thread.interruptible && thread.ended.is_none();
+        let waiting = |thread: &&IoThread| thread.has_ring && thread.ended.is_none();
         let threads = self.threads.iter().filter(waiting);
         threads.for_each(|thread| ssdgauge_os::thread::interrupt(thread.id));
     }
