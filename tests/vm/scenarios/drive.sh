@@ -210,6 +210,11 @@ fills() {
     [ -s "$1" ] && [ -n "$(sqlite3 "$1" "SELECT 1 FROM step WHERE phase_kind='fill' AND state='running'" 2>/dev/null)" ]
 }
 
+# has_written DRIVE SECTORS: succeeds once more sectors are written than these.
+has_written() {
+    [ "$(sectors "$1")" -gt "$2" ]
+}
+
 # The emulated drive erases 2 GiB at a time. Its throttle delays the second part by 43 s of the host, beside
 # which the machine may be slow.
 a_drive_that_leaves_while_it_is_formatted_is_gone() {
@@ -233,9 +238,12 @@ a_drive_that_leaves_while_it_is_filled_is_gone() {
     purges full
     sed -i 's/^prepare = \[$/prepare = [ { fill = "sequential", span = "100%" },/' full.toml
     vm-monitor block_set_io_throttle disk2 0 0 1000000 0 0 0 >/dev/null
-    gauge_later run full.toml "/dev/$(named LEFT)" --confirm LEFT --out a.ssdg
+    drive=$(named LEFT)
+    before=$(sectors "$drive")
+    gauge_later run full.toml "/dev/$drive" --confirm LEFT --out a.ssdg
     until_true fills a.ssdg
-    sleep 2
+    # A step that has begun may still wait for readers of the run file.
+    until_true has_written "$drive" "$before"
     vm-monitor device_del nvme2 >/dev/null
     gauge_ends 1
     says 'is gone'

@@ -84,6 +84,12 @@ measures() {
     [ -s "$1" ] && [ -n "$(sqlite3 "$1" "$running" 2>/dev/null)" ]
 }
 
+# has_stored FILE: succeeds once a measuring step that runs has stored a second.
+has_stored() {
+    second="SELECT 1 FROM interval JOIN step ON step.id = step_id WHERE phase_kind='measure' AND state='running' LIMIT 1"
+    [ -s "$1" ] && [ -n "$(sqlite3 "$1" "$second" 2>/dev/null)" ]
+}
+
 # blank DEVICE: overwrites it with zeros, to remove data of earlier scenarios.
 blank() {
     dd if=/dev/zero of="$1" bs=1M conv=fsync 2>/dev/null

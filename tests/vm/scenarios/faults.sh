@@ -73,10 +73,9 @@ a_null_device_that_is_switched_off_is_gone() {
     echo 64 >$null/size
     echo 1 >$null/memory_backed
     echo 1 >$null/power
-    suite off 4MiB 100 20s
+    suite off 4MiB 100 1h
     gauge_later run off.toml /dev/nullb2 --confirm nullb2:67108864 --out a.ssdg
-    until_true measures a.ssdg
-    sleep 1
+    until_true has_stored a.ssdg
     echo 0 >$null/power
     gauge_ends 1
     finds a.ssdg drive-gone
@@ -85,10 +84,11 @@ a_null_device_that_is_switched_off_is_gone() {
 
 # pulled READ_PERCENT NAME SERIAL DEVICE: removes a drive under load, and checks the messages.
 pulled() {
-    suite pulled 16MiB "$1" 30s
+    # The step lasts until the drive is pulled. Its first stored second shows that its requests run: before
+    # it, a step waits for readers of the run file.
+    suite pulled 16MiB "$1" 1h
     gauge_later run pulled.toml "/dev/$2" --confirm "$3" --out a.ssdg
-    until_true measures a.ssdg
-    sleep 1
+    until_true has_stored a.ssdg
     vm-monitor device_del "$4" >/dev/null
     gauge_ends 1
     says 'is gone'
