@@ -66,7 +66,7 @@ impl Edge {
 /// estimate of a single change point (Hinkley 1970; binary segmentation, Scott and Knott 1974).
 /// Where there is a second fall, such as folding after the cache, the best split may be that one:
 /// the part before it is searched once more. A fall within the noise of the samples is none
-/// ([`two_levels::differ`]).
+/// (Student's t, 1 %).
 pub fn edge(samples: &[u64]) -> Option<Edge> {
     let values: Vec<f64> = samples.iter().map(|sample| *sample as f64).collect();
     let first = split(&values)?;
