@@ -1,15 +1,18 @@
 //! The answer of a report of several drives: one row for each drive, with at most four numbers.
 
+mod candidates;
+
 use crate::analysis::group::{Group, Member};
 use crate::analysis::key_metrics;
 use crate::analysis::measure::{self, Measure, SHALLOW};
 use crate::analysis::outcome::{self, Outcome};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::trust;
-use crate::analysis::uses::{self, Use};
+use crate::analysis::uses;
 use crate::analysis::workload_text;
 use crate::text::interval;
-use ssdgauge_core::{Family, Metric, Test};
+use candidates::{everyday, sustained, tail};
+use ssdgauge_core::{Metric, Test};
 
 /// The most columns of numbers. Chosen: more do not fit beside the words on 1,280 pixels.
 const MOST: usize = 4;
@@ -449,55 +452,4 @@ fn order(columns: &[Column], drives: &ReportDrives) -> Vec<usize> {
         lead(*a).cmp(&lead(*b)).then(by_rank).then_with(|| name(*a).cmp(name(*b)))
     });
     order
-}
-
-fn is_rate(test: &Test) -> bool {
-    test.score.metric().family() == Family::Rate
-}
-
-/// Everyday work: mixes at a low depth, then random reads at one, then the low depths of a ladder.
-fn everyday(test: &Test) -> Option<u32> {
-    if !is_rate(test) || uses::is_sequential(test) {
-        return None;
-    }
-    let is_shallow = uses::deepest_scored(test) <= SHALLOW;
-    match uses::classify(test) {
-        Use::Mixed if is_shallow => Some(3),
-        Use::Everyday if is_shallow => Some(2),
-        Use::Everyday if !measure::shallow_steps(test).is_empty() => Some(1),
-        Use::Everyday
-        | Use::Transfers
-        | Use::Durable
-        | Use::Mixed
-        | Use::Sustained
-        | Use::Latency
-        | Use::Power => None,
-    }
-}
-
-/// Sustained writes: sequential ones by their last part, then random ones; then random ones behind a
-/// preconditioning, as servers' drives are tested, over the queue depths before one of them; then others.
-fn sustained(test: &Test) -> Option<u32> {
-    if uses::classify(test) != Use::Sustained || !is_rate(test) {
-        return None;
-    }
-    let is_sequential = uses::is_sequential(test);
-    let is_last = test.score.mean_of_last().is_some();
-    let is_server = !is_sequential && uses::is_preconditioned(test);
-    let is_ladder = is_server && test.score.depth_knee().is_some();
-    let rules = [(is_last, 8), (is_server, 4), (is_ladder, 2), (is_sequential, 1)];
-    Some(rules.into_iter().filter(|(applies, _)| *applies).map(|(_, rank)| rank).sum())
-}
-
-/// The tail: mixes in one step, then random reads, then random writes.
-fn tail(test: &Test) -> Option<u32> {
-    if uses::is_sequential(test) || test.search.is_some() || uses::streams(test).is_empty() {
-        return None;
-    }
-    match uses::classify(test) {
-        Use::Latency => Some(3),
-        Use::Everyday => Some(2),
-        Use::Transfers | Use::Durable | Use::Mixed | Use::Sustained => Some(1),
-        Use::Power => None,
-    }
 }
