@@ -9,6 +9,8 @@ mod error;
 mod examined;
 mod fill;
 mod heat;
+mod map;
+mod mapping;
 mod options;
 mod plan;
 mod reads;
@@ -53,6 +55,7 @@ pub fn xray<'a>(
         drop: None,
         freed: 0.0,
         counts_media: false,
+        settled_at: None,
     };
     let ended = examination.carry_out();
     let Examination { access, wanted, mut answers, mut series, .. } = examination;
@@ -98,6 +101,8 @@ struct Examination<'a> {
     freed: f64,
     /// Whether the drive reports what it writes to its media.
     counts_media: bool,
+    /// The bytes written when the drive last had time for its own work.
+    settled_at: Option<u64>,
 }
 
 impl Examination<'_> {
@@ -109,9 +114,18 @@ impl Examination<'_> {
         self.staged_fill()?;
         self.suspension()?;
         self.folding()?;
+        // Writes at random use up spare area, and rests empty the cache. Behind overwrites of the whole drive,
+        // neither matters.
+        let is_overwritten = self.wants(Structure::Spare) && self.level.is_ok()
+            || self.wants(Structure::EffectiveSpare) && self.counts_media;
+        if !is_overwritten {
+            self.mapping_unit()?;
+        }
         self.units()?;
         self.spare_area()?;
         self.steady_state()?;
+        self.mapping_unit()?;
+        self.map_reach()?;
         self.heating()
     }
 

@@ -9,6 +9,7 @@ mod gc;
 mod ground_truth;
 mod huge_array;
 mod map;
+mod map_cache;
 mod mapping_units;
 mod media;
 mod slc_cache;
@@ -24,6 +25,7 @@ use crate::profile::{Geometry, PAGE, Profile};
 use crate::time::SimTime;
 use folding::Folding;
 use gc::GarbageCollection;
+use map_cache::MapCache;
 use mapping_units::StagedUnits;
 use media::{Media, OpenSuperblock};
 use slc_cache::SlcCache;
@@ -49,6 +51,7 @@ pub(crate) struct Ftl {
     cache: SlcCache,
     /// The mapping units that were written in part.
     staged: StagedUnits,
+    map_cache: MapCache,
     folding: Folding,
     gc: GarbageCollection,
     /// Free superblocks that are restored while the host is idle.
@@ -71,6 +74,7 @@ impl Ftl {
             deferred: Vec::new(),
             parked: None,
             staged: StagedUnits::new(geometry.map_unit_pages),
+            map_cache: MapCache::new(&profile.effects, &geometry),
             cache: SlcCache::new(&geometry, &profile.slc),
             folding: Folding::new(&profile.slc, &profile.effects, &geometry),
             gc: GarbageCollection::new(profile, &geometry),
@@ -111,6 +115,10 @@ impl Ftl {
     pub(crate) fn read(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
         let group = self.media.geometry.sense_pages;
         let end = first + pages;
+        let at = match self.map_cache.is_partial() {
+            true => self.look_up(at, first, pages),
+            false => at,
+        };
         let mut page = first;
         let mut done = at;
         while page < end {
@@ -133,6 +141,17 @@ impl Ftl {
             page += together;
         }
         done
+    }
+
+    /// Reads the map of the pages that are mapped, and returns when it is at hand. A trimmed page is known without its
+    /// part of the map, as the ranges of drives that keep trimmed ones apart.
+    fn look_up(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
+        let is_mapped = |page: &u32| self.superblock_of(*page) != UNMAPPED;
+        let mapped = (first..first + pages).find(is_mapped);
+        let Some(from) = mapped else { return at };
+        let dies = self.media.geometry.dies;
+        let pages = first + pages - from;
+        self.map_cache.look_up(&mut self.media.flash, dies, at, from, pages)
     }
 
     #[inline]

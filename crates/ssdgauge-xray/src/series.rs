@@ -5,6 +5,8 @@
 use crate::amplification::Round;
 use crate::cache::Course;
 use crate::folding::Burst;
+use crate::map_reach::Range;
+use crate::mapping_unit::Shift;
 use crate::pairs::Pair;
 use crate::rate::{Completions, LEFT_OUT};
 use crate::structure::Structure;
@@ -87,6 +89,12 @@ pub fn axes(structure: Structure) -> Option<Axes> {
         }
         Structure::Cache => axes("GB written", "MB/s", &["fill"], Form::Line, true),
         Structure::Folding => axes("s of rest", "GB free again", &["bursts"], Form::Marks, true),
+        Structure::MappingUnit => {
+            axes("KiB of shift", "times as long as aligned", &["rounds"], Form::Marks, true)
+        }
+        Structure::MapReach => {
+            axes("GB of range", "% of first reads that wait", &["reads"], Form::Line, true)
+        }
         Structure::Throttle => axes("°C", "MB/s", &["seconds"], Form::Marks, false),
         Structure::Spare => {
             axes("GB overwritten beyond trimmed ones", "MB/s", &["overwrites"], Form::Line, true)
@@ -234,6 +242,19 @@ impl Series {
     pub fn of_bursts(bursts: &[Burst]) -> Series {
         let point = |burst: &Burst| (burst.rest_s, burst.bytes / 1e9);
         Series::new(Structure::Folding, 0, bursts.iter().take(MOST_POINTS).map(point).collect())
+    }
+
+    /// Returns how many times as long shifted writes take as aligned ones, in each round.
+    pub fn of_shifts(shifts: &[Shift]) -> Series {
+        let points = shifts.iter().flat_map(Shift::points).take(MOST_POINTS).collect();
+        Series::new(Structure::MappingUnit, 0, points)
+    }
+
+    /// Returns the share of first reads that wait for their map, by the range of the reads.
+    pub fn of_ranges(ranges: &[Range]) -> Series {
+        let point = |range: &Range| Some((range.bytes as f64 / 1e9, range.longer_percent()?));
+        let points = ranges.iter().filter_map(point).take(MOST_POINTS).collect();
+        Series::new(Structure::MapReach, 0, points)
     }
 
     /// Returns the rate of each second by the temperature at the end of the one before, which it follows from.

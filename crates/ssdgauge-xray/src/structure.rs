@@ -26,6 +26,10 @@ pub enum Structure {
     Overflow,
     /// The rate at which an idle drive empties its fast cache.
     Folding,
+    /// What the map has one entry for.
+    MappingUnit,
+    /// The data whose map is at hand.
+    MapReach,
     /// The temperature from which the drive is slower.
     Throttle,
     /// The temperature from which it is at full speed again.
@@ -74,7 +78,7 @@ impl Unit {
 
 impl Structure {
     /// Every structure, in the order in which they are looked for.
-    pub const ALL: [Structure; 15] = [
+    pub const ALL: [Structure; 17] = [
         Structure::Link,
         Structure::Command,
         Structure::Units,
@@ -85,6 +89,8 @@ impl Structure {
         Structure::NativeRate,
         Structure::Overflow,
         Structure::Folding,
+        Structure::MappingUnit,
+        Structure::MapReach,
         Structure::Throttle,
         Structure::Resume,
         Structure::Spare,
@@ -105,6 +111,8 @@ impl Structure {
             Structure::NativeRate => "native-rate",
             Structure::Overflow => "overflow",
             Structure::Folding => "folding",
+            Structure::MappingUnit => "mapping-unit",
+            Structure::MapReach => "map-reach",
             Structure::Throttle => "throttle",
             Structure::Resume => "resume",
             Structure::Spare => "spare",
@@ -131,6 +139,8 @@ impl Structure {
             Structure::NativeRate => "rate behind it",
             Structure::Overflow => "overflow kind",
             Structure::Folding => "folding, idle",
+            Structure::MappingUnit => "mapping unit",
+            Structure::MapReach => "map at hand for",
             Structure::Throttle => "throttles at",
             Structure::Resume => "full speed at",
             Structure::Spare => "spare area",
@@ -147,7 +157,11 @@ impl Structure {
             }
             Structure::Command | Structure::PageRead => Unit::Microseconds,
             Structure::Units => Unit::Count,
-            Structure::Chunk | Structure::Cache | Structure::Spare => Unit::Bytes,
+            Structure::Chunk
+            | Structure::Cache
+            | Structure::MappingUnit
+            | Structure::MapReach
+            | Structure::Spare => Unit::Bytes,
             Structure::Suspend | Structure::Overflow | Structure::Separation => Unit::YesNo,
             Structure::EffectiveSpare => Unit::Percent,
             Structure::Throttle | Structure::Resume => Unit::Celsius,
@@ -168,6 +182,8 @@ impl Structure {
             | Structure::NativeRate
             | Structure::Overflow
             | Structure::Folding
+            | Structure::MappingUnit
+            | Structure::MapReach
             | Structure::Spare
             | Structure::EffectiveSpare
             | Structure::Separation => true,
@@ -192,6 +208,10 @@ impl Structure {
             Structure::NativeRate => "rate of the fill behind the drop",
             Structure::Overflow => "bytes programmed for each byte written behind the drop",
             Structure::Folding => "bytes that a burst finds free again, by the rest before it",
+            Structure::MappingUnit => "largest shift of random writes that halves their rate",
+            Structure::MapReach => {
+                "share of random reads that wait longer than a read beside them, by range"
+            }
             Structure::Throttle => "temperature at which sequential reads become slower",
             Structure::Resume => "temperature at which they recover",
             Structure::Spare => "random overwrites of a full drive until the rate drops",
@@ -220,8 +240,10 @@ impl Structure {
             | Structure::NativeRate
             | Structure::Overflow
             | Structure::Folding
+            | Structure::MappingUnit
             | Structure::Throttle
             | Structure::Resume => "own",
+            Structure::MapReach => "after Kim (2020), with reads beside",
         }
     }
 }

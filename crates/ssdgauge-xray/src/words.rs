@@ -76,6 +76,14 @@ pub fn meaning(structure: Structure) -> &'static str {
             "The rate at which an idle drive moves data out of its fast cache, which becomes free \
              for the next writes."
         }
+        Structure::MappingUnit => {
+            "What the map of the drive has one entry for. A smaller write is completed by a read, \
+             and programmed as a whole."
+        }
+        Structure::MapReach => {
+            "The data whose map is in the memory of the drive, or in a buffer in that of the host. Reads beyond it read \
+             their part of the map from flash first."
+        }
         Structure::Throttle => "The temperature from which the drive is slower, to stay cool.",
         Structure::Resume => "The temperature at which it is at full speed again.",
         Structure::Spare => {

@@ -96,6 +96,10 @@ impl<'a> Access<'a> {
         self.info.logical_block.0
     }
 
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
     pub(super) fn seed(&self) -> u64 {
         self.seed
     }

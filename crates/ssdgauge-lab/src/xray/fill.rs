@@ -14,6 +14,8 @@ use ssdgauge_xray::{
 const BEHIND: f64 = 0.3;
 /// Requests in flight of a fill.
 const DEPTH: u32 = 32;
+/// The length of a random overwrite: a mapping unit up to this length has no part in what it programs.
+pub(super) const OVERWRITE_BLOCK: u64 = 64 << 10;
 /// The share of the link below which reads of trimmed addresses show a throttled drive.
 const COLD: f64 = 0.95;
 /// The share of the link from which a fill may run into a cache without an end that shows.
@@ -102,7 +104,7 @@ impl Examination<'_> {
     }
 
     /// Writes `bytes` behind what was written so far, and appends the bins to `course`.
-    fn write_ascending(&mut self, bytes: u64, course: &mut Course) -> Result<(), Ended> {
+    pub(super) fn write_ascending(&mut self, bytes: u64, course: &mut Course) -> Result<(), Ended> {
         let lane = Lane {
             direction: Direction::Write,
             access: Order::Sequential,
@@ -236,7 +238,7 @@ impl Examination<'_> {
         let lane = Lane {
             direction: Direction::Write,
             access: Order::Random,
-            block_size: Bytes(4_096),
+            block_size: Bytes(OVERWRITE_BLOCK),
             offset: Bytes(0),
             span: Bytes(end),
             queue_depth: DEPTH,

@@ -32,8 +32,11 @@ impl XrayOptions {
             }
             false => self.only.clone(),
         };
-        // Whether there is a cache decides what overwrites of a full drive show.
-        let of_full = |one: &Structure| *one == Structure::Spare || one.needs_steady_state();
+        // Whether there is a cache decides what overwrites of a full drive show; the others need data.
+        let of_full = |one: &Structure| {
+            let of_filled = [Structure::Spare, Structure::MappingUnit, Structure::MapReach];
+            of_filled.contains(one) || one.needs_steady_state()
+        };
         if open.iter().any(of_full) {
             open.push(Structure::Cache);
         }
@@ -71,6 +74,8 @@ pub(super) fn excluded(structure: Structure, kind: TargetKind, gentle: bool) -> 
         | Structure::Cache
         | Structure::NativeRate
         | Structure::Folding
+        | Structure::MappingUnit
+        | Structure::MapReach
         | Structure::Spare
         | Structure::EffectiveSpare
         | Structure::Separation => return None,

@@ -2,6 +2,8 @@
 //! budget.
 
 use super::error::XrayError;
+use super::fill::OVERWRITE_BLOCK;
+use super::mapping::{BEFORE, ROUNDS, SHIFTS};
 use super::options::{XrayOptions, excluded};
 use super::sizes::{FILL_BLOCK, Sizes};
 use ssdgauge_core::{
@@ -90,6 +92,11 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         steps.push(step("folding: rests", Action::Rest(Nanos::from_secs(rests))));
         steps.push(writes("folding: bursts", sizes.bursts));
     }
+    if open(Structure::MappingUnit) {
+        let rounds = SHIFTS.len() as u64 * ROUNDS * 2;
+        let most = (BEFORE + rounds) * sizes.shifted;
+        steps.push(random_writes("mapping unit: aligned and shifted writes", most, capacity));
+    }
     if any(&of_units) {
         if open(Structure::Cache) {
             let rest = Nanos::from_secs(Sizes::FOLDING_S);
@@ -110,6 +117,13 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         if open(Structure::Separation) {
             steps.push(random_writes("steady state: random writes to zones", most, capacity));
         }
+    }
+    if open(Structure::MapReach) {
+        // That of the units will do where nothing is written behind it.
+        if !any(&of_units) || open(Structure::Spare) || open(Structure::EffectiveSpare) {
+            steps.push(step("map reach: rest", Action::Rest(Nanos::from_secs(Sizes::FOLDING_S))));
+        }
+        steps.push(reads("map reach: reads in growing ranges", 30));
     }
     if open(Structure::Throttle) {
         steps.push(step("throttle points: rest", Action::Rest(Nanos::from_secs(Sizes::COOLING_S))));
@@ -133,7 +147,7 @@ fn run(label: &str, read_percent: u8, capacity: Bytes, until: Until) -> Step {
 fn random_writes(label: &str, bytes: u64, capacity: Bytes) -> Step {
     let stream = Stream {
         access: Access::Random,
-        block_size: Bytes(4_096),
+        block_size: Bytes(OVERWRITE_BLOCK),
         read_percent: 0,
         span: capacity,
         ..Stream::default()

@@ -106,9 +106,23 @@ impl Examination<'_> {
     }
 
     /// Returns the latencies of `requests` with one in flight, in microseconds.
-    fn latencies(&mut self, requests: &[TimedRequest]) -> Result<Vec<f64>, Ended> {
+    pub(super) fn latencies(&mut self, requests: &[TimedRequest]) -> Result<Vec<f64>, Ended> {
         let timings = self.access.send(requests, 1)?;
         Ok(timings.requests.iter().map(|one| one.latency().as_micros_f64()).collect())
+    }
+
+    /// Waits until what was written is on the media, and a while for the drive's own work on it. Does nothing where
+    /// nothing was written since the last call.
+    pub(super) fn settle(&mut self, what: &str) -> Result<(), Ended> {
+        let written = self.access.written();
+        if self.settled_at == Some(written) {
+            return Ok(());
+        }
+        self.access.flush()?;
+        self.access.doing(what);
+        self.access.rest(Nanos::from_secs(Sizes::FOLDING_S))?;
+        self.settled_at = Some(written);
+        Ok(())
     }
 
     /// Parallel units, chunk and page read time: pairs of reads in a range that was written in ascending
@@ -121,9 +135,7 @@ impl Examination<'_> {
         self.write_region()?;
         // What earlier experiments wrote is folded meanwhile, as far as the drive folds.
         if self.filled > 0 {
-            self.access.flush()?;
-            self.access.doing("parallel units: rest");
-            self.access.rest(Nanos::from_secs(Sizes::FOLDING_S))?;
+            self.settle("parallel units: rest")?;
         }
         self.access.doing("parallel units: pairs of reads by distance");
         let mut random = Random::new(self.access.seed(), PAIR_STREAM);

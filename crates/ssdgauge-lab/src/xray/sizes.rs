@@ -24,6 +24,10 @@ pub(super) struct Sizes {
     pub(super) beside: u64,
     /// The most that all bursts behind rests write.
     pub(super) bursts: u64,
+    /// The bytes of one measurement of random writes, aligned or shifted.
+    pub(super) shifted: u64,
+    /// The range of these writes, behind that of the reads.
+    pub(super) shifted_span: u64,
     /// The most that random overwrites write.
     pub(super) overwrites: u64,
     /// A round of random writes on the way to the steady state.
@@ -67,6 +71,8 @@ impl Sizes {
             trimmed: whole(capacity / 64).max(4 * MIB),
             beside: whole((capacity / 50).min(256 * MIB)).max(4 * MIB),
             bursts: whole(capacity / 4),
+            shifted: whole((capacity / 256).min(256 * MIB)).max(MIB),
+            shifted_span: whole((capacity / 16).min(4_096 * MIB)),
             overwrites: whole(capacity / 5 * 2),
             round: whole(capacity / 4),
             // About two thousand bins at 3 GB/s over the whole drive.

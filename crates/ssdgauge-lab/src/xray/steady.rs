@@ -3,6 +3,7 @@
 
 use super::Examination;
 use super::error::Ended;
+use super::fill::OVERWRITE_BLOCK;
 use super::sizes::{MIB, Sizes};
 use ssdgauge_core::{Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos, Zone};
 use ssdgauge_xray::{
@@ -99,7 +100,7 @@ impl Examination<'_> {
         let lane = |&(offset, span, queue_depth): &(u64, u64, u32)| Lane {
             direction: Direction::Write,
             access: Order::Random,
-            block_size: Bytes(4_096),
+            block_size: Bytes(OVERWRITE_BLOCK),
             offset: Bytes(offset),
             span: Bytes(span),
             queue_depth,

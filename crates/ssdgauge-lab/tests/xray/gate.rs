@@ -50,7 +50,20 @@ impl XrayWatcher for Silent {
 
 /// Looks into the drive of `seed` and judges each answer. Returns the text of its target as well.
 pub(crate) fn judge(seed: u64, only: &[Structure], noise: bool) -> (String, Vec<Judged>) {
-    let (rig, target) = prior::drive(seed);
+    judge_drive(prior::drive(seed), seed, only, noise)
+}
+
+/// The same for a drive whose map is at hand in part.
+pub(crate) fn judge_with_map(seed: u64, only: &[Structure], noise: bool) -> (String, Vec<Judged>) {
+    judge_drive(prior::drive_with_map(seed), seed, only, noise)
+}
+
+fn judge_drive(
+    (rig, target): (VirtualRig, String),
+    seed: u64,
+    only: &[Structure],
+    noise: bool,
+) -> (String, Vec<Judged>) {
     let answers = look(rig.clone(), seed, only, noise);
     let truths = truths(rig, &target, seed);
     (target, compare(answers, truths))
@@ -110,7 +123,21 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     // Where the link is the limit, no cache would show.
     let plain = without(target, &["slc."]);
     let mut plain = cool(&format!("{plain}&slc.fixed_gb=0&slc.dynamic_gb=0"), seed);
-    let hides = rate(&mut plain, NATIVE.map(|bytes| bytes as f64)) > 0.85 * front.link_mb_s;
+    let native = rate(&mut plain, NATIVE.map(|bytes| bytes as f64));
+    let hides = native > 0.85 * front.link_mb_s;
+    // Writes of one mapping unit show it where the flash limits them: the controller and the link do not.
+    let unit = f64::from(profile.effects.map_unit_kib.max(4)) * 1_024.0;
+    let write_us = front.write_command_us + (unit / 4_096.0 - 1.0) * front.page_us;
+    let slower = if has_cache && cache.is_some() { behind.max(native) } else { native };
+    let unit_shows = slower < front.link_mb_s.min(unit / write_us);
+    // Parts of the map are whole, and cover 1,024 mapping units. What is read is 60 % of the drive, or 1.3 times the
+    // cache where its end shows; the smallest range is 16 MiB.
+    let part = 1_024.0 * unit;
+    let parts = (profile.effects.map_reach_mib * 1_048_576.0 / part).round().max(1.0);
+    let is_partial = profile.effects.map_reach_mib > 0.0 && parts * part < capacity.0 as f64;
+    let reach = is_partial.then_some(parts * part);
+    let range = if shows { 1.3 * cache.unwrap_or(0.0) } else { 0.6 * capacity.0 as f64 };
+    let reach_shows = reach.is_some_and(|bytes| bytes > 20e6 && bytes < 0.8 * range);
     let is_seen = |found: bool| Some(found);
     vec![
         truth(Structure::Link, Some(front.link_mb_s), is_seen(command_block_us < link_block_us)),
@@ -132,6 +159,8 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
             folding(target, seed, cache),
             is_seen(shows && slc.fold_mb_s * 1e6 * 128.0 > 0.1 * cache.unwrap_or(0.0)),
         ),
+        truth(Structure::MappingUnit, Some(unit), is_seen(unit_shows)),
+        truth(Structure::MapReach, reach, is_seen(reach_shows)),
         truth(Structure::Throttle, Some(profile.thermal.throttle_c), None),
         truth(Structure::Resume, Some(profile.thermal.resume_c), None),
         truth(Structure::NativeRate, cache.map(|_| behind), is_seen(shows)),

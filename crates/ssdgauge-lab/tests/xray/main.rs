@@ -99,6 +99,43 @@ fn outcome(seed: u64, structure: Structure) -> Result<f64, String> {
 }
 
 #[test]
+fn mapping_units_of_all_sizes_are_found_under_noise_and_a_drive_that_its_link_limits_is_refused() {
+    let of_seeds = [(100_034, 4), (100_008, 8), (100_011, 16), (100_013, 32), (100_007, 64)];
+    for (seed, kib) in of_seeds {
+        let found = outcome(seed, Structure::MappingUnit);
+        assert_eq!(found, Ok(f64::from(kib << 10)), "{seed}");
+    }
+    // The link hides the limit of the flash for writes of the unit, but not for half of it.
+    let reason = outcome(200_057, Structure::MappingUnit).unwrap_err();
+    assert!(reason.contains("neither as long nor twice"), "{reason}");
+}
+
+#[test]
+fn the_reach_of_a_map_is_found_under_noise_in_both_models() {
+    // Parts of 4 and of 64 MiB, and of 1 or 2 MiB in the second model.
+    let first = [400_000, 400_003, 400_022]
+        .map(|seed| gate::judge_with_map(seed, &[Structure::MapReach], true));
+    let second =
+        [320_020, 320_025].map(|seed| second_gate::judge(seed, &[Structure::MapReach], true));
+    for (target, judged) in first.into_iter().chain(second) {
+        let one =
+            judged.into_iter().find(|one| one.truth.structure == Structure::MapReach).unwrap();
+        assert!(one.truth.value.is_some(), "{target}");
+        assert!(
+            one.outcome.is_ok() && one.is_right(),
+            "{:?} {:?} {target}",
+            one.outcome,
+            one.truth.value
+        );
+    }
+    // A map that is at hand as a whole.
+    let (target, judged) = gate::judge_with_map(400_001, &[Structure::MapReach], true);
+    let one = judged.iter().find(|one| one.truth.structure == Structure::MapReach).unwrap();
+    let reason = one.outcome.as_ref().unwrap_err();
+    assert!(reason.0.contains("is at hand"), "{reason:?} {target}");
+}
+
+#[test]
 fn a_drive_that_throttles_and_recovers_within_the_fill_shows_no_cache() {
     // It has none; the checks behind the fill alone found it at full speed again.
     let reason = outcome(500_134, Structure::Cache).unwrap_err();

@@ -1,6 +1,6 @@
 //! Random virtual drives: every figure is drawn from a stated prior.
 
-use ssdgauge_core::Random;
+use ssdgauge_core::{Random, Rig};
 use ssdgauge_sim::VirtualRig;
 
 /// The random stream of the figures.
@@ -9,18 +9,43 @@ const FIGURES: u64 = 0x9710;
 /// That of the figures of drives for the steady state.
 const STEADY_FIGURES: u64 = 0x9711;
 
+/// That of the mapping unit, apart from the others so that it changes no other figure of a seed.
+const UNITS: u64 = 0x9712;
+
+/// That of the reach of the map, likewise.
+const REACHES: u64 = 0x9713;
+
+/// The mapping units in KiB; half of the drives have one of 4 KiB.
+const MAPPING_UNITS: [u32; 8] = [4, 4, 4, 4, 8, 16, 32, 64];
+
 /// The capacity of the profile that the figures change.
 const NOMINAL_GB: f64 = 500.0;
 
 /// Returns the drive of `seed` with the text of its target. Figures that no drive can have are drawn again.
 pub(crate) fn drive(seed: u64) -> (VirtualRig, String) {
     let mut random = Random::new(seed, FIGURES);
+    let unit = mapping_unit(seed);
     loop {
-        let target = target(&mut random);
+        let target = format!("{}{unit}", target(&mut random));
         if let Ok(rig) = VirtualRig::open(&target, seed) {
             return (rig, target);
         }
     }
+}
+
+/// Returns the drive of `seed` with a map that is at hand for 0.2 to 100 % of the data, in three of four drives.
+pub(crate) fn drive_with_map(seed: u64) -> (VirtualRig, String) {
+    let (rig, target) = drive(seed);
+    let mut random = Random::new(seed, REACHES);
+    if random.below(4) == 0 {
+        return (rig, target);
+    }
+    let share = 0.002 * 500f64.powf(random.unit());
+    let reach = share * rig.drive().capacity.0 as f64 / 1_048_576.0;
+    let target = format!("{target}&effects.map_reach_mib={reach:.0}");
+    let rig =
+        VirtualRig::open(&target, seed).expect("any drive may have a map that is not at hand");
+    (rig, target)
 }
 
 /// Returns the drive of `seed` for structures of the steady state: small, because that costs several drive writes;
@@ -40,12 +65,20 @@ pub(crate) fn steady_drive(seed: u64) -> (VirtualRig, String) {
         let capacity = [8, 16][below(&mut random, 2) as usize];
         let target = format!(
             "{keys}&capacity={capacity}GB&over_provisioning={spare:.2}%&gc.policy={policy}\
-             &gc.pacing={pacing}&effects.media_counter_kib={granule}"
+             &gc.pacing={pacing}&effects.media_counter_kib={granule}{}",
+            mapping_unit(seed)
         );
         if let Ok(rig) = VirtualRig::open(&target, seed) {
             return (rig, target);
         }
     }
+}
+
+/// Draws the figure of the mapping unit.
+fn mapping_unit(seed: u64) -> String {
+    let mut random = Random::new(seed, UNITS);
+    let unit = MAPPING_UNITS[random.below(MAPPING_UNITS.len() as u64) as usize];
+    format!("&effects.map_unit_kib={unit}")
 }
 
 /// Draws the figures of a drive.

@@ -48,6 +48,11 @@ fn truths(figures: &Figures, seed: u64) -> Vec<Truth> {
     let sees_units = Some(figures.units() > 1);
     let suspends = f64::from(u8::from(figures.suspension.is_some()));
     let throttling = figures.throttling;
+    // Parts of the map are whole.
+    let parts = |bytes: u64| (bytes / figures.map_segment).max(1) * figures.map_segment;
+    let reach = figures.map_reach.map(|bytes| parts(bytes) as f64);
+    let range = if shows { 1.3 * cache.unwrap_or(0.0) } else { 0.6 * figures.capacity as f64 };
+    let reach_shows = reach.is_some_and(|bytes| bytes > 20e6 && bytes < 0.8 * range);
     vec![
         truth(Structure::Link, Some(link), Some(command < link_block_us)),
         truth(Structure::Command, Some(command), Some(sees_command)),
@@ -62,6 +67,7 @@ fn truths(figures: &Figures, seed: u64) -> Vec<Truth> {
             folds.map(|_| figures.folding() * 1e3),
             Some(shows && folded_soon),
         ),
+        truth(Structure::MapReach, reach, Some(reach_shows)),
         truth(Structure::Throttle, Some(throttling.upper_c), None),
         truth(Structure::Resume, Some(throttling.lower_c), None),
         truth(Structure::Spare, Some(figures.spare() as f64), Some(sees_spare)),

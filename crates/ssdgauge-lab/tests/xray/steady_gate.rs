@@ -7,7 +7,7 @@
 //! drive counts media writes, has no fast cache, and no link hides one; the separation only where the closed forms give
 //! it a gain of 15 %.
 
-use crate::gate::{Judged, NATIVE, Truth, compare, cool, look, rate, spare, truth};
+use crate::gate::{Judged, NATIVE, Truth, compare, cool, look, rate, spare, truth, without};
 use crate::prior;
 use ssdgauge_core::statistics::separation::Separation;
 use ssdgauge_core::{
@@ -38,6 +38,8 @@ fn truths(rig: &VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let counts = profile.effects.media_counter_kib > 0.0;
     let has_cache = profile.slc.fixed_gb + profile.slc.dynamic_gb > 0.0;
     let link = profile.host_interface.link_mb_s;
+    // What a mapping unit programs more than the host wrote is no part of either.
+    let target = &without(target, &["effects.map_unit_kib"]);
     let native = rate(&mut cool(target, seed), NATIVE.map(|bytes| bytes as f64));
     let is_open = counts && !has_cache && native <= 0.85 * link;
     let share = match has_cache {

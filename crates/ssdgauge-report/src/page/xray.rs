@@ -26,7 +26,14 @@ const PARTS: [(&str, &str, &[Structure]); 5] = [
     (
         "flash",
         "Flash",
-        &[Structure::Units, Structure::Chunk, Structure::PageRead, Structure::Suspend],
+        &[
+            Structure::Units,
+            Structure::Chunk,
+            Structure::PageRead,
+            Structure::Suspend,
+            Structure::MappingUnit,
+            Structure::MapReach,
+        ],
     ),
     (
         "cache",

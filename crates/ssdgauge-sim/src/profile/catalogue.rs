@@ -261,8 +261,9 @@ fn add_unset_keys(table: &mut Table) {
         ("effects", "light_throttle_factor", off.clone()),
         ("effects", "recalibrate_k", off.clone()),
         ("effects", "recalibrate_ms", off.clone()),
-        ("effects", "media_counter_kib", off),
+        ("effects", "media_counter_kib", off.clone()),
         ("effects", "map_unit_kib", Value::Integer(0)),
+        ("effects", "map_reach_mib", off),
     ];
     for (section, key, value) in unset {
         if let Some(Value::Table(figures)) = table.get_mut(section) {

@@ -82,6 +82,10 @@ pub struct EffectFigures {
     /// write does not bring is read from flash before. 0 for 4 KiB.
     #[serde(skip_serializing_if = "is_none")]
     pub map_unit_kib: u32,
+    /// Data whose map is at hand, in MiB: other reads read their part of the map from flash before, which covers 4 MiB
+    /// of data where the mapping unit is 4 KiB. 0 for the whole map.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub map_reach_mib: f64,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -103,7 +107,7 @@ impl EffectFigures {
     }
 
     /// Returns each figure with its name, its minimum and its maximum.
-    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 22] {
+    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 23] {
         let watermark = f64::from(self.watermark_superblocks);
         [
             ("effects.direction_change_us", self.direction_change_us, 0.0, 100_000.0),
@@ -128,6 +132,7 @@ impl EffectFigures {
             ("effects.recalibrate_ms", self.recalibrate_ms, 0.0, 60_000.0),
             ("effects.media_counter_kib", self.media_counter_kib, 0.0, 1e6),
             ("effects.map_unit_kib", f64::from(self.map_unit_kib), 0.0, 64.0),
+            ("effects.map_reach_mib", self.map_reach_mib, 0.0, 1e9),
         ]
     }
 }

@@ -204,6 +204,12 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
             "effects.map_unit_kib is {map_unit}, not 4, 8, 16, 32 or 64 on a drive with a map"
         ));
     }
+    if effects.map_reach_mib > 0.0 && nand.in_place {
+        return impossible(
+            "effects.map_reach_mib needs a drive with a map: this one overwrites data in place"
+                .into(),
+        );
+    }
     if effects.light_throttle_c > 0.0 && effects.light_throttle_factor < 0.1 {
         return impossible(format!(
             "effects.light_throttle_c needs an effects.light_throttle_factor from 0.1 to 1, not {}",

@@ -7,6 +7,7 @@ mod commands;
 mod data;
 mod effects;
 mod idle;
+mod map_cache;
 mod mapping_unit;
 mod open_loop;
 mod power_thermal;

@@ -122,6 +122,8 @@ fn stands_out(structure: Structure, value: f64, x: f64) -> bool {
         | Structure::NativeRate
         | Structure::Overflow
         | Structure::Folding
+        | Structure::MappingUnit
+        | Structure::MapReach
         | Structure::Throttle
         | Structure::Resume
         | Structure::Spare
@@ -148,10 +150,11 @@ fn side(structure: Structure, value: f64) -> Side {
             Side::Across(value)
         }
         Structure::Chunk => Side::Across(value / 1_024.0),
-        Structure::Cache | Structure::Spare => Side::Across(value / 1e9),
+        Structure::Cache | Structure::MapReach | Structure::Spare => Side::Across(value / 1e9),
         Structure::Suspend
         | Structure::Overflow
         | Structure::Folding
+        | Structure::MappingUnit
         | Structure::EffectiveSpare
         | Structure::Separation => Side::None,
     }

@@ -43,11 +43,13 @@ const BLOCKS: [(Structure, Option<usize>); 7] = [
     (Structure::Separation, None),
 ];
 /// What stands beside the units.
-const UNITS: [Fact; 5] = [
+const UNITS: [Fact; 7] = [
     Fact::Of(Structure::Units),
     Fact::Of(Structure::Chunk),
     Fact::Of(Structure::PageRead),
     Fact::Of(Structure::Suspend),
+    Fact::Of(Structure::MappingUnit),
+    Fact::Of(Structure::MapReach),
     Fact::Channels,
 ];
 
@@ -267,7 +269,7 @@ pub(crate) fn narrow(view: View<'_>) -> Drawing {
     drawing.put(units(view, NARROW, 170.0), (0.0, y));
     y += 184.0;
     let facts: Vec<Fact> =
-        blocks(view).map(|block| Fact::Of(block.0)).chain(UNITS.into_iter().take(4)).collect();
+        blocks(view).map(|block| Fact::Of(block.0)).chain(UNITS.into_iter().take(6)).collect();
     let all = [facts, vec![Fact::Channels]].concat();
     let facts = grid(view, &all, NARROW, 2);
     drawing.height = y + facts.height + 8.0;

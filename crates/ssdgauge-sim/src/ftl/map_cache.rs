@@ -1,0 +1,85 @@
+//! The part of the map that is at hand. Other parts are read from flash before the data, as on a drive without
+//! memory for the whole map.
+//!
+//! Only reads look it up: writes find their part of the map at hand. A drive whose whole map is at hand must never
+//! book a read for it.
+
+use crate::flash::Flash;
+use crate::profile::{EffectFigures, Geometry};
+use crate::time::SimTime;
+
+/// Map entries in a part: a page of 4 KiB with four bytes for each entry.
+const ENTRIES: u32 = 1_024;
+/// Spreads the parts over the dies. Chosen: odd, and far from a multiple of any number of dies.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The parts of the map that are at hand, replaced in the order in which they were read.
+#[derive(Clone, Debug)]
+pub(super) struct MapCache {
+    /// Host pages of a part.
+    part_pages: u32,
+    /// Parts that are at hand at most; 0 where the whole map is.
+    most: usize,
+    /// Whether each part is at hand.
+    is_at_hand: Vec<bool>,
+    /// Those parts, in a ring.
+    held: Vec<u32>,
+    /// The oldest one of a full ring.
+    oldest: usize,
+}
+
+impl MapCache {
+    pub(super) fn new(effects: &EffectFigures, geometry: &Geometry) -> MapCache {
+        let part_pages = ENTRIES * geometry.map_unit_pages;
+        let pages = effects.map_reach_mib * 256.0;
+        let parts = geometry.user_pages.div_ceil(part_pages) as usize;
+        let most = match effects.map_reach_mib > 0.0 {
+            true => ((pages / f64::from(part_pages)).round() as usize).max(1),
+            false => 0,
+        };
+        // A reach beyond the drive is the whole map.
+        let most = if most < parts { most } else { 0 };
+        let is_at_hand = if most > 0 { vec![false; parts] } else { Vec::new() };
+        MapCache { part_pages, most, is_at_hand, held: Vec::with_capacity(most), oldest: 0 }
+    }
+
+    /// Returns whether parts of the map have to be read.
+    #[inline]
+    pub(super) fn is_partial(&self) -> bool {
+        self.most > 0
+    }
+
+    /// Books the reads of the parts for `pages` pages from `first` on; returns when they are at hand.
+    // Not inlined: few drives have a map that is not at hand.
+    #[inline(never)]
+    pub(super) fn look_up(
+        &mut self,
+        flash: &mut Flash,
+        dies: u32,
+        at: SimTime,
+        first: u32,
+        pages: u32,
+    ) -> SimTime {
+        let mut done = at;
+        for part in first / self.part_pages..=(first + pages - 1) / self.part_pages {
+            if self.is_at_hand[part as usize] {
+                continue;
+            }
+            self.take(part);
+            let die = (u64::from(part).wrapping_mul(SPREAD) >> 40) as u32 % dies;
+            done = done.max(flash.read(die, at, 1));
+        }
+        done
+    }
+
+    fn take(&mut self, part: u32) {
+        self.is_at_hand[part as usize] = true;
+        if self.held.len() < self.most {
+            self.held.push(part);
+            return;
+        }
+        let gone = std::mem::replace(&mut self.held[self.oldest], part);
+        self.is_at_hand[gone as usize] = false;
+        self.oldest = (self.oldest + 1) % self.most;
+    }
+}
