@@ -2,7 +2,7 @@
 
 use super::Examination;
 use super::error::Ended;
-use super::sizes::{MIB, Sizes};
+use super::sizes::MIB;
 use ssdgauge_core::{Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos};
 use ssdgauge_xray::{self as inference, Course, Series, Shift, Structure};
 
@@ -14,6 +14,8 @@ pub(super) const ROUNDS: u64 = 4;
 pub(super) const BEFORE: u64 = 4;
 /// Requests in flight.
 const DEPTH: u32 = 32;
+/// The time of a measurement at most. Chosen: 256 MiB take it at 4.5 MB/s; a slower drive writes less of them.
+const LONGEST: Nanos = Nanos::from_secs(60);
 /// The length of a bin; only whole rounds are judged.
 const BIN: Nanos = Nanos(5_000_000);
 
@@ -69,7 +71,7 @@ impl Examination<'_> {
             think: Nanos::ZERO,
             latencies: 0,
         };
-        let limits = LaneLimits { time: Sizes::LONGEST, written: Bytes(bytes), bin: BIN };
+        let limits = LaneLimits { time: LONGEST, written: Bytes(bytes), bin: BIN };
         let ended = self.access.run(&[lane], limits)?;
         let written: u64 = ended.lanes[0].bytes.iter().sum();
         Ok(written as f64 / ended.elapsed.as_secs_f64().max(1e-9))
