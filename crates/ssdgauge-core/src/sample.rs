@@ -301,6 +301,8 @@ pub enum FindingKind {
     NotVerified,
     /// The drive failed a flush: what was written may not be on its media.
     FlushFailed,
+    /// The drive states a volatile write cache, but a flush has nothing to do.
+    FlushWithoutWork,
     /// A meter disappeared, repeats one value, or reports impossible values.
     Meter,
     /// The requested power state was not reached.
@@ -412,6 +414,7 @@ impl FindingKind {
             FindingKind::VerifyFailed => "verify-failed",
             FindingKind::NotVerified => "not-verified",
             FindingKind::FlushFailed => "flush-failed",
+            FindingKind::FlushWithoutWork => "flush-without-work",
             FindingKind::Meter => "meter",
             FindingKind::PowerState => "power-state",
             FindingKind::WriteCache => "write-cache",

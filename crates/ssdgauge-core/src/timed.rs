@@ -12,12 +12,18 @@ use serde::{Deserialize, Serialize};
 pub struct TimedRequest {
     /// When it is sent, from the start of the load; later where the queue is full.
     pub due: Nanos,
-    /// Read or write.
+    /// Read, write or flush.
     pub direction: Direction,
-    /// Its first byte.
+    /// Its first byte; 0 for a flush.
     pub offset: u64,
-    /// Its length in bytes.
+    /// Its length in bytes; 0 for a flush.
     pub length: u32,
+}
+
+impl TimedRequest {
+    /// A flush that is due at once.
+    pub const FLUSH: TimedRequest =
+        TimedRequest { due: Nanos::ZERO, direction: Direction::Flush, offset: 0, length: 0 };
 }
 
 /// The times of a request, from the start of the load.

@@ -85,7 +85,7 @@ impl TimedCounts {
     }
 }
 
-/// Checks that `requests` are reads and writes within `size`, in the order of their times.
+/// Checks that `requests` are flushes, or reads and writes within `size`, in the order of their times.
 pub(crate) fn check_requests(
     requests: &[TimedRequest],
     depth: u32,
@@ -95,7 +95,7 @@ pub(crate) fn check_requests(
     if !(1..=MOST_THREADS).contains(&depth) {
         return refused(format!("{depth} timed requests in flight; at most {MOST_THREADS}"));
     }
-    for request in requests {
+    for request in requests.iter().filter(|one| one.direction != Direction::Flush) {
         let end = request.offset.checked_add(u64::from(request.length));
         if request.length == 0 || end.is_none_or(|end| end > size.0) {
             return refused(format!(
@@ -105,7 +105,7 @@ pub(crate) fn check_requests(
             ));
         }
         if !request.direction.is_transfer() {
-            return refused("a timed request is no read or write".into());
+            return refused("a timed request is no read, write or flush".into());
         }
     }
     match requests.is_sorted_by_key(|request| request.due) {
@@ -154,7 +154,12 @@ pub(crate) fn send(
             let length = request.length as usize;
             buffer.prepare(request.direction, length, index as u64);
             let submitted = elapsed(begin);
-            transfer(file, &buffer.region, request.direction, request.offset, length)?;
+            match request.direction {
+                Direction::Flush => flush(file)?,
+                Direction::Read | Direction::Write | Direction::Trim => {
+                    transfer(file, &buffer.region, request.direction, request.offset, length)?;
+                }
+            }
             timings.push((index, Timing { submitted, completed: elapsed(begin) }));
             shared.done.fetch_add(1, Ordering::Relaxed);
         }
@@ -338,6 +343,16 @@ fn wait_until(at: Instant, shared: &Shared) {
         match left.checked_sub(SPIN) {
             Some(rest) => std::thread::sleep(rest.min(Duration::from_millis(50))),
             None => std::hint::spin_loop(),
+        }
+    }
+}
+
+/// Waits until everything that was written is durable.
+fn flush(file: &File) -> Result<(), TimedError> {
+    loop {
+        match file_io::flush(file) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result.map_err(|cause| TimedError::new("flush", 0, cause)),
         }
     }
 }

@@ -8,6 +8,7 @@ mod access;
 mod error;
 mod examined;
 mod fill;
+mod flushes;
 mod heat;
 mod map;
 mod mapping;
@@ -114,6 +115,7 @@ impl Examination<'_> {
         self.staged_fill()?;
         self.suspension()?;
         self.folding()?;
+        self.flushes()?;
         // Writes at random use up spare area, and rests empty the cache. Behind overwrites of the whole drive,
         // neither matters.
         let is_overwritten = self.wants(Structure::Spare) && self.level.is_ok()

@@ -7,6 +7,7 @@
 use crate::effects::Effects;
 use crate::ftl::Ftl;
 use crate::host_interface::HostInterface;
+use crate::losable::Losable;
 use crate::media_counter::MediaCounter;
 use crate::operations::Work;
 use crate::power_thermal::{PowerThermal, PowerThermalSample};
@@ -14,6 +15,7 @@ use crate::profile::{Geometry, PAGE, Profile};
 use crate::time::SimTime;
 use ssdgauge_core::{Direction, MediaWrites, Nanos, PowerSaving, Request};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// The time without a command after which background work begins, in nanoseconds. Chosen: longer
 /// than the gaps of a load, short against the rests between steps.
@@ -35,12 +37,16 @@ pub(crate) struct Drive {
     media_counter: MediaCounter,
     commands: u64,
     link_bytes: u64,
+    /// The pages that hosts had written at the last flush, and when it was done.
+    flushed: (u64, SimTime),
     /// When the last command was completed.
     busy_until: SimTime,
     /// The time without a command after which the drive may work in the background, or sleep.
     idle_after: SimTime,
     /// Pages whose last write was damaged, where that fault is injected.
     damaged: BTreeMap<u32, Damage>,
+    /// Pages that a loss of power takes, where that fault is injected.
+    losable: Option<Losable>,
 }
 
 /// What happens to the data of a write: an injected fault.
@@ -50,11 +56,14 @@ pub(crate) enum Damage {
     Dropped,
     /// One bit of its first page is stored changed, beside the header of that page.
     Flipped,
+    /// None yet: the power is cut on the drive, and takes what is not programmed then.
+    Losable,
 }
 
 impl Drive {
     /// Returns a drive that was never written; `seed` is that of its read retries.
     pub(crate) fn new(profile: Profile, geometry: Geometry, seed: u64) -> Drive {
+        let cut = profile.fault.power_cut();
         Drive {
             host_interface: HostInterface::new(&profile),
             ftl: Ftl::new(&profile, geometry, seed),
@@ -63,9 +72,11 @@ impl Drive {
             media_counter: MediaCounter::new(&profile),
             commands: 0,
             link_bytes: 0,
+            flushed: (0, 0),
             busy_until: 0,
             idle_after: 0,
             damaged: BTreeMap::new(),
+            losable: cut.map(Losable::new),
             profile,
         }
     }
@@ -138,13 +149,33 @@ impl Drive {
     /// controller processes it as it does a write without data.
     pub(crate) fn flush(&mut self, now: SimTime) -> SimTime {
         let processed = self.process_command(now);
-        self.end_command(self.ftl.durable_at(processed).max(processed))
+        let durable = self.durable_at(processed);
+        self.flushed = (self.ftl.media.truth.host_pages, durable);
+        self.record_flush(durable);
+        self.end_command(durable)
+    }
+
+    /// Records that everything that was written is durable at `end`.
+    pub(crate) fn record_flush(&mut self, end: SimTime) {
+        if let Some(losable) = &mut self.losable {
+            losable.flush(end);
+        }
     }
 
     /// Returns how long a flush takes that is submitted at `now` to the idle drive, without submitting it.
     pub(crate) fn flush_time(&self, now: SimTime) -> SimTime {
         let processed = now + self.host_interface.time_of_command();
-        self.ftl.durable_at(processed).max(processed) - now
+        self.durable_at(processed) - now
+    }
+
+    /// Returns when everything that was written before `now` outlives a loss of power. A flush behind another one has
+    /// nothing left to write.
+    fn durable_at(&self, now: SimTime) -> SimTime {
+        let (pages, durable) = self.flushed;
+        match pages == self.ftl.media.truth.host_pages {
+            true => durable.max(now),
+            false => self.ftl.durable_at(now).max(now),
+        }
     }
 
     /// Submits a trim of `bytes` from `offset` on at `now`, which deallocates the whole pages in it and
@@ -196,7 +227,29 @@ impl Drive {
                 self.damaged.insert(first, damage);
                 self.submit(now, request, bytes)
             }
+            Damage::Losable => self.submit_losable(now, request, bytes, first..=last),
         }
+    }
+
+    /// Submits a write of `bytes` in `pages`, and records what of it a loss of power takes.
+    fn submit_losable(
+        &mut self,
+        now: SimTime,
+        request: Request,
+        bytes: u64,
+        pages: RangeInclusive<u32>,
+    ) -> SimTime {
+        let losable = self.losable.as_ref();
+        let written = losable.map(|losable| losable.before_write(pages, |one| self.ftl.holds(one)));
+        let end = self.submit(now, request, bytes);
+        if let (Some(losable), Some(written)) = (&mut self.losable, written) {
+            match self.ftl.acknowledges_early() {
+                true => losable.record(written, end, &self.ftl.open_pages(), self.ftl.programs()),
+                // It outlives a loss of power once it is acknowledged.
+                false => losable.record(written, SimTime::MAX, &[], std::iter::empty()),
+            }
+        }
+        end
     }
 
     /// Acknowledges a write of `bytes` at `now` whose data is dropped. Returns when it is completed.
@@ -214,19 +267,23 @@ impl Drive {
         end
     }
 
-    /// Returns what a read of the header of `page` finds where that is not the one that was written last.
-    pub(crate) fn lost_write(&self, page: u32) -> Option<&'static str> {
+    /// Returns what a read of the header of `page` at `now` finds where that is not the one that was written last.
+    pub(crate) fn lost_write(&self, page: u32, now: SimTime) -> Option<&'static str> {
+        if let Some(found) = self.losable.as_ref().and_then(|losable| losable.lost_at(page, now)) {
+            return Some(found);
+        }
         match (self.ftl.holds(page), self.damaged.get(&page)) {
             (false, _) => Some("zeros"),
             (true, Some(Damage::Dropped)) => Some("older data"),
-            (true, Some(Damage::Flipped) | None) => None,
+            (true, Some(Damage::Flipped | Damage::Losable) | None) => None,
         }
     }
 
-    /// Returns what a read of the whole `page` finds where that is not what was written last.
-    pub(crate) fn wrong_contents(&self, page: u32) -> Option<&'static str> {
+    /// Returns what a read of the whole `page` at `now` finds where that is not what was written last.
+    pub(crate) fn wrong_contents(&self, page: u32, now: SimTime) -> Option<&'static str> {
         let is_flipped = || self.damaged.get(&page) == Some(&Damage::Flipped);
-        self.lost_write(page).or_else(|| is_flipped().then_some("other data (one bit differs)"))
+        self.lost_write(page, now)
+            .or_else(|| is_flipped().then_some("other data (one bit differs)"))
     }
 
     /// Reads the pages that a write covers in part (read-modify-write); the dies are busy, but the

@@ -98,6 +98,27 @@ impl Ftl {
         self.acknowledges_early = if sync { self.buffer_is_safe } else { self.cache_is_on };
     }
 
+    /// Returns whether the next write is acknowledged as soon as it is in a buffer that a loss of power empties.
+    pub(crate) fn acknowledges_early(&self) -> bool {
+        self.acknowledges_early && !self.buffer_is_safe
+    }
+
+    /// Returns the program operations whose slots of the buffer are not reused yet, each with its end and its pages.
+    pub(crate) fn programs(&self) -> impl DoubleEndedIterator<Item = (SimTime, u32)> {
+        self.buffer.programs()
+    }
+
+    /// Returns the pages in units that are not full, which no operation programs yet.
+    pub(crate) fn open_pages(&self) -> Vec<u32> {
+        let open = self.host.iter().chain(&self.parked);
+        open.flat_map(|open| {
+            let slots = open.filled - open.filled % open.unit_pages..open.filled;
+            self.media.map.pages_in(open.superblock, slots)
+        })
+        .copied()
+        .collect()
+    }
+
     /// Returns whether the write cache is on.
     pub(crate) fn cache_is_on(&self) -> bool {
         self.cache_is_on
@@ -254,15 +275,13 @@ impl Ftl {
     /// The operation itself is booked once, when the unit is full: the additional wear of a drive
     /// without a write cache, which programs units in part, is not modelled.
     fn open_unit_programmed(&self, at: SimTime) -> SimTime {
-        match &self.host {
-            Some(open) if !open.unit_is_full() => {
-                let mut full = *open;
-                full.filled += open.unit_room();
-                let media = &self.media;
-                media.flash.would_program(full.program(media.geometry.dies), at)
-            }
-            Some(_) | None => at,
-        }
+        let open = self.host.iter().chain(&self.parked).filter(|open| !open.unit_is_full());
+        open.fold(at, |last, open| {
+            let mut full = *open;
+            full.filled += open.unit_room();
+            let media = &self.media;
+            last.max(media.flash.would_program(full.program(media.geometry.dies), at))
+        })
     }
 
     /// Programs what the write buffer holds at `at`; returns when it is empty. The slots that are left

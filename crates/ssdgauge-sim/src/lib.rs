@@ -49,6 +49,7 @@ mod fake;
 mod flash;
 mod ftl;
 mod host_interface;
+mod losable;
 pub mod mean_field;
 mod media_counter;
 mod operations;

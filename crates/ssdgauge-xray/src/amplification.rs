@@ -1,6 +1,6 @@
 //! Write amplification from the counters of a drive, over rounds of writes, once it is steady.
 
-use crate::answer::{Identified, Value, refuse};
+use crate::answer::{Identified, Refusal, Value, refuse};
 use ssdgauge_core::{Amplification, Counted, MediaWrites};
 
 /// The rounds that count together.
@@ -53,15 +53,7 @@ pub fn steady(rounds: &[Round]) -> Identified {
             return refuse("the counter of host writes does not move");
         }
     };
-    let sent: f64 = window.iter().map(|round| round.sent).sum();
-    let (counted, granule) = (whole.host.amount, whole.host.granule);
-    if !whole.is_in_pages && (counted - sent).abs() > DRIFT * sent + granule {
-        return refuse(format!(
-            "hosts wrote {:.1} GB by the counter of the drive where {:.1} GB were sent",
-            counted / 1e9,
-            sent / 1e9
-        ));
-    }
+    counts_what_was_sent(window)?;
     let (before, behind) = window.split_at(WINDOW / 2);
     let [before, behind] = [before, behind].map(|half| {
         let MediaWrites { media, host, .. } = sum(half);
@@ -79,8 +71,23 @@ pub fn steady(rounds: &[Round]) -> Identified {
     Ok(Value { value, low: low.min(value - half), high: high.max(value + half) })
 }
 
+/// Checks that the counter of hosts has counted what was sent in `rounds`, and no other writer.
+pub(crate) fn counts_what_was_sent(rounds: &[Round]) -> Result<(), Refusal> {
+    let whole = sum(rounds);
+    let sent: f64 = rounds.iter().map(|round| round.sent).sum();
+    let (counted, granule) = (whole.host.amount, whole.host.granule);
+    match !whole.is_in_pages && (counted - sent).abs() > DRIFT * sent + granule {
+        true => refuse(format!(
+            "hosts wrote {:.1} GB by the counter of the drive where {:.1} GB were sent",
+            counted / 1e9,
+            sent / 1e9
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Returns the counts of `rounds` together: the granules of a counter do not add up.
-fn sum(rounds: &[Round]) -> MediaWrites {
+pub(crate) fn sum(rounds: &[Round]) -> MediaWrites {
     let add = |of: fn(&MediaWrites) -> Counted| {
         let all = rounds.iter().map(|round| of(&round.counted));
         all.fold(Counted { amount: 0.0, granule: 0.0 }, |sum, one| Counted {

@@ -18,6 +18,8 @@ pub enum Structure {
     PageRead,
     /// Whether a read suspends a program operation.
     Suspend,
+    /// Whether a flush has to write data to flash.
+    Flush,
     /// The fast cache of an empty drive.
     Cache,
     /// The write rate behind the fast cache.
@@ -78,13 +80,14 @@ impl Unit {
 
 impl Structure {
     /// Every structure, in the order in which they are looked for.
-    pub const ALL: [Structure; 17] = [
+    pub const ALL: [Structure; 18] = [
         Structure::Link,
         Structure::Command,
         Structure::Units,
         Structure::Chunk,
         Structure::PageRead,
         Structure::Suspend,
+        Structure::Flush,
         Structure::Cache,
         Structure::NativeRate,
         Structure::Overflow,
@@ -107,6 +110,7 @@ impl Structure {
             Structure::Chunk => "chunk",
             Structure::PageRead => "page-read",
             Structure::Suspend => "suspend",
+            Structure::Flush => "flush",
             Structure::Cache => "cache",
             Structure::NativeRate => "native-rate",
             Structure::Overflow => "overflow",
@@ -135,6 +139,7 @@ impl Structure {
             Structure::Chunk => "chunk on a unit",
             Structure::PageRead => "page read",
             Structure::Suspend => "program suspend",
+            Structure::Flush => "flush writes flash",
             Structure::Cache => "fast cache, empty",
             Structure::NativeRate => "rate behind it",
             Structure::Overflow => "overflow kind",
@@ -162,7 +167,9 @@ impl Structure {
             | Structure::MappingUnit
             | Structure::MapReach
             | Structure::Spare => Unit::Bytes,
-            Structure::Suspend | Structure::Overflow | Structure::Separation => Unit::YesNo,
+            Structure::Suspend | Structure::Flush | Structure::Overflow | Structure::Separation => {
+                Unit::YesNo
+            }
             Structure::EffectiveSpare => Unit::Percent,
             Structure::Throttle | Structure::Resume => Unit::Celsius,
         }
@@ -178,6 +185,7 @@ impl Structure {
             | Structure::Chunk
             | Structure::PageRead
             | Structure::Suspend
+            | Structure::Flush
             | Structure::Cache
             | Structure::NativeRate
             | Structure::Overflow
@@ -204,6 +212,7 @@ impl Structure {
             Structure::Chunk => "shortest distance of two reads that do not wait for each other",
             Structure::PageRead => "time between the ends of two reads on one unit",
             Structure::Suspend => "spread of the waits of reads beside writes",
+            Structure::Flush => "time of a flush behind writes and behind another flush",
             Structure::Cache => "first lasting drop of the rate in a sequential fill",
             Structure::NativeRate => "rate of the fill behind the drop",
             Structure::Overflow => "bytes programmed for each byte written behind the drop",
@@ -243,6 +252,7 @@ impl Structure {
             | Structure::MappingUnit
             | Structure::Throttle
             | Structure::Resume => "own",
+            Structure::Flush => "after StorScore (flush_check)",
             Structure::MapReach => "after Kim (2020), with reads beside",
         }
     }

@@ -63,6 +63,10 @@ pub fn meaning(structure: Structure) -> &'static str {
             "Whether a read interrupts a program operation, or waits for its end; this decides \
              how slow reads beside writes are."
         }
+        Structure::Flush => {
+            "Whether a flush has data to write. If not, the buffer outlives a loss of power, or the drive ignores it: \
+             times cannot tell."
+        }
         Structure::Cache => {
             "Data that an empty drive takes at full speed before the rate drops; mostly flash \
              with one bit in each cell (SLC cache)."

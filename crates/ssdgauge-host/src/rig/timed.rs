@@ -87,11 +87,11 @@ impl TimedLoads for LinuxRig {
         timed_io::check_requests(requests, depth, self.info.capacity)?;
         let file = self.timed_file()?;
         let end = |one: &TimedRequest| one.offset + u64::from(one.length);
-        let (reads, writes): (Vec<_>, Vec<_>) =
-            requests.iter().partition(|one| one.direction == Direction::Read);
-        self.check_timed_reads(reads.iter().map(end).max().unwrap_or(0))?;
-        let ranges: Vec<(u64, u64)> = writes.iter().map(|one| (one.offset, end(one))).collect();
-        let written = Bytes(writes.iter().map(|one| u64::from(one.length)).sum());
+        let of = |direction| requests.iter().filter(move |one| one.direction == direction);
+        self.check_timed_reads(of(Direction::Read).map(end).max().unwrap_or(0))?;
+        let writes = || of(Direction::Write);
+        let ranges: Vec<(u64, u64)> = writes().map(|one| (one.offset, end(one))).collect();
+        let written = Bytes(writes().map(|one| u64::from(one.length)).sum());
         self.begin_timed_writes(written, &ranges, sink)?;
         let result = self.with_instruments(PollPolicy::Poll, sink, |rig, sink| {
             let stop = Arc::clone(&rig.stop_requested);

@@ -4,9 +4,9 @@ use super::error::{Ended, XrayError};
 use super::options::XrayOptions;
 use super::sizes::{MIB, Sizes};
 use ssdgauge_core::{
-    Bytes, Direction, DriveInfo, Finding, FindingKind, Interval, Lane, LaneLimits, LanesEnded,
-    MediaWrites, Nanos, Preparation, Reading, Rig, RigError, Severity, Sink, TargetKind,
-    TimedLoads, TimedRequest, Timings,
+    Bytes, Direction, DriveInfo, Finding, FindingKind, Flush, Interval, Lane, LaneLimits,
+    LanesEnded, MediaWrites, Nanos, Preparation, Reading, Rig, RigError, Severity, Sink,
+    TargetKind, TimedLoads, TimedRequest, Timings,
 };
 
 /// The quantity of readings that experiments use.
@@ -130,13 +130,17 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Waits until everything that was written is on the media.
-    pub(super) fn flush(&mut self) -> Result<(), Ended> {
+    /// Waits until everything that was written is on the media; returns how the flush went.
+    pub(super) fn flush(&mut self) -> Result<Option<Flush>, Ended> {
         let Access { target, watcher, findings, .. } = self;
-        let XrayTarget::Rig(rig) = target else { return Ok(()) };
+        let XrayTarget::Rig(rig) = target else { return Ok(None) };
         let mut sink = Observations { watcher: *watcher, findings, temperatures: Vec::new() };
-        rig.flush(&mut sink)?;
-        Ok(())
+        Ok(rig.flush(&mut sink)?)
+    }
+
+    /// Adds a doubt.
+    pub(super) fn find(&mut self, finding: Finding) {
+        self.findings.push(finding);
     }
 
     /// Sends no load for `duration`.

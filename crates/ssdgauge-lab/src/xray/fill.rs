@@ -6,7 +6,7 @@ use super::error::Ended;
 use super::sizes::{FILL_BLOCK, MIB, Sizes};
 use ssdgauge_core::{Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos};
 use ssdgauge_xray::{
-    self as inference, Burst, Course, Drop, Refusal, Series, Structure, first_drop, level,
+    self as inference, Burst, Course, Drop, Refusal, Round, Series, Structure, first_drop, level,
     native_rate, recovered,
 };
 
@@ -26,6 +26,8 @@ const FREED: f64 = 0.3;
 const MOST_BETWEEN: usize = 6;
 /// The shares of the cache that the chosen rests free, in groups: the sums up to a burst differ most between them.
 const SHARES: [f64; 10] = [0.62, 0.62, 0.2, 0.2, 0.2, 0.62, 0.62, 0.2, 0.2, 0.4];
+/// The stages behind the end of a cache in which the drive counts what it programs.
+const COUNTED: usize = 4;
 /// The most that a burst writes, in bytes of the cache.
 const MOST_OF_CACHE: f64 = 2.0;
 /// The seconds of a stage of a fill: throttling lasts longer. Chosen.
@@ -45,13 +47,19 @@ impl Examination<'_> {
         self.has_region = true;
         let mut course = Course::default();
         let mut found = Err(Refusal("nothing was written".into()));
+        let mut stages = Vec::new();
         while self.filled + self.sizes.stage <= self.sizes.fill {
+            let from = self.filled;
             self.write_stage(&mut course)?;
+            self.count_stage(from, &mut stages);
             found = self.first_drop_of_a_cold_drive(&course)?;
             let is_lasting = |drop: &Drop| drop.bytes_behind >= BEHIND * drop.bytes.value;
             if found.as_ref().is_ok_and(is_lasting) || self.is_throttled {
                 break;
             }
+        }
+        if found.is_ok() {
+            self.fill_on(course.clone(), &mut stages)?;
         }
         // At the rate of the link, the end of a cache would not show.
         let mb_s = course.bytes() / course.seconds().max(1e-9) / 1e6;
@@ -68,7 +76,50 @@ impl Examination<'_> {
         let rate = found.as_ref().map(native_rate).map_err(Clone::clone);
         self.answer(Structure::Cache, found.map(|drop| drop.bytes));
         self.answer(Structure::NativeRate, rate);
+        self.overflow(&stages);
         self.inherit()
+    }
+
+    /// Fills on behind the end of the cache for the counters, where the drive has them: `course` is not judged.
+    fn fill_on(&mut self, mut course: Course, stages: &mut Vec<(u64, Round)>) -> Result<(), Ended> {
+        for _ in 0..COUNTED {
+            let counts = self.counts_media && self.wants(Structure::Overflow);
+            if !counts || self.filled + self.sizes.stage > self.sizes.fill {
+                break;
+            }
+            let from = self.filled;
+            self.write_stage(&mut course)?;
+            self.count_stage(from, stages);
+        }
+        Ok(())
+    }
+
+    /// Adds what the drive counted in the stage from `from` to where it is filled now.
+    fn count_stage(&mut self, from: u64, stages: &mut Vec<(u64, Round)>) {
+        if !self.counts_media || !self.wants(Structure::Overflow) {
+            return;
+        }
+        if let Some(counted) = self.access.media_writes() {
+            let sent = (self.filled - from) as f64;
+            stages.push((from, Round { sent, hot: 1.0, counted }));
+        }
+    }
+
+    /// Overflow kind: what the drive counted in those `stages`, each with its begin, that lie behind the cache.
+    fn overflow(&mut self, stages: &[(u64, Round)]) {
+        let Some(drop) = self.drop else { return };
+        if !self.is_open(Structure::Overflow) {
+            return;
+        }
+        if !self.counts_media {
+            let reason = "the drive reports no media writes, and the rate alone does not tell";
+            self.answer(Structure::Overflow, Err(Refusal(reason.into())));
+            return;
+        }
+        let behind = stages.iter().filter(|(from, _)| *from as f64 >= drop.bytes.high);
+        let behind: Vec<Round> = behind.map(|(_, stage)| *stage).collect();
+        self.keep([Series::of_rounds(Structure::Overflow, 0, &behind, 1e9)]);
+        self.answer(Structure::Overflow, inference::overflow(&behind));
     }
 
     /// Returns the first drop of `course`, which ends now, or that the drive is throttled. Throttling that

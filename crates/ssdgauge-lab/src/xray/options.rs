@@ -58,9 +58,6 @@ pub(super) fn excluded(structure: Structure, kind: TargetKind, gentle: bool) -> 
         | Structure::PageRead
         | Structure::Throttle
         | Structure::Resume => return None,
-        Structure::Overflow => {
-            "no counter of the bytes programmed to flash is read; the rate alone does not tell"
-        }
         Structure::Link | Structure::Command if gentle => {
             "needs trimmed addresses; --gentle only reads, and which addresses are trimmed is not known"
         }
@@ -71,8 +68,10 @@ pub(super) fn excluded(structure: Structure, kind: TargetKind, gentle: bool) -> 
         Structure::Link
         | Structure::Command
         | Structure::Suspend
+        | Structure::Flush
         | Structure::Cache
         | Structure::NativeRate
+        | Structure::Overflow
         | Structure::Folding
         | Structure::MappingUnit
         | Structure::MapReach

@@ -3,6 +3,7 @@
 
 use super::error::XrayError;
 use super::fill::OVERWRITE_BLOCK;
+use super::flushes::{self, BLOCK, BURSTS};
 use super::mapping::{BEFORE, ROUNDS, SHIFTS};
 use super::options::{XrayOptions, excluded};
 use super::sizes::{FILL_BLOCK, Sizes};
@@ -91,6 +92,10 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         let rests = (Sizes::RESTS_S.iter().sum::<f64>() + Sizes::MORE_RESTS_S) as u64;
         steps.push(step("folding: rests", Action::Rest(Nanos::from_secs(rests))));
         steps.push(writes("folding: bursts", sizes.bursts));
+    }
+    if open(Structure::Flush) {
+        let most = BURSTS as u64 * sizes.before_flush + flushes::SINGLE as u64 * BLOCK;
+        steps.push(random_writes("flush: writes with flushes behind them", most, capacity));
     }
     if open(Structure::MappingUnit) {
         let rounds = SHIFTS.len() as u64 * ROUNDS * 2;

@@ -250,7 +250,8 @@ impl Examination<'_> {
             bin: Nanos::SECOND,
         };
         self.access.run(&[lane], limits)?;
-        self.access.flush()
+        self.access.flush()?;
+        Ok(())
     }
 
     /// Sends `count` pairs of reads of `block` bytes for each of `distances`, in random order, each from the start

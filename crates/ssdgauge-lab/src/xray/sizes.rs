@@ -28,6 +28,8 @@ pub(super) struct Sizes {
     pub(super) shifted: u64,
     /// The range of these writes, behind that of the reads.
     pub(super) shifted_span: u64,
+    /// A burst of writes before a flush.
+    pub(super) before_flush: u64,
     /// The most that random overwrites write.
     pub(super) overwrites: u64,
     /// A round of random writes on the way to the steady state.
@@ -73,6 +75,7 @@ impl Sizes {
             bursts: whole(capacity / 4),
             shifted: whole((capacity / 256).min(256 * MIB)).max(MIB),
             shifted_span: whole((capacity / 16).min(4_096 * MIB)),
+            before_flush: whole((capacity / 64).min(1_024 * MIB)),
             overwrites: whole(capacity / 5 * 2),
             round: whole(capacity / 4),
             // About two thousand bins at 3 GB/s over the whole drive.

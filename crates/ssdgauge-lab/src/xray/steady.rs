@@ -20,7 +20,7 @@ const BIN: Nanos = Nanos::from_secs(60);
 impl Examination<'_> {
     /// Finds out whether the drive counts what it writes to its media, before anything is written.
     pub(super) fn counters(&mut self) {
-        let structures = [Structure::EffectiveSpare, Structure::Separation];
+        let structures = [Structure::Overflow, Structure::EffectiveSpare, Structure::Separation];
         if structures.iter().any(|one| self.wants(*one)) {
             self.counts_media = self.access.media_writes().is_some();
         }

@@ -139,6 +139,9 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let range = if shows { 1.3 * cache.unwrap_or(0.0) } else { 0.6 * capacity.0 as f64 };
     let reach_shows = reach.is_some_and(|bytes| bytes > 20e6 && bytes < 0.8 * range);
     let is_seen = |found: bool| Some(found);
+    // A stage behind the cache has a hundred granules of the counters.
+    let granule = profile.effects.media_counter_kib * 1_024.0;
+    let counts = granule > 0.0 && 0.3 * cache.unwrap_or(0.0) > 250.0 * granule;
     vec![
         truth(Structure::Link, Some(front.link_mb_s), is_seen(command_block_us < link_block_us)),
         truth(
@@ -153,7 +156,9 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
         truth(Structure::Chunk, Some(chunk), is_seen(nand.dies > 1)),
         truth(Structure::PageRead, Some(nand.t_r_us), is_seen(nand.dies > 1)),
         truth(Structure::Suspend, Some(f64::from(u8::from(nand.suspend))), is_seen(true)),
+        truth(Structure::Flush, Some(f64::from(u8::from(!front.buffer_is_safe))), is_seen(true)),
         truth(Structure::Cache, cache, is_seen(shows)),
+        truth(Structure::Overflow, overflow(&profile), is_seen(shows && counts)),
         truth(
             Structure::Folding,
             folding(target, seed, cache),
@@ -166,6 +171,15 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
         truth(Structure::NativeRate, cache.map(|_| behind), is_seen(shows)),
         truth(Structure::Spare, spare(&profile, capacity), is_seen(!has_cache && !hides)),
     ]
+}
+
+/// Returns 1 where writes behind the cache go through it, and 0 where they do not; nothing where they do in part.
+fn overflow(profile: &ssdgauge_sim::Profile) -> Option<f64> {
+    let slc = &profile.slc;
+    match slc.overflow {
+        ssdgauge_sim::Overflow::FoldFirst => Some(1.0),
+        ssdgauge_sim::Overflow::Direct => (slc.fold_under_load_mb_s == 0.0).then_some(0.0),
+    }
 }
 
 pub(crate) fn truth(structure: Structure, value: Option<f64>, identifiable: Option<bool>) -> Truth {

@@ -15,6 +15,9 @@ const UNITS: u64 = 0x9712;
 /// That of the reach of the map, likewise.
 const REACHES: u64 = 0x9713;
 
+/// That of the counters of media writes and of the write buffer, likewise.
+const COUNTERS: u64 = 0x9714;
+
 /// The mapping units in KiB; half of the drives have one of 4 KiB.
 const MAPPING_UNITS: [u32; 8] = [4, 4, 4, 4, 8, 16, 32, 64];
 
@@ -24,9 +27,9 @@ const NOMINAL_GB: f64 = 500.0;
 /// Returns the drive of `seed` with the text of its target. Figures that no drive can have are drawn again.
 pub(crate) fn drive(seed: u64) -> (VirtualRig, String) {
     let mut random = Random::new(seed, FIGURES);
-    let unit = mapping_unit(seed);
+    let (unit, counters) = (mapping_unit(seed), counters(seed));
     loop {
-        let target = format!("{}{unit}", target(&mut random));
+        let target = format!("{}{unit}{counters}", target(&mut random));
         if let Ok(rig) = VirtualRig::open(&target, seed) {
             return (rig, target);
         }
@@ -79,6 +82,15 @@ fn mapping_unit(seed: u64) -> String {
     let mut random = Random::new(seed, UNITS);
     let unit = MAPPING_UNITS[random.below(MAPPING_UNITS.len() as u64) as usize];
     format!("&effects.map_unit_kib={unit}")
+}
+
+/// Draws the granule of the counters of media writes, which a quarter of the drives lacks, and whether the write buffer
+/// outlives a loss of power.
+fn counters(seed: u64) -> String {
+    let mut random = Random::new(seed, COUNTERS);
+    let granule = [0, 4, 512, 32_768][random.below(4) as usize];
+    let is_safe = random.below(2) == 0;
+    format!("&effects.media_counter_kib={granule}&front.buffer_is_safe={is_safe}")
 }
 
 /// Draws the figures of a drive.

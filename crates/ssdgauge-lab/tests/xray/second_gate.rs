@@ -8,14 +8,16 @@ use crate::gate::{Judged, NATIVE, Truth, compare, look, rate, truth};
 use crate::second_model::{Figures, SecondRig};
 use ssdgauge_xray::Structure;
 
-/// Looks into the drive of `seed` and judges each answer. Returns its figures as text as well. The mapping unit is not
-/// looked for: this model has no unit but 4 KiB, and a drive with a fast cache can run out of free blocks under random
-/// writes.
+/// What is not looked for: this model has no mapping unit but 4 KiB, a drive with a fast cache can run out of free blocks
+/// under random writes, and there are no flushes.
+const NOT_ASKED: [Structure; 2] = [Structure::Flush, Structure::MappingUnit];
+
+/// Looks into the drive of `seed` and judges each answer. Returns its figures as text as well.
 pub(crate) fn judge(seed: u64, only: &[Structure], noise: bool) -> (String, Vec<Judged>) {
     let figures = Figures::draw(seed);
     let usual = Structure::ALL
         .into_iter()
-        .filter(|one| !one.needs_steady_state() && *one != Structure::MappingUnit);
+        .filter(|one| !one.needs_steady_state() && !NOT_ASKED.contains(one));
     let only = if only.is_empty() { usual.collect() } else { only.to_vec() };
     let answers = look(SecondRig::new(figures.clone(), seed), seed, &only, noise);
     let truths = truths(&figures, seed);

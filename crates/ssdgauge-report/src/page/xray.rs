@@ -22,7 +22,7 @@ const CHART: (f64, f64) = (330.0, 150.0);
 
 /// The parts of a drive with their structures.
 const PARTS: [(&str, &str, &[Structure]); 5] = [
-    ("link", "Link and controller", &[Structure::Link, Structure::Command]),
+    ("link", "Link and controller", &[Structure::Link, Structure::Command, Structure::Flush]),
     (
         "flash",
         "Flash",

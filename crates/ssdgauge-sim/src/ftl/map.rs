@@ -250,6 +250,12 @@ impl Map {
         (examined, moved)
     }
 
+    /// Returns the pages that were written to `slots` of `superblock`.
+    pub(crate) fn pages_in(&self, superblock: Superblock, slots: Range<u32>) -> &[u32] {
+        let first = self.first[superblock as usize];
+        &self.log[first + slots.start as usize..first + slots.end as usize]
+    }
+
     /// Returns the slots of `superblock` in the log of the drive.
     fn slots(&self, superblock: Superblock) -> Range<usize> {
         self.first[superblock as usize]..self.first[superblock as usize + 1]

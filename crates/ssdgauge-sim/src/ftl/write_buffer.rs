@@ -44,6 +44,11 @@ impl WriteBuffer {
         self.programs.push_back((end, pages));
     }
 
+    /// Returns the program operations whose slots are not reused yet, in their order: when each ends, and its pages.
+    pub(crate) fn programs(&self) -> impl DoubleEndedIterator<Item = (SimTime, u32)> {
+        self.programs.iter().copied()
+    }
+
     /// Returns when the last program operation of those whose slots are not reused yet ends.
     pub(crate) fn last_program_end(&self) -> SimTime {
         self.programs.iter().map(|(end, _)| *end).max().unwrap_or(0)

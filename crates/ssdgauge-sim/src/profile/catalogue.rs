@@ -254,7 +254,8 @@ fn add_unset_keys(table: &mut Table) {
     let off = Value::Float(0.0);
     let unset = [
         ("fault", "drop_at_s", never.clone()),
-        ("fault", "flip_at_s", never),
+        ("fault", "flip_at_s", never.clone()),
+        ("fault", "power_cut_at_s", never),
         ("fault", "flush_fails", Value::Boolean(false)),
         ("effects", "read_flushes_buffer", Value::Boolean(false)),
         ("effects", "light_throttle_c", off.clone()),

@@ -4,6 +4,7 @@
 //! computed from that text: a changed name changes the identity of every virtual drive.
 
 use crate::profile::effects::EffectFigures;
+use crate::time::SimTime;
 use serde::{Deserialize, Serialize};
 
 /// All figures of one virtual drive. Keys that a TOML text leaves out take the values of the profile
@@ -290,9 +291,20 @@ pub struct FaultFigures {
     /// Second from which one bit of each write is stored changed; negative for never.
     #[serde(default = "never", skip_serializing_if = "is_never")]
     pub flip_at_s: f64,
+    /// Second at which the power is cut and is back at once, which takes what the write buffer holds where that is not
+    /// protected (`front.buffer_is_safe`); negative for never.
+    #[serde(default = "never", skip_serializing_if = "is_never")]
+    pub power_cut_at_s: f64,
     /// Whether every flush fails.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flush_fails: bool,
+}
+
+impl FaultFigures {
+    /// Returns when the power is cut.
+    pub(crate) fn power_cut(&self) -> Option<SimTime> {
+        (self.power_cut_at_s >= 0.0).then(|| (self.power_cut_at_s * 1e9) as SimTime)
+    }
 }
 
 fn never() -> f64 {

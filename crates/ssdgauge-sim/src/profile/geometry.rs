@@ -204,6 +204,11 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
             "effects.map_unit_kib is {map_unit}, not 4, 8, 16, 32 or 64 on a drive with a map"
         ));
     }
+    if profile.fault.power_cut().is_some() && map_unit > 4 {
+        return impossible(
+            "fault.power_cut_at_s needs a mapping unit of 4 KiB (effects.map_unit_kib)".into(),
+        );
+    }
     if effects.map_reach_mib > 0.0 && nand.in_place {
         return impossible(
             "effects.map_reach_mib needs a drive with a map: this one overwrites data in place"

@@ -28,6 +28,7 @@ impl VirtualRig {
             return Err(RigError::System { what, cause: "the drive failed the command".into() });
         }
         let elapsed = Nanos(self.drive.flush_time(self.now));
+        self.drive.record_flush(self.now + elapsed.0);
         Ok(Flush { sent: 1, elapsed, device: Some("virtual".into()), counted: Some(1) })
     }
 
@@ -48,7 +49,7 @@ impl VirtualRig {
         pages.sort_unstable();
         pages.dedup();
         let lost = pages.iter().filter_map(|&page| {
-            let found = self.drive.lost_write(page)?.to_owned();
+            let found = self.drive.lost_write(page, self.now)?.to_owned();
             Some(LostWrite { offset: u64::from(page) * PAGE, found })
         });
         let (read, lost) = (pages.len() as u64, lost.collect());
@@ -107,7 +108,7 @@ impl VirtualRig {
             }
             verified.blocks += 1;
             verified.bytes += PAGE;
-            if let Some(found) = self.drive.wrong_contents(page as u32) {
+            if let Some(found) = self.drive.wrong_contents(page as u32, self.now) {
                 verified.wrong += 1;
                 if verified.first.len() < Verified::PLACES {
                     verified.first.push(LostWrite { offset, found: found.to_owned() });

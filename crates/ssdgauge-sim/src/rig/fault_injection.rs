@@ -1,5 +1,5 @@
 //! Fault injection: errors in an address range, a stall, the disappearance of the drive, writes that
-//! are dropped, bits that are changed, and flushes that fail.
+//! are dropped, bits that are changed, flushes that fail, and a cut of the power.
 //!
 //! Faults must never change the state of the drive, only completions and contents; a write that is
 //! dropped changes nothing at all.
@@ -22,6 +22,8 @@ pub(crate) struct InjectedFaults {
     /// From when data is dropped, and from when it is changed; `SimTime::MAX` for never.
     drop_at: SimTime,
     flip_at: SimTime,
+    /// From when a write is not an ordinary one.
+    damage_at: SimTime,
     /// Whether every flush fails.
     pub(crate) flush_fails: bool,
 }
@@ -33,21 +35,24 @@ impl InjectedFaults {
         let from = |s: f64| if s >= 0.0 { time(s) } else { SimTime::MAX };
         let error_at = figures.error_at;
         let stall_at = figures.stall_at_s;
+        let (drop_at, flip_at) = (from(figures.drop_at_s), from(figures.flip_at_s));
+        let damage_at = figures.power_cut().map_or(drop_at.min(flip_at), |_| 0);
         InjectedFaults {
             errors: (error_at >= 0.0)
                 .then_some(error_at as u64..(error_at + figures.error_bytes) as u64),
             error_on: [figures.error_reads, figures.error_writes],
             stall: (stall_at >= 0.0).then(|| time(stall_at)..time(stall_at + figures.stall_for_s)),
             gone_at: (figures.gone_at_s >= 0.0).then(|| time(figures.gone_at_s)),
-            drop_at: from(figures.drop_at_s),
-            flip_at: from(figures.flip_at_s),
+            drop_at,
+            flip_at,
+            damage_at,
             flush_fails: figures.flush_fails,
         }
     }
 
     /// Returns whether no fault is injected into reads and writes.
     pub(crate) fn are_none(&self) -> bool {
-        let never = self.drop_at == SimTime::MAX && self.flip_at == SimTime::MAX;
+        let never = self.damage_at == SimTime::MAX;
         never && self.errors.is_none() && self.stall.is_none() && self.gone_at.is_none()
     }
 
@@ -67,10 +72,14 @@ impl InjectedFaults {
     /// Returns what happens to the data of a request that is submitted at `now`.
     #[inline]
     pub(crate) fn damage(&self, request: Request, now: SimTime) -> Option<Damage> {
-        if now < self.drop_at.min(self.flip_at) || request.direction != Direction::Write {
+        if now < self.damage_at || request.direction != Direction::Write {
             return None;
         }
-        Some(if now >= self.drop_at { Damage::Dropped } else { Damage::Flipped })
+        Some(match (now >= self.drop_at, now >= self.flip_at) {
+            (true, _) => Damage::Dropped,
+            (false, true) => Damage::Flipped,
+            (false, false) => Damage::Losable,
+        })
     }
 
     /// Returns when a completion due at `end` arrives: at the end of the stall it falls into.

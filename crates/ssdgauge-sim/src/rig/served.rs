@@ -176,7 +176,7 @@ impl ServedDrive {
             (true, _) => ServedOutcome::Failed,
             (false, Some(Damage::Dropped)) => ServedOutcome::Dropped,
             (false, Some(Damage::Flipped)) => ServedOutcome::Flipped,
-            (false, None) => ServedOutcome::Done,
+            (false, Some(Damage::Losable) | None) => ServedOutcome::Done,
         };
         (done, outcome)
     }

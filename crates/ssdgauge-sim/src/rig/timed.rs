@@ -61,6 +61,7 @@ impl VirtualRig {
             self.drive.constrain(at, false);
         }
         let done = match self.faults.damage(request, at) {
+            None if direction == Direction::Flush => self.drive.flush(at),
             None => self.drive.submit(at, request, bytes),
             Some(damage) => self.drive.damage_write(at, request, bytes, damage),
         };
@@ -79,12 +80,16 @@ impl VirtualRig {
         if !(1..=MOST_IN_FLIGHT).contains(&depth) {
             return Err(RigError::Refused(format!("{depth} requests in flight")));
         }
-        for request in requests {
+        for request in requests.iter().filter(|one| one.direction != Direction::Flush) {
             let length = Bytes(u64::from(request.length));
             check_range(&self.info, Bytes(request.offset), length, length)?;
-            if !request.direction.is_transfer() || request.due > MAX_STEP {
-                return Err(RigError::Refused("a timed request is no read or write".into()));
+            if !request.direction.is_transfer() {
+                let what = "a timed request is no read, write or flush";
+                return Err(RigError::Refused(what.into()));
             }
+        }
+        if requests.iter().any(|request| request.due > MAX_STEP) {
+            return Err(RigError::Refused(format!("a request behind {MAX_STEP:?}")));
         }
         match requests.is_sorted_by_key(|request| request.due) {
             true => Ok(()),

@@ -10,6 +10,7 @@ mod idle;
 mod map_cache;
 mod mapping_unit;
 mod open_loop;
+mod power_cut;
 mod power_thermal;
 mod replay;
 mod rig;

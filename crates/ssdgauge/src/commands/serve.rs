@@ -54,6 +54,13 @@ fn find_drive(name: &str, seed: u64) -> Result<VirtualRig, Failure> {
     let size = SizeRequest { exact: None, scratch: Bytes(0), at_most: None };
     let is_virtual = name.starts_with("sim:");
     match is_virtual.then(|| Target::find(name, size, seed)).transpose()? {
+        Some(Target::Virtual(rig)) if rig.profile().fault.power_cut_at_s >= 0.0 => {
+            Err(Failure::new(
+                FailureKind::Usage,
+                "a drive that is served keeps its contents apart, so fault.power_cut_at_s would take nothing".to_owned(),
+                "leave it out, or cut the power in a run: `ssdgauge run --verify`",
+            ))
+        }
         Some(Target::Virtual(rig)) => Ok(*rig),
         Some(Target::Real(_)) | None => Err(Failure::new(
             FailureKind::Usage,

@@ -118,6 +118,7 @@ fn stands_out(structure: Structure, value: f64, x: f64) -> bool {
         | Structure::Command
         | Structure::PageRead
         | Structure::Suspend
+        | Structure::Flush
         | Structure::Cache
         | Structure::NativeRate
         | Structure::Overflow
@@ -152,6 +153,7 @@ fn side(structure: Structure, value: f64) -> Side {
         Structure::Chunk => Side::Across(value / 1_024.0),
         Structure::Cache | Structure::MapReach | Structure::Spare => Side::Across(value / 1e9),
         Structure::Suspend
+        | Structure::Flush
         | Structure::Overflow
         | Structure::Folding
         | Structure::MappingUnit
