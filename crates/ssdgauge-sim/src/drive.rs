@@ -316,8 +316,7 @@ impl Drive {
 
     /// Begins a step in which the host keeps `depth` commands in flight.
     pub(crate) fn begin_step(&mut self, depth: usize) {
-        self.ftl.media.truth.cache_exhausted = None;
-        self.ftl.set_sync(false);
+        self.ftl.begin_step();
         self.effects.set_sync(false);
         self.host_interface.expect_depth(depth);
     }
@@ -372,7 +371,7 @@ impl Drive {
     /// Returns up to when the drive is active, as known at `now`: until its last command and its
     /// last flash operation are done, and `now` where work in the background is left.
     fn active_until(&self, now: SimTime) -> SimTime {
-        let done = self.busy_until.max(self.ftl.media.flash.idle_at());
+        let done = self.busy_until.max(self.ftl.idle_at());
         let works = !self.power_thermal.is_held_in_state() && self.ftl.has_background_work();
         if now > done && works { now } else { done }
     }
@@ -391,7 +390,7 @@ impl Drive {
     fn apply_speed(&mut self) {
         let (profile, factor) = (&self.profile, self.power_thermal.speed_factor());
         self.host_interface.set_speed(&profile.host_interface, factor);
-        self.ftl.media.flash.set_speed(&profile.nand, &profile.slc, factor);
+        self.ftl.set_speed(&profile.nand, &profile.slc, factor);
     }
 
     /// Returns all operations since the drive was created or last purged.

@@ -12,16 +12,18 @@ mod map;
 mod map_cache;
 mod mapping_units;
 mod media;
+mod occupancy;
 mod slc_cache;
 mod unit_writes;
 mod valid_pages;
+mod volumes;
 mod worn_in;
 mod write_buffer;
 
 pub use ground_truth::GroundTruth;
 
 use crate::flash::Program;
-use crate::profile::{Geometry, PAGE, Profile};
+use crate::profile::{Geometry, Profile};
 use crate::time::SimTime;
 use folding::Folding;
 use gc::GarbageCollection;
@@ -31,6 +33,7 @@ use media::{Media, OpenSuperblock};
 use slc_cache::SlcCache;
 use valid_pages::Superblock;
 pub(crate) use valid_pages::UNMAPPED;
+use volumes::Volumes;
 use write_buffer::WriteBuffer;
 
 /// Free superblocks at which the host opens one: one is always left for copies, without which
@@ -49,6 +52,8 @@ pub(crate) struct Ftl {
     /// A native superblock that was partly written when the host returned to the SLC cache.
     parked: Option<OpenSuperblock>,
     cache: SlcCache,
+    /// The volumes of a drive that consists of several. Flash, map and cache are theirs then; what is left is shared.
+    volumes: Volumes,
     /// The mapping units that were written in part.
     staged: StagedUnits,
     map_cache: MapCache,
@@ -68,7 +73,13 @@ pub(crate) struct Ftl {
 impl Ftl {
     /// Returns the layer of a drive that was never written; `seed` is that of its read retries.
     pub(crate) fn new(profile: &Profile, geometry: Geometry, seed: u64) -> Ftl {
+        let volumes = Volumes::new(profile, &geometry, seed);
+        let geometry = match volumes.are_none() {
+            true => geometry,
+            false => geometry.of_shared_part(),
+        };
         Ftl {
+            volumes,
             buffer: WriteBuffer::new(geometry.buffer_pages),
             host: None,
             deferred: Vec::new(),
@@ -91,11 +102,13 @@ impl Ftl {
     pub(crate) fn switch_cache(&mut self, on: bool) {
         self.cache_is_on = on;
         self.set_sync(false);
+        self.volumes.parts_mut().iter_mut().for_each(|volume| volume.switch_cache(on));
     }
 
     /// Sets whether the next writes have to outlive a loss of power before they are acknowledged.
     pub(crate) fn set_sync(&mut self, sync: bool) {
         self.acknowledges_early = if sync { self.buffer_is_safe } else { self.cache_is_on };
+        self.volumes.parts_mut().iter_mut().for_each(|volume| volume.set_sync(sync));
     }
 
     /// Returns whether the next write is acknowledged as soon as it is in a buffer that a loss of power empties.
@@ -124,7 +137,8 @@ impl Ftl {
         self.cache_is_on
     }
 
-    /// Returns the map entries of all host pages; none where data is overwritten in place.
+    /// Returns the map entries of all host pages; none where data is overwritten in place, or volumes have maps of their
+    /// own.
     pub(crate) fn entries(&self) -> &[Superblock] {
         match self.media.geometry.in_place {
             true => &[],
@@ -134,6 +148,9 @@ impl Ftl {
 
     /// Reads `pages` pages from `first`; returns when the last is in the controller.
     pub(crate) fn read(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
+        if !self.volumes.are_none() {
+            return self.read_volumes(at, first, pages);
+        }
         let group = self.media.geometry.sense_pages;
         let end = first + pages;
         let at = match self.map_cache.is_partial() {
@@ -205,13 +222,14 @@ impl Ftl {
         }
     }
 
-    // Not inlined: few drives have neither a map nor one of pages.
+    // Not inlined: few drives have another map than one of pages.
     #[cold]
     #[inline(never)]
     fn write_otherwise(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
-        match self.media.geometry.in_place {
-            true => self.write_in_place(at, first, pages),
-            false => self.write_units(at, first, pages),
+        match (self.media.geometry.in_place, self.volumes.are_none()) {
+            (true, _) => self.write_in_place(at, first, pages),
+            (false, true) => self.write_units(at, first, pages),
+            (false, false) => self.write_volumes(at, first, pages),
         }
     }
 
@@ -259,14 +277,18 @@ impl Ftl {
 
     /// Returns when everything that was written before `now` outlives a loss of power.
     pub(crate) fn durable_at(&self, now: SimTime) -> SimTime {
-        match self.buffer_is_safe || !self.cache_is_on {
+        let own = match self.buffer_is_safe || !self.cache_is_on {
             true => now,
             false => self.staged_programmed(now).max(self.buffer.last_program_end()).max(now),
-        }
+        };
+        self.volumes.parts().iter().fold(own, |at, volume| at.max(volume.durable_at(now)))
     }
 
     /// Returns whether `page` is mapped: a read finds data, not zeros.
     pub(crate) fn holds(&self, page: u32) -> bool {
+        if let Some((volume, page)) = self.volumes.find(page) {
+            return volume.holds(page);
+        }
         self.superblock_of(page) != UNMAPPED || self.staged.holds(page)
     }
 
@@ -290,6 +312,9 @@ impl Ftl {
     #[cold]
     #[inline(never)]
     pub(crate) fn empty_buffer(&mut self, at: SimTime) -> SimTime {
+        if !self.volumes.are_none() {
+            return self.empty_buffers(at);
+        }
         self.write_staged(at);
         let mut empty = at.max(self.buffer.last_program_end());
         if let Some(mut open) = self.host
@@ -386,7 +411,9 @@ impl Ftl {
 
     /// Deallocates `pages` pages from `first`.
     pub(crate) fn trim(&mut self, first: u32, pages: u32) {
-        if !self.media.geometry.in_place {
+        if !self.volumes.are_none() {
+            self.trim_volumes(first, pages);
+        } else if !self.media.geometry.in_place {
             self.drop_staged(first, first + pages);
             (first..first + pages).for_each(|page| self.media.map.deallocate(page));
             self.media.map.verify();
@@ -399,11 +426,15 @@ impl Ftl {
             self.media.fill();
             self.media.map.verify();
         }
+        self.volumes.parts_mut().iter_mut().for_each(Ftl::fill);
     }
 
     /// Brings an empty drive to the state after endless uniform random writes, in zero time.
     pub(crate) fn wear_in(&mut self, seed: u64) {
-        if !self.media.geometry.in_place {
+        if !self.volumes.are_none() {
+            let volumes = self.volumes.parts_mut().iter_mut().zip(0..);
+            volumes.for_each(|(volume, number)| volume.wear_in(seed.wrapping_add(number)));
+        } else if !self.media.geometry.in_place {
             worn_in::wear_in(&mut self.media, seed);
             self.media.map.verify();
         }
@@ -412,58 +443,6 @@ impl Ftl {
     /// Checks the map in debug builds: a checkpoint at the end of a step.
     pub(crate) fn verify(&self) {
         self.media.map.verify();
-    }
-
-    /// Returns the true over-provisioning of the native cells: the flash that can hold data beyond
-    /// what it holds, as a share of that. Pages in the SLC cache, and superblocks that it borrows,
-    /// count on neither side. `None` where nothing is held, or data is overwritten in place.
-    pub(crate) fn over_provisioning(&self) -> Option<f64> {
-        let media = &self.media;
-        let (cached, borrowed) = self.cached();
-        let valid = (media.map.valid_pages() - cached) as f64;
-        let superblocks = media.full_superblocks().saturating_sub(borrowed);
-        let pages = superblocks as f64 * f64::from(media.geometry.superblock_pages);
-        (valid > 0.0 && !media.geometry.in_place).then(|| pages / valid - 1.0)
-    }
-
-    /// Returns the pages of a superblock where the one with the fewest valid pages is collected: its
-    /// size counts in the formula of write amplification.
-    pub(crate) fn greedy_superblock_pages(&self) -> Option<f64> {
-        let geometry = &self.media.geometry;
-        let greedy = self.gc.is_greedy() && !geometry.in_place;
-        // The pages of a mapping unit become invalid together.
-        let units = f64::from(geometry.superblock_pages) / f64::from(geometry.map_unit_pages);
-        greedy.then_some(units)
-    }
-
-    /// Returns the valid pages in the SLC cache, and how many native superblocks it borrows.
-    fn cached(&self) -> (u64, usize) {
-        let map = &self.media.map;
-        let open = self.host.filter(|open| open.slc).map(|open| open.superblock);
-        let borrowed = self.cache.full().chain(open).chain(self.folding.superblock());
-        let borrowed = borrowed.filter(|superblock| !map.is_fixed_slc(*superblock));
-        let (pages, superblocks) = borrowed.fold((0, 0), |(pages, superblocks), superblock| {
-            (pages + u64::from(map.valid(superblock)), superblocks + 1)
-        });
-        (pages + map.valid_pages_of_fixed_slc(), superblocks)
-    }
-
-    /// Returns the pages that hold valid data.
-    pub(crate) fn valid_pages(&self) -> u64 {
-        match self.media.geometry.in_place {
-            true => u64::from(self.media.geometry.user_pages),
-            false => self.media.map.valid_pages(),
-        }
-    }
-
-    /// Returns the bytes in the SLC cache that were not folded, stale ones included.
-    pub(crate) fn slc_occupancy_bytes(&self) -> u64 {
-        let size = u64::from(self.media.geometry.slc_superblock_pages);
-        let full = self.cache.full_superblocks() * size;
-        let open = match &self.host {
-            Some(open) if open.slc => u64::from(open.filled),
-            Some(_) | None => 0,
-        };
-        (full + open + self.folding.remaining()) * PAGE
+        self.volumes.parts().iter().for_each(Ftl::verify);
     }
 }

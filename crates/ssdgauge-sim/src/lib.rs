@@ -23,7 +23,8 @@
 //! 5. `ftl::write_buffer`: each page waits for a slot; with it the write is acknowledged.
 //! 6. `ftl::slc_cache`: while the cache has room, the page goes to a superblock in SLC mode; while
 //!    the host is idle, `ftl::background` has `ftl::folding` copy its pages to native cells.
-//! 7. `ftl::map`: the page is appended to the log of the open superblock, and its old slot is stale. Where
+//! 7. `ftl::map` (that of its volume, where `ftl::volumes` split a drive): the page is appended to the log of the
+//!    open superblock, and its old slot is stale. Where
 //!    one entry of the map is for several pages, `ftl::unit_writes` completes these `ftl::mapping_units` first.
 //! 8. `ftl::gc`: when a program unit is full, as much collection is done as is due for the write.
 //!    `ftl::media` copies the `ftl::valid_pages` of a superblock; without any it is free.

@@ -13,6 +13,18 @@ pub struct Operations {
     pub erases: u64,
 }
 
+impl Operations {
+    /// Returns the counts of both.
+    pub(crate) fn plus(self, other: Operations) -> Operations {
+        Operations {
+            senses: self.senses + other.senses,
+            programs: self.programs + other.programs,
+            slc_programs: self.slc_programs + other.slc_programs,
+            erases: self.erases + other.erases,
+        }
+    }
+}
+
 /// Counts of all operations that take energy, since the drive was created or last purged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {

@@ -170,7 +170,7 @@ impl VirtualRig {
     ///
     /// It takes 4 bytes for each page of flash and makes collection slow: for tests.
     pub fn keep_generations(&mut self) {
-        self.drive.ftl.media.map.keep_generations();
+        self.drive.ftl.keep_generations();
     }
 
     /// Returns the generation of the data that a read of `page` finds: the number of the write, from

@@ -26,37 +26,45 @@ impl Ftl {
         &mut self,
         from: SimTime,
         until: SimTime,
-        mut allowed_at: impl FnMut(SimTime, Operations) -> SimTime,
+        allowed_at: impl FnMut(SimTime, Operations) -> SimTime,
     ) {
         if self.media.geometry.in_place {
             return;
         }
-        self.park_native_superblock();
-        self.folding.begin_idle(from);
-        let mut last = from;
-        while let Some(work) = self.background_work() {
-            let allowed = allowed_at(last, self.media.flash.operations);
-            let ready = self.media.flash.ready_for_background_at().max(from).max(allowed);
-            let at = match work {
-                BackgroundWork::Folding => ready.max(self.folding.next_idle_unit_at()),
-                BackgroundWork::Collection => ready,
-            };
-            if at >= until {
-                break;
-            }
-            last = at;
-            let Ftl { media, cache, folding, gc, .. } = self;
-            match work {
-                BackgroundWork::Folding => folding.fold_idle_unit(media, cache, gc, at),
-                BackgroundWork::Collection => gc.collect_unit(media, cache, at),
+        match self.volumes.are_none() {
+            true => work(std::slice::from_mut(self), from, until, allowed_at),
+            false => {
+                work(self.volumes.parts_mut(), from, until, allowed_at);
+                self.add_up_volumes();
             }
         }
-        self.folding.end_idle(until);
     }
 
     /// Returns whether an idle drive has anything to do.
     pub(crate) fn has_background_work(&self) -> bool {
-        !self.media.geometry.in_place && self.background_work().is_some()
+        match self.volumes.are_none() {
+            true => !self.media.geometry.in_place && self.background_work().is_some(),
+            false => self.volumes.parts().iter().any(Ftl::has_background_work),
+        }
+    }
+
+    /// Returns what is done next in an idle time since `from`, and from when on the dies have room for it.
+    fn next_in_background(&self, from: SimTime) -> Option<(SimTime, BackgroundWork)> {
+        let work = self.background_work()?;
+        let ready = self.media.flash.ready_for_background_at().max(from);
+        let at = match work {
+            BackgroundWork::Folding => ready.max(self.folding.next_idle_unit_at()),
+            BackgroundWork::Collection => ready,
+        };
+        Some((at, work))
+    }
+
+    fn do_in_background(&mut self, work: BackgroundWork, at: SimTime) {
+        let Ftl { media, cache, folding, gc, .. } = self;
+        match work {
+            BackgroundWork::Folding => folding.fold_idle_unit(media, cache, gc, at),
+            BackgroundWork::Collection => gc.collect_unit(media, cache, at),
+        }
     }
 
     /// Returns what an idle drive does next. Folding comes first: it frees borrowed superblocks
@@ -78,4 +86,32 @@ impl Ftl {
             self.parked = self.host.take();
         }
     }
+}
+
+/// Does the background work of `parts`, a whole drive or its volumes, in the order in which it is due.
+fn work(
+    parts: &mut [Ftl],
+    from: SimTime,
+    until: SimTime,
+    mut allowed_at: impl FnMut(SimTime, Operations) -> SimTime,
+) {
+    for part in &mut *parts {
+        part.park_native_superblock();
+        part.folding.begin_idle(from);
+    }
+    let mut last = from;
+    loop {
+        let due = parts.iter().enumerate();
+        let due = due.filter_map(|(number, part)| Some((number, part.next_in_background(from)?)));
+        let Some((number, (ready, work))) = due.min_by_key(|(_, (at, _))| *at) else { break };
+        let flash = |part: &Ftl| part.media.flash.operations;
+        let operations = parts.iter().map(flash).fold(Operations::default(), Operations::plus);
+        let at = ready.max(allowed_at(last, operations));
+        if at >= until {
+            break;
+        }
+        last = at;
+        parts[number].do_in_background(work, at);
+    }
+    parts.iter_mut().for_each(|part| part.folding.end_idle(until));
 }

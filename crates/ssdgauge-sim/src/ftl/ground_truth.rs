@@ -50,6 +50,34 @@ impl GroundTruth {
         }
     }
 
+    /// Returns the counts of the host with those of the flash of `volumes` added up.
+    pub(crate) fn of_volumes<'a>(
+        &self,
+        volumes: impl Iterator<Item = &'a GroundTruth>,
+    ) -> GroundTruth {
+        let GroundTruth { host_bytes, host_pages, cliff, cache_exhausted, .. } = *self;
+        let host = GroundTruth {
+            host_bytes,
+            host_pages,
+            cliff,
+            cache_exhausted,
+            ..GroundTruth::default()
+        };
+        volumes.fold(host, |sum, one| GroundTruth {
+            host_bytes,
+            host_pages,
+            direct_pages: sum.direct_pages + one.direct_pages,
+            moved_pages: sum.moved_pages + one.moved_pages,
+            collected_pages: sum.collected_pages + one.collected_pages,
+            folded_pages: sum.folded_pages + one.folded_pages,
+            unused_pages: sum.unused_pages + one.unused_pages,
+            completing_pages: sum.completing_pages + one.completing_pages,
+            replaced_pages: sum.replaced_pages + one.replaced_pages,
+            cliff: sum.cliff.or(one.cliff),
+            cache_exhausted: sum.cache_exhausted.or(one.cache_exhausted),
+        })
+    }
+
     pub(crate) fn record_cache_exhausted(&mut self) {
         self.cache_exhausted = self.cache_exhausted.or(Some(self.host_bytes));
     }

@@ -109,6 +109,9 @@ impl Ftl {
 
     /// Returns the generation of the data that a read of `page` finds; see [`crate::ftl::map::Map::generation_of`].
     pub(crate) fn generation_of(&self, page: u32) -> u32 {
+        if let Some((volume, page)) = self.volumes.find(page) {
+            return volume.generation_of(page);
+        }
         let staged = self.staged.units.iter().find(|unit| unit.holds(page));
         staged.map_or_else(
             || self.media.map.generation_of(page),

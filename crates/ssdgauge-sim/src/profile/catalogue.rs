@@ -265,6 +265,8 @@ fn add_unset_keys(table: &mut Table) {
         ("effects", "media_counter_kib", off.clone()),
         ("effects", "map_unit_kib", Value::Integer(0)),
         ("effects", "map_reach_mib", off),
+        ("effects", "volumes", Value::Integer(0)),
+        ("effects", "volume_kib", Value::Integer(0)),
     ];
     for (section, key, value) in unset {
         if let Some(Value::Table(figures)) = table.get_mut(section) {

@@ -86,6 +86,13 @@ pub struct EffectFigures {
     /// of data where the mapping unit is 4 KiB. 0 for the whole map.
     #[serde(skip_serializing_if = "is_zero")]
     pub map_reach_mib: f64,
+    /// Independent volumes that the addresses are split into: each has its share of the dies, of the write buffer and of
+    /// the cache, and its own collection. 0 and 1 for none.
+    #[serde(skip_serializing_if = "is_none")]
+    pub volumes: u32,
+    /// Addresses in a row that belong to one volume, in KiB: a power of two.
+    #[serde(skip_serializing_if = "is_none")]
+    pub volume_kib: u32,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -106,8 +113,13 @@ impl EffectFigures {
         *self == EffectFigures::default()
     }
 
+    /// Returns how many volumes the drive consists of.
+    pub(crate) fn volume_count(&self) -> u32 {
+        self.volumes.max(1)
+    }
+
     /// Returns each figure with its name, its minimum and its maximum.
-    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 23] {
+    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 25] {
         let watermark = f64::from(self.watermark_superblocks);
         [
             ("effects.direction_change_us", self.direction_change_us, 0.0, 100_000.0),
@@ -133,6 +145,8 @@ impl EffectFigures {
             ("effects.media_counter_kib", self.media_counter_kib, 0.0, 1e6),
             ("effects.map_unit_kib", f64::from(self.map_unit_kib), 0.0, 64.0),
             ("effects.map_reach_mib", self.map_reach_mib, 0.0, 1e9),
+            ("effects.volumes", f64::from(self.volumes), 0.0, 8.0),
+            ("effects.volume_kib", f64::from(self.volume_kib), 0.0, 8_192.0),
         ]
     }
 }

@@ -50,6 +50,10 @@ pub(crate) struct Geometry {
     pub(crate) watermark: u32,
     /// Pages of a mapping unit.
     pub(crate) map_unit_pages: u32,
+    /// Independent volumes; 1 for a drive that is one.
+    pub(crate) volumes: u32,
+    /// Pages in a row that belong to one volume.
+    pub(crate) volume_pages: u32,
     /// Whether data is overwritten in place, without a page map.
     pub(crate) in_place: bool,
     /// Whether writes are not simply mapped page by page.
@@ -102,11 +106,49 @@ impl Geometry {
             reserve: profile.gc.reserve_superblocks,
             watermark: profile.effects.watermark_superblocks,
             map_unit_pages: (profile.effects.map_unit_kib / 4).max(1),
+            volumes: profile.effects.volume_count(),
+            volume_pages: profile.effects.volume_kib / 4,
             in_place: nand.in_place,
-            is_unusual: nand.in_place || profile.effects.map_unit_kib > 4,
+            is_unusual: nand.in_place
+                || profile.effects.map_unit_kib > 4
+                || profile.effects.volume_count() > 1,
         };
         geometry.check(raw)?;
+        if geometry.volumes > 1 {
+            geometry.of_volume(0).check(raw / u64::from(geometry.volumes))?;
+        }
         Ok(geometry)
+    }
+
+    /// Returns the geometry of volume `number`: as many superblocks, each of a share of the dies.
+    pub(crate) fn of_volume(&self, number: u32) -> Geometry {
+        let volumes = self.volumes;
+        let group = self.volume_pages * volumes;
+        let rest = (self.user_pages % group).saturating_sub(number * self.volume_pages);
+        Geometry {
+            user_pages: self.user_pages / group * self.volume_pages + rest.min(self.volume_pages),
+            superblock_pages: self.superblock_pages / volumes,
+            slc_superblock_pages: self.slc_superblock_pages / volumes,
+            dies: self.dies / volumes,
+            channels: self.channels / volumes,
+            buffer_pages: self.buffer_pages / volumes,
+            volumes: 1,
+            is_unusual: self.map_unit_pages > 1,
+            ..*self
+        }
+    }
+
+    /// Returns the geometry of what the volumes share: no flash, and no map.
+    pub(crate) fn of_shared_part(&self) -> Geometry {
+        Geometry {
+            user_pages: 0,
+            superblocks: 0,
+            slc_superblocks: 0,
+            slc_borrowed: 0,
+            dies: 0,
+            channels: 0,
+            ..*self
+        }
     }
 
     /// Returns the bytes that the host may use.
@@ -198,6 +240,7 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
             effects.fold_until_share, effects.fold_from_share
         ));
     }
+    check_volumes(profile)?;
     let map_unit = effects.map_unit_kib;
     if map_unit > 0 && (map_unit < 4 || !map_unit.is_power_of_two() || nand.in_place) {
         return impossible(format!(
@@ -235,6 +278,46 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
             "thermal.resume_c {} is not below thermal.throttle_c {}",
             thermal.resume_c, thermal.throttle_c
         ));
+    }
+    Ok(())
+}
+
+/// Rejects volumes that the drive cannot be split into.
+fn check_volumes(profile: &Profile) -> Result<(), ProfileError> {
+    let (nand, effects) = (&profile.nand, &profile.effects);
+    let (volumes, kib) = (effects.volume_count(), effects.volume_kib);
+    if volumes == 1 {
+        return Ok(());
+    }
+    if !volumes.is_power_of_two() || nand.in_place {
+        return impossible(format!(
+            "effects.volumes is {volumes}, not 1, 2, 4 or 8 on a drive with a map"
+        ));
+    }
+    if kib < 64 || !kib.is_power_of_two() || !kib.is_multiple_of(nand.page_kib) {
+        return impossible(format!(
+            "effects.volume_kib is {kib}, not a power of two from 64 to 8192 that holds whole pages of \
+             nand.page_kib {}",
+            nand.page_kib
+        ));
+    }
+    for (key, value) in [("nand.dies", nand.dies), ("nand.channels", nand.channels)] {
+        if !value.is_multiple_of(volumes) {
+            return impossible(format!(
+                "{key} {value} is not divisible by effects.volumes {volumes}"
+            ));
+        }
+    }
+    let buffer = profile.host_interface.buffer_kib;
+    if buffer / volumes < 3 * nand.program_kib {
+        return impossible(format!(
+            "front.buffer_kib {buffer} holds less than three program operations of {} KiB for each of \
+             effects.volumes {volumes}",
+            nand.program_kib
+        ));
+    }
+    if effects.map_reach_mib > 0.0 {
+        return impossible("effects.volumes and effects.map_reach_mib exclude each other".into());
     }
     Ok(())
 }

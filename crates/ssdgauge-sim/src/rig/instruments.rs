@@ -80,7 +80,7 @@ pub(crate) fn read(
     for (quantity, value) in values {
         sink.reading(&reading(at, VIRTUAL, quantity, value));
     }
-    for (die, value) in drive.ftl.media.flash.backlog(now).enumerate() {
+    for (die, value) in drive.ftl.backlog(now).enumerate() {
         sink.reading(&reading(at, &format!("die {die}"), "queue_depth", value));
     }
 }

@@ -5,7 +5,7 @@ use crate::profile::PAGE;
 use ssdgauge_core::{Finding, Workload, unwritten_sample};
 
 /// Returns a finding for each span that `workload` reads and of which a sample holds no data. A drive that
-/// overwrites in place has no map and none.
+/// overwrites in place has no map and none, nor has one of several volumes.
 pub(super) fn find(ftl: &Ftl, workload: &Workload) -> Vec<Finding> {
     let entries = ftl.entries();
     let is_unmapped =

@@ -20,3 +20,4 @@ mod support;
 mod sync;
 mod timed;
 mod timing;
+mod volumes;

@@ -20,6 +20,16 @@ impl Map {
         self.generation
     }
 
+    /// Returns the generation of the last write.
+    pub(crate) fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// Continues behind `generation`, which another volume has reached.
+    pub(crate) fn continue_behind(&mut self, generation: u32) {
+        self.generation = generation;
+    }
+
     /// Returns whether a generation is stored with every slot.
     pub(crate) fn keeps_generations(&self) -> bool {
         !self.generations.is_empty()
