@@ -17,6 +17,7 @@ mod plan;
 mod reads;
 mod sizes;
 mod steady;
+mod volumes;
 
 pub use access::{XrayTarget, XrayWatcher};
 pub use error::XrayError;
@@ -28,7 +29,7 @@ use access::Access;
 use error::Ended;
 use options::excluded;
 use sizes::Sizes;
-use ssdgauge_xray::{Answer, Drop, Identified, Refusal, Series, Structure, lacks};
+use ssdgauge_xray::{Answer, Drop, Identified, Refusal, Series, Structure, Volumes, lacks};
 use std::collections::BTreeSet;
 
 /// Looks for the structures of `target`.
@@ -55,6 +56,7 @@ pub fn xray<'a>(
         level: Err(Refusal("the drive was not filled".into())),
         drop: None,
         freed: 0.0,
+        volumes: None,
         counts_media: false,
         settled_at: None,
     };
@@ -100,6 +102,8 @@ struct Examination<'a> {
     drop: Option<Drop>,
     /// The bytes of the cache that all rests together have freed.
     freed: f64,
+    /// The volumes of the drive, where writes show them.
+    volumes: Option<Volumes>,
     /// Whether the drive reports what it writes to its media.
     counts_media: bool,
     /// The bytes written when the drive last had time for its own work.
@@ -122,11 +126,13 @@ impl Examination<'_> {
             || self.wants(Structure::EffectiveSpare) && self.counts_media;
         if !is_overwritten {
             self.mapping_unit()?;
+            self.volumes()?;
         }
         self.units()?;
         self.spare_area()?;
         self.steady_state()?;
         self.mapping_unit()?;
+        self.volumes()?;
         self.map_reach()?;
         self.heating()
     }

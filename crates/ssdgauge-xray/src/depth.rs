@@ -28,6 +28,23 @@ pub fn check(units: u64, page_read_us: f64, series: &[Completions]) -> Result<()
     }
 }
 
+/// Checks that reads at random keep no more than `units` units busy: two reads at one distance in the addresses do not show
+/// units that others never reach, as where a drive consists of several volumes.
+///
+/// # Errors
+/// They complete at a higher rate than `units` units can.
+pub fn check_random(units: u64, page_read_us: f64, reads: &Completions) -> Result<(), Refusal> {
+    let Some(rate) = reads.rate() else { return refuse("too few reads completed") };
+    let busy = rate.per_second * page_read_us / 1e6;
+    match busy > units as f64 * (1.0 + AGREES) {
+        true => refuse(format!(
+            "pairs of reads show {units} units, but reads at random keep {busy:.1} busy, as where addresses are split \
+             into volumes"
+        )),
+        false => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,5 +58,10 @@ mod tests {
         assert!(check(2, 40.0, &series).is_err());
         assert!(check(8, 40.0, &series).is_err());
         assert!(check(8, 40.0, &[]).is_err());
+        // Reads at random may keep fewer busy, where the controller is the limit.
+        assert!(
+            check_random(4, 40.0, &series[0]).is_ok() && check_random(16, 40.0, &series[0]).is_ok()
+        );
+        assert!(check_random(2, 40.0, &series[0]).unwrap_err().0.contains("keep 4.0 busy"));
     }
 }

@@ -4,7 +4,7 @@ use crate::answer::{Answer, Refusal};
 use crate::structure::Structure;
 
 /// Each structure with those that have to be identified before it.
-const NEEDS: [(Structure, &[Structure]); 9] = [
+const NEEDS: [(Structure, &[Structure]); 10] = [
     (Structure::Command, &[Structure::Link]),
     (Structure::PageRead, &[Structure::Units]),
     (Structure::NativeRate, &[Structure::Cache]),
@@ -13,6 +13,7 @@ const NEEDS: [(Structure, &[Structure]); 9] = [
     (Structure::Chunk, &[Structure::Units]),
     (Structure::Resume, &[Structure::Throttle]),
     (Structure::Cache, &[Structure::Link]),
+    (Structure::Volumes, &[Structure::Link]),
     (Structure::Separation, &[Structure::EffectiveSpare]),
 ];
 

@@ -12,6 +12,7 @@ use crate::pairs::Pair;
 use crate::rate::{Completions, LEFT_OUT};
 use crate::structure::Structure;
 use crate::throttle::Heating;
+use crate::volumes::Held;
 use ssdgauge_core::statistics::summary;
 use std::collections::BTreeMap;
 
@@ -100,6 +101,13 @@ pub fn axes(structure: Structure) -> Option<Axes> {
         Structure::MappingUnit => {
             axes("KiB of shift", "times as long as aligned", &["rounds"], Form::Marks, true)
         }
+        Structure::Volumes => axes(
+            "address bit that is held",
+            "times as long as none",
+            &["rounds"],
+            Form::Marks,
+            false,
+        ),
         Structure::MapReach => {
             axes("GB of range", "% of first reads that wait", &["reads"], Form::Line, true)
         }
@@ -272,6 +280,12 @@ impl Series {
     pub fn of_shifts(shifts: &[Shift]) -> Series {
         let points = shifts.iter().flat_map(Shift::points).take(MOST_POINTS).collect();
         Series::new(Structure::MappingUnit, 0, points)
+    }
+
+    /// Returns how many times as long writes take with a bit of the address held, in each round.
+    pub fn of_held(bits: &[Held]) -> Series {
+        let points = bits.iter().flat_map(Held::points).take(MOST_POINTS).collect();
+        Series::new(Structure::Volumes, 0, points)
     }
 
     /// Returns the share of first reads that wait for their map, by the range of the reads.

@@ -30,6 +30,8 @@ pub enum Structure {
     Folding,
     /// What the map has one entry for.
     MappingUnit,
+    /// Parts that share the link and the controller alone.
+    Volumes,
     /// The data whose map is at hand.
     MapReach,
     /// The temperature from which the drive is slower.
@@ -93,6 +95,7 @@ impl Structure {
         Structure::Overflow,
         Structure::Folding,
         Structure::MappingUnit,
+        Structure::Volumes,
         Structure::MapReach,
         Structure::Throttle,
         Structure::Resume,
@@ -116,6 +119,7 @@ impl Structure {
             Structure::Overflow => "overflow",
             Structure::Folding => "folding",
             Structure::MappingUnit => "mapping-unit",
+            Structure::Volumes => "volumes",
             Structure::MapReach => "map-reach",
             Structure::Throttle => "throttle",
             Structure::Resume => "resume",
@@ -145,6 +149,7 @@ impl Structure {
             Structure::Overflow => "overflow kind",
             Structure::Folding => "folding, idle",
             Structure::MappingUnit => "mapping unit",
+            Structure::Volumes => "independent volumes",
             Structure::MapReach => "map at hand for",
             Structure::Throttle => "throttles at",
             Structure::Resume => "full speed at",
@@ -161,7 +166,7 @@ impl Structure {
                 Unit::MegabytesPerSecond
             }
             Structure::Command | Structure::PageRead => Unit::Microseconds,
-            Structure::Units => Unit::Count,
+            Structure::Units | Structure::Volumes => Unit::Count,
             Structure::Chunk
             | Structure::Cache
             | Structure::MappingUnit
@@ -191,6 +196,7 @@ impl Structure {
             | Structure::Overflow
             | Structure::Folding
             | Structure::MappingUnit
+            | Structure::Volumes
             | Structure::MapReach
             | Structure::Spare
             | Structure::EffectiveSpare
@@ -218,6 +224,7 @@ impl Structure {
             Structure::Overflow => "bytes programmed for each byte written behind the drop",
             Structure::Folding => "bytes that a burst finds free again, by the rest before it",
             Structure::MappingUnit => "largest shift of random writes that halves their rate",
+            Structure::Volumes => "bits of the address that halve the rate of writes when held",
             Structure::MapReach => {
                 "share of random reads that wait longer than a read beside them, by range"
             }
@@ -253,6 +260,7 @@ impl Structure {
             | Structure::Throttle
             | Structure::Resume => "own",
             Structure::Flush => "after StorScore (flush_check)",
+            Structure::Volumes => "Kim et al., SSDcheck, MICRO 2018",
             Structure::MapReach => "after Kim (2020), with reads beside",
         }
     }

@@ -84,6 +84,10 @@ pub fn meaning(structure: Structure) -> &'static str {
             "What the map of the drive has one entry for. A smaller write is completed by a read, \
              and programmed as a whole."
         }
+        Structure::Volumes => {
+            "Parts of the drive that addresses are split into, each with flash and collection of its own; the link is \
+             shared."
+        }
         Structure::MapReach => {
             "The data whose map is in the memory of the drive, or in a buffer in that of the host. Reads beyond it read \
              their part of the map from flash first."

@@ -176,7 +176,7 @@ impl Examination<'_> {
 
     /// Returns whether reads of trimmed addresses still run at the rate of the link. The first look is short: the
     /// write buffer drains meanwhile.
-    fn is_cold(&mut self) -> Result<bool, Ended> {
+    pub(super) fn is_cold(&mut self) -> Result<bool, Ended> {
         let Some(link) = self.value(Structure::Link) else { return Ok(true) };
         let trimmed = self.sizes.trimmed;
         let short = ((link * 1e6 * COLD_S) as u64 / FILL_BLOCK).max(COLD_READS[0]);
@@ -322,7 +322,7 @@ impl Examination<'_> {
 }
 
 /// Returns the reason where the drive is throttled behind a fill of `bytes`.
-fn throttled(bytes: u64) -> Refusal {
+pub(super) fn throttled(bytes: u64) -> Refusal {
     Refusal(format!(
         "behind {}, reads of trimmed addresses are slower than before, as where a drive is throttled",
         Bytes(bytes).about()

@@ -55,7 +55,7 @@ impl Examination<'_> {
     }
 
     /// Writes `bytes` in requests of `block` at random to a range; returns the rate in bytes per second.
-    fn write_at_random(
+    pub(super) fn write_at_random(
         &mut self,
         (offset, span): (u64, u64),
         block: u64,

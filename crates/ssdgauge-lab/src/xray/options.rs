@@ -34,7 +34,8 @@ impl XrayOptions {
         };
         // Whether there is a cache decides what overwrites of a full drive show; the others need data.
         let of_full = |one: &Structure| {
-            let of_filled = [Structure::Spare, Structure::MappingUnit, Structure::MapReach];
+            let of_filled =
+                [Structure::Spare, Structure::MappingUnit, Structure::Volumes, Structure::MapReach];
             of_filled.contains(one) || one.needs_steady_state()
         };
         if open.iter().any(of_full) {
@@ -74,6 +75,7 @@ pub(super) fn excluded(structure: Structure, kind: TargetKind, gentle: bool) -> 
         | Structure::Overflow
         | Structure::Folding
         | Structure::MappingUnit
+        | Structure::Volumes
         | Structure::MapReach
         | Structure::Spare
         | Structure::EffectiveSpare

@@ -7,6 +7,7 @@ use super::flushes::{self, BLOCK, BURSTS};
 use super::mapping::{BEFORE, ROUNDS, SHIFTS};
 use super::options::{XrayOptions, excluded};
 use super::sizes::{FILL_BLOCK, Sizes};
+use super::volumes;
 use ssdgauge_core::{
     Access, Action, Bytes, DriveInfo, Engine, Metric, Nanos, Phase, PhaseKind, Plan, Preparation,
     Rest, Restart, Score, Step, Stream, SuiteIdentity, Test, Until, Workload,
@@ -101,6 +102,12 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         let rounds = SHIFTS.len() as u64 * ROUNDS * 2;
         let most = (BEFORE + rounds) * sizes.shifted;
         steps.push(random_writes("mapping unit: aligned and shifted writes", most, capacity));
+    }
+    if open(Structure::Volumes) {
+        let bits = u64::from((sizes.held_range().1 / volumes::LOWEST).ilog2());
+        let measurements = 2 * bits * volumes::ROUNDS;
+        let most = (volumes::BEFORE + measurements) * sizes.held;
+        steps.push(random_writes("volumes: writes with one address bit held", most, capacity));
     }
     if any(&of_units) {
         if open(Structure::Cache) {

@@ -11,7 +11,7 @@ use ssdgauge_core::{
 };
 use ssdgauge_xray::{
     self as inference, Completions, Layout, MOST_CHUNKS, Pair, Refusal, Saturation, Series,
-    Structure, Value,
+    Structure, Value, Volumes,
 };
 
 /// The block of small reads.
@@ -30,6 +30,9 @@ const MOST_PER_SECOND: f64 = 60_000.0;
 const ROUNDS: u64 = 16;
 /// Places at which the rate of chosen units is measured, an odd number.
 const PLACES: u64 = 5;
+/// Reads at random in all units, and their requests in flight: two for each of 64 units.
+const AT_RANDOM: u64 = 20_000;
+const RANDOM_DEPTH: u32 = 128;
 /// Reads alone, and beside writes for each pause between reads.
 const LATENCIES: (usize, usize) = (1_500, 750);
 /// The pauses between reads beside writes, in microseconds. Dies that begin to program together end together, and
@@ -181,9 +184,10 @@ impl Examination<'_> {
             }
             (Ok(_), Err(reason)) | (Err(reason), _) => Err(reason),
         };
-        let of_layout = |number: u64| checked.clone().map(|()| Value::exact(number as f64));
-        self.answer(Structure::Units, of_layout(layout.units));
-        self.answer(Structure::Chunk, of_layout(layout.chunk));
+        let units = checked.clone().map(|units| Value::exact(units as f64));
+        let chunk = checked.clone().map(|_| Value::exact(layout.chunk as f64));
+        self.answer(Structure::Units, units);
+        self.answer(Structure::Chunk, chunk);
         self.answer(Structure::PageRead, checked.and(page_read));
         Ok(())
     }
@@ -285,13 +289,13 @@ impl Examination<'_> {
         Ok(order.iter().zip(timings.requests.chunks_exact(2)).map(pair).collect())
     }
 
-    /// Checks a layout by the rate at which some of its units read.
+    /// Checks a layout by the rate at which some of its units read; returns all units of the drive.
     fn check_depth(
         &mut self,
         layout: &Layout,
         page_read_us: f64,
         random: &mut Random,
-    ) -> Result<Result<(), Refusal>, Ended> {
+    ) -> Result<Result<u64, Refusal>, Ended> {
         self.access.doing("parallel units: rate of chosen units");
         let Layout { chunk, units } = *layout;
         let affordable = MOST_PER_SECOND * page_read_us / 1e6;
@@ -310,7 +314,32 @@ impl Examination<'_> {
             let depth = (4 * chosen).min(128) as u32;
             series.push(self.completions(&requests, BLOCK, depth)?);
         }
-        Ok(inference::check_depth(chosen, page_read_us, &series))
+        match inference::check_depth(chosen, page_read_us, &series) {
+            Ok(()) => self.all_units(layout, page_read_us, random),
+            Err(reason) => Ok(Err(reason)),
+        }
+    }
+
+    /// Returns the units of all volumes, checked by the rate of reads at random. A layout whose period is shorter than what
+    /// lies in one volume is that of one volume.
+    fn all_units(
+        &mut self,
+        layout: &Layout,
+        page_read_us: f64,
+        random: &mut Random,
+    ) -> Result<Result<u64, Refusal>, Ended> {
+        let period = layout.chunk * layout.units;
+        let units = match self.volumes {
+            Some(Volumes { number, interleave: Some(bytes) }) if period < bytes => {
+                layout.units * number
+            }
+            Some(_) | None => layout.units,
+        };
+        let places = self.sizes.region / BLOCK;
+        let requests: Vec<TimedRequest> =
+            (0..AT_RANDOM).map(|_| read(random.below(places) * BLOCK, BLOCK)).collect();
+        let reads = self.completions(&requests, BLOCK, RANDOM_DEPTH)?;
+        Ok(inference::check_random(units, page_read_us, &reads).map(|()| units))
     }
 
     /// Program suspend: latencies of reads beside writes.

@@ -30,6 +30,8 @@ pub(super) struct Sizes {
     pub(super) shifted_span: u64,
     /// A burst of writes before a flush.
     pub(super) before_flush: u64,
+    /// The bytes of one measurement of random writes with an address bit held, or with none.
+    pub(super) held: u64,
     /// The most that random overwrites write.
     pub(super) overwrites: u64,
     /// A round of random writes on the way to the steady state.
@@ -76,11 +78,21 @@ impl Sizes {
             shifted: whole((capacity / 256).min(256 * MIB)).max(MIB),
             shifted_span: whole((capacity / 16).min(4_096 * MIB)),
             before_flush: whole((capacity / 64).min(1_024 * MIB)),
+            held: whole((capacity / 128).min(256 * MIB)).max(4 * MIB),
             overwrites: whole(capacity / 5 * 2),
             round: whole(capacity / 4),
             // About two thousand bins at 3 GB/s over the whole drive.
             bin: Nanos((capacity / 6_000).clamp(500_000, 20_000_000)),
         }
+    }
+}
+
+impl Sizes {
+    /// Returns start and length of the range of writes with an address bit held, behind that of the reads: a power of two
+    /// at a multiple of it, so that each bit below it can be held.
+    pub(super) fn held_range(&self) -> (u64, u64) {
+        let span = 1 << self.shifted_span.ilog2();
+        (self.region.next_multiple_of(span), span)
     }
 }
 

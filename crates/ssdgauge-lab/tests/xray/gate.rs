@@ -58,6 +58,15 @@ pub(crate) fn judge_with_map(seed: u64, only: &[Structure], noise: bool) -> (Str
     judge_drive(prior::drive_with_map(seed), seed, only, noise)
 }
 
+/// The same for a drive that may consist of several volumes.
+pub(crate) fn judge_with_volumes(
+    seed: u64,
+    only: &[Structure],
+    noise: bool,
+) -> (String, Vec<Judged>) {
+    judge_drive(prior::drive_with_volumes(seed), seed, only, noise)
+}
+
 fn judge_drive(
     (rig, target): (VirtualRig, String),
     seed: u64,
@@ -165,6 +174,11 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
             is_seen(shows && slc.fold_mb_s * 1e6 * 128.0 > 0.1 * cache.unwrap_or(0.0)),
         ),
         truth(Structure::MappingUnit, Some(unit), is_seen(unit_shows)),
+        truth(
+            Structure::Volumes,
+            Some(f64::from(profile.effects.volumes.max(1))),
+            is_seen(slower < 0.65 * front.link_mb_s),
+        ),
         truth(Structure::MapReach, reach, is_seen(reach_shows)),
         truth(Structure::Throttle, Some(profile.thermal.throttle_c), None),
         truth(Structure::Resume, Some(profile.thermal.resume_c), None),

@@ -16,7 +16,9 @@ const UNITS: u64 = 0x9712;
 const REACHES: u64 = 0x9713;
 
 /// That of the counters of media writes and of the write buffer, likewise.
-const COUNTERS: u64 = 0x9714;
+const COUNTERS: u64 = 0x9716;
+/// That of the volumes, likewise.
+const VOLUMES: u64 = 0x9714;
 
 /// The mapping units in KiB; half of the drives have one of 4 KiB.
 const MAPPING_UNITS: [u32; 8] = [4, 4, 4, 4, 8, 16, 32, 64];
@@ -48,6 +50,24 @@ pub(crate) fn drive_with_map(seed: u64) -> (VirtualRig, String) {
     let target = format!("{target}&effects.map_reach_mib={reach:.0}");
     let rig =
         VirtualRig::open(&target, seed).expect("any drive may have a map that is not at hand");
+    (rig, target)
+}
+
+/// Returns the drive of `seed` with 2, 4 or 8 volumes in one of two cases, interleaved by 64 KiB to 8 MiB.
+pub(crate) fn drive_with_volumes(seed: u64) -> (VirtualRig, String) {
+    let (rig, target) = drive(seed);
+    let mut random = Random::new(seed, VOLUMES);
+    if random.below(2) == 0 {
+        return (rig, target);
+    }
+    // Not every drive can be split into eight.
+    for _ in 0..100 {
+        let (volumes, kib) = (2 << random.below(3), 64 << random.below(8));
+        let split = format!("{target}&effects.volumes={volumes}&effects.volume_kib={kib}");
+        if let Ok(rig) = VirtualRig::open(&split, seed) {
+            return (rig, split);
+        }
+    }
     (rig, target)
 }
 

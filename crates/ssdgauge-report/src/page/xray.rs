@@ -32,6 +32,7 @@ const PARTS: [(&str, &str, &[Structure]); 5] = [
             Structure::PageRead,
             Structure::Suspend,
             Structure::MappingUnit,
+            Structure::Volumes,
             Structure::MapReach,
         ],
     ),

@@ -124,6 +124,7 @@ fn stands_out(structure: Structure, value: f64, x: f64) -> bool {
         | Structure::Overflow
         | Structure::Folding
         | Structure::MappingUnit
+        | Structure::Volumes
         | Structure::MapReach
         | Structure::Throttle
         | Structure::Resume
@@ -157,6 +158,7 @@ fn side(structure: Structure, value: f64) -> Side {
         | Structure::Overflow
         | Structure::Folding
         | Structure::MappingUnit
+        | Structure::Volumes
         | Structure::EffectiveSpare
         | Structure::Separation => Side::None,
     }

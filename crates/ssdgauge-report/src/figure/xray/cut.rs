@@ -44,12 +44,13 @@ const BLOCKS: [(Structure, Option<usize>); 7] = [
     (Structure::Separation, None),
 ];
 /// What stands beside the units.
-const UNITS: [Fact; 7] = [
+const UNITS: [Fact; 8] = [
     Fact::Of(Structure::Units),
     Fact::Of(Structure::Chunk),
     Fact::Of(Structure::PageRead),
     Fact::Of(Structure::Suspend),
     Fact::Of(Structure::MappingUnit),
+    Fact::Of(Structure::Volumes),
     Fact::Of(Structure::MapReach),
     Fact::Channels,
 ];
