@@ -16,6 +16,10 @@ const TWICE: f64 = 1.6;
 const NOTHING: f64 = 1.2;
 /// The ratio that no single round may be on the other side of.
 const BETWEEN: f64 = 1.4;
+/// The ratio of a round below which half of the flash might show as [`NOTHING`].
+const LEAST: f64 = NOTHING / 2.0;
+/// The bits to both sides whose writes with nothing held are compared as well. Chosen: few, because a drive may change.
+const BESIDE: usize = 2;
 /// The ratio beyond which half of the flash is no explanation.
 const MOST: f64 = 2.6;
 /// The share of the link from which it may hide that the flash is the limit. Chosen.
@@ -28,6 +32,8 @@ const LEAST_ROUNDS: usize = 2;
 pub struct Held {
     /// The address that has this bit alone.
     pub bytes: u64,
+    /// The bytes of each write.
+    pub block: u64,
     /// The rates with nothing held and with the bit held, in bytes per second: a round with the bit clear, and one with it
     /// set.
     pub rounds: Vec<(f64, f64)>,
@@ -75,7 +81,7 @@ impl Held {
         }
         let (ratio, least, most) = self.ratios();
         match (ratio <= NOTHING, ratio >= TWICE) {
-            (true, _) if most < BETWEEN && least > 1.0 / BETWEEN => Ok(Bit::Nothing),
+            (true, _) if most < BETWEEN && least > LEAST => Ok(Bit::Nothing),
             (_, true) if least > BETWEEN && most < MOST => Ok(Bit::Volume),
             (_, _) => refuse(format!(
                 "writes with the address bit of {of} held take {least:.2} to {most:.2} times as long, neither as \
@@ -101,6 +107,7 @@ pub fn find(bits: &[Held], link_mb_s: f64) -> Result<Volumes, Refusal> {
     let Some(last) = bits.len().checked_sub(1) else {
         return refuse("no address bit was held");
     };
+    let bits = &smoothed(bits);
     let judged = bits.iter().map(Held::judge).collect::<Result<Vec<Bit>, _>>()?;
     let found: Vec<usize> = (0..=last).filter(|number| judged[*number] == Bit::Volume).collect();
     let (Some(lowest), Some(highest)) = (found.first(), found.last()) else {
@@ -115,6 +122,22 @@ pub fn find(bits: &[Held], link_mb_s: f64) -> Result<Volumes, Refusal> {
         );
     }
     Ok(Volumes { number: 1 << found.len().min(63), interleave: Some(bits[*lowest].bytes) })
+}
+
+/// Returns `bits` with the median of several rates with nothing held in place of each: a pause of the drive for its own
+/// work is in few of them.
+fn smoothed(bits: &[Held]) -> Vec<Held> {
+    let of_bit = |(number, bit): (usize, &Held)| {
+        let beside = &bits[number.saturating_sub(BESIDE)..(number + BESIDE + 1).min(bits.len())];
+        let same = || beside.iter().filter(|one| one.block == bit.block);
+        let round = |(number, (free, held)): (usize, &(f64, f64))| {
+            let frees = same().filter_map(|one| Some(one.rounds.get(number)?.0));
+            let frees: Vec<f64> = frees.collect();
+            (summary::percentile(&frees, 0.5).unwrap_or(*free), *held)
+        };
+        Held { rounds: bit.rounds.iter().enumerate().map(round).collect(), ..bit.clone() }
+    };
+    bits.iter().enumerate().map(of_bit).collect()
 }
 
 /// Returns a single volume where the link cannot hide others.
@@ -141,7 +164,8 @@ mod tests {
         let held = |bit: u32| {
             let left = if volume_bits.contains(&bit) { flash / 2.0 } else { flash };
             let round = (1e6 * flash.min(link), 1e6 * left.min(link));
-            Held { bytes: 1 << bit, rounds: vec![round; 2] }
+            let block = if bit > 15 { 65_536 } else { 32_768 };
+            Held { bytes: 1 << bit, block, rounds: vec![round; 2] }
         };
         (15..28).map(held).collect()
     }
@@ -156,6 +180,13 @@ mod tests {
         }
         // The link limits writes with nothing held, but half of the flash is visibly slower.
         assert_eq!(find(&shown(600.0, 550.0, 17..18), 550.0).unwrap().number, 2);
+    }
+
+    #[test]
+    fn a_pause_in_writes_with_nothing_held_changes_no_answer() {
+        let mut paused = shown(600.0, 3_000.0, 17..18);
+        [2, 7].into_iter().for_each(|number| paused[number].rounds[0].0 /= 2.0);
+        assert_eq!(find(&paused, 3_000.0).unwrap().number, 2);
     }
 
     #[test]

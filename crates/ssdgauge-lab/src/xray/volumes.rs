@@ -15,8 +15,8 @@ pub(super) const LOWEST: u64 = 32 << 10;
 pub(super) const ROUNDS: u64 = 2;
 /// The writes before the rounds, in writes of one measurement: they fill write buffers and what is left of a cache.
 pub(super) const BEFORE: u64 = 4;
-/// Requests in flight.
-const DEPTH: u32 = 32;
+/// Requests in flight. Chosen: eight for each of eight volumes, so that few of them wait for work meanwhile.
+const DEPTH: u32 = 64;
 /// The seconds of a measurement at most, with all of the flash; half of it takes twice as long.
 const LONGEST_S: f64 = 30.0;
 /// The fewest writes of a measurement.
@@ -59,12 +59,13 @@ impl Examination<'_> {
         let mut random = Random::new(self.access.seed(), PLACES);
         let doubled = std::iter::successors(Some(LOWEST), |bit| Some(2 * bit));
         let bits = doubled.take_while(|bit| *bit < span);
-        let mut bits: Vec<Held> = bits.map(|bytes| Held { bytes, rounds: Vec::new() }).collect();
+        let mut bits: Vec<Held> =
+            bits.map(|bytes| Held { bytes, block: bytes.min(BLOCK), rounds: Vec::new() }).collect();
         for round in 0..ROUNDS {
             for bit in &mut bits {
-                let block = bit.bytes.min(BLOCK);
+                let block = bit.block;
                 let mut write = |held: u64, value: u64| {
-                    let place = |_| from + (random.below(span / block) * block & !held | value);
+                    let place = |_| from + ((random.below(span / block) * block) & !held | value);
                     let places: Vec<u64> = (0..bytes / block).map(place).collect();
                     self.rate_of_writes(&places, block)
                 };

@@ -111,6 +111,24 @@ fn mapping_units_of_all_sizes_are_found_under_noise_and_a_drive_that_its_link_li
 }
 
 #[test]
+fn volumes_and_the_units_of_all_of_them_are_found_under_noise() {
+    let only = [Structure::Volumes, Structure::Units];
+    // Two of them, told by 64 KiB, and four, told by 8 and 16 MiB, so that the pattern of the units lies in one volume.
+    for (seed, volumes) in [(600_015, 2.0), (600_026, 4.0), (600_016, 1.0)] {
+        let (target, judged) = gate::judge_with_volumes(seed, &only, true);
+        let of = |structure| judged.iter().find(|one| one.truth.structure == structure).unwrap();
+        let value = of(Structure::Volumes).outcome.clone().map(|value| value.value);
+        assert_eq!(value, Ok(volumes), "{target}");
+        let units = of(Structure::Units);
+        assert!(units.outcome.is_ok() && units.is_right(), "{:?} {target}", units.outcome);
+    }
+    // The link is slower than half of the flash.
+    let (_, judged) = gate::judge_with_volumes(600_019, &[Structure::Volumes], true);
+    let one = judged.iter().find(|one| one.truth.structure == Structure::Volumes).unwrap();
+    assert!(one.outcome.as_ref().unwrap_err().0.contains("may be their limit"));
+}
+
+#[test]
 fn the_reach_of_a_map_is_found_under_noise_in_both_models() {
     // Parts of 4 and of 64 MiB, and of 1 or 2 MiB in the second model.
     let first = [400_000, 400_003, 400_022]
