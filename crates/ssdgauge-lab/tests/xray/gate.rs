@@ -110,7 +110,12 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let profile = rig.profile().clone();
     let (nand, front, slc) = (&profile.nand, &profile.host_interface, &profile.slc);
     let dies = f64::from(nand.dies);
-    let chunk = f64::from(nand.page_kib) * 1_024.0;
+    // A volume of one unit holds its whole interleave in a row.
+    let in_a_row = match nand.dies == profile.effects.volumes {
+        true => profile.effects.volume_kib.max(nand.page_kib),
+        false => nand.page_kib,
+    };
+    let chunk = f64::from(in_a_row) * 1_024.0;
     let link_block_us = 131_072.0 / front.link_mb_s;
     let command_block_us = front.read_command_us + 31.0 * front.page_us;
     let lone_us = front.read_command_us + front.read_delay_us;
