@@ -82,7 +82,7 @@ impl Unit {
 
 impl Structure {
     /// Every structure, in the order in which they are looked for.
-    pub const ALL: [Structure; 18] = [
+    pub const ALL: [Structure; 19] = [
         Structure::Link,
         Structure::Command,
         Structure::Units,
