@@ -4,7 +4,7 @@
 
 use crate::sample::Direction;
 use crate::units::{Bytes, Nanos};
-use crate::workload::Access;
+use crate::workload::{Access, Data};
 use serde::{Deserialize, Serialize};
 
 /// A request of a list.
@@ -70,6 +70,8 @@ pub struct Lane {
     pub think: Nanos,
     /// The most latencies that are returned, the first ones.
     pub latencies: usize,
+    /// What is written.
+    pub data: Data,
 }
 
 /// The limits of lanes that run together; the first one ends all of them.

@@ -390,6 +390,33 @@ pub enum Data {
     Incompressible,
     /// Zeros, for drives that compress.
     Zeros,
+    /// One random block of 4 KiB again and again, for drives that deduplicate.
+    Repeated,
+    /// Of each 4 KiB, half is random and different each time, and the rest zeros, for drives that compress.
+    Half,
+}
+
+impl Data {
+    /// Every kind of data.
+    pub const ALL: [Data; 4] = [Data::Incompressible, Data::Zeros, Data::Repeated, Data::Half];
+
+    /// Returns the word used in suites and plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            Data::Incompressible => "incompressible",
+            Data::Zeros => "zeros",
+            Data::Repeated => "repeated",
+            Data::Half => "half",
+        }
+    }
+
+    /// Returns whether each block carries a header by which a host verifies it.
+    pub fn is_verified(self) -> bool {
+        match self {
+            Data::Incompressible => true,
+            Data::Zeros | Data::Repeated | Data::Half => false,
+        }
+    }
 }
 
 /// The engines.

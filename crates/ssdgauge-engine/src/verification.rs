@@ -198,6 +198,11 @@ impl HeaderWriter {
         }
     }
 
+    /// Returns the same headers, but for a tag that no read accepts: they make each block differ, and verify nothing.
+    pub(crate) fn unverified(self) -> HeaderWriter {
+        HeaderWriter { tag: !self.tag, ..self }
+    }
+
     #[inline]
     fn next(&mut self) -> u64 {
         self.count = self.count.wrapping_add(1);
@@ -333,11 +338,11 @@ impl WriteBuffer {
         }
     }
 
-    /// Returns a write buffer of zeros, without headers.
-    pub(crate) fn zeros(zeros: Arc<Region>, block_size: usize) -> WriteBuffer {
+    /// Returns a write buffer that writes the same `data` each time, without headers.
+    pub(crate) fn constant(data: Arc<Region>, block_size: usize) -> WriteBuffer {
         let block_size = block_size as u64;
         WriteBuffer {
-            pool: zeros,
+            pool: data,
             from: 0,
             stride: 0,
             block_size,

@@ -113,6 +113,12 @@ fn of_stream(stream: &Stream, engine: Engine, until: &Until) -> Section {
         match stream.data {
             Data::Incompressible => section.set("refill_buffers", 1),
             Data::Zeros => section.set("zero_buffers", 1),
+            Data::Repeated => section.set("dedupe_percentage", 100),
+            Data::Half => {
+                section.set("refill_buffers", 1);
+                section.set("buffer_compress_percentage", 50);
+                section.set("buffer_compress_chunk", 4_096);
+            }
         }
         if stream.sync {
             section.set("sync", "dsync");

@@ -9,8 +9,8 @@ pub use reader::TimedReader;
 
 use crate::silence::Silence;
 use ssdgauge_core::{
-    Access, Bytes, Direction, Lane, LaneLimits, LaneRecord, LanesEnded, Nanos, Random, RigError,
-    TimedRequest, Timing, Timings,
+    Access, Bytes, Data, Direction, Lane, LaneLimits, LaneRecord, LanesEnded, Nanos, Random,
+    RigError, TimedRequest, Timing, Timings,
 };
 use ssdgauge_os::memory::Region;
 use ssdgauge_os::{file_io, process, thread};
@@ -28,6 +28,8 @@ const MOST_THREADS: u32 = 256;
 const SPIN: Duration = Duration::from_micros(300);
 /// The distance of the words that make each block of written data differ.
 const WORDS_PER_BLOCK: usize = 512;
+/// The random numbers of the block that is repeated, which no slot has.
+const REPEATED: u64 = u64::MAX;
 
 /// Why a load ended.
 #[derive(Debug, Error)]
@@ -145,7 +147,7 @@ pub(crate) fn send(
     let begin = Instant::now();
     let cpu = process::cpu_time();
     let body = move |file: &File, shared: &Shared, slot: u64| -> Result<_, TimedError> {
-        let mut buffer = Buffer::new(most, slot)?;
+        let mut buffer = Buffer::new(most, slot, Data::Incompressible)?;
         let mut timings = Vec::new();
         while !shared.stops() {
             let index = next.fetch_add(1, Ordering::Relaxed);
@@ -204,7 +206,7 @@ pub(crate) fn run_lanes(
         let lane = &all[index];
         let length = lane.block_size.0 as usize;
         let in_span = lane.span.0 / lane.block_size.0;
-        let mut buffer = Buffer::new(length, slot)?;
+        let mut buffer = Buffer::new(length, slot, lane.data)?;
         let mut random = Random::new(lane_seed(lane, number), slot);
         let mut record = LaneRecord::default();
         let most = lane.latencies.div_ceil(lane.queue_depth as usize);
@@ -300,23 +302,42 @@ fn carry_out<T: Send + 'static>(
     }
 }
 
-/// Memory for one request, with data that no drive can compress or share between blocks.
+/// Memory for one request, with data that is prepared before the first one.
 struct Buffer {
     region: Region,
+    /// Whether the blocks of each write differ from those of every other one.
+    differs: bool,
 }
 
 impl Buffer {
-    fn new(length: usize, slot: u64) -> Result<Buffer, TimedError> {
+    fn new(length: usize, slot: u64, data: Data) -> Result<Buffer, TimedError> {
         let region = Region::new(length.next_multiple_of(8));
         let mut region = region.map_err(|cause| TimedError::new("memory", 0, cause))?;
         let mut random = Random::new(slot, 0x71_3d);
-        region.words_mut().iter_mut().for_each(|word| *word = random.next_u64());
-        Ok(Buffer { region })
+        for block in region.words_mut().chunks_mut(WORDS_PER_BLOCK) {
+            let filled = match data {
+                Data::Incompressible => block.len(),
+                Data::Zeros => 0,
+                Data::Half => block.len() / 2,
+                Data::Repeated => {
+                    random = Random::new(REPEATED, 0x71_3d);
+                    block.len()
+                }
+            };
+            let (filled, zeros) = block.split_at_mut(filled);
+            filled.iter_mut().for_each(|word| *word = random.next_u64());
+            zeros.fill(0);
+        }
+        let differs = match data {
+            Data::Incompressible | Data::Half => true,
+            Data::Zeros | Data::Repeated => false,
+        };
+        Ok(Buffer { region, differs })
     }
 
-    /// Makes the blocks of a write differ from every earlier one.
+    /// Makes the blocks of a write differ from every earlier one, where they have to.
     fn prepare(&mut self, direction: Direction, length: usize, number: u64) {
-        if direction == Direction::Write {
+        if direction == Direction::Write && self.differs {
             let words = &mut self.region.words_mut()[..length / 8];
             words.iter_mut().step_by(WORDS_PER_BLOCK).for_each(|word| {
                 *word = word.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number | 1);
@@ -428,6 +449,7 @@ mod tests {
             queue_depth: 3,
             think: Nanos::ZERO,
             latencies: 1_000,
+            data: Data::Incompressible,
         };
         let limits = LaneLimits {
             time: Nanos::from_secs(60),
@@ -459,6 +481,7 @@ mod tests {
                 queue_depth: 1,
                 think: Nanos::ZERO,
                 latencies: 0,
+                data: Data::Incompressible,
             };
             let (time, bin) = (Nanos::from_secs(60), Nanos::SECOND);
             let limits = LaneLimits { time, written: Bytes(32 * 4_096), bin };

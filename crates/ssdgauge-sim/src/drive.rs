@@ -13,7 +13,7 @@ use crate::operations::Work;
 use crate::power_thermal::{PowerThermal, PowerThermalSample};
 use crate::profile::{Geometry, PAGE, Profile};
 use crate::time::SimTime;
-use ssdgauge_core::{Direction, MediaWrites, Nanos, PowerSaving, Request};
+use ssdgauge_core::{Data, Direction, MediaWrites, Nanos, PowerSaving, Request};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -129,6 +129,8 @@ impl Drive {
                         self.ftl.enter_deferred();
                     }
                     self.read_partial_pages(command.at, request.offset, bytes);
+                    // What a page holds that is written in part is not known.
+                    self.ftl.set_data(Data::Incompressible);
                 }
                 let done = self.ftl.write::<DEFERRED>(command.at, first, pages);
                 if self.effects.has_copy_time() {
@@ -317,6 +319,7 @@ impl Drive {
     /// Begins a step in which the host keeps `depth` commands in flight.
     pub(crate) fn begin_step(&mut self, depth: usize) {
         self.ftl.begin_step();
+        self.ftl.set_data(Data::Incompressible);
         self.effects.set_sync(false);
         self.host_interface.expect_depth(depth);
     }

@@ -4,6 +4,7 @@
 //! never report a page as written that a later read would not find.
 
 mod background;
+mod contents;
 mod folding;
 mod gc;
 mod ground_truth;
@@ -23,6 +24,7 @@ mod write_buffer;
 pub use ground_truth::GroundTruth;
 
 use crate::flash::Program;
+use crate::ftl::map::BARE;
 use crate::profile::{Geometry, Profile};
 use crate::time::SimTime;
 use folding::Folding;
@@ -31,6 +33,7 @@ use map_cache::MapCache;
 use mapping_units::StagedUnits;
 use media::{Media, OpenSuperblock};
 use slc_cache::SlcCache;
+use ssdgauge_core::Data;
 use valid_pages::Superblock;
 pub(crate) use valid_pages::UNMAPPED;
 use volumes::Volumes;
@@ -56,6 +59,8 @@ pub(crate) struct Ftl {
     volumes: Volumes,
     /// The mapping units that were written in part.
     staged: StagedUnits,
+    /// What the next writes hold.
+    data: Data,
     map_cache: MapCache,
     folding: Folding,
     gc: GarbageCollection,
@@ -85,6 +90,7 @@ impl Ftl {
             deferred: Vec::new(),
             parked: None,
             staged: StagedUnits::new(geometry.map_unit_pages),
+            data: Data::Incompressible,
             map_cache: MapCache::new(&profile.effects, &geometry),
             cache: SlcCache::new(&geometry, &profile.slc),
             folding: Folding::new(&profile.slc, &profile.effects, &geometry),
@@ -169,8 +175,8 @@ impl Ftl {
                 together += 1;
             }
             // An unmapped page is answered from the map alone, as drives return zeros after TRIM. One of a
-            // staged unit is answered from memory.
-            if superblock != UNMAPPED {
+            // staged unit is answered from memory, and one without flash from the map.
+            if superblock != UNMAPPED && superblock != BARE {
                 // The die is derived from page and superblock for the same reason: a fixed, even
                 // distribution in place of the slot.
                 let die = (page / group + u32::from(superblock)) % self.media.geometry.dies;

@@ -39,7 +39,9 @@ impl MediaCounter {
         if self.granule == 0 {
             return None;
         }
-        let now = self.bytes(truth).map(|bytes| bytes / self.granule);
+        let bytes = self.bytes(truth);
+        // A counter never falls, as the count of pages does that zeros replace before they are programmed.
+        let now = [0, 1].map(|which| (bytes[which] / self.granule).max(self.read[which]));
         let granule = self.granule as f64;
         let [media, host] = [0, 1].map(|which| {
             let amount = (now[which] - self.read[which]) as f64 * granule;

@@ -80,7 +80,7 @@ impl LinuxRig {
             }
             Action::Replay(_) => {}
             Action::Run { workload, .. } => {
-                self.invalidate_zeros(workload);
+                self.invalidate_unverified(workload);
                 self.verification.write_earlier(workload, is_finished);
                 self.earlier_pool = self.earlier_pool.max(engine::longest_pool(workload));
             }

@@ -3,7 +3,7 @@
 use super::LinuxRig;
 use crate::monitor::{self, Counted, InterferenceMonitor, LatencyWatch};
 use ssdgauge_core::{
-    Data, EndedBy, Finding, FindingKind, RigError, Severity, Sink, Stream, Until, Workload,
+    EndedBy, Finding, FindingKind, RigError, Severity, Sink, Stream, Until, Workload,
 };
 use ssdgauge_engine::io_errors;
 use ssdgauge_engine::{self as engine, Load, Outcome, RingChoice, RingFlags};
@@ -138,7 +138,7 @@ impl LinuxRig {
     /// Prepares the expected contents of the blocks for a load with `workload`.
     fn begin_verification(&mut self, workload: &Workload, covering: bool) {
         self.verification.advance();
-        self.invalidate_zeros(workload);
+        self.invalidate_unverified(workload);
         self.verification.write(workload, covering);
         self.verification.trim(workload);
         if !self.is_block() {
@@ -149,11 +149,10 @@ impl LinuxRig {
         }
     }
 
-    /// Expects nothing of the spans that `workload` overwrites with zeros.
-    pub(super) fn invalidate_zeros(&mut self, workload: &Workload) {
-        // Blocks of zeros have no verification header, so nothing can be expected of them.
-        let is_zeros = |stream: &&Stream| stream.writes() && stream.data == Data::Zeros;
-        for stream in workload.streams.iter().filter(is_zeros) {
+    /// Expects nothing of the spans that `workload` overwrites with data that has no verification header.
+    pub(super) fn invalidate_unverified(&mut self, workload: &Workload) {
+        let is_unverified = |stream: &&Stream| stream.writes() && !stream.data.is_verified();
+        for stream in workload.streams.iter().filter(is_unverified) {
             self.verification.invalidate(stream.offset.0, (stream.offset + stream.span).0);
         }
     }

@@ -1,10 +1,10 @@
 //! Cost of the verification behind a run: the bytes that it reads, and their time.
 
 use super::rates::AssumedRates;
-use ssdgauge_core::{Action, Bytes, Data, Extents, Nanos, Plan, Preparation};
+use ssdgauge_core::{Action, Bytes, Extents, Nanos, Plan, Preparation};
 
 /// The bytes that the verification of `plan` reads on a drive of `capacity`: at most every byte that a
-/// step writes, or may write, and that none trims, purges or overwrites with zeros afterwards. Zero where the plan requires no
+/// step writes, or may write, and that none trims, purges or overwrites with other data afterwards. Zero where the plan requires no
 /// verification.
 pub fn verified_bytes(plan: &Plan, capacity: Bytes) -> Bytes {
     let mut written = Extents::default();
@@ -14,10 +14,10 @@ pub fn verified_bytes(plan: &Plan, capacity: Bytes) -> Bytes {
                 let writers = workload.streams.iter().filter(|stream| stream.writes());
                 for stream in writers {
                     let (from, to) = (stream.offset.0, (stream.offset + stream.span).0);
-                    match stream.data {
-                        Data::Incompressible => written.insert(from, to),
-                        // Blocks of zeros have no verification headers.
-                        Data::Zeros => written.remove(from, to),
+                    match stream.data.is_verified() {
+                        true => written.insert(from, to),
+                        // The blocks have no verification headers.
+                        false => written.remove(from, to),
                     }
                 }
             }

@@ -4,7 +4,7 @@ use super::Examination;
 use super::access::ascending;
 use super::error::Ended;
 use super::sizes::{FILL_BLOCK, MIB, Sizes};
-use ssdgauge_core::{Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos};
+use ssdgauge_core::{Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos};
 use ssdgauge_xray::{
     self as inference, Burst, Course, Drop, Refusal, Round, Series, Structure, first_drop, level,
     native_rate, recovered,
@@ -165,6 +165,7 @@ impl Examination<'_> {
             queue_depth: DEPTH,
             think: Nanos::ZERO,
             latencies: 0,
+            data: Data::Incompressible,
         };
         let bin = self.sizes.bin;
         let limits = LaneLimits { time: Sizes::LONGEST, written: Bytes(bytes), bin };
@@ -295,6 +296,7 @@ impl Examination<'_> {
             queue_depth: DEPTH,
             think: Nanos::ZERO,
             latencies: 0,
+            data: Data::Incompressible,
         };
         let mut course = Course::default();
         let mut found = Err(Refusal("nothing was written".into()));

@@ -3,7 +3,7 @@
 use super::Examination;
 use super::error::Ended;
 use super::sizes::{FILL_BLOCK, Sizes};
-use ssdgauge_core::{Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos};
+use ssdgauge_core::{Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos};
 use ssdgauge_xray::{self as inference, Heating, Refusal, Series, Structure};
 
 /// The seconds of one load; between two of them it is decided whether to go on.
@@ -33,6 +33,7 @@ impl Examination<'_> {
             queue_depth: 32,
             think: Nanos::ZERO,
             latencies: 0,
+            data: Data::Incompressible,
         };
         let limits =
             LaneLimits { time: Nanos::from_secs(PART_S), written: Bytes(0), bin: Nanos::SECOND };

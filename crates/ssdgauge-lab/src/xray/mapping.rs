@@ -3,7 +3,7 @@
 use super::Examination;
 use super::error::Ended;
 use super::sizes::MIB;
-use ssdgauge_core::{Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos};
+use ssdgauge_core::{Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos};
 use ssdgauge_xray::{self as inference, Course, Series, Shift, Structure};
 
 /// The shifts; writes have twice their length. The first one needs blocks of 2 KiB or less.
@@ -70,6 +70,7 @@ impl Examination<'_> {
             queue_depth: DEPTH,
             think: Nanos::ZERO,
             latencies: 0,
+            data: Data::Incompressible,
         };
         let limits = LaneLimits { time: LONGEST, written: Bytes(bytes), bin: BIN };
         let ended = self.access.run(&[lane], limits)?;

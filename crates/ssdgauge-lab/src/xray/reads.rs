@@ -7,7 +7,8 @@ use super::error::Ended;
 use super::sizes::{FILL_BLOCK, MIB, Sizes};
 use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{
-    Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos, Random, TargetKind, TimedRequest,
+    Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Random, TargetKind,
+    TimedRequest,
 };
 use ssdgauge_xray::{
     self as inference, Completions, Layout, MOST_CHUNKS, Pair, Refusal, Saturation, Series,
@@ -247,6 +248,7 @@ impl Examination<'_> {
             queue_depth: 8,
             think: Nanos::ZERO,
             latencies: 0,
+            data: Data::Incompressible,
         };
         let limits = LaneLimits {
             time: Sizes::LONGEST,
@@ -379,6 +381,7 @@ impl Examination<'_> {
             queue_depth: 1,
             think,
             latencies: count,
+            data: Data::Incompressible,
         };
         let bytes = self.sizes.beside / THINKS_US.len() as u64 / BLOCK * BLOCK;
         let mut lanes = vec![lane.clone()];

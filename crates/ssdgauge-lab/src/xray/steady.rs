@@ -5,7 +5,7 @@ use super::Examination;
 use super::error::Ended;
 use super::fill::OVERWRITE_BLOCK;
 use super::sizes::{MIB, Sizes};
-use ssdgauge_core::{Access as Order, Bytes, Direction, Lane, LaneLimits, Nanos, Zone};
+use ssdgauge_core::{Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Zone};
 use ssdgauge_xray::{
     self as inference, Identified, Refusal, Round, Series, Structure, Value, Written,
 };
@@ -106,6 +106,7 @@ impl Examination<'_> {
             queue_depth,
             think: Nanos::ZERO,
             latencies: 0,
+            data: Data::Incompressible,
         };
         let lanes: Vec<Lane> = ranges.iter().map(lane).collect();
         let mut rounds: Vec<Round> = Vec::new();

@@ -5,7 +5,8 @@
 use crate::noise::Noisy;
 use crate::prior;
 use ssdgauge_core::{
-    Access, Bytes, Direction, Lane, LaneLimits, Nanos, Preparation, Recording, Rig, TimedLoads,
+    Access, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Preparation, Recording, Rig,
+    TimedLoads,
 };
 use ssdgauge_lab::{XrayOptions, XrayTarget, XrayWatcher, xray};
 use ssdgauge_sim::VirtualRig;
@@ -259,6 +260,7 @@ pub(crate) fn rate(rig: &mut dyn Rig, parts: [f64; 2]) -> f64 {
             queue_depth: 32,
             think: Nanos::ZERO,
             latencies: 0,
+            data: Data::Incompressible,
         };
         let (time, bin) = (Nanos::from_secs(3_600), Nanos::SECOND);
         let limits = LaneLimits { time, written: Bytes(bytes), bin };

@@ -24,7 +24,7 @@ pub(crate) use figures::{Figures, Suspension};
 use drive::Drive;
 use figures::SLOT;
 use ssdgauge_core::{
-    Access, Bytes, Counted, Direction, DriveInfo, Ended, Flush, Lane, LaneLimits, LaneRecord,
+    Access, Bytes, Counted, Data, Direction, DriveInfo, Ended, Flush, Lane, LaneLimits, LaneRecord,
     LanesEnded, MediaWrites, Nanos, Preparation, Prepared, Random, Reading, Rig, RigError, Sink,
     TargetKind, TimedLoads, TimedRequest, Timing, Timings, Until, Workload,
 };
@@ -106,6 +106,7 @@ impl SecondRig {
             queue_depth: 32,
             think: Nanos::ZERO,
             latencies: 0,
+            data: Data::Incompressible,
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::gate::rate;
 use crate::second_model::{Figures, SecondRig};
 use ssdgauge_core::{
-    Access, Bytes, Direction, Lane, LaneLimits, LanesEnded, Nanos, Preparation, Random, Recording,
-    Rig, TimedLoads, TimedRequest,
+    Access, Bytes, Data, Direction, Lane, LaneLimits, LanesEnded, Nanos, Preparation, Random,
+    Recording, Rig, TimedLoads, TimedRequest,
 };
 
 /// A small drive without a cache, throttling and work of its own.
@@ -36,6 +36,7 @@ fn lane(direction: Direction, access: Access, block: u64, span: u64, depth: u32)
         queue_depth: depth,
         think: Nanos::ZERO,
         latencies: 1_000,
+        data: Data::Incompressible,
     }
 }
 

@@ -11,8 +11,8 @@ use crate::gate::{Judged, NATIVE, Truth, compare, cool, look, rate, spare, truth
 use crate::prior;
 use ssdgauge_core::statistics::separation::Separation;
 use ssdgauge_core::{
-    Access, Bytes, Direction, Engine, Lane, LaneLimits, Nanos, Preparation, Recording, Rig, Stream,
-    TimedLoads, Until, Workload, Zone,
+    Access, Bytes, Data, Direction, Engine, Lane, LaneLimits, Nanos, Preparation, Recording, Rig,
+    Stream, TimedLoads, Until, Workload, Zone,
 };
 use ssdgauge_sim::VirtualRig;
 use ssdgauge_xray::Structure;
@@ -118,6 +118,7 @@ fn random_writes(rig: &mut VirtualRig, ranges: &[(u64, u64, u32)], bytes: u64) {
         queue_depth,
         think: Nanos::ZERO,
         latencies: 0,
+        data: Data::Incompressible,
     };
     let lanes: Vec<Lane> = ranges.iter().map(lane).collect();
     let (time, bin) = (Nanos::from_secs(86_400), Nanos::from_secs(60));

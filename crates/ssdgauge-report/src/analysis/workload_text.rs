@@ -92,6 +92,8 @@ fn data(data: Data) -> &'static str {
     match data {
         Data::Incompressible => "incompressible data",
         Data::Zeros => "zeros",
+        Data::Repeated => "one block again and again",
+        Data::Half => "data of which half is zeros",
     }
 }
 

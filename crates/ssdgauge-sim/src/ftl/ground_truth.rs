@@ -25,6 +25,8 @@ pub struct GroundTruth {
     pub completing_pages: u64,
     /// Pages of the host that it wrote again before they were programmed.
     pub replaced_pages: u64,
+    /// Pages of the host that took no slot of the flash: they were known, or share that of another one.
+    pub spared_pages: u64,
     /// Bytes that the host had written when garbage collection first copied a page.
     pub cliff: Option<u64>,
     /// Bytes that the host had written when a host write of the current step first found the SLC
@@ -82,14 +84,14 @@ impl GroundTruth {
         self.cache_exhausted = self.cache_exhausted.or(Some(self.host_bytes));
     }
 
-    /// Returns the bytes programmed to flash: the pages of the host but for replaced ones, the copied, the unused
-    /// and the completing ones.
+    /// Returns the bytes programmed to flash: the pages of the host but for replaced and spared ones, the copied, the
+    /// unused and the completing ones.
     pub fn nand_bytes(&self) -> u64 {
         self.nand_pages() * PAGE
     }
 
     fn nand_pages(&self) -> u64 {
-        self.host_pages - self.replaced_pages
+        self.host_pages - self.replaced_pages - self.spared_pages
             + self.moved_pages
             + self.unused_pages
             + self.completing_pages
@@ -99,7 +101,8 @@ impl GroundTruth {
     /// `None` where the host wrote nothing.
     pub fn write_amplification_since(&self, before: &GroundTruth) -> Option<f64> {
         let bytes = self.host_bytes - before.host_bytes;
-        let pages = self.nand_pages() - before.nand_pages();
+        // A page that waits in a mapping unit counts as programmed, and does not any more where zeros replace it.
+        let pages = self.nand_pages().saturating_sub(before.nand_pages());
         (bytes > 0).then(|| pages as f64 * PAGE as f64 / bytes as f64)
     }
 

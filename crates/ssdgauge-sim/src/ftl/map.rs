@@ -9,10 +9,14 @@
 //! The map must never hold more valid pages in a superblock than it has slots.
 
 mod generations;
+mod packing;
+
+pub(crate) use packing::BARE;
 
 use crate::ftl::huge_array::HugeArray;
 use crate::ftl::valid_pages::{Superblock, UNMAPPED, ValidPages};
 use crate::profile::Geometry;
+use packing::Packing;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -49,6 +53,8 @@ pub(crate) struct Map {
     /// The generation of the data in each slot; empty unless data is verified.
     generations: Vec<u32>,
     generation: u32,
+    /// What drives have in addition that compress or deduplicate.
+    packing: Option<Box<Packing>>,
 }
 
 impl Map {
@@ -68,6 +74,7 @@ impl Map {
             // Zero is `UNMAPPED`.
             entries: HugeArray::zeroed(geometry.user_pages as usize),
             log: HugeArray::zeroed(first[all]),
+            packing: Packing::new(geometry, first[all]),
             first,
             valid: vec![0; all],
             excluded: vec![EXCLUDED; all],
@@ -189,6 +196,9 @@ impl Map {
 
     /// Unmaps `page`.
     pub(crate) fn deallocate(&mut self, page: u32) {
+        if self.packing.is_some() {
+            return self.forget(page);
+        }
         let old = std::mem::replace(&mut self.entries[page as usize], UNMAPPED);
         if old != UNMAPPED {
             self.valid[old as usize] -= 1;
@@ -207,7 +217,14 @@ impl Map {
     ) {
         let first = self.first[superblock as usize];
         let log = &self.log[first + slots.start as usize..first + slots.end as usize];
-        found.find(superblock, log, &self.entries, unit_pages, group);
+        match &self.packing {
+            Some(packing) if !packing.second.is_empty() => {
+                let second = first + slots.start as usize..first + slots.end as usize;
+                let logs = (log, &packing.second[second]);
+                found.find_packed(superblock, logs, &self.entries, unit_pages, group);
+            }
+            Some(_) | None => found.find(superblock, log, &self.entries, unit_pages, group),
+        }
     }
 
     /// Moves those of the first `room` of `pages` that are still valid in `from` to the slots from
@@ -221,6 +238,9 @@ impl Map {
         slot: u32,
         room: u32,
     ) -> (usize, u32) {
+        if self.packing.is_some() {
+            return self.relocate_packed(pages, from, to, slot, room);
+        }
         if !self.generations.is_empty() {
             return self.relocate_with_generations(pages, from, to, slot, room);
         }
@@ -317,6 +337,10 @@ impl Map {
             let slots = self.slots(superblock);
             self.generations[slots].fill(0);
         }
+        let slots = self.slots(superblock);
+        if let Some(packing) = &mut self.packing {
+            packing.release(slots);
+        }
         match self.is_fixed_slc(superblock) {
             true => self.free_slc.push_back(superblock),
             false => self.free.push_back(superblock),
@@ -362,19 +386,19 @@ impl Map {
         if !cfg!(debug_assertions) || self.entries.len() > MAX_VERIFIED_PAGES {
             return;
         }
-        let mut counts = vec![0u32; self.valid.len()];
-        self.entries.iter().for_each(|superblock| counts[*superblock as usize] += 1);
-        counts[UNMAPPED as usize] = 0;
-        assert_eq!(counts, self.valid, "the counts are those of the map");
+        assert_eq!(self.count_slots(), self.valid, "the counts are those of the map");
         let mut has_slot = vec![false; self.entries.len()];
         for superblock in 1..self.valid.len() as Superblock {
             let slots = self.slots(superblock);
             assert!(self.valid(superblock) as usize <= slots.len(), "valid pages fit their slots");
-            let valid = self.log[slots].iter().filter(|page| self.lookup(**page) == superblock);
-            valid.for_each(|page| has_slot[*page as usize] = true);
+            let second = |slot| self.packing.as_ref().and_then(|packing| packing.second(slot));
+            let pages = slots.flat_map(|slot| [Some(self.log[slot]), second(slot)]).flatten();
+            let valid = pages.filter(|page| self.lookup(*page) == superblock);
+            valid.for_each(|page| has_slot[page as usize] = true);
         }
         for (page, superblock) in self.entries.iter().enumerate() {
-            assert!(*superblock == UNMAPPED || has_slot[page], "page {page} has a slot");
+            let needs_slot = *superblock != UNMAPPED && *superblock != BARE;
+            assert!(!needs_slot || has_slot[page], "page {page} has a slot");
         }
         for superblock in self.free.iter().chain(&self.free_slc) {
             assert_eq!(self.valid(*superblock), 0, "a free superblock holds no valid page");

@@ -133,7 +133,7 @@ impl Media {
             let die = (victim.remaining / victim.unit_pages) % self.geometry.dies;
             let Some((unit, pages)) = victim.found.take_unit() else { break };
             if unit.senses > 0 {
-                self.flash.copy_out(die, at, unit.senses, unit.pages);
+                self.flash.copy_out(die, at, unit.senses, unit.slots);
                 moved += self.write_copies(victim.superblock, pages, at);
             }
         }

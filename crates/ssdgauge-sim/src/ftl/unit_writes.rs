@@ -4,6 +4,7 @@
 //! program operation waits for that. No unit may be programmed before its missing data was read.
 
 use crate::ftl::Ftl;
+use crate::ftl::contents::Stored;
 use crate::ftl::mapping_units::{MOST_PAGES, MOST_STAGED, StagedUnit};
 use crate::time::SimTime;
 use std::ops::Range;
@@ -32,7 +33,7 @@ impl Ftl {
             let of_part = match is_whole {
                 true => {
                     self.drop_staged(page, next);
-                    self.write_pages::<false>(at, page, next - page)
+                    self.write_stored(at, page..next, self.stored())
                 }
                 false => self.stage(at, unit, page..next),
             };
@@ -87,7 +88,7 @@ impl Ftl {
         let pages = staged.pages.len() as u32;
         self.media.truth.completing_pages += u64::from(pages - staged.written.count_ones());
         self.staged.fetched_at = self.staged.fetched_at.max(fetched);
-        let times = self.write_pages::<false>(at, staged.pages.start, pages);
+        let times = self.write_stored(at, staged.pages.clone(), Stored::Whole);
         if self.host.is_some_and(|open| !open.unit_is_full()) {
             // The unit may lie in two program units.
             self.staged.fetched_at = self.staged.fetched_at.max(fetched);

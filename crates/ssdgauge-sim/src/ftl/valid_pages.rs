@@ -16,7 +16,7 @@ const PLACES: usize = 2_048;
 /// overwritten by the host before it moves, so the move checks each page once more.
 #[derive(Clone, Debug)]
 pub(crate) struct ValidPages {
-    pages: Box<[u32; PLACES]>,
+    pages: Box<[u32; 2 * PLACES]>,
     /// The units from the last to the first, and how many of them were taken.
     units: Vec<ValidUnit>,
     taken: usize,
@@ -33,6 +33,8 @@ pub(crate) struct ValidPages {
 pub(crate) struct ValidUnit {
     /// How many they are.
     pub(crate) pages: u32,
+    /// Slots that hold them; fewer where two share one.
+    pub(crate) slots: u32,
     /// Sense operations that read them all.
     pub(crate) senses: u32,
 }
@@ -40,7 +42,7 @@ pub(crate) struct ValidUnit {
 impl Default for ValidPages {
     fn default() -> Self {
         ValidPages {
-            pages: Box::new([0; PLACES]),
+            pages: Box::new([0; 2 * PLACES]),
             units: Vec::new(),
             taken: 0,
             next: 0,
@@ -96,8 +98,49 @@ impl ValidPages {
                 senses += u32::from(found[end] > before);
                 before = found[end];
             }
-            ValidUnit { pages: u32::from(before - found[begin]), senses }
+            let pages = u32::from(before - found[begin]);
+            ValidUnit { pages, slots: pages, senses }
         }));
+        (self.taken, self.next) = (0, 0);
+    }
+
+    /// Finds pages as [`ValidPages::find`] does, of slots that two pages may share: each has one in both of `logs`,
+    /// and in the second one plus one.
+    pub(crate) fn find_packed(
+        &mut self,
+        superblock: Superblock,
+        (log, second): (&[u32], &[u32]),
+        entries: &[Superblock],
+        unit_pages: u32,
+        group: u32,
+    ) {
+        debug_assert!(self.is_empty(), "units found earlier are taken first");
+        let is_valid = |page: &u32| entries[*page as usize] == superblock;
+        let mut n = 0;
+        self.units.clear();
+        for unit in (0..log.len()).step_by(unit_pages as usize).rev() {
+            let end = (unit + unit_pages as usize).min(log.len());
+            let begin = n;
+            let (mut slots, mut senses) = (0, 0);
+            // Groups are counted from the end of the unit, as in `find`.
+            let mut sensed = usize::MAX;
+            for slot in (unit..end).rev() {
+                let pages = [Some(log[slot]), second[slot].checked_sub(1)];
+                let valid = pages.into_iter().flatten().filter(is_valid);
+                let before = n;
+                for page in valid {
+                    self.pages[n] = page;
+                    n += 1;
+                }
+                if n > before {
+                    slots += 1;
+                    let place = (end - 1 - slot) / group as usize;
+                    senses += u32::from(place != sensed);
+                    sensed = place;
+                }
+            }
+            self.units.push(ValidUnit { pages: (n - begin) as u32, slots, senses });
+        }
         (self.taken, self.next) = (0, 0);
     }
 

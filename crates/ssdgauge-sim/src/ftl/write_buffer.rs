@@ -38,6 +38,11 @@ impl WriteBuffer {
         self.room_at.max(at)
     }
 
+    /// Returns when a page that arrives at `at` is in the slot of the last one.
+    pub(crate) fn share(&self, at: SimTime) -> SimTime {
+        self.room_at.max(at)
+    }
+
     /// Records a program operation that ends at `end` and frees `pages` slots.
     #[inline]
     pub(crate) fn add_program(&mut self, end: SimTime, pages: u32) {

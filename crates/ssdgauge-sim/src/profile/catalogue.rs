@@ -267,6 +267,8 @@ fn add_unset_keys(table: &mut Table) {
         ("effects", "map_reach_mib", off),
         ("effects", "volumes", Value::Integer(0)),
         ("effects", "volume_kib", Value::Integer(0)),
+        ("effects", "compresses", Value::Boolean(false)),
+        ("effects", "deduplicates", Value::Boolean(false)),
     ];
     for (section, key, value) in unset {
         if let Some(Value::Table(figures)) = table.get_mut(section) {

@@ -93,6 +93,12 @@ pub struct EffectFigures {
     /// Addresses in a row that belong to one volume, in KiB: a power of two.
     #[serde(skip_serializing_if = "is_none")]
     pub volume_kib: u32,
+    /// Whether the drive compresses: zeros take no flash, and two pages of which half is zeros share that of one.
+    #[serde(skip_serializing_if = "is_false")]
+    pub compresses: bool,
+    /// Whether the drive deduplicates: zeros, and a block that it has already, take no flash.
+    #[serde(skip_serializing_if = "is_false")]
+    pub deduplicates: bool,
 }
 
 fn is_false(value: &bool) -> bool {

@@ -56,6 +56,10 @@ pub(crate) struct Geometry {
     pub(crate) volume_pages: u32,
     /// Whether data is overwritten in place, without a page map.
     pub(crate) in_place: bool,
+    /// Whether data that can be compressed takes less flash.
+    pub(crate) compresses: bool,
+    /// Whether data that the drive has already takes none.
+    pub(crate) deduplicates: bool,
     /// Whether writes are not simply mapped page by page.
     pub(crate) is_unusual: bool,
 }
@@ -109,9 +113,13 @@ impl Geometry {
             volumes: profile.effects.volume_count(),
             volume_pages: profile.effects.volume_kib / 4,
             in_place: nand.in_place,
+            compresses: profile.effects.compresses,
+            deduplicates: profile.effects.deduplicates,
             is_unusual: nand.in_place
                 || profile.effects.map_unit_kib > 4
-                || profile.effects.volume_count() > 1,
+                || profile.effects.volume_count() > 1
+                || profile.effects.compresses
+                || profile.effects.deduplicates,
         };
         geometry.check(raw)?;
         if geometry.volumes > 1 {
@@ -247,9 +255,26 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
             "effects.map_unit_kib is {map_unit}, not 4, 8, 16, 32 or 64 on a drive with a map"
         ));
     }
-    if profile.fault.power_cut().is_some() && map_unit > 4 {
+    let takes_less = effects.compresses || effects.deduplicates;
+    let has_volumes = effects.volume_count() > 1;
+    if profile.fault.power_cut().is_some() && (map_unit > 4 || has_volumes || takes_less) {
         return impossible(
-            "fault.power_cut_at_s needs a mapping unit of 4 KiB (effects.map_unit_kib)".into(),
+            "fault.power_cut_at_s needs a drive without volumes, compression and deduplication, and a mapping unit of \
+             4 KiB"
+                .into(),
+        );
+    }
+    if has_volumes && takes_less {
+        return impossible(
+            "effects.volumes is not modelled beside effects.compresses and effects.deduplicates"
+                .into(),
+        );
+    }
+    if takes_less && nand.in_place {
+        return impossible(
+            "effects.compresses and effects.deduplicates need a drive with a map: this one overwrites data in \
+             place"
+                .into(),
         );
     }
     if effects.map_reach_mib > 0.0 && nand.in_place {

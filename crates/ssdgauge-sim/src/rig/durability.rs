@@ -6,7 +6,7 @@
 use super::VirtualRig;
 use crate::profile::PAGE;
 use ssdgauge_core::{
-    Bytes, Data, Finding, FindingKind, Flush, LostWrite, Nanos, ReadBack, RigError, Severity, Sink,
+    Bytes, Finding, FindingKind, Flush, LostWrite, Nanos, ReadBack, RigError, Severity, Sink,
     Verified, Workload,
 };
 
@@ -72,10 +72,10 @@ impl VirtualRig {
     pub(super) fn record_spans(&mut self, workload: &Workload) {
         for stream in workload.streams.iter().filter(|stream| stream.writes()) {
             let (from, to) = (stream.offset.0, (stream.offset + stream.span).0);
-            match stream.data {
-                Data::Incompressible => self.reached.insert(from, to),
-                // As on a real drive, blocks of zeros are not verified.
-                Data::Zeros => {
+            match stream.data.is_verified() {
+                true => self.reached.insert(from, to),
+                // As on a real drive, blocks without a header are not verified.
+                false => {
                     self.filled.remove(from, to);
                     self.reached.remove(from, to);
                 }

@@ -3,6 +3,8 @@
 //! A closed loop submits a request for each one that completes; an open loop submits each at its due
 //! time. The load must never submit a request at or after the time limit, and never lose one.
 
+mod kind;
+
 use crate::drive::Drive;
 use crate::ftl::UNMAPPED;
 use crate::profile::PAGE;
@@ -13,9 +15,9 @@ use crate::rig::fault_injection::InjectedFaults;
 use crate::rig::request_log::LoadLog;
 use crate::time::SimTime;
 use ssdgauge_core::{
-    Direction, Engine, Histogram, Interval, KernelQueue, LatencyClock, MAX_SLOT_MEMORY, Nanos,
-    OpenLoopCount, Random, Recorder, Request, RequestSource, Schedule, Sink, Stream, Workload,
-    open_loop_slots,
+    Data, Direction, Engine, Histogram, Interval, KernelQueue, LatencyClock, MAX_SLOT_MEMORY,
+    Nanos, OpenLoopCount, Random, Recorder, Request, RequestSource, Schedule, Sink, Stream,
+    Workload, open_loop_slots,
 };
 
 /// Requests that are generated ahead of their submission, so that the cache misses of their map
@@ -33,6 +35,7 @@ pub(super) struct Thread {
     pub(super) stream: u16,
     /// Whether a write completes only when it is durable.
     sync: bool,
+    data: Data,
     ahead: [Request; AHEAD],
     next: usize,
     pub(super) schedule: Option<Schedule>,
@@ -109,6 +112,8 @@ pub(crate) struct Load {
     pub(super) queue: CompletionQueue,
     /// Whether the drive has to constrain each request, as of the start of the step.
     is_constrained: bool,
+    /// Whether the drive has to be told what each request writes.
+    tells_data: bool,
     /// Whether flushes follow the writes of any thread, or it pauses.
     pub(super) has_commits: bool,
     /// Whether any thread of a closed loop pauses.
@@ -165,6 +170,7 @@ impl Load {
             counts: vec![OpenLoopCount::default(); workload.streams.len()],
             queue: CompletionQueue::default(),
             is_constrained: false,
+            tells_data: false,
             has_commits: false,
             has_pauses: false,
             is_noted: workload.has_sizes(),
@@ -216,6 +222,7 @@ impl Load {
                 source: RequestSource::new(stream, thread, seed),
                 stream: number,
                 sync: stream.sync,
+                data: stream.data,
                 ahead: [idle; AHEAD],
                 next: AHEAD,
                 schedule: Schedule::new(stream, thread, seed),
@@ -265,20 +272,10 @@ impl Load {
         self.slots.len()
     }
 
-    /// Returns whether it is plain: a closed loop of reads and writes of one size, without pauses, flushes
-    /// and injected faults, of which no log is kept and which the drive does not constrain. Its loop is
-    /// compiled separately, without the branches for all of these.
-    pub(crate) fn is_plain(&self, drive: &Drive, faults: &InjectedFaults) -> bool {
-        let is_constrained = drive.is_constrained(self.threads.iter().any(|thread| thread.sync));
-        let is_varied = self.is_open() || self.has_commits || self.is_noted || is_constrained;
-        let used = self.records.iter().filter(|record| record.is_used);
-        let transfers = used.clone().all(|record| record.direction.is_transfer());
-        !is_varied && transfers && self.log.is_none() && faults.are_none()
-    }
-
     /// Submits the first request of every slot, up to `bytes` in total.
     pub(crate) fn begin(&mut self, drive: &mut Drive, faults: &InjectedFaults, bytes: u64) {
         self.is_constrained = drive.is_constrained(self.threads.iter().any(|thread| thread.sync));
+        self.tells_data = self.tells_data(drive);
         if !self.slots.is_empty() && bytes > 0 {
             drive.end_idle(self.begin);
         }
@@ -413,6 +410,9 @@ impl Load {
         }
         if self.is_constrained {
             drive.constrain(now, thread.sync);
+        }
+        if self.tells_data {
+            drive.ftl.set_data(thread.data);
         }
         let done = match faults.damage(request, now) {
             _ if !request.direction.is_transfer() => command(now, request, bytes, drive),

@@ -11,7 +11,7 @@ use crate::drive::{TRIM_BYTES, TRIM_TIME};
 use crate::ftl::GroundTruth;
 use crate::profile::PAGE;
 use crate::time::SimTime;
-use ssdgauge_core::{Bytes, Direction, DriveInfo, Nanos, Request, Rig};
+use ssdgauge_core::{Bytes, Data, Direction, DriveInfo, Nanos, Request, Rig};
 
 /// A command of a host. `Write` and `WriteZeroes` have `sync` where the data has to outlive a loss
 /// of power before the command completes (NVMe: forced unit access).
@@ -134,6 +134,14 @@ impl ServedDrive {
             return failed(now.0);
         }
         self.rig.drive.end_idle(now.0);
+        // What a client writes is not looked at.
+        self.rig.drive.ftl.set_data(match command {
+            ServedCommand::WriteZeroes { .. } => Data::Zeros,
+            ServedCommand::Read
+            | ServedCommand::Write { .. }
+            | ServedCommand::Trim
+            | ServedCommand::Flush => Data::Incompressible,
+        });
         let (done, outcome) = match command {
             ServedCommand::Read => self.transfer(now.0, Direction::Read, false, offset.0, length.0),
             ServedCommand::Write { sync }

@@ -5,7 +5,7 @@ use crate::drive::Damage;
 use crate::fake::{Contents, Kept};
 use ssdgauge_core::proof::{Content, Found, PROOF_BLOCK, Stamp};
 use ssdgauge_core::{
-    Bytes, Direction, Nanos, Request, RigError, Sink, StampedBlocks, StampedReads, Wrote,
+    Bytes, Data, Direction, Nanos, Request, RigError, Sink, StampedBlocks, StampedReads, Wrote,
 };
 
 /// The most blocks of one request: 128 KiB.
@@ -35,6 +35,7 @@ impl VirtualRig {
         if self.drive.is_constrained(false) {
             self.drive.constrain(now, false);
         }
+        self.drive.ftl.set_data(Data::Incompressible);
         let damage = self.faults.damage(request, now);
         let done = match damage {
             None => self.drive.submit(now, request, bytes),

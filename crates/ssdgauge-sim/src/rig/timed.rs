@@ -150,7 +150,7 @@ impl TimedLoads for VirtualRig {
         }
         for lane in lanes {
             check_range(&self.info, lane.offset, lane.span, lane.block_size)?;
-            if lane.direction == Direction::Write {
+            if lane.direction == Direction::Write && lane.data.is_verified() {
                 self.reached.insert(lane.offset.0, (lane.offset + lane.span).0);
             }
         }
@@ -180,6 +180,7 @@ impl TimedLoads for VirtualRig {
                 self.now = last.max(at);
                 return Ok(None);
             }
+            self.drive.ftl.set_data(lane.data);
             let end = self.submit_timed(at, lane.direction, offset, bytes)?;
             written += if writes { bytes } else { 0 };
             last = last.max(end);

@@ -3,7 +3,7 @@
 use crate::support::{Recording, random_profile};
 use proptest::prelude::*;
 use ssdgauge_core::{
-    Access, Bytes, Direction, Engine, Nanos, Preparation, RequestSource, Rig, Workload,
+    Access, Bytes, Data, Direction, Engine, Nanos, Preparation, RequestSource, Rig, Workload,
 };
 use ssdgauge_sim::VirtualRig;
 
@@ -12,8 +12,8 @@ const PAGE: u64 = 4_096;
 /// A call to the rig.
 #[derive(Clone, Debug)]
 enum Event {
-    /// Writes `blocks` blocks of `pages` pages, sequentially or at random.
-    Write { access: Access, pages: u64, blocks: u64, from: f64, span: f64 },
+    /// Writes `blocks` blocks of `pages` pages of some data, sequentially or at random.
+    Write { access: Access, data: Data, pages: u64, blocks: u64, from: f64, span: f64 },
     /// Deallocates a range.
     Trim { from: f64, span: f64 },
     /// Keeps the drive idle.
@@ -24,9 +24,12 @@ enum Event {
 
 fn event() -> impl Strategy<Value = Event> {
     let access = prop_oneof![Just(Access::Random), Just(Access::Sequential)];
+    let data = prop::sample::select(Data::ALL.to_vec());
     prop_oneof![
-        6 => (access, 1u64..40, 1u64..600, 0.0..0.9f64, 0.05..1.0f64).prop_map(
-            |(access, pages, blocks, from, span)| Event::Write { access, pages, blocks, from, span }
+        6 => (access, data, 1u64..40, 1u64..600, 0.0..0.9f64, 0.05..1.0f64).prop_map(
+            |(access, data, pages, blocks, from, span)| {
+                Event::Write { access, data, pages, blocks, from, span }
+            }
         ),
         2 => (0.0..0.9f64, 0.01..0.5f64).prop_map(|(from, span)| Event::Trim { from, span }),
         1 => (1u64..30).prop_map(|seconds| Event::Rest { seconds }),
@@ -49,10 +52,11 @@ fn check(text: &str, query: &str, events: &[Event]) -> Result<(), TestCaseError>
     };
     for event in events {
         match *event {
-            Event::Write { access, pages, blocks, from, span } => {
+            Event::Write { access, data, pages, blocks, from, span } => {
                 let Some((offset, span)) = part(from, span, pages * PAGE) else { continue };
                 let mut stream = crate::support::stream(access, pages * PAGE, 0, 1, Bytes(span));
                 stream.offset = Bytes(offset);
+                stream.data = data;
                 let load = Workload { engine: Engine::IoUring, streams: vec![stream.clone()] };
                 let until = crate::support::bytes(blocks * pages * PAGE);
                 let seed = rig.next_stream_seed(&load, &until, 0);
@@ -115,7 +119,7 @@ proptest! {
     #[test]
     fn every_page_reads_the_data_written_last(
         seed in 0u64..10_000,
-        drive in 0usize..7,
+        drive in 0usize..12,
         events in prop::collection::vec(event(), 1..24),
     ) {
         let query = [
@@ -126,6 +130,11 @@ proptest! {
             "effects.map_unit_kib=8",
             "effects.map_unit_kib=64",
             "effects.map_unit_kib=16&slc.dynamic_gb=0.002&slc.fold_mb_s=3&slc.fold_under_load_mb_s=2",
+            "effects.compresses=true",
+            "effects.compresses=true&slc.dynamic_gb=0.002&slc.fold_mb_s=3&slc.fold_under_load_mb_s=2",
+            "effects.compresses=true&effects.deduplicates=true&slc.fixed_gb=0.001&slc.fold_mb_s=1",
+            "effects.deduplicates=true",
+            "effects.compresses=true&effects.map_unit_kib=16",
         ][drive];
         check(&small(seed), query, &events)?;
     }

@@ -4,6 +4,7 @@
 mod amplification;
 mod cache;
 mod commands;
+mod contents;
 mod data;
 mod effects;
 mod idle;

@@ -1,7 +1,7 @@
 //! Loads whose requests are timed one by one.
 
 use ssdgauge_core::{
-    Access, Bytes, Direction, Lane, LaneLimits, Nanos, Recording, RigError, TimedLoads,
+    Access, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Recording, RigError, TimedLoads,
     TimedRequest,
 };
 use ssdgauge_sim::VirtualRig;
@@ -20,6 +20,7 @@ fn lane(direction: Direction, think: Nanos) -> Lane {
         queue_depth: 4,
         think,
         latencies: 10,
+        data: Data::Incompressible,
     }
 }
 

@@ -12,6 +12,10 @@ impl Map {
     /// Stores a generation number with every slot from this call on, so that reads can be verified.
     pub(crate) fn keep_generations(&mut self) {
         self.generations = vec![0; self.log.len()];
+        let pages = self.entries.len();
+        if let Some(packing) = &mut self.packing {
+            packing.keep_generations(pages);
+        }
     }
 
     /// Returns the generation of a write that enters the map later; 0 unless data is verified.
@@ -77,6 +81,9 @@ impl Map {
         let superblock = self.entries[page as usize];
         if superblock == UNMAPPED {
             return ZEROS;
+        }
+        if let Some(generation) = self.generation_without_slot(page) {
+            return generation;
         }
         self.slots(superblock)
             .rev()
