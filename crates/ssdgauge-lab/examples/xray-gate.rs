@@ -1,9 +1,10 @@
 //! Looks into random virtual drives, and counts the answers whose interval contains the truth:
-//! `cargo run --release -p ssdgauge-lab --example xray-gate -- --drives N --seed S [--model second | --steady | --map | --volumes] [--only STRUCTURES] [--all] [--without-noise]`.
+//! `cargo run --release -p ssdgauge-lab --example xray-gate -- --drives N --seed S [--model second | --steady | --map | --volumes | --contents] [--only STRUCTURES] [--all] [--without-noise]`.
 //!
 //! Drives are those of ssdgauge-sim, or of the second model; with `--steady`, structures of the steady state are
-//! looked for in drives of ssdgauge-sim, with `--map` most drives have a map that is at hand in part, and with
-//! `--volumes` half of them consist of several volumes. Seeds below 1,000,000 were used while the methods were
+//! looked for in drives of ssdgauge-sim, with `--map` most drives have a map that is at hand in part, with
+//! `--volumes` half of them consist of several volumes, and with `--contents` some compress or deduplicate. Seeds
+//! below 1,000,000 were used while the methods were
 //! tuned.
 
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
@@ -58,15 +59,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .unwrap_or_default();
     let shows = arguments.iter().any(|argument| argument == "--all");
     let is_second = arguments.windows(2).any(|pair| pair == ["--model", "second"]);
-    let is_steady = arguments.iter().any(|argument| argument == "--steady");
-    let has_map = arguments.iter().any(|argument| argument == "--map");
-    let has_volumes = arguments.iter().any(|argument| argument == "--volumes");
-    let (judge, kind): (Judge, &str) = match (is_second, is_steady, has_map, has_volumes) {
-        (true, _, _, _) => (second_gate::judge, " of the second model"),
-        (false, true, _, _) => (steady_gate::judge, " in the steady state"),
-        (false, false, true, _) => (gate::judge_with_map, " with a map"),
-        (false, false, false, true) => (gate::judge_with_volumes, " with volumes"),
-        (false, false, false, false) => (gate::judge, ""),
+    let kinds: [(&str, Judge, &str); 4] = [
+        ("--steady", steady_gate::judge, " in the steady state"),
+        ("--map", gate::judge_with_map, " with a map"),
+        ("--volumes", gate::judge_with_volumes, " with volumes"),
+        ("--contents", gate::judge_with_contents, " some of which compress or deduplicate"),
+    ];
+    let asked = kinds.into_iter().find(|(flag, _, _)| arguments.iter().any(|one| one == flag));
+    let (judge, kind): (Judge, &str) = match (is_second, asked) {
+        (true, _) => (second_gate::judge, " of the second model"),
+        (false, Some((_, judge, kind))) => (judge, kind),
+        (false, None) => (gate::judge, ""),
     };
     let mut looked_s = Vec::new();
     let mut tallies: BTreeMap<Structure, Tally> = BTreeMap::new();

@@ -5,6 +5,7 @@
 //! never send a write that its plan does not cover.
 
 mod access;
+mod contents;
 mod error;
 mod examined;
 mod fill;
@@ -134,6 +135,8 @@ impl Examination<'_> {
         self.mapping_unit()?;
         self.volumes()?;
         self.map_reach()?;
+        // What it leaves behind takes no part in the others.
+        self.contents()?;
         self.heating()
     }
 

@@ -4,6 +4,7 @@
 
 use crate::amplification::Round;
 use crate::cache::Course;
+use crate::contents::Turn;
 use crate::flush::Flushes;
 use crate::folding::Burst;
 use crate::map_reach::Range;
@@ -111,6 +112,13 @@ pub fn axes(structure: Structure) -> Option<Axes> {
         Structure::MapReach => {
             axes("GB of range", "% of first reads that wait", &["reads"], Form::Line, true)
         }
+        Structure::Compression | Structure::Deduplication => axes(
+            "round",
+            "times as long as random data",
+            &["this data", "zeros"],
+            Form::Marks,
+            true,
+        ),
         Structure::Throttle => axes("°C", "MB/s", &["seconds"], Form::Marks, false),
         Structure::Spare => {
             axes("GB overwritten beyond trimmed ones", "MB/s", &["overwrites"], Form::Line, true)
@@ -293,6 +301,17 @@ impl Series {
         let point = |range: &Range| Some((range.bytes as f64 / 1e9, range.longer_percent()?));
         let points = ranges.iter().filter_map(point).take(MOST_POINTS).collect();
         Series::new(Structure::MapReach, 0, points)
+    }
+
+    /// Returns how many times as long data of each kind takes as random data, in each round.
+    pub fn of_turns(structure: Structure, turns: &[Turn]) -> Vec<Series> {
+        let kind = if structure == Structure::Compression { 0 } else { 1 };
+        let line = |(line, kind): (usize, usize)| {
+            let points = (1..).zip(turns).take(MOST_POINTS);
+            let point = |(round, turn): (u32, &Turn)| (f64::from(round), turn.ratios()[kind]);
+            Series::new(structure, line, points.map(point).collect())
+        };
+        [kind, 2].into_iter().enumerate().map(line).collect()
     }
 
     /// Returns the rate of each second by the temperature at the end of the one before, which it follows from.

@@ -34,6 +34,10 @@ pub enum Structure {
     Volumes,
     /// The data whose map is at hand.
     MapReach,
+    /// Whether data that can be compressed takes less flash.
+    Compression,
+    /// Whether data that the drive has already takes less.
+    Deduplication,
     /// The temperature from which the drive is slower.
     Throttle,
     /// The temperature from which it is at full speed again.
@@ -82,7 +86,7 @@ impl Unit {
 
 impl Structure {
     /// Every structure, in the order in which they are looked for.
-    pub const ALL: [Structure; 19] = [
+    pub const ALL: [Structure; 21] = [
         Structure::Link,
         Structure::Command,
         Structure::Units,
@@ -97,6 +101,8 @@ impl Structure {
         Structure::MappingUnit,
         Structure::Volumes,
         Structure::MapReach,
+        Structure::Compression,
+        Structure::Deduplication,
         Structure::Throttle,
         Structure::Resume,
         Structure::Spare,
@@ -121,6 +127,8 @@ impl Structure {
             Structure::MappingUnit => "mapping-unit",
             Structure::Volumes => "volumes",
             Structure::MapReach => "map-reach",
+            Structure::Compression => "compression",
+            Structure::Deduplication => "deduplication",
             Structure::Throttle => "throttle",
             Structure::Resume => "resume",
             Structure::Spare => "spare",
@@ -151,6 +159,8 @@ impl Structure {
             Structure::MappingUnit => "mapping unit",
             Structure::Volumes => "independent volumes",
             Structure::MapReach => "map at hand for",
+            Structure::Compression => "compression",
+            Structure::Deduplication => "deduplication",
             Structure::Throttle => "throttles at",
             Structure::Resume => "full speed at",
             Structure::Spare => "spare area",
@@ -172,9 +182,12 @@ impl Structure {
             | Structure::MappingUnit
             | Structure::MapReach
             | Structure::Spare => Unit::Bytes,
-            Structure::Suspend | Structure::Flush | Structure::Overflow | Structure::Separation => {
-                Unit::YesNo
-            }
+            Structure::Suspend
+            | Structure::Flush
+            | Structure::Overflow
+            | Structure::Compression
+            | Structure::Deduplication
+            | Structure::Separation => Unit::YesNo,
             Structure::EffectiveSpare => Unit::Percent,
             Structure::Throttle | Structure::Resume => Unit::Celsius,
         }
@@ -198,6 +211,8 @@ impl Structure {
             | Structure::MappingUnit
             | Structure::Volumes
             | Structure::MapReach
+            | Structure::Compression
+            | Structure::Deduplication
             | Structure::Spare
             | Structure::EffectiveSpare
             | Structure::Separation => true,
@@ -228,6 +243,8 @@ impl Structure {
             Structure::MapReach => {
                 "share of random reads that wait longer than a read beside them, by range"
             }
+            Structure::Compression => "time and media writes of half random data, by random data",
+            Structure::Deduplication => "time and media writes of a repeated block, by random data",
             Structure::Throttle => "temperature at which sequential reads become slower",
             Structure::Resume => "temperature at which they recover",
             Structure::Spare => "random overwrites of a full drive until the rate drops",
@@ -262,6 +279,7 @@ impl Structure {
             Structure::Flush => "after StorScore (flush_check)",
             Structure::Volumes => "Kim et al., SSDcheck, MICRO 2018",
             Structure::MapReach => "after Kim (2020), with reads beside",
+            Structure::Compression | Structure::Deduplication => "after StorScore",
         }
     }
 }

@@ -92,6 +92,11 @@ pub fn meaning(structure: Structure) -> &'static str {
             "The data whose map is in the memory of the drive, or in a buffer in that of the host. Reads beyond it read \
              their part of the map from flash first."
         }
+        Structure::Compression => {
+            "Whether the drive stores less for data that can be compressed, so that rates and spare area depend on \
+             what is written."
+        }
+        Structure::Deduplication => "Whether the drive stores a block once that it has already.",
         Structure::Throttle => "The temperature from which the drive is slower, to stay cool.",
         Structure::Resume => "The temperature at which it is at full speed again.",
         Structure::Spare => {

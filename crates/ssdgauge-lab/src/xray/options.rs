@@ -34,8 +34,14 @@ impl XrayOptions {
         };
         // Whether there is a cache decides what overwrites of a full drive show; the others need data.
         let of_full = |one: &Structure| {
-            let of_filled =
-                [Structure::Spare, Structure::MappingUnit, Structure::Volumes, Structure::MapReach];
+            let of_filled = [
+                Structure::Spare,
+                Structure::MappingUnit,
+                Structure::Volumes,
+                Structure::MapReach,
+                Structure::Compression,
+                Structure::Deduplication,
+            ];
             of_filled.contains(one) || one.needs_steady_state()
         };
         if open.iter().any(of_full) {
@@ -77,6 +83,8 @@ pub(super) fn excluded(structure: Structure, kind: TargetKind, gentle: bool) -> 
         | Structure::MappingUnit
         | Structure::Volumes
         | Structure::MapReach
+        | Structure::Compression
+        | Structure::Deduplication
         | Structure::Spare
         | Structure::EffectiveSpare
         | Structure::Separation => return None,

@@ -1,6 +1,7 @@
 //! The plan of an X-ray: what it writes and reads at most, for the estimate, the confirmation and the write
 //! budget.
 
+use super::contents;
 use super::error::XrayError;
 use super::fill::OVERWRITE_BLOCK;
 use super::flushes::{self, BLOCK, BURSTS};
@@ -136,6 +137,11 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
             steps.push(step("map reach: rest", Action::Rest(Nanos::from_secs(Sizes::FOLDING_S))));
         }
         steps.push(reads("map reach: reads in growing ranges", 30));
+    }
+    if any(&[Structure::Compression, Structure::Deduplication]) {
+        let round = contents::MEASURED * sizes.shifted + sizes.shifted.max(contents::BEFORE);
+        let most = contents::ROUNDS * round + sizes.shifted_span;
+        steps.push(random_writes("contents: data of each kind", most, capacity));
     }
     if open(Structure::Throttle) {
         steps.push(step("throttle points: rest", Action::Rest(Nanos::from_secs(Sizes::COOLING_S))));

@@ -68,6 +68,15 @@ pub(crate) fn judge_with_volumes(
     judge_drive(prior::drive_with_volumes(seed), seed, only, noise)
 }
 
+/// The same for a drive that may compress or deduplicate.
+pub(crate) fn judge_with_contents(
+    seed: u64,
+    only: &[Structure],
+    noise: bool,
+) -> (String, Vec<Judged>) {
+    judge_drive(prior::drive_with_contents(seed), seed, only, noise)
+}
+
 fn judge_drive(
     (rig, target): (VirtualRig, String),
     seed: u64,
@@ -153,10 +162,15 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let reach = is_partial.then_some(parts * part);
     let range = if shows { 1.3 * cache.unwrap_or(0.0) } else { 0.6 * capacity.0 as f64 };
     let reach_shows = reach.is_some_and(|bytes| bytes > 20e6 && bytes < 0.8 * range);
+    // Data that takes half of the flash shows where the link takes twice the rate, or where it is counted.
+    let granule = profile.effects.media_counter_kib;
+    let counts = granule > 0.0 && granule <= 512.0;
+    let contents_show = counts || slower < 0.5 * front.link_mb_s;
     let is_seen = |found: bool| Some(found);
     // A stage behind the cache has a hundred granules of the counters.
-    let granule = profile.effects.media_counter_kib * 1_024.0;
-    let counts = granule > 0.0 && 0.3 * cache.unwrap_or(0.0) > 250.0 * granule;
+    let behind_shows =
+        granule > 0.0 && 0.3 * cache.unwrap_or(0.0) > 250.0 * granule * 1_024.0;
+    let yes_no = |is: bool| Some(f64::from(u8::from(is)));
     vec![
         truth(Structure::Link, Some(front.link_mb_s), is_seen(command_block_us < link_block_us)),
         truth(
@@ -173,7 +187,7 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
         truth(Structure::Suspend, Some(f64::from(u8::from(nand.suspend))), is_seen(true)),
         truth(Structure::Flush, Some(f64::from(u8::from(!front.buffer_is_safe))), is_seen(true)),
         truth(Structure::Cache, cache, is_seen(shows)),
-        truth(Structure::Overflow, overflow(&profile), is_seen(shows && counts)),
+        truth(Structure::Overflow, overflow(&profile), is_seen(shows && behind_shows)),
         truth(
             Structure::Folding,
             folding(target, seed, cache),
@@ -186,6 +200,12 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
             is_seen(slower < 0.65 * front.link_mb_s),
         ),
         truth(Structure::MapReach, reach, is_seen(reach_shows)),
+        truth(Structure::Compression, yes_no(profile.effects.compresses), is_seen(contents_show)),
+        truth(
+            Structure::Deduplication,
+            yes_no(profile.effects.deduplicates),
+            is_seen(contents_show),
+        ),
         truth(Structure::Throttle, Some(profile.thermal.throttle_c), None),
         truth(Structure::Resume, Some(profile.thermal.resume_c), None),
         truth(Structure::NativeRate, cache.map(|_| behind), is_seen(shows)),

@@ -154,6 +154,22 @@ fn the_reach_of_a_map_is_found_under_noise_in_both_models() {
 }
 
 #[test]
+fn compression_and_deduplication_are_found_under_noise() {
+    let only = [Structure::Compression, Structure::Deduplication];
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 650_000..650_012 {
+        let (target, judged) = gate::judge_with_contents(seed, &only, true);
+        for one in judged.iter().filter(|one| only.contains(&one.truth.structure)) {
+            assert!(one.is_right(), "{seed} {:?} {:?} {target}", one.truth.structure, one.outcome);
+            if let Ok(value) = &one.outcome {
+                seen.insert((one.truth.structure, value.value == 1.0));
+            }
+        }
+    }
+    assert_eq!(seen.len(), 4, "both answers to both: {seen:?}");
+}
+
+#[test]
 fn a_drive_that_throttles_and_recovers_within_the_fill_shows_no_cache() {
     // It has none; the checks behind the fill alone found it at full speed again.
     let reason = outcome(500_134, Structure::Cache).unwrap_err();

@@ -19,6 +19,8 @@ const REACHES: u64 = 0x9713;
 const COUNTERS: u64 = 0x9716;
 /// That of the volumes, likewise.
 const VOLUMES: u64 = 0x9714;
+/// That of compression and deduplication, likewise.
+const CONTENTS: u64 = 0x9715;
 
 /// The mapping units in KiB; half of the drives have one of 4 KiB.
 const MAPPING_UNITS: [u32; 8] = [4, 4, 4, 4, 8, 16, 32, 64];
@@ -68,6 +70,18 @@ pub(crate) fn drive_with_volumes(seed: u64) -> (VirtualRig, String) {
             return (rig, split);
         }
     }
+    (rig, target)
+}
+
+/// Returns the drive of `seed`, which compresses in one case of four and deduplicates in one of four.
+pub(crate) fn drive_with_contents(seed: u64) -> (VirtualRig, String) {
+    let (_, target) = drive(seed);
+    let mut random = Random::new(seed, CONTENTS);
+    let (compresses, deduplicates) = (random.below(4) == 0, random.below(4) == 0);
+    let target = format!(
+        "{target}&effects.compresses={compresses}&effects.deduplicates={deduplicates}"
+    );
+    let rig = VirtualRig::open(&target, seed).expect("any drive with a map may compress");
     (rig, target)
 }
 

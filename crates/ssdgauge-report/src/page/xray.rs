@@ -34,6 +34,8 @@ const PARTS: [(&str, &str, &[Structure]); 5] = [
             Structure::MappingUnit,
             Structure::Volumes,
             Structure::MapReach,
+            Structure::Compression,
+            Structure::Deduplication,
         ],
     ),
     (

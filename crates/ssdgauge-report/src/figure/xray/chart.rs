@@ -126,6 +126,8 @@ fn stands_out(structure: Structure, value: f64, x: f64) -> bool {
         | Structure::MappingUnit
         | Structure::Volumes
         | Structure::MapReach
+        | Structure::Compression
+        | Structure::Deduplication
         | Structure::Throttle
         | Structure::Resume
         | Structure::Spare
@@ -159,6 +161,8 @@ fn side(structure: Structure, value: f64) -> Side {
         | Structure::Folding
         | Structure::MappingUnit
         | Structure::Volumes
+        | Structure::Compression
+        | Structure::Deduplication
         | Structure::EffectiveSpare
         | Structure::Separation => Side::None,
     }
