@@ -3,7 +3,7 @@
 use super::Examination;
 use super::error::Ended;
 use super::fill::OVERWRITE_BLOCK;
-use super::sizes::{MIB, Sizes};
+use super::sizes::MIB;
 use ssdgauge_core::{Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos};
 use ssdgauge_xray::{self as inference, Course, Sent, Series, Structure, Turn};
 
@@ -50,8 +50,6 @@ impl Examination<'_> {
             let zeros = self.write_contents(Data::Zeros, measured)?;
             turns.push(Turn { random, half, repeated, zeros });
         }
-        // The other experiments expect data that takes flash.
-        self.write_ascending_again()?;
         let link = self.value(Structure::Link).map(|rate| rate * 1e6);
         for structure in structures {
             self.keep(Series::of_turns(structure, &turns));
@@ -63,8 +61,17 @@ impl Examination<'_> {
 
     /// Writes `bytes` of `data` at random to the range of the writes.
     fn write_contents(&mut self, data: Data, bytes: u64) -> Result<Sent, Ended> {
-        let (offset, span) = (self.sizes.region, self.sizes.shifted_span);
-        let lane = Lane { data, ..lane(Order::Random, offset, span, OVERWRITE_BLOCK) };
+        let lane = Lane {
+            direction: Direction::Write,
+            access: Order::Random,
+            block_size: Bytes(OVERWRITE_BLOCK),
+            offset: Bytes(self.sizes.region),
+            span: Bytes(self.sizes.shifted_span),
+            queue_depth: DEPTH,
+            think: Nanos::ZERO,
+            latencies: 0,
+            data,
+        };
         // What was written before does not count.
         self.access.media_writes();
         let limits = LaneLimits { time: LONGEST, written: Bytes(bytes), bin: BIN };
@@ -72,29 +79,5 @@ impl Examination<'_> {
         let counted = self.access.media_writes();
         let bytes = ended.lanes[0].bytes.iter().sum::<u64>() as f64;
         Ok(Sent { bytes, seconds: ended.elapsed.as_secs_f64(), counted })
-    }
-
-    /// Overwrites the range with random data.
-    fn write_ascending_again(&mut self) -> Result<(), Ended> {
-        let (offset, span) = (self.sizes.region, self.sizes.shifted_span);
-        let lane = lane(Order::Sequential, offset, span, 2 * OVERWRITE_BLOCK);
-        let limits = LaneLimits { time: Sizes::LONGEST, written: Bytes(span), bin: BIN };
-        self.access.run(&[lane], limits)?;
-        Ok(())
-    }
-}
-
-/// Returns writes of `block` to a range.
-fn lane(access: Order, offset: u64, span: u64, block: u64) -> Lane {
-    Lane {
-        direction: Direction::Write,
-        access,
-        block_size: Bytes(block),
-        offset: Bytes(offset),
-        span: Bytes(span),
-        queue_depth: DEPTH,
-        think: Nanos::ZERO,
-        latencies: 0,
-        data: Data::Incompressible,
     }
 }

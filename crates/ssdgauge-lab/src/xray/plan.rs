@@ -140,8 +140,11 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
     }
     if any(&[Structure::Compression, Structure::Deduplication]) {
         let round = contents::MEASURED * sizes.shifted + sizes.shifted.max(contents::BEFORE);
-        let most = contents::ROUNDS * round + sizes.shifted_span;
-        steps.push(random_writes("contents: data of each kind", most, capacity));
+        steps.push(random_writes(
+            "contents: data of each kind",
+            contents::ROUNDS * round,
+            capacity,
+        ));
     }
     if open(Structure::Throttle) {
         steps.push(step("throttle points: rest", Action::Rest(Nanos::from_secs(Sizes::COOLING_S))));
