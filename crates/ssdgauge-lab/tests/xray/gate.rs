@@ -168,8 +168,7 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let contents_show = counts || slower < 0.5 * front.link_mb_s;
     let is_seen = |found: bool| Some(found);
     // A stage behind the cache has a hundred granules of the counters.
-    let behind_shows =
-        granule > 0.0 && 0.3 * cache.unwrap_or(0.0) > 250.0 * granule * 1_024.0;
+    let behind_shows = granule > 0.0 && 0.3 * cache.unwrap_or(0.0) > 250.0 * granule * 1_024.0;
     let yes_no = |is: bool| Some(f64::from(u8::from(is)));
     vec![
         truth(Structure::Link, Some(front.link_mb_s), is_seen(command_block_us < link_block_us)),

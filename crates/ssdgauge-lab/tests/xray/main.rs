@@ -123,7 +123,7 @@ fn volumes_and_the_units_of_all_of_them_are_found_under_noise() {
         assert!(units.outcome.is_ok() && units.is_right(), "{:?} {target}", units.outcome);
     }
     // The link is slower than half of the flash.
-    let (_, judged) = gate::judge_with_volumes(600_019, &[Structure::Volumes], true);
+    let (_, judged) = gate::judge_with_volumes(600_076, &[Structure::Volumes], true);
     let one = judged.iter().find(|one| one.truth.structure == Structure::Volumes).unwrap();
     assert!(one.outcome.as_ref().unwrap_err().0.contains("may be their limit"));
 }

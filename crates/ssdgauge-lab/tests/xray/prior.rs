@@ -78,9 +78,8 @@ pub(crate) fn drive_with_contents(seed: u64) -> (VirtualRig, String) {
     let (_, target) = drive(seed);
     let mut random = Random::new(seed, CONTENTS);
     let (compresses, deduplicates) = (random.below(4) == 0, random.below(4) == 0);
-    let target = format!(
-        "{target}&effects.compresses={compresses}&effects.deduplicates={deduplicates}"
-    );
+    let target =
+        format!("{target}&effects.compresses={compresses}&effects.deduplicates={deduplicates}");
     let rig = VirtualRig::open(&target, seed).expect("any drive with a map may compress");
     (rig, target)
 }

@@ -75,6 +75,7 @@ impl GroundTruth {
             unused_pages: sum.unused_pages + one.unused_pages,
             completing_pages: sum.completing_pages + one.completing_pages,
             replaced_pages: sum.replaced_pages + one.replaced_pages,
+            spared_pages: sum.spared_pages + one.spared_pages,
             cliff: sum.cliff.or(one.cliff),
             cache_exhausted: sum.cache_exhausted.or(one.cache_exhausted),
         })
