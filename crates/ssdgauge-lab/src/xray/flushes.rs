@@ -5,7 +5,7 @@ use super::access::read;
 use super::error::Ended;
 use super::sizes::FILL_BLOCK;
 use ssdgauge_core::{
-    Access as Order, Bytes, Direction, Finding, FindingKind, Flush, Lane, LaneLimits, Nanos,
+    Access as Order, Bytes, Data, Direction, Finding, FindingKind, Flush, Lane, LaneLimits, Nanos,
     Severity, TimedRequest,
 };
 use ssdgauge_xray::{self as inference, Flushes, Refusal, Series, Structure};
@@ -72,6 +72,7 @@ impl Examination<'_> {
             queue_depth: DEPTH,
             think: Nanos::ZERO,
             latencies: 0,
+            data: Data::Incompressible,
         };
         let written = Bytes(self.sizes.before_flush);
         let limits = LaneLimits { time: LONGEST, written, bin: Nanos::SECOND };
