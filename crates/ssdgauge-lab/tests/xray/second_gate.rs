@@ -8,9 +8,15 @@ use crate::gate::{Judged, NATIVE, Truth, compare, look, rate, truth};
 use crate::second_model::{Figures, SecondRig};
 use ssdgauge_xray::Structure;
 
-/// What is not looked for: this model has no mapping unit but 4 KiB, a drive with a fast cache can run out of free blocks
-/// under random writes, and there are no flushes.
-const NOT_ASKED: [Structure; 2] = [Structure::Flush, Structure::MappingUnit];
+/// What is not looked for: this model has no flushes, volumes, compression or deduplication, and no mapping unit but
+/// 4 KiB, and a drive with a fast cache can run out of free blocks under random writes.
+const NOT_ASKED: [Structure; 5] = [
+    Structure::Flush,
+    Structure::MappingUnit,
+    Structure::Volumes,
+    Structure::Compression,
+    Structure::Deduplication,
+];
 
 /// Looks into the drive of `seed` and judges each answer. Returns its figures as text as well.
 pub(crate) fn judge(seed: u64, only: &[Structure], noise: bool) -> (String, Vec<Judged>) {
