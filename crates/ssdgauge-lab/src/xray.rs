@@ -56,6 +56,7 @@ pub fn xray<'a>(
         is_throttled: false,
         level: Err(Refusal("the drive was not filled".into())),
         drop: None,
+        is_full: false,
         freed: 0.0,
         volumes: None,
         counts_media: false,
@@ -101,6 +102,8 @@ struct Examination<'a> {
     level: Result<(), Refusal>,
     /// The end of the fast cache, where the fill found it.
     drop: Option<Drop>,
+    /// Whether the fast cache is full, as far as the last writes show.
+    is_full: bool,
     /// The bytes of the cache that all rests together have freed.
     freed: f64,
     /// The volumes of the drive, where writes show them.
@@ -120,6 +123,7 @@ impl Examination<'_> {
         self.staged_fill()?;
         self.suspension()?;
         self.folding()?;
+        self.overflow()?;
         self.flushes()?;
         // Writes at random use up spare area, and rests empty the cache. Behind overwrites of the whole drive,
         // neither matters.

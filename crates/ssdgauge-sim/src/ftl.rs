@@ -17,6 +17,7 @@ mod occupancy;
 mod slc_cache;
 mod unit_writes;
 mod valid_pages;
+mod volume_commands;
 mod volumes;
 mod worn_in;
 mod write_buffer;
@@ -56,7 +57,7 @@ pub(crate) struct Ftl {
     parked: Option<OpenSuperblock>,
     cache: SlcCache,
     /// The volumes of a drive that consists of several. Flash, map and cache are theirs then; what is left is shared.
-    volumes: Volumes,
+    volumes: Volumes<Ftl>,
     /// The mapping units that were written in part.
     staged: StagedUnits,
     /// What the next writes hold.
@@ -78,7 +79,7 @@ pub(crate) struct Ftl {
 impl Ftl {
     /// Returns the layer of a drive that was never written; `seed` is that of its read retries.
     pub(crate) fn new(profile: &Profile, geometry: Geometry, seed: u64) -> Ftl {
-        let volumes = Volumes::new(profile, &geometry, seed);
+        let volumes = Ftl::new_volumes(profile, &geometry, seed);
         let geometry = match volumes.are_none() {
             true => geometry,
             false => geometry.of_shared_part(),

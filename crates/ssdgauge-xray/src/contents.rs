@@ -5,6 +5,8 @@
 //! less where the drive counts that. Zeros that alone are faster show neither: many drives know zeros.
 
 use crate::answer::{Identified, Refusal, Value, refuse};
+use crate::structure::Unit;
+use crate::words;
 use ssdgauge_core::MediaWrites;
 
 /// The ratio to random data up to which data takes less flash: half random data takes a half.
@@ -171,9 +173,10 @@ fn limited(rate: f64, link: Option<f64>) -> Refusal {
     let rate = rate / 1e6;
     Refusal(match link {
         Some(link) => format!(
-            "random data is written at {rate:.0} MB/s of the {:.0} MB/s of the link, so the flash may not be the limit, \
-             and the drive reports no media writes that are fine enough",
-            link / 1e6
+            "random data is written at {} of the {} of the link, so the flash may not be the limit, and the drive \
+             reports no media writes that are fine enough",
+            words::shown(rate, Unit::MegabytesPerSecond),
+            words::shown(link / 1e6, Unit::MegabytesPerSecond)
         ),
         None => "all data is written at one rate, the rate of the link is not known, and the drive reports no media \
                  writes that are fine enough"

@@ -6,6 +6,8 @@
 //! bit changes nothing.
 
 use crate::answer::{Refusal, Value, refuse};
+use crate::structure::Unit;
+use crate::words::shown;
 use ssdgauge_core::Bytes;
 use ssdgauge_core::statistics::summary;
 
@@ -148,8 +150,9 @@ fn one_volume(bits: &[Held], link_mb_s: f64) -> Result<Volumes, Refusal> {
     match mb_s < LINK_HIDES * link_mb_s {
         true => Ok(Volumes { number: 1, interleave: None }),
         false => refuse(format!(
-            "no address bit changes the rate of writes, but at {mb_s:.0} MB/s the link of {link_mb_s:.0} MB/s may be \
-             their limit"
+            "no address bit changes the rate of writes, but at {} the link of {} may be their limit",
+            shown(mb_s, Unit::MegabytesPerSecond),
+            shown(link_mb_s, Unit::MegabytesPerSecond)
         )),
     }
 }

@@ -26,8 +26,8 @@ const FREED: f64 = 0.3;
 const MOST_BETWEEN: usize = 6;
 /// The shares of the cache that the chosen rests free, in groups: the sums up to a burst differ most between them.
 const SHARES: [f64; 10] = [0.62, 0.62, 0.2, 0.2, 0.2, 0.62, 0.62, 0.2, 0.2, 0.4];
-/// The stages behind the end of a cache in which the drive counts what it programs.
-const COUNTED: usize = 4;
+/// The stages of a fill that are counted while the cache is full.
+pub(super) const COUNTED: u64 = 4;
 /// The most that a burst writes, in bytes of the cache.
 const MOST_OF_CACHE: f64 = 2.0;
 /// The seconds of a stage of a fill: throttling lasts longer. Chosen.
@@ -47,19 +47,13 @@ impl Examination<'_> {
         self.has_region = true;
         let mut course = Course::default();
         let mut found = Err(Refusal("nothing was written".into()));
-        let mut stages = Vec::new();
         while self.filled + self.sizes.stage <= self.sizes.fill {
-            let from = self.filled;
             self.write_stage(&mut course)?;
-            self.count_stage(from, &mut stages);
             found = self.first_drop_of_a_cold_drive(&course)?;
             let is_lasting = |drop: &Drop| drop.bytes_behind >= BEHIND * drop.bytes.value;
             if found.as_ref().is_ok_and(is_lasting) || self.is_throttled {
                 break;
             }
-        }
-        if found.is_ok() {
-            self.fill_on(course.clone(), &mut stages)?;
         }
         // At the rate of the link, the end of a cache would not show.
         let mb_s = course.bytes() / course.seconds().max(1e-9) / 1e6;
@@ -76,50 +70,39 @@ impl Examination<'_> {
         let rate = found.as_ref().map(native_rate).map_err(Clone::clone);
         self.answer(Structure::Cache, found.map(|drop| drop.bytes));
         self.answer(Structure::NativeRate, rate);
-        self.overflow(&stages);
+        self.is_full = self.drop.is_some();
         self.inherit()
     }
 
-    /// Fills on behind the end of the cache for the counters, where the drive has them: `course` is not judged.
-    fn fill_on(&mut self, mut course: Course, stages: &mut Vec<(u64, Round)>) -> Result<(), Ended> {
-        for _ in 0..COUNTED {
-            let counts = self.counts_media && self.wants(Structure::Overflow);
-            if !counts || self.filled + self.sizes.stage > self.sizes.fill {
-                break;
-            }
-            let from = self.filled;
-            self.write_stage(&mut course)?;
-            self.count_stage(from, stages);
-        }
-        Ok(())
-    }
-
-    /// Adds what the drive counted in the stage from `from` to where it is filled now.
-    fn count_stage(&mut self, from: u64, stages: &mut Vec<(u64, Round)>) {
-        if !self.counts_media || !self.wants(Structure::Overflow) {
-            return;
-        }
-        if let Some(counted) = self.access.media_writes() {
-            let sent = (self.filled - from) as f64;
-            stages.push((from, Round { sent, hot: 1.0, counted }));
-        }
-    }
-
-    /// Overflow kind: what the drive counted in those `stages`, each with its begin, that lie behind the cache.
-    fn overflow(&mut self, stages: &[(u64, Round)]) {
-        let Some(drop) = self.drop else { return };
+    /// Overflow kind: what the drive counts in ascending writes while its cache is full.
+    pub(super) fn overflow(&mut self) -> Result<(), Ended> {
         if !self.is_open(Structure::Overflow) {
-            return;
+            return Ok(());
         }
-        if !self.counts_media {
-            let reason = "the drive reports no media writes, and the rate alone does not tell";
+        let reason = match (self.counts_media, self.is_full) {
+            (true, true) => None,
+            (false, _) => {
+                Some("the drive reports no media writes, and the rate alone does not tell")
+            }
+            (true, false) => Some("the fast cache was not full again behind the last rest"),
+        };
+        if let Some(reason) = reason {
             self.answer(Structure::Overflow, Err(Refusal(reason.into())));
-            return;
+            return Ok(());
         }
-        let behind = stages.iter().filter(|(from, _)| *from as f64 >= drop.bytes.high);
-        let behind: Vec<Round> = behind.map(|(_, stage)| *stage).collect();
-        self.keep([Series::of_rounds(Structure::Overflow, 0, &behind, 1e9)]);
-        self.answer(Structure::Overflow, inference::overflow(&behind));
+        self.access.doing("overflow kind: writes behind the cache");
+        let mut stages = Vec::new();
+        // What was written before does not count.
+        self.access.media_writes();
+        for _ in 0..COUNTED {
+            let bytes = self.sizes.stage;
+            self.write_ascending(bytes, &mut Course::default())?;
+            let counted = self.access.media_writes();
+            stages.extend(counted.map(|counted| Round { sent: bytes as f64, hot: 1.0, counted }));
+        }
+        self.keep([Series::of_rounds(Structure::Overflow, 0, &stages, 1e9)]);
+        self.answer(Structure::Overflow, inference::overflow(&stages));
+        Ok(())
     }
 
     /// Returns the first drop of `course`, which ends now, or that the drive is throttled. Throttling that
@@ -146,11 +129,9 @@ impl Examination<'_> {
         self.write_ascending(self.sizes.stage.min(most / MIB * MIB).max(4 * MIB), course)
     }
 
-    /// Answers for structures that follow from others alone.
+    /// Answers for what follows from another structure alone.
     fn inherit(&mut self) -> Result<(), Ended> {
-        for structure in [Structure::NativeRate, Structure::Overflow] {
-            self.is_open(structure);
-        }
+        self.is_open(Structure::NativeRate);
         Ok(())
     }
 
@@ -248,12 +229,14 @@ impl Examination<'_> {
             Nanos((rest_s * 1e9) as u64).about()
         ));
         self.access.rest(Nanos((rest_s * 1e9) as u64))?;
+        self.is_full = false;
         let stage = (drop.before * 0.1).max(24.0 * drop.behind * self.sizes.bin.as_secs_f64());
         let stage = (stage as u64).next_multiple_of(MIB);
         let mut course = Course::default();
         while course.bytes() < MOST_OF_CACHE * drop.bytes.value && self.filled + stage <= end {
             self.write_ascending(stage, &mut course)?;
             if let Some(bytes) = recovered(&course, drop) {
+                self.is_full = true;
                 if self.is_cold()? {
                     bursts.push(Burst { rest_s, bytes });
                 }

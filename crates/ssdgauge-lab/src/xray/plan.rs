@@ -3,7 +3,7 @@
 
 use super::contents;
 use super::error::XrayError;
-use super::fill::OVERWRITE_BLOCK;
+use super::fill::{COUNTED, OVERWRITE_BLOCK};
 use super::flushes::{self, BLOCK, BURSTS};
 use super::mapping::{BEFORE, ROUNDS, SHIFTS};
 use super::options::{XrayOptions, excluded};
@@ -95,6 +95,9 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         steps.push(step("folding: rests", Action::Rest(Nanos::from_secs(rests))));
         steps.push(writes("folding: bursts", sizes.bursts));
     }
+    if open(Structure::Overflow) {
+        steps.push(writes("overflow kind: writes behind the cache", COUNTED * sizes.stage));
+    }
     if open(Structure::Flush) {
         let most = BURSTS as u64 * sizes.before_flush + flushes::SINGLE as u64 * BLOCK;
         steps.push(random_writes("flush: writes with flushes behind them", most, capacity));
@@ -112,7 +115,7 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
     }
     if any(&of_units) {
         if open(Structure::Cache) {
-            let rest = Nanos::from_secs(Sizes::FOLDING_S);
+            let rest = Nanos::from_secs(Sizes::FOLDING_S * (1 + Sizes::MORE_COOLING));
             steps.push(step("parallel units: rest", Action::Rest(rest)));
         }
         steps.push(reads("parallel units: pairs of reads", 10));

@@ -4,6 +4,7 @@
 use super::Examination;
 use super::access::{ascending, read};
 use super::error::Ended;
+use super::fill::throttled;
 use super::sizes::{FILL_BLOCK, MIB, Sizes};
 use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{
@@ -129,6 +130,18 @@ impl Examination<'_> {
         Ok(())
     }
 
+    /// Rests until the drive is not throttled any more, or as often as a plan allows.
+    fn cool_down(&mut self, what: &str) -> Result<(), Ended> {
+        for _ in 0..Sizes::MORE_COOLING {
+            if self.is_cold()? {
+                break;
+            }
+            self.access.doing(what);
+            self.access.rest(Nanos::from_secs(Sizes::FOLDING_S))?;
+        }
+        Ok(())
+    }
+
     /// Parallel units, chunk and page read time: pairs of reads in a range that was written in ascending
     /// order.
     pub(super) fn units(&mut self) -> Result<(), Ended> {
@@ -141,6 +154,7 @@ impl Examination<'_> {
         if self.filled > 0 {
             self.settle("parallel units: rest")?;
         }
+        self.cool_down("parallel units: rest of a throttled drive")?;
         self.access.doing("parallel units: pairs of reads by distance");
         let mut random = Random::new(self.access.seed(), PAIR_STREAM);
         let places = self.sizes.region / BLOCK;
@@ -184,6 +198,10 @@ impl Examination<'_> {
                 Ok(inference::without_transfer(busy, large))
             }
             (Ok(_), Err(reason)) | (Err(reason), _) => Err(reason),
+        };
+        let page_read = match self.is_cold()? {
+            true => page_read,
+            false => Err(throttled(self.filled)),
         };
         let units = checked.clone().map(|units| Value::exact(units as f64));
         let chunk = checked.clone().map(|_| Value::exact(layout.chunk as f64));

@@ -52,6 +52,8 @@ impl Sizes {
     pub(super) const MORE_RESTS_S: f64 = 3.3 * 128.0;
     /// The seconds of rest between writes and pairs of reads.
     pub(super) const FOLDING_S: u64 = 60;
+    /// The times at most that a throttled drive gets as long a rest again before these reads.
+    pub(super) const MORE_COOLING: u64 = 5;
     /// The seconds of rest before reads that heat the drive.
     pub(super) const COOLING_S: u64 = 120;
     /// The seconds of reads that heat the drive.
@@ -105,7 +107,8 @@ mod tests {
         for capacity in [Sizes::LEAST.0, 1_000_000_000, 64_000_000_000, 16_000_000_000_000] {
             let sizes = Sizes::new(Bytes(capacity));
             assert!(
-                sizes.fill + sizes.bursts + sizes.beside + sizes.trimmed <= sizes.capacity,
+                sizes.fill + sizes.bursts + 4 * sizes.stage + sizes.beside + sizes.trimmed
+                    <= sizes.capacity,
                 "{sizes:?}"
             );
             assert!(sizes.region >= 64 * MIB && sizes.stage < sizes.fill, "{sizes:?}");

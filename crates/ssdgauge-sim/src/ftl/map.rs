@@ -9,6 +9,7 @@
 //! The map must never hold more valid pages in a superblock than it has slots.
 
 mod generations;
+mod packed_pages;
 mod packing;
 
 pub(crate) use packing::BARE;

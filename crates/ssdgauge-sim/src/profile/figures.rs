@@ -303,7 +303,7 @@ pub struct FaultFigures {
 impl FaultFigures {
     /// Returns when the power is cut.
     pub(crate) fn power_cut(&self) -> Option<SimTime> {
-        (self.power_cut_at_s >= 0.0).then(|| (self.power_cut_at_s * 1e9) as SimTime)
+        (self.power_cut_at_s >= 0.0).then_some((self.power_cut_at_s * 1e9) as SimTime)
     }
 }
 
