@@ -132,15 +132,15 @@ impl Examination<'_> {
         if !is_overwritten {
             self.mapping_unit()?;
             self.volumes()?;
+            self.contents()?;
         }
         self.units()?;
         self.spare_area()?;
         self.steady_state()?;
         self.mapping_unit()?;
         self.volumes()?;
-        self.map_reach()?;
-        // What it leaves behind takes no part in the others.
         self.contents()?;
+        self.map_reach()?;
         self.heating()
     }
 

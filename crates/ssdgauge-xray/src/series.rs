@@ -90,13 +90,9 @@ pub fn axes(structure: Structure) -> Option<Axes> {
         Structure::Suspend => {
             axes("% of the reads", "us latency", &["alone", "beside writes"], Form::Line, false)
         }
-        Structure::Flush => axes(
-            "% of the flushes",
-            "us",
-            &["behind a flush", "behind a write", "behind a burst"],
-            Form::Line,
-            false,
-        ),
+        Structure::Flush => {
+            axes("% of the flushes", "us behind", &["flush", "write", "burst"], Form::Line, false)
+        }
         Structure::Cache => axes("GB written", "MB/s", &["fill"], Form::Line, true),
         Structure::Folding => axes("s of rest", "GB free again", &["bursts"], Form::Marks, true),
         Structure::MappingUnit => {
@@ -112,13 +108,12 @@ pub fn axes(structure: Structure) -> Option<Axes> {
         Structure::MapReach => {
             axes("GB of range", "% of first reads that wait", &["reads"], Form::Line, true)
         }
-        Structure::Compression | Structure::Deduplication => axes(
-            "round",
-            "times as long as random data",
-            &["this data", "zeros"],
-            Form::Marks,
-            true,
-        ),
+        Structure::Compression => {
+            axes("round", "times as long", &["half random", "zeros"], Form::Marks, true)
+        }
+        Structure::Deduplication => {
+            axes("round", "times as long", &["repeated", "zeros"], Form::Marks, true)
+        }
         Structure::Throttle => axes("°C", "MB/s", &["seconds"], Form::Marks, false),
         Structure::Spare => {
             axes("GB overwritten beyond trimmed ones", "MB/s", &["overwrites"], Form::Line, true)

@@ -157,7 +157,7 @@ impl Structure {
             Structure::Overflow => "overflow kind",
             Structure::Folding => "folding, idle",
             Structure::MappingUnit => "mapping unit",
-            Structure::Volumes => "independent volumes",
+            Structure::Volumes => "volumes",
             Structure::MapReach => "map at hand for",
             Structure::Compression => "compression",
             Structure::Deduplication => "deduplication",

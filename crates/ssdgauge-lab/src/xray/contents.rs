@@ -3,8 +3,8 @@
 use super::Examination;
 use super::error::Ended;
 use super::fill::OVERWRITE_BLOCK;
-use super::sizes::MIB;
-use ssdgauge_core::{Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos};
+use super::sizes::{MIB, Sizes};
+use ssdgauge_core::{Access as Order, Bytes, Data, Direction, Lane, LaneLimits, LanesEnded, Nanos};
 use ssdgauge_xray::{self as inference, Course, Sent, Series, Structure, Turn};
 
 /// The rounds; the first one is not judged.
@@ -50,6 +50,10 @@ impl Examination<'_> {
             let zeros = self.write_contents(Data::Zeros, measured)?;
             turns.push(Turn { random, half, repeated, zeros });
         }
+        // The reads of later experiments need stored data.
+        let span = self.sizes.shifted_span;
+        let whole = self.lane_of(Data::Incompressible, Order::Sequential);
+        self.write_lane(whole, span, Sizes::LONGEST)?;
         let link = self.value(Structure::Link).map(|rate| rate * 1e6);
         for structure in structures {
             self.keep(Series::of_turns(structure, &turns));
@@ -59,11 +63,26 @@ impl Examination<'_> {
         Ok(())
     }
 
-    /// Writes `bytes` of `data` at random to the range of the writes.
+    /// Writes `bytes` of `data` at random to the range of the writes, and returns what was counted.
     fn write_contents(&mut self, data: Data, bytes: u64) -> Result<Sent, Ended> {
-        let lane = Lane {
+        // What was written before does not count.
+        self.access.media_writes();
+        let ended = self.write_lane(self.lane_of(data, Order::Random), bytes, LONGEST)?;
+        let counted = self.access.media_writes();
+        let bytes = ended.lanes[0].bytes.iter().sum::<u64>() as f64;
+        Ok(Sent { bytes, seconds: ended.elapsed.as_secs_f64(), counted })
+    }
+
+    fn write_lane(&mut self, lane: Lane, bytes: u64, time: Nanos) -> Result<LanesEnded, Ended> {
+        let limits = LaneLimits { time, written: Bytes(bytes), bin: BIN };
+        self.access.run(&[lane], limits)
+    }
+
+    /// Returns writes of `data` to the range of the writes.
+    fn lane_of(&self, data: Data, access: Order) -> Lane {
+        Lane {
             direction: Direction::Write,
-            access: Order::Random,
+            access,
             block_size: Bytes(OVERWRITE_BLOCK),
             offset: Bytes(self.sizes.region),
             span: Bytes(self.sizes.shifted_span),
@@ -71,13 +90,6 @@ impl Examination<'_> {
             think: Nanos::ZERO,
             latencies: 0,
             data,
-        };
-        // What was written before does not count.
-        self.access.media_writes();
-        let limits = LaneLimits { time: LONGEST, written: Bytes(bytes), bin: BIN };
-        let ended = self.access.run(&[lane], limits)?;
-        let counted = self.access.media_writes();
-        let bytes = ended.lanes[0].bytes.iter().sum::<u64>() as f64;
-        Ok(Sent { bytes, seconds: ended.elapsed.as_secs_f64(), counted })
+        }
     }
 }

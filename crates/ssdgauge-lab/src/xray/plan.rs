@@ -113,6 +113,14 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         let most = (volumes::BEFORE + measurements) * sizes.held;
         steps.push(random_writes("volumes: writes with one address bit held", most, capacity));
     }
+    if any(&[Structure::Compression, Structure::Deduplication]) {
+        let round = contents::MEASURED * sizes.shifted + sizes.shifted.max(contents::BEFORE);
+        steps.push(random_writes(
+            "contents: data of each kind",
+            contents::ROUNDS * round + sizes.shifted_span,
+            capacity,
+        ));
+    }
     if any(&of_units) {
         if open(Structure::Cache) {
             let rest = Nanos::from_secs(Sizes::FOLDING_S * (1 + Sizes::MORE_COOLING));
@@ -140,14 +148,6 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
             steps.push(step("map reach: rest", Action::Rest(Nanos::from_secs(Sizes::FOLDING_S))));
         }
         steps.push(reads("map reach: reads in growing ranges", 30));
-    }
-    if any(&[Structure::Compression, Structure::Deduplication]) {
-        let round = contents::MEASURED * sizes.shifted + sizes.shifted.max(contents::BEFORE);
-        steps.push(random_writes(
-            "contents: data of each kind",
-            contents::ROUNDS * round,
-            capacity,
-        ));
     }
     if open(Structure::Throttle) {
         steps.push(step("throttle points: rest", Action::Rest(Nanos::from_secs(Sizes::COOLING_S))));

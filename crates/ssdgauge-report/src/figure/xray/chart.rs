@@ -105,7 +105,9 @@ fn ranges<I: Iterator<Item = (f64, f64)>>(
         (true, Form::Line | Form::Marks) => (0.0, x.1.max(1e-6)),
         (false, _) => (x.0 - 0.03 * wide, x.0 + 1.03 * wide),
     };
-    Some((x, (0.0, y.1.max(1e-6) * 1.08)))
+    // Of shares that are all 0, the axis ends at 1.
+    let top = if y.1 > 0.0 { y.1 } else { 1.0 };
+    Some((x, (0.0, top * 1.08)))
 }
 
 /// Returns whether the bar at `x` is one of those that `value` was read from.
