@@ -95,7 +95,7 @@ impl Examination<'_> {
         // What was written before does not count.
         self.access.media_writes();
         for _ in 0..COUNTED {
-            let bytes = self.sizes.stage;
+            let bytes = self.sizes.counted;
             self.write_ascending(bytes, &mut Course::default())?;
             let counted = self.access.media_writes();
             stages.extend(counted.map(|counted| Round { sent: bytes as f64, hot: 1.0, counted }));

@@ -96,7 +96,7 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         steps.push(writes("folding: bursts", sizes.bursts));
     }
     if open(Structure::Overflow) {
-        steps.push(writes("overflow kind: writes behind the cache", COUNTED * sizes.stage));
+        steps.push(writes("overflow kind: writes behind the cache", COUNTED * sizes.counted));
     }
     if open(Structure::Flush) {
         let most = BURSTS as u64 * sizes.before_flush + flushes::SINGLE as u64 * BLOCK;

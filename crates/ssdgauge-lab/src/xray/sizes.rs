@@ -28,6 +28,8 @@ pub(super) struct Sizes {
     pub(super) shifted: u64,
     /// The range of these writes, behind that of the reads.
     pub(super) shifted_span: u64,
+    /// A stage of the fill that is counted while the cache is full.
+    pub(super) counted: u64,
     /// A burst of writes before a flush.
     pub(super) before_flush: u64,
     /// The bytes of one measurement of random writes with an address bit held, or with none.
@@ -79,6 +81,7 @@ impl Sizes {
             bursts: whole(capacity / 4),
             shifted: whole((capacity / 256).min(256 * MIB)).max(MIB),
             shifted_span: whole((capacity / 16).min(4_096 * MIB)),
+            counted: whole((capacity / 50).min(2_048 * MIB)).max(4 * MIB),
             before_flush: whole((capacity / 64).min(1_024 * MIB)),
             held: whole((capacity / 128).min(256 * MIB)).max(4 * MIB),
             overwrites: whole(capacity / 5 * 2),
@@ -107,7 +110,7 @@ mod tests {
         for capacity in [Sizes::LEAST.0, 1_000_000_000, 64_000_000_000, 16_000_000_000_000] {
             let sizes = Sizes::new(Bytes(capacity));
             assert!(
-                sizes.fill + sizes.bursts + 4 * sizes.stage + sizes.beside + sizes.trimmed
+                sizes.fill + sizes.bursts + 4 * sizes.counted + sizes.beside + sizes.trimmed
                     <= sizes.capacity,
                 "{sizes:?}"
             );
