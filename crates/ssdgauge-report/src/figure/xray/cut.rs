@@ -26,19 +26,19 @@ const ROWS: usize = 12;
 /// How many of them are those of the fast cache.
 const CACHE_ROWS: usize = 3;
 /// What the controller shows.
-const CONTROLLER: [Fact; 5] = [
+const CONTROLLER: [Fact; 4] = [
     Fact::Of(Structure::Command),
     Fact::Buffer,
-    Fact::Of(Structure::Flush),
     Fact::Of(Structure::Throttle),
     Fact::Of(Structure::Resume),
 ];
 /// What stands beside the blocks, with the row that it is about.
-const BLOCKS: [(Structure, Option<usize>); 7] = [
+const BLOCKS: [(Structure, Option<usize>); 8] = [
     (Structure::Cache, Some(CACHE_ROWS / 2)),
     (Structure::NativeRate, Some(CACHE_ROWS + 1)),
     (Structure::Folding, None),
     (Structure::Overflow, None),
+    (Structure::Flush, None),
     (Structure::Spare, Some(ROWS - 1)),
     (Structure::EffectiveSpare, Some(ROWS - 1)),
     (Structure::Separation, None),
@@ -84,7 +84,7 @@ fn side_by_side(view: View<'_>, places: &Places) -> Drawing {
     let Places { width: whole, link: link_width, blocks, right } = *places;
     let mut drawing = Drawing::new(whole, 0.0);
     let left = HOST + link_width;
-    let parts = row(view, &CONTROLLER, (whole - left - 2.0 * PAD - 4.0 * GAP) / 5.0);
+    let parts = row(view, &CONTROLLER, (whole - left - 2.0 * PAD - 3.0 * GAP) / 4.0);
     let link = Fact::Of(Structure::Link).drawing(view, link_width - 2.0 * PAD);
     let top = 22.0;
     let height = (parts.height + 2.0 * PAD).max(link.height + 56.0);
