@@ -113,7 +113,13 @@ fn of_stream(stream: &Stream, engine: Engine, until: &Until) -> Section {
         match stream.data {
             Data::Incompressible => section.set("refill_buffers", 1),
             Data::Zeros => section.set("zero_buffers", 1),
-            Data::Repeated => section.set("dedupe_percentage", 100),
+            Data::Repeated => {
+                section.set("dedupe_percentage", 100);
+                section.missing.push(
+                    "a random block: fio repeats 512 bytes within it, which a drive may compress"
+                        .into(),
+                );
+            }
             Data::Half => {
                 section.set("refill_buffers", 1);
                 section.set("buffer_compress_percentage", 50);

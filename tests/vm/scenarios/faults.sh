@@ -4,9 +4,12 @@
 # vm: --module 'null_blk nr_devices=0' --pack sd_mod --pack scsi_debug
 . /usr/bin/expect.sh
 
-# A fault is reported in at most ten lines. Warnings about a busy host are not counted.
+# A fault is reported in at most ten lines. What a busy host adds is not counted: warnings, notes, pauses of the
+# program, and the line about readers of the run file, of which a scenario that waits for a stored second is one.
 few_words() {
-    at_least 'ten, against the number of message lines' 10 "$(grep -cv -e '^warning: ' -e '^  ' talk)"
+    lines=$(grep -v -e '^warning: ' -e '^note: ' -e '^  ' -e '^invalid: the program was stopped' \
+        -e '^another process reads the run file' talk)
+    at_least "ten, against the number of message lines ($lines)" 10 "$(echo "$lines" | wc -l)"
 }
 
 # fails_at FILE KIND OFFSET WORDS: a read error must give a finding with its offset, a broken step and

@@ -20,3 +20,4 @@ mod queue;
 mod races;
 mod support;
 mod verification;
+mod write_data;

@@ -37,6 +37,14 @@ const COLD_S: f64 = 0.01;
 /// The least and the most reads of such a look.
 const COLD_READS: [u64; 2] = [100, 2_000];
 
+/// What the bursts behind rests may still use.
+struct Room {
+    /// The end of the range that they fill.
+    end: u64,
+    /// The seconds of their writes.
+    seconds: f64,
+}
+
 impl Examination<'_> {
     /// Fast cache and the rate behind it: ascending writes until the rate has dropped for good.
     pub(super) fn staged_fill(&mut self) -> Result<(), Ended> {
@@ -47,7 +55,9 @@ impl Examination<'_> {
         self.has_region = true;
         let mut course = Course::default();
         let mut found = Err(Refusal("nothing was written".into()));
-        while self.filled + self.sizes.stage <= self.sizes.fill {
+        while self.filled + self.sizes.stage <= self.sizes.fill
+            && course.seconds() < Sizes::FILL.as_secs_f64()
+        {
             self.write_stage(&mut course)?;
             found = self.first_drop_of_a_cold_drive(&course)?;
             let is_lasting = |drop: &Drop| drop.bytes_behind >= BEHIND * drop.bytes.value;
@@ -178,11 +188,12 @@ impl Examination<'_> {
             return Ok(());
         }
         let Some(drop) = self.drop else { return Ok(()) };
-        let end = self.filled + self.sizes.bursts;
+        let seconds = Sizes::BURSTS.as_secs_f64();
+        let mut room = Room { end: self.filled + self.sizes.bursts, seconds };
         let cache = drop.bytes.value;
         let mut bursts: Vec<Burst> = Vec::new();
         for rest_s in Sizes::RESTS_S {
-            if !self.burst(rest_s, &drop, end, &mut bursts)?
+            if !self.burst(rest_s, &drop, &mut room, &mut bursts)?
                 || bursts.last().is_some_and(|burst| burst.bytes > FREED * cache)
             {
                 break;
@@ -190,12 +201,12 @@ impl Examination<'_> {
         }
         for _ in 0..MOST_BETWEEN {
             let Some(rest_s) = inference::rest_between(&bursts, cache) else { break };
-            if !self.burst(rest_s, &drop, end, &mut bursts)? {
+            if !self.burst(rest_s, &drop, &mut room, &mut bursts)? {
                 break;
             }
         }
         // What is left is divided among the bursts; each writes about as much behind the cache as into it.
-        let left = end.saturating_sub(self.filled) as f64;
+        let left = room.end.saturating_sub(self.filled) as f64;
         let affordable = 0.5 * left / (SHARES.iter().sum::<f64>() * cache);
         let mut rested_s = 0.0;
         for share in SHARES {
@@ -205,7 +216,7 @@ impl Examination<'_> {
                 break;
             };
             rested_s += rest_s;
-            if !self.burst(rest_s, &drop, end, &mut bursts)? {
+            if !self.burst(rest_s, &drop, &mut room, &mut bursts)? {
                 break;
             }
         }
@@ -215,13 +226,13 @@ impl Examination<'_> {
         Ok(())
     }
 
-    /// Rests, and writes until the cache is full again; returns false where there is no room to `end`. The burst
-    /// of a throttled drive is left out.
+    /// Rests, and writes until the cache is full again; returns false where there is no `room` left. The burst of a
+    /// throttled drive is left out.
     fn burst(
         &mut self,
         rest_s: f64,
         drop: &Drop,
-        end: u64,
+        room: &mut Room,
         bursts: &mut Vec<Burst>,
     ) -> Result<bool, Ended> {
         self.access.doing(&format!(
@@ -233,8 +244,13 @@ impl Examination<'_> {
         let stage = (drop.before * 0.1).max(24.0 * drop.behind * self.sizes.bin.as_secs_f64());
         let stage = (stage as u64).next_multiple_of(MIB);
         let mut course = Course::default();
-        while course.bytes() < MOST_OF_CACHE * drop.bytes.value && self.filled + stage <= end {
+        while course.bytes() < MOST_OF_CACHE * drop.bytes.value
+            && self.filled + stage <= room.end
+            && room.seconds > 0.0
+        {
+            let before = course.seconds();
             self.write_ascending(stage, &mut course)?;
+            room.seconds -= course.seconds() - before;
             if let Some(bytes) = recovered(&course, drop) {
                 self.is_full = true;
                 if self.is_cold()? {

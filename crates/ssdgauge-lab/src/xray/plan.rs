@@ -68,6 +68,9 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
     let writes = |label: &str, bytes: u64| {
         run(label, 0, capacity, Until { time: None, bytes: Some(Bytes(bytes)) })
     };
+    let writes_within = |label: &str, bytes: u64, time: Nanos| {
+        run(label, 0, capacity, Until { time: Some(time), bytes: Some(Bytes(bytes)) })
+    };
     let reads = |label: &str, seconds: u64| {
         let until = Until { time: Some(Nanos::from_secs(seconds)), bytes: None };
         run(label, 100, capacity, until)
@@ -85,7 +88,7 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         steps.push(writes("ascending writes", sizes.region));
     }
     if open(Structure::Cache) {
-        steps.push(writes("fast cache: fill", sizes.fill));
+        steps.push(writes_within("fast cache: fill", sizes.fill, Sizes::FILL));
     }
     if open(Structure::Suspend) {
         steps.push(writes("program suspend: reads beside writes", sizes.beside));
@@ -93,7 +96,7 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
     if open(Structure::Folding) {
         let rests = (Sizes::RESTS_S.iter().sum::<f64>() + Sizes::MORE_RESTS_S) as u64;
         steps.push(step("folding: rests", Action::Rest(Nanos::from_secs(rests))));
-        steps.push(writes("folding: bursts", sizes.bursts));
+        steps.push(writes_within("folding: bursts", sizes.bursts, Sizes::BURSTS));
     }
     if open(Structure::Overflow) {
         steps.push(writes("overflow kind: writes behind the cache", COUNTED * sizes.counted));

@@ -9,8 +9,10 @@ mod second_model_gates;
 mod steady_gate;
 
 use gate::judge;
-use ssdgauge_core::{Bytes, Rig};
-use ssdgauge_lab::{XrayOptions, XrayTarget, XrayWatcher, xray, xray_plan};
+use ssdgauge_core::{Bytes, Nanos, Rig};
+use ssdgauge_lab::{
+    XrayOptions, XrayTarget, XrayWatcher, assumed_rates, estimate, xray, xray_plan,
+};
 use ssdgauge_sim::VirtualRig;
 use ssdgauge_xray::{Answer, Structure, Value};
 
@@ -242,6 +244,22 @@ fn a_gentle_x_ray_writes_nothing_and_needs_no_admission() {
     assert_eq!(value(&examined.answers, Structure::Units), Some(16.0));
     assert_eq!(value(&examined.answers, Structure::Chunk), Some(16_384.0));
     assert_eq!(value(&examined.answers, Structure::Cache), None);
+}
+
+#[test]
+fn the_card_of_a_drive_of_1_tb_takes_50_minutes_and_1_7_drive_writes_by_plan_at_most() {
+    for profile in ["tlc-client?capacity=1TB", "nvme-datacentre?capacity=1TB"] {
+        let rig = VirtualRig::open(profile, 1).unwrap();
+        let drive = rig.drive();
+        let usual = XrayOptions { steady: false, ..options(false, &[]) };
+        let plan = xray_plan(drive, &usual).unwrap();
+        let cost = estimate(&plan, drive.capacity, &assumed_rates(drive));
+        assert!(cost.time.at_most <= Nanos::from_secs(50 * 60), "{profile}: {cost:?}");
+        assert!(
+            cost.written.at_most.0 as f64 <= 1.7 * drive.capacity.0 as f64,
+            "{profile}: {cost:?}"
+        );
+    }
 }
 
 #[test]

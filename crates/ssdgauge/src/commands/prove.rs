@@ -37,7 +37,7 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
     let seed = 1;
     let size = SizeRequest { exact: arguments.size, scratch: DEFAULT_SIZE, at_most: None };
     let target = Target::find(&arguments.target, size, seed)?;
-    check_target(target.info(), arguments)?;
+    check_target(&target, arguments)?;
     let depth = if arguments.quick { Depth::Quick } else { Depth::Full };
     let plan = ssdgauge_lab::proof_plan(target.info(), depth, seed);
     let plan = plan.map_err(|error| target.refusal_or(error.into()))?;
@@ -184,12 +184,21 @@ fn finish(
     }
 }
 
-/// Refuses targets that have no capacity of their own to prove.
-fn check_target(drive: &DriveInfo, arguments: &ProveArguments) -> Result<(), Failure> {
+/// Refuses targets that have no capacity of their own to prove, and virtual drives whose blocks cannot be lost.
+fn check_target(target: &Target, arguments: &ProveArguments) -> Result<(), Failure> {
     let refuse = |error: &str, hint: &str| {
         Err(Failure::new(FailureKind::Usage, error, format!("nothing was written; {hint}")))
     };
-    match drive.kind {
+    match target {
+        Target::Virtual(rig) if rig.profile().fault.power_cut_at_s >= 0.0 => {
+            return refuse(
+                "a proof keeps the contents of a virtual drive apart, so fault.power_cut_at_s would take nothing",
+                "leave it out, or cut the power in a run: `ssdgauge run --verify`",
+            );
+        }
+        Target::Virtual(_) | Target::Real(_) => {}
+    }
+    match target.info().kind {
         TargetKind::Null => refuse("null: stores nothing", "name a drive, or a folder on one"),
         TargetKind::Block | TargetKind::Virtual if arguments.size.is_some() => refuse(
             "--size limits the scratch file of a folder; a drive is proved as a whole",

@@ -88,6 +88,59 @@ fn a_job_of_fio_does_the_work_of_the_step() {
 }
 
 #[test]
+fn the_data_of_a_job_of_fio_is_that_of_the_step() {
+    if !has_fio() {
+        return;
+    }
+    for (data, different, zeros) in [
+        ("incompressible", 2_048, 0),
+        ("zeros", 1, 4_096),
+        ("repeated", 1, 0),
+        ("half", 2_048, 2_048),
+    ] {
+        let bench = Bench::new();
+        let suite = format!(
+            r#"
+            [suite]
+            id = "contents"
+            revision = 1
+            title = "Contents"
+
+            [[test]]
+            id = "writes"
+            revision = 1
+            title = "Writes"
+            stream = {{ access = "sequential", block_size = "16KiB", read_percent = 0, span = "8MiB", data = "{data}" }}
+            until = {{ bytes = "8MiB" }}
+            score = {{ mean_of = "iops" }}
+            "#
+        );
+        std::fs::write(bench.path("contents.toml"), suite).unwrap();
+        std::fs::create_dir(bench.path("drive")).unwrap();
+        bench.print(&[
+            "export",
+            "--fio",
+            "./contents.toml",
+            "drive",
+            "--size",
+            "8MiB",
+            "-o",
+            "job.fio",
+        ]);
+        let mut fio = Command::new("fio");
+        let output = fio.arg("job.fio").current_dir(bench.folder.path()).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let bytes = std::fs::read(bench.path("drive/fio-scratch")).unwrap();
+        let blocks: Vec<&[u8]> = bytes.chunks(4_096).collect();
+        let found = blocks.iter().collect::<std::collections::HashSet<_>>().len();
+        assert_eq!((blocks.len(), found), (2_048, different), "{data}");
+        let at_end = |block: &&[u8]| block.iter().rev().take_while(|byte| **byte == 0).count();
+        let fewest = blocks.iter().map(at_end).min().unwrap();
+        assert_eq!(fewest, zeros, "{data}");
+    }
+}
+
+#[test]
 fn a_run_is_exported_by_its_stored_plan_and_no_other_file_is_replaced() {
     let bench = Bench::new();
     bench.print(&["quick", "sim:tiny", "--shorten", "100", "--out", "a.ssdg"]);

@@ -61,6 +61,17 @@ fn the_exit_code_says_whether_a_drive_stores_what_it_states() {
 }
 
 #[test]
+fn a_power_cut_of_a_virtual_drive_is_refused_before_a_proof_begins() {
+    let bench = Bench::new();
+    let target = "sim:tiny?capacity=256MB&fault.power_cut_at_s=1";
+    let output = bench.call(&["prove", target, "--out", "a.ssdg"]);
+    let words = unfolded(&text(&output.stderr));
+    assert_eq!(output.status.code(), Some(2), "{words}");
+    assert!(words.contains("would take nothing") && words.contains("run --verify"), "{words}");
+    assert!(!bench.path("a.ssdg").exists());
+}
+
+#[test]
 fn a_killed_proof_of_a_drive_is_resumed_and_its_data_is_read_later() {
     let bench = Bench::new();
     let Some(drive) = Loop::attach(bench.folder.path(), SIZE) else { return };
