@@ -193,7 +193,10 @@ impl Proof<'_> {
             for to in self.state.layout.rounds(*set) {
                 let verdict = self.state.verdict();
                 let blocks = self.state.layout.bytes(*set, from, to).0 / PROOF_BLOCK.0;
-                if verdict.is_conclusive() || self.state.exceeds(verdict, blocks) {
+                // Marks are written by their address: an end among them may be a moment from which on all is lost.
+                let is_first = *set == Set::Heads && from == 0;
+                let is_shown = verdict.is_conclusive() && !(is_first && verdict.is_an_end());
+                if is_shown || self.state.exceeds(verdict, blocks) {
                     return self.read_again();
                 }
                 if !self.write(*set, from, to)? || !self.read_pass()? {

@@ -72,9 +72,10 @@ pub fn xray<'a>(
     }
     answers.sort_by_key(|answer| answer.structure);
     series.sort_by_key(|one| one.structure);
+    let is_trimmed = access.is_trimmed();
     let (written, read, findings) = access.into_totals();
     let is_complete = ended.is_ok();
-    let examined = Examined { answers, series, written, read, findings, is_complete };
+    let examined = Examined { answers, series, written, is_trimmed, read, findings, is_complete };
     match ended {
         Ok(()) | Err(Ended::Stopped) => Ok(examined),
         Err(Ended::Failed(XrayError::Rig(cause))) => {

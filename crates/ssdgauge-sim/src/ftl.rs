@@ -421,10 +421,15 @@ impl Ftl {
         if !self.volumes.are_none() {
             self.trim_volumes(first, pages);
         } else if !self.media.geometry.in_place {
-            self.drop_staged(first, first + pages);
-            (first..first + pages).for_each(|page| self.media.map.deallocate(page));
+            self.deallocate(first, pages);
             self.media.map.verify();
         }
+    }
+
+    /// Deallocates `pages` pages from `first` of a drive of one volume.
+    fn deallocate(&mut self, first: u32, pages: u32) {
+        self.drop_staged(first, first + pages);
+        (first..first + pages).for_each(|page| self.media.map.deallocate(page));
     }
 
     /// Brings an empty drive to the state after one sequential fill, in zero time.

@@ -85,22 +85,22 @@ pub(crate) fn check(path: &Path, format: Format, inputs: &[&Path]) -> Result<(),
     check_existing(path, format, inputs).map(drop)
 }
 
-/// Checks that `path` can be a new file of `what`, such as `the run`: nothing has that name, its folder
-/// exists, and it does not lie among the device nodes.
+/// Checks that `path` can be a new file: nothing has that name, its folder exists, and it does not lie among the
+/// device nodes. `what`, such as `the run`, is what could be continued instead.
 ///
 /// # Errors
 ///
 /// Fails with exit code 2 or 3 where it cannot.
-pub(crate) fn check_new(path: &Path, what: &str) -> Result<(), Failure> {
+pub(crate) fn check_new(path: &Path, what: Option<&str>) -> Result<(), Failure> {
     check_place(path)?;
     check_folder(path)?;
     if path.symlink_metadata().is_ok() {
+        let resumed = what
+            .map_or(String::new(), |what| format!(", or continue {what} with `ssdgauge resume`"));
         return Err(Failure::new(
             FailureKind::Refused,
             format!("{} exists already", path.display()),
-            format!(
-                "nothing was written; name another --out, or continue {what} with `ssdgauge resume`"
-            ),
+            format!("nothing was written; name another --out{resumed}"),
         ));
     }
     Ok(())
@@ -180,7 +180,7 @@ pub(crate) fn write_into(
     check_place(&path)?;
     std::fs::create_dir_all(folder).map_err(|error| {
         let text = format!("cannot create {}: {error}", folder.display());
-        let hint = "the run files were not changed; choose another folder";
+        let hint = "no other file was changed; choose another folder";
         Failure::new(FailureKind::Failed, text, hint)
     })?;
     write(&path, format, inputs, bytes)
@@ -201,7 +201,7 @@ pub(crate) fn write_with(
     let mut exists = check_existing(path, format, inputs)?;
     let failed = |error: io::Error| {
         let text = format!("cannot write {}: {error}", path.display());
-        let hint = "the run files were not changed; choose another folder";
+        let hint = "no other file was changed; choose another folder";
         Failure::new(FailureKind::Failed, text, hint)
     };
     let partial = Partial::write(path, write).map_err(failed)?;

@@ -16,6 +16,8 @@ const LOST_PLACES: usize = 4;
 const MOST_MULTIPLE: u64 = 4_096;
 /// The highest probability with which lost places at random would all lie above the boundary. Chosen.
 const CHANCE: f64 = 1e-6;
+/// The part of the lost places, one in so many, from which earlier writes at them show that they store data. Chosen.
+const MOST_STALE: usize = 8;
 /// The most passes with a loss that are looked at, from the last one on. A proof has some thirty.
 const PASSES: usize = 64;
 
@@ -59,6 +61,11 @@ impl Verdict {
     /// 1 %: further writes would not change the answer.
     pub fn is_conclusive(self) -> bool {
         self.capacity().is_some_and(|(least, most)| most - least <= most / 100 + 1)
+    }
+
+    /// Returns whether an address is stated behind which nothing is stored.
+    pub fn is_an_end(self) -> bool {
+        matches!(self, Verdict::Ends { .. })
     }
 
     /// Returns whether blocks were not stored.
@@ -133,8 +140,13 @@ impl Tally {
 }
 
 /// Returns the verdict on a drive that states `capacity` blocks, by its answers in the order of their
-/// passes.
-pub fn judge(observations: &[Observation], capacity: u64) -> Verdict {
+/// passes. `order` tells when a block had been written last as it was read: a number that grows from each write to the
+/// next.
+pub fn judge(
+    observations: &[Observation],
+    capacity: u64,
+    order: &dyn Fn(&Observation) -> u64,
+) -> Verdict {
     if observations.is_empty() {
         return Verdict::Untested;
     }
@@ -148,9 +160,18 @@ pub fn judge(observations: &[Observation], capacity: u64) -> Verdict {
     let verdict = passes.into_iter().rev().take(PASSES).find_map(|number| {
         let of_pass = observations.iter().copied().filter(|one| one.pass == number);
         let pass: Vec<Observation> = of_pass.collect();
-        wraps(observations, &pass).or_else(|| ends(&pass, capacity))
+        wraps(observations, &pass).or_else(|| {
+            ends(&pass, capacity, order)
+                .filter(|verdict| nothing_is_lost_below(observations, *verdict))
+        })
     });
     verdict.unwrap_or(Verdict::Damaged)
+}
+
+/// Returns whether no pass lost a block below the end that `verdict` states.
+fn nothing_is_lost_below(observations: &[Observation], verdict: Verdict) -> bool {
+    let (least, _) = verdict.capacity().unwrap_or((0, 0));
+    observations.iter().all(|one| !is_bad(one) || one.end() > least)
 }
 
 fn is_bad(observation: &Observation) -> bool {
@@ -204,7 +225,11 @@ fn shares_a_place(pass: &[Observation], period: u64) -> bool {
 }
 
 /// Returns the verdict of blocks that are lost from an address on.
-fn ends(pass: &[Observation], capacity: u64) -> Option<Verdict> {
+fn ends(
+    pass: &[Observation],
+    capacity: u64,
+    order: &dyn Fn(&Observation) -> u64,
+) -> Option<Verdict> {
     let lost = || pass.iter().filter(|one| is_bad(one));
     let most = lost().map(|one| one.first).min()?;
     let last = lost().map(Observation::end).max()?;
@@ -223,7 +248,30 @@ fn ends(pass: &[Observation], capacity: u64) -> Option<Verdict> {
     let reaches_end = last >= capacity - capacity.saturating_sub(most) / 8;
     let is_boundary = reaches_end && (is_most || by_chance < CHANCE);
     let is_enough = lost().count() >= LOST_PLACES || lost_above >= 256 * LOST_PLACES as u64;
-    (is_boundary && is_enough).then_some(Verdict::Ends { least, most })
+    // A cache holds what was written last, so that what is lost behind an end was written before what is held there.
+    // The other way round, writes were lost from a moment on, at whatever address.
+    let above = |one: &&Observation| one.end() > most;
+    let (held, gone) = (middle(own().filter(above), order), middle(lost(), order));
+    let is_cached = held.is_none_or(|held| gone.is_some_and(|gone| gone <= held));
+    // Nor can there be an earlier write behind an end: it was stored.
+    let stale = lost().filter(|one| matches!(one.answer, Answer::OldGeneration(_))).count();
+    let is_stored = stale >= LOST_PLACES && stale >= lost().count() / MOST_STALE;
+    (is_boundary && is_enough && is_cached && !is_stored).then_some(Verdict::Ends { least, most })
+}
+
+/// Returns when the middle one of the blocks of `runs` was written.
+fn middle<'a>(
+    runs: impl Iterator<Item = &'a Observation>,
+    order: &dyn Fn(&Observation) -> u64,
+) -> Option<u64> {
+    let mut runs: Vec<(u64, u64)> = runs.map(|one| (order(one), one.blocks)).collect();
+    runs.sort_unstable();
+    let half = runs.iter().map(|run| run.1).sum::<u64>() / 2;
+    let mut before = 0;
+    runs.into_iter().find_map(|(at, blocks)| {
+        before += blocks;
+        (before > half).then_some(at)
+    })
 }
 
 #[cfg(test)]
@@ -240,14 +288,19 @@ mod tests {
             .collect()
     }
 
+    /// Returns the verdict where blocks were written in the order of their addresses.
+    fn judged(seen: &[Observation]) -> Verdict {
+        judge(seen, CAPACITY, &|one| one.first)
+    }
+
     fn one(first: u64, blocks: u64, answer: Answer) -> Observation {
         Observation { pass: 1, first, blocks, answer }
     }
 
     #[test]
     fn nothing_is_said_without_a_read_and_nothing_bad_without_a_loss() {
-        assert_eq!(judge(&[], CAPACITY), Verdict::Untested);
-        assert_eq!(judge(&pass(0, |_| Answer::Own), CAPACITY), Verdict::Holds);
+        assert_eq!(judged(&[]), Verdict::Untested);
+        assert_eq!(judged(&pass(0, |_| Answer::Own)), Verdict::Holds);
     }
 
     #[test]
@@ -259,7 +312,7 @@ mod tests {
             40_000..80_000 => Answer::OtherAddress(place % 20_000 + 80_000),
             _ => Answer::Own,
         });
-        let verdict = judge(&seen, CAPACITY);
+        let verdict = judged(&seen);
         assert_eq!(verdict, Verdict::Wraps { least: 20_000, period: 20_000 });
         assert!(verdict.is_conclusive());
     }
@@ -267,7 +320,7 @@ mod tests {
     #[test]
     fn few_aliases_state_only_the_most() {
         let seen = [one(5, 1, Answer::OtherAddress(40_005)), one(9, 1, Answer::Own)];
-        let verdict = judge(&seen, CAPACITY);
+        let verdict = judged(&seen);
         assert_eq!(verdict, Verdict::Wraps { least: 0, period: 40_000 });
         assert!(!verdict.is_conclusive());
     }
@@ -280,16 +333,20 @@ mod tests {
             60_000 => Answer::OtherAddress(3),
             _ => Answer::Own,
         });
-        assert_eq!(judge(&seen, CAPACITY), Verdict::Damaged);
+        assert_eq!(judged(&seen), Verdict::Damaged);
     }
 
     #[test]
     fn a_boundary_lies_between_the_last_kept_block_and_the_first_lost_one() {
-        for lost in [Answer::Zeros, Answer::Ones, Answer::Foreign, Answer::OldGeneration(1)] {
+        for lost in [Answer::Zeros, Answer::Ones, Answer::Foreign] {
             let seen = pass(2, |place| if place < 31_400 { Answer::Own } else { lost });
             let verdict = Verdict::Ends { least: 31_351, most: 31_400 };
-            assert_eq!(judge(&seen, CAPACITY), verdict, "{lost:?}");
+            assert_eq!(judged(&seen), verdict, "{lost:?}");
         }
+        // What was written there before was stored.
+        let stale = Answer::OldGeneration(1);
+        let seen = pass(2, |place| if place < 31_400 { Answer::Own } else { stale });
+        assert_eq!(judged(&seen), Verdict::Damaged);
     }
 
     #[test]
@@ -299,7 +356,30 @@ mod tests {
             _ if place.is_multiple_of(200) => Answer::Zeros,
             _ => Answer::Own,
         });
-        assert_eq!(judge(&seen, CAPACITY), Verdict::Ends { least: 49_951, most: 50_000 });
+        // What is still held was written last.
+        let held_last = |one: &Observation| u64::from(!one.first.is_multiple_of(200));
+        let verdict = judge(&seen, CAPACITY, &held_last);
+        assert_eq!(verdict, Verdict::Ends { least: 49_951, most: 50_000 });
+    }
+
+    #[test]
+    fn writes_that_are_lost_from_a_moment_on_are_damage() {
+        // Every fourth place was written again, in an order that has nothing to do with its address, and lost.
+        let late = |block: u64| block.is_multiple_of(200);
+        let seen = pass(3, |place| if late(place + 50) { Answer::Zeros } else { Answer::Own });
+        assert_eq!(
+            judge(&seen, CAPACITY, &|one| u64::from(late(one.first + 50))),
+            Verdict::Damaged
+        );
+        // Marks were lost from an address on, and then heads below it.
+        let mut seen = pass(0, |place| if place < 50_000 { Answer::Own } else { Answer::Zeros });
+        seen.extend(pass(1, |place| match place {
+            100 | 20_000 | 50_000.. => Answer::Zeros,
+            _ => Answer::Own,
+        }));
+        let is_late = |first: u64| u64::from(first == 100 || first == 20_000);
+        let again = |one: &Observation| is_late(one.first) * CAPACITY + one.first;
+        assert_eq!(judge(&seen, CAPACITY, &again), Verdict::Damaged);
     }
 
     #[test]
@@ -308,23 +388,23 @@ mod tests {
             50_000..51_500 => Answer::Zeros,
             _ => Answer::Own,
         });
-        assert_eq!(judge(&seen, CAPACITY), Verdict::Damaged);
+        assert_eq!(judged(&seen), Verdict::Damaged);
         // Nor is one lost block at the end.
         let seen = pass(0, |place| if place == 99_950 { Answer::Torn } else { Answer::Own });
-        assert_eq!(judge(&seen, CAPACITY), Verdict::Damaged);
+        assert_eq!(judged(&seen), Verdict::Damaged);
     }
 
     #[test]
     fn losses_all_over_the_drive_are_damage() {
         let lost = |place: u64| if place.is_multiple_of(700) { Answer::Zeros } else { Answer::Own };
-        assert_eq!(judge(&pass(0, lost), CAPACITY), Verdict::Damaged);
+        assert_eq!(judged(&pass(0, lost)), Verdict::Damaged);
     }
 
     #[test]
     fn a_loss_of_an_earlier_pass_stays_one() {
         let mut seen = pass(0, |place| if place < 50_000 { Answer::Own } else { Answer::Zeros });
         seen.extend(pass(1, |_| Answer::Own));
-        assert_eq!(judge(&seen, CAPACITY), Verdict::Ends { least: 49_951, most: 50_000 });
+        assert_eq!(judged(&seen), Verdict::Ends { least: 49_951, most: 50_000 });
     }
 
     #[test]
@@ -332,7 +412,7 @@ mod tests {
         let mut seen = pass(0, |place| if place < 50_000 { Answer::Own } else { Answer::Zeros });
         seen.push(one(600, 1, Answer::Own));
         seen.push(one(70_000, 1, Answer::Error));
-        assert_eq!(judge(&seen, CAPACITY), Verdict::Ends { least: 49_951, most: 50_000 });
+        assert_eq!(judged(&seen), Verdict::Ends { least: 49_951, most: 50_000 });
     }
 
     #[test]

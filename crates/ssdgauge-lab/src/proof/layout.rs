@@ -242,6 +242,16 @@ impl Layout {
         (mark < progress.marks).then_some((Set::Marks, mark))
     }
 
+    /// Returns the place of the last write of `block` among all writes, by `progress`: a number that grows from each
+    /// of them to the next; 0 where none was.
+    pub fn written_as(&self, block: u64, progress: &Progress) -> u64 {
+        let sets = [Set::Marks, Set::Heads, Set::Segments];
+        self.writer(block, progress).map_or(0, |(set, member)| {
+            let before = sets.iter().take_while(|one| **one != set).map(|one| self.count(*one));
+            1 + before.sum::<u64>() + member
+        })
+    }
+
     /// Returns the generation that `block` and some blocks behind it hold by `progress`; generation 0
     /// where none was written.
     pub fn expected(&self, block: u64, progress: &Progress) -> Expected {

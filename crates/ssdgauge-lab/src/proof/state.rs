@@ -9,6 +9,9 @@ use ssdgauge_core::proof::{Answer, Observation, PROOF_BLOCK, Tally, Verdict, jud
 /// Chosen: some 2 MB of text.
 pub(super) const MOST_BAD: u64 = 20_000;
 
+/// The passes whose state is kept. A proof has some thirty; a damaged record may state any number.
+const MOST_PASSES: usize = 256;
+
 /// What a proof has shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proved {
@@ -41,6 +44,8 @@ pub(super) struct State {
     pub(super) written: u64,
     pub(super) read: u64,
     pub(super) passes: u32,
+    /// What was written when each of them read.
+    read_with: Vec<Progress>,
     /// Runs of wrong blocks.
     pub(super) bad_runs: u64,
 }
@@ -55,6 +60,7 @@ impl State {
             written: 0,
             read: 0,
             passes: 0,
+            read_with: Vec::new(),
             bad_runs: 0,
         }
     }
@@ -68,6 +74,8 @@ impl State {
             }
             What::Read { pass, set, from, to, bad } => {
                 self.passes = self.passes.max(pass.saturating_add(1));
+                let count = (*pass as usize + 1).max(self.read_with.len()).min(MOST_PASSES);
+                self.read_with.resize(count, self.progress);
                 self.bad_runs += bad.len() as u64;
                 let ranges = self.layout.ranges(*set, (*from, *to), *pass, &self.progress);
                 let mut bad = bad.iter().copied().peekable();
@@ -96,7 +104,9 @@ impl State {
     }
 
     pub(super) fn verdict(&self) -> Verdict {
-        judge(&self.observations, self.layout.capacity)
+        let of_pass = |pass: u32| self.read_with.get(pass as usize).unwrap_or(&self.progress);
+        let order = |one: &Observation| self.layout.written_as(one.first, of_pass(one.pass));
+        judge(&self.observations, self.layout.capacity, &order)
     }
 
     /// Returns whether `blocks` more would exceed the most that the drive can store by `verdict`: what

@@ -35,6 +35,8 @@ pub(super) struct Access<'a> {
     watcher: &'a mut dyn XrayWatcher,
     info: DriveInfo,
     seed: u64,
+    /// Whether a trim of the whole drive was begun.
+    is_trimmed: bool,
     written: u64,
     read: u64,
     findings: Vec<Finding>,
@@ -80,6 +82,7 @@ impl<'a> Access<'a> {
             watcher,
             info,
             seed,
+            is_trimmed: false,
             written: 0,
             read: 0,
             findings,
@@ -94,6 +97,11 @@ impl<'a> Access<'a> {
 
     pub(super) fn logical_block(&self) -> u64 {
         self.info.logical_block.0
+    }
+
+    /// Returns whether a trim of the whole drive was begun.
+    pub(super) fn is_trimmed(&self) -> bool {
+        self.is_trimmed
     }
 
     pub(super) fn written(&self) -> u64 {
@@ -119,6 +127,7 @@ impl<'a> Access<'a> {
     /// Trims the whole drive; returns false where it cannot be trimmed.
     pub(super) fn trim(&mut self) -> Result<bool, Ended> {
         self.doing("trim");
+        self.is_trimmed = matches!(self.target, XrayTarget::Rig(_));
         let Access { target, watcher, findings, info, .. } = self;
         let XrayTarget::Rig(rig) = target else { return Ok(false) };
         let mut sink = Observations { watcher: *watcher, findings, temperatures: Vec::new() };

@@ -13,6 +13,8 @@ pub struct Examined {
     pub series: Vec<Series>,
     /// The bytes that were written.
     pub written: Bytes,
+    /// Whether all data of the drive were discarded.
+    pub is_trimmed: bool,
     /// The bytes that were read.
     pub read: Bytes,
     /// Doubts about the conditions.

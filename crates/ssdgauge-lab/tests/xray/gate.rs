@@ -133,7 +133,8 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let capacity = rig.drive().capacity;
     fill(&mut rig);
     let has_cache = slc.fixed_gb + slc.dynamic_gb > 0.0;
-    let end = rig.ground_truth().cache_exhausted.filter(|_| has_cache);
+    let ends = [rig.ground_truth().cache_exhausted, rig.ground_truth().cache_forced];
+    let end = ends.into_iter().flatten().min().filter(|_| has_cache);
     let cache = end.map(|bytes| bytes as f64);
     // In the cache, and behind it.
     let rate_of = |parts: [f64; 2]| {

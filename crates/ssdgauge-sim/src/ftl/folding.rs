@@ -127,8 +127,7 @@ impl Folding {
         // Where writes wait for the cache, each page that enters forces another one out.
         let full = media.map.fixed_slc_is_used_up() && cache.borrows_no_more(&media.map);
         if cache.folds_first() && full {
-            // From here on the host writes at the rate of folding, although the last superblock has room.
-            media.truth.record_cache_exhausted();
+            media.truth.record_forced();
             cache.forced = true;
             self.fold(media, cache, gc, pages, at);
         }

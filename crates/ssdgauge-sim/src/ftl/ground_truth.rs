@@ -32,6 +32,9 @@ pub struct GroundTruth {
     /// Bytes that the host had written when a host write of the current step first found the SLC
     /// cache full after it had had room.
     pub cache_exhausted: Option<u64>,
+    /// Bytes that the host had written when a page first had to force another one out of the SLC cache: the last
+    /// superblock of a cache that folds first has room then, but takes pages at the rate of folding.
+    pub cache_forced: Option<u64>,
 }
 
 impl GroundTruth {
@@ -57,12 +60,14 @@ impl GroundTruth {
         &self,
         volumes: impl Iterator<Item = &'a GroundTruth>,
     ) -> GroundTruth {
-        let GroundTruth { host_bytes, host_pages, cliff, cache_exhausted, .. } = *self;
+        let GroundTruth { host_bytes, host_pages, cliff, cache_exhausted, cache_forced, .. } =
+            *self;
         let host = GroundTruth {
             host_bytes,
             host_pages,
             cliff,
             cache_exhausted,
+            cache_forced,
             ..GroundTruth::default()
         };
         volumes.fold(host, |sum, one| GroundTruth {
@@ -78,11 +83,16 @@ impl GroundTruth {
             spared_pages: sum.spared_pages + one.spared_pages,
             cliff: sum.cliff.or(one.cliff),
             cache_exhausted: sum.cache_exhausted.or(one.cache_exhausted),
+            cache_forced: sum.cache_forced.or(one.cache_forced),
         })
     }
 
     pub(crate) fn record_cache_exhausted(&mut self) {
         self.cache_exhausted = self.cache_exhausted.or(Some(self.host_bytes));
+    }
+
+    pub(crate) fn record_forced(&mut self) {
+        self.cache_forced = self.cache_forced.or(Some(self.host_bytes));
     }
 
     /// Returns the bytes programmed to flash: the pages of the host but for replaced and spared ones, the copied, the

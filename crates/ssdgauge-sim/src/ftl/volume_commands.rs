@@ -52,8 +52,12 @@ impl Ftl {
 
     pub(super) fn trim_volumes(&mut self, first: u32, pages: u32) {
         for piece in self.volumes.pieces(first, pages) {
-            self.volumes.parts[piece.volume].trim(piece.first, piece.pages);
+            let volume = &mut self.volumes.parts[piece.volume];
+            if !volume.media.geometry.in_place {
+                volume.deallocate(piece.first, piece.pages);
+            }
         }
+        self.volumes.parts.iter().for_each(|volume| volume.media.map.verify());
         self.add_up_volumes();
     }
 

@@ -5,7 +5,8 @@ use crate::drive::Damage;
 use crate::fake::{Contents, Kept};
 use ssdgauge_core::proof::{Content, Found, PROOF_BLOCK, Stamp};
 use ssdgauge_core::{
-    Bytes, Data, Direction, Nanos, Request, RigError, Sink, StampedBlocks, StampedReads, Wrote,
+    Bytes, Data, Direction, Nanos, Recording, Request, RigError, Sink, StampedBlocks, StampedReads,
+    Wrote,
 };
 
 /// The most blocks of one request: 128 KiB.
@@ -95,7 +96,11 @@ impl StampedBlocks for VirtualRig {
             }
             done += blocks;
         }
-        Ok(Wrote::All)
+        let mut findings = Recording::default();
+        match self.flush_drive(&mut findings) {
+            Err(error @ RigError::System { .. }) => Ok(Wrote::Failed(error.to_string())),
+            flushed => flushed.map(|_| Wrote::All),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub(crate) struct ProveArguments {
     /// Drive to prove; all data on it is lost. With --read also an image of it.
     pub(crate) target: String,
-    /// Write at most an eighth of the drive, spread over all addresses.
+    /// Write about an eighth of the drive at most, spread over all addresses.
     #[arg(long)]
     pub(crate) quick: bool,
     /// Write every block but the first; the default.

@@ -45,7 +45,7 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
     let now = process::unix_ms();
     let name = RunFileName::new(arguments.out.as_deref(), &plan.suite.id, now);
     let out = name.find()?;
-    output::check_new(&out, "the proof")?;
+    output::check_new(&out, Some("the proof"))?;
     ssdgauge_runfile::check_new(&out)?;
     let id = process::run_id(now)?;
     let context = RunContext { run_id: &id, results: &out, continues: None };
@@ -202,7 +202,7 @@ fn check_target(target: &Target, arguments: &ProveArguments) -> Result<(), Failu
         TargetKind::Null => refuse("null: stores nothing", "name a drive, or a folder on one"),
         TargetKind::Block | TargetKind::Virtual if arguments.size.is_some() => refuse(
             "--size limits the scratch file of a folder; a drive is proved as a whole",
-            "omit --size; --quick writes at most an eighth of the drive",
+            "omit --size; --quick writes about an eighth of the drive at most",
         ),
         TargetKind::Block | TargetKind::Virtual | TargetKind::File => Ok(()),
     }

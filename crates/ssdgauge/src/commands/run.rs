@@ -353,7 +353,7 @@ fn check_outputs(out: &Path, log: Option<&Path>) -> Result<(), Failure> {
     let page = page_file::page_beside(out);
     let files = [Some(out), Some(&page), log];
     for (index, path) in files.iter().flatten().enumerate() {
-        output::check_new(path, "the run")?;
+        output::check_new(path, Some("the run"))?;
         if files.iter().flatten().take(index).any(|other| other == path) {
             return Err(Failure::new(
                 FailureKind::Usage,

@@ -204,7 +204,12 @@ fn finish(examined: &Examined, drive: &DriveInfo, wanted: &Wanted<'_>) -> Result
         false => Err(Failure::new(
             FailureKind::Interrupted,
             "interrupted",
-            "the card has what was found until then; an X-ray begins anew",
+            match examined.is_trimmed {
+                true => {
+                    "all data of the drive were discarded; the card has what was found until then; an X-ray begins anew"
+                }
+                false => "the card has what was found until then; an X-ray begins anew",
+            },
         )),
     }
 }

@@ -23,10 +23,17 @@ impl From<XrayError> for Failure {
             | XrayError::Experiment { cause: RigError::Refused(_), .. } => {
                 Failure::new(FailureKind::Refused, text, "name another target")
             }
-            XrayError::Experiment { found, .. } if found.written.0 == 0 => Failure::new(
+            XrayError::Experiment { found, .. } if found.written.0 == 0 && !found.is_trimmed => {
+                Failure::new(
+                    FailureKind::Failed,
+                    text,
+                    "nothing was written; the card has what was found until then; check the kernel log (dmesg)",
+                )
+            }
+            XrayError::Experiment { found, .. } if found.is_trimmed => Failure::new(
                 FailureKind::Failed,
                 text,
-                "nothing was written; the card has what was found until then; check the kernel log (dmesg)",
+                "all data of the drive were discarded; check the kernel log (dmesg) and its health",
             ),
             XrayError::Rig(_) | XrayError::Experiment { .. } => Failure::new(
                 FailureKind::Failed,

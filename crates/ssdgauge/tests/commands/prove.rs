@@ -61,6 +61,28 @@ fn the_exit_code_says_whether_a_drive_stores_what_it_states() {
 }
 
 #[test]
+fn a_failure_at_a_moment_is_no_end_of_the_capacity() {
+    let bench = Bench::new();
+    for (number, fault) in ["drop_at_s=0.05", "drop_at_s=0.1", "drop_at_s=0.2", "flip_at_s=0.1"]
+        .into_iter()
+        .enumerate()
+    {
+        let target = format!("sim:tiny?capacity=1GB&fault.{fault}");
+        let file = format!("{number}.ssdg");
+        let output = bench.call(&["prove", &target, "--quick", "--json", "--out", &file]);
+        assert_eq!(output.status.code(), Some(4), "{fault}: {}", text(&output.stderr));
+        let value = json(&output.stdout);
+        assert_eq!(value["verdict"]["result"], "damaged", "{fault}: {value:#}");
+    }
+    // What was written is on the media only behind a flush.
+    let target = "sim:tiny?capacity=256MB&fault.flush_fails=true";
+    let output = bench.call(&["prove", target, "--quick", "--out", "flush.ssdg"]);
+    let words = unfolded(&text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{words}");
+    assert!(words.contains("cannot flush"), "{words}");
+}
+
+#[test]
 fn a_power_cut_of_a_virtual_drive_is_refused_before_a_proof_begins() {
     let bench = Bench::new();
     let target = "sim:tiny?capacity=256MB&fault.power_cut_at_s=1";

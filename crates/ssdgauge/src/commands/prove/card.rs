@@ -107,7 +107,7 @@ fn answers(tally: &Tally) -> String {
         (tally.own, "own block"),
         (tally.other_address, "block of another address"),
         (tally.old_generation, "what was written there before"),
-        (tally.torn, "a part of the block"),
+        (tally.torn, "the block with other data in it"),
         (tally.zeros, "zeros"),
         (tally.ones, "ones"),
         (tally.foreign, "foreign data"),
@@ -135,7 +135,7 @@ fn evidence(one: &Observation) -> String {
             format!("the block of byte {}", rounded::count(other.wrapping_mul(PROOF_BLOCK.0)))
         }
         Answer::OldGeneration(pass) => format!("what was written there before, as number {pass}"),
-        Answer::Torn => "a part of the block".to_owned(),
+        Answer::Torn => "the block with other data in it".to_owned(),
         Answer::Zeros => "zeros".to_owned(),
         Answer::Ones => "ones".to_owned(),
         Answer::Foreign => "data that the proof never wrote".to_owned(),
@@ -169,7 +169,7 @@ fn limits(proved: &Proved) -> &'static str {
         }
         (_, false) => "the rest: the proof was not completed",
         (Depth::Quick, true) => {
-            "the blocks between the tested ones; a cache larger than what was written; --full tests \
+            "the blocks between the tested ones; a cache that holds all that was written behind an end; --full tests \
              every block"
         }
         (Depth::Full, true) => {
@@ -209,7 +209,7 @@ fn json(proved: &Proved, drive: &DriveInfo, file: &Path) -> serde_json::Value {
 fn evidence_json(one: &Observation) -> serde_json::Value {
     let other = one.answer.other_address().map(|other| other.wrapping_mul(PROOF_BLOCK.0));
     json!({
-        "pass": one.pass, "offset": one.first * PROOF_BLOCK.0,
+        "pass": one.pass + 1, "offset": one.first * PROOF_BLOCK.0,
         "length": one.blocks * PROOF_BLOCK.0, "answer": one.answer, "block_of_offset": other,
     })
 }

@@ -12,7 +12,7 @@ use ssdgauge_xray::{shown, shown_interval};
 use std::path::{Path, PathBuf};
 
 /// The width of the column of names.
-const NAME: usize = 18;
+const NAME: usize = 20;
 /// The width of the column of a drive.
 const DRIVE: usize = 32;
 /// The most that is shown of the name of a drive.

@@ -29,7 +29,7 @@ impl<'a> Files<'a> {
         let inputs: Vec<&Path> = from.into_iter().collect();
         let card = arguments.out.as_deref();
         if let Some(card) = card {
-            output::check_new(card, "nothing: an X-ray begins anew")?;
+            output::check_new(card, None)?;
         }
         let page = arguments.page.as_deref();
         if let Some(page) = page {
@@ -73,6 +73,8 @@ impl<'a> Files<'a> {
         let Some(path) = self.card else { return Ok(()) };
         let written = output::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|error| {
+            // A part of a card is none, and its name would be taken. Where the file cannot be removed, it is named.
+            let _ = std::fs::remove_file(path);
             let text = format!("cannot write {}: {error}", path.display());
             Failure::new(FailureKind::Failed, text, "the card is printed; choose another folder")
         })
