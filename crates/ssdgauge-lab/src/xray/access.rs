@@ -127,15 +127,18 @@ impl<'a> Access<'a> {
     /// Trims the whole drive; returns false where it cannot be trimmed.
     pub(super) fn trim(&mut self) -> Result<bool, Ended> {
         self.doing("trim");
+        // Until it has ended: one that fails may have discarded data.
         self.is_trimmed = matches!(self.target, XrayTarget::Rig(_));
         let Access { target, watcher, findings, info, .. } = self;
         let XrayTarget::Rig(rig) = target else { return Ok(false) };
         let mut sink = Observations { watcher: *watcher, findings, temperatures: Vec::new() };
         let trim = Preparation::Trim { offset: Bytes(0), span: info.capacity };
         let prepared = rig.prepare(&trim, &mut sink)?;
+        let takes_trim = prepared.method != "none";
+        self.is_trimmed = takes_trim;
         match prepared.stopped {
             true => Err(Ended::Stopped),
-            false => Ok(prepared.method != "none"),
+            false => Ok(takes_trim),
         }
     }
 

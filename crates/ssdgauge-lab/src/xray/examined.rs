@@ -13,7 +13,7 @@ pub struct Examined {
     pub series: Vec<Series>,
     /// The bytes that were written.
     pub written: Bytes,
-    /// Whether all data of the drive were discarded.
+    /// Whether the data of the drive were discarded, all of them or up to where a trim failed.
     pub is_trimmed: bool,
     /// The bytes that were read.
     pub read: Bytes,

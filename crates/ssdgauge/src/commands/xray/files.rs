@@ -71,10 +71,13 @@ impl<'a> Files<'a> {
     /// The file cannot be written.
     pub(super) fn write_card(&self, text: &str) -> Result<(), Failure> {
         let Some(path) = self.card else { return Ok(()) };
-        let written = output::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
+        let written = output::create_new(path).and_then(|mut file| {
+            file.write_all(text.as_bytes()).inspect_err(|_| {
+                // A part of a card is none, and would take its name. Only the file that was made here is removed.
+                let _ = std::fs::remove_file(path);
+            })
+        });
         written.map_err(|error| {
-            // A part of a card is none, and its name would be taken. Where the file cannot be removed, it is named.
-            let _ = std::fs::remove_file(path);
             let text = format!("cannot write {}: {error}", path.display());
             Failure::new(FailureKind::Failed, text, "the card is printed; choose another folder")
         })
