@@ -56,6 +56,7 @@ pub fn xray<'a>(
         is_throttled: false,
         level: Err(Refusal("the drive was not filled".into())),
         drop: None,
+        programs_once: Err(Refusal("the drive was not filled to its end".into())),
         is_full: false,
         freed: 0.0,
         volumes: None,
@@ -103,6 +104,8 @@ struct Examination<'a> {
     level: Result<(), Refusal>,
     /// The end of the fast cache, where the fill found it.
     drop: Option<Drop>,
+    /// Whether the fill to the end programmed each byte once, or why that is not known.
+    programs_once: Result<(), Refusal>,
     /// Whether the fast cache is full, as far as the last writes show.
     is_full: bool,
     /// The bytes of the cache that all rests together have freed.

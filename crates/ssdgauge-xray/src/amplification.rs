@@ -12,6 +12,12 @@ const LEVEL: f64 = 0.05;
 /// What hosts have written by the counter of the drive may differ by this share from what was sent: metadata
 /// counts, where a drive stores it.
 const DRIFT: f64 = 0.04;
+/// What a fill without overwrites and the rest behind it may program more than what was sent, as a share of it.
+/// Chosen: what a drive stores of its map takes a thousandth; a fast cache shows from a hundredth of the data on.
+const MOST_MOVED: f64 = 0.01;
+/// The granules of both counters up to which they show that, as a share of the fill. Chosen: a cache of 5 % of the fill
+/// shows then.
+const COARSE: f64 = 0.04;
 
 /// A round of writes, with what the drive counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,6 +75,28 @@ pub fn steady(rounds: &[Round]) -> Identified {
     }
     let half = 0.5 * (change.abs() - before.1 - behind.1).max(0.0) * value;
     Ok(Value { value, low: low.min(value - half), high: high.max(value + half) })
+}
+
+/// Checks that a `fill` without overwrites, with the rest behind it, programs each byte once: what passes a fast cache is
+/// programmed twice, whether the rate shows the cache or not.
+///
+/// # Errors
+/// The drive programs more, or its counters are too coarse to tell.
+pub fn programs_once(fill: &Round) -> Result<(), Refusal> {
+    counts_what_was_sent(std::slice::from_ref(fill))?;
+    let MediaWrites { media, host, .. } = fill.counted;
+    let granules = media.granule + host.granule;
+    if granules > COARSE * host.amount {
+        return refuse("the counters of media writes are too coarse to show what a fast cache moves");
+    }
+    match media.amount > (1.0 + MOST_MOVED) * host.amount + granules {
+        true => refuse(format!(
+            "the drive programs {:.2} bytes for each byte of a fill and the rest behind it, as where data passes a \
+             fast cache",
+            fill.amplification()
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Checks that the counter of hosts has counted what was sent in `rounds`, and no other writer.
@@ -132,6 +160,21 @@ pub(crate) mod tests {
             (rounds(&[4.0; 4], 1e8), "too coarse"),
         ] {
             assert!(steady(&bad).unwrap_err().0.contains(words), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_fill_that_programs_some_of_its_bytes_twice_is_refused() {
+        let found = |programmed: f64, granule| programs_once(&rounds(&[programmed], granule)[0]);
+        for once in [0.95, 1.0, 1.005] {
+            assert_eq!(found(once, 4_096.0), Ok(()), "{once}");
+        }
+        assert_eq!(found(1.04, 1.9e7), Ok(()));
+        for (programmed, granule, words) in
+            [(1.02, 4_096.0, "programs 1.02"), (2.0, 4e6, "programs 2.00"), (1.0, 3.2e7, "coarse")]
+        {
+            let refused = found(programmed, granule).unwrap_err();
+            assert!(refused.0.contains(words), "{refused:?}");
         }
     }
 

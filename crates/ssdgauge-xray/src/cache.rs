@@ -19,6 +19,12 @@ const LEAST: f64 = 0.02;
 /// The largest write buffer, in bytes, that a drop is not told apart from. Chosen: buffers of drives are some
 /// tens of mebibytes. The rate drops when it is full, not when the cache is.
 const MOST_BUFFER: f64 = 67_108_864.0;
+/// The largest write buffer, in bytes, that a burst has to tell a whole drop apart from. Chosen: the memory of a drive
+/// of 1 TB.
+const MOST_MEMORY: f64 = 1_073_741_824.0;
+/// The share of a drop from which on a burst finds it free again as a drained buffer. Chosen: drives fold at up to 0.6
+/// of the rate of their flash.
+const DRAINED: f64 = 0.8;
 /// Half widths of the levels for that of the cache. Chosen: a drive that folds first writes in steps.
 const WIDE: f64 = 1.5;
 /// The half width of the rate behind a drop, as a share of it, from which nothing is said.
@@ -111,6 +117,37 @@ fn without_later_drops(mut bins: &[(f64, f64)]) -> &[(f64, f64)] {
         bins = &bins[..split + later];
     }
     bins
+}
+
+/// Returns the rest, in seconds, in which the flash writes all that lies before `drop`, where that may be a large write
+/// buffer.
+pub fn rest_of_buffer(drop: &Drop) -> Option<f64> {
+    let Drop { bytes, before, behind, .. } = drop;
+    // A buffer drains while it fills.
+    let buffer = bytes.value * (1.0 - behind / before);
+    (buffer <= MOST_MEMORY).then(|| bytes.value / behind)
+}
+
+/// Checks that a burst behind the [`rest_of_buffer`], which found `freed` bytes free, does not find all of `drop` free, as
+/// where a write buffer has drained. `None` stands for a burst without an end that shows.
+///
+/// # Errors
+/// It does, or the burst shows nothing.
+pub fn is_no_buffer(drop: &Drop, freed: Option<f64>) -> Result<(), Refusal> {
+    let bytes = drop.bytes.value;
+    match freed {
+        Some(freed) if freed < DRAINED * bytes => Ok(()),
+        Some(freed) => refuse(format!(
+            "{} of the {} before the drop are free again behind a rest of {:.2} s, as where a write buffer has drained",
+            Bytes(freed.min(bytes) as u64).about(),
+            Bytes(bytes as u64).about(),
+            bytes / drop.behind
+        )),
+        None => refuse(format!(
+            "the {} before the drop may be a write buffer: a second burst shows no drop",
+            Bytes(bytes as u64).about()
+        )),
+    }
 }
 
 /// Checks that `fill` ran at one rate behind a write buffer: neither a cache nor throttling took part.
@@ -216,7 +253,7 @@ pub(crate) fn cached(bytes: f64, seconds: f64, high: f64, low: f64) -> f64 {
     (high * (bytes - low * seconds) / (high - low)).clamp(0.0, bytes)
 }
 
-/// Returns the rates before and behind the drop of `course`, where both sides have enough bins.
+/// Returns the rates before and behind the drop of `course`, where both sides have more than enough bins.
 pub(crate) fn levels(course: &Course) -> Option<(f64, f64)> {
     let bins = &course.bins;
     let (least_before, least_behind) = LEAST_BINS;
@@ -224,8 +261,10 @@ pub(crate) fn levels(course: &Course) -> Option<(f64, f64)> {
         return None;
     }
     let split = best_split(bins);
+    // Where it is the last one that leaves enough bins behind it, the drop may come later.
+    let is_inside = split >= 2 * least_before && split + least_behind < bins.len();
     let (high, low) = (rate(&bins[..split - 1]), rate(&bins[split + 1..]));
-    (split >= 2 * least_before && high > LEAST_RATIO * low).then_some((high, low))
+    (is_inside && high > LEAST_RATIO * low).then_some((high, low))
 }
 
 /// Returns the split into two levels with the least squared error.
@@ -308,6 +347,27 @@ mod tests {
         ] {
             assert!(level(&fill(levels, 0.06)).is_err(), "{levels:?}");
         }
+    }
+
+    #[test]
+    fn the_levels_of_a_burst_that_ends_shortly_behind_its_drop_are_not_told() {
+        let course = |low_s: f64| fill(&[(3.0e9, 1.0), (0.7e9, low_s)], 0.1);
+        let (high, low) = levels(&course(0.6)).unwrap();
+        assert!((high / 3.0e9 - 1.0).abs() < 0.02 && (low / 0.7e9 - 1.0).abs() < 0.02);
+        assert_eq!(levels(&course(0.12)), None);
+    }
+
+    #[test]
+    fn a_drop_that_drains_in_a_rest_is_no_fast_cache() {
+        let drop = first_drop(&fill(&[(3.0e9, 0.1), (0.7e9, 4.0)], 0.1)).unwrap();
+        let rest_s = rest_of_buffer(&drop).unwrap();
+        assert!((rest_s * 0.7e9 / 3.0e8 - 1.0).abs() < 0.05, "{rest_s}");
+        assert_eq!(is_no_buffer(&drop, Some(0.6 * drop.bytes.value)), Ok(()));
+        let drained = is_no_buffer(&drop, Some(0.97 * drop.bytes.value)).unwrap_err();
+        assert!(drained.0.contains("write buffer has drained"), "{drained:?}");
+        assert!(is_no_buffer(&drop, None).is_err());
+        let large = first_drop(&fill(&[(3.0e9, 2.0), (0.7e9, 4.0)], 0.1)).unwrap();
+        assert_eq!(rest_of_buffer(&large), None);
     }
 
     #[test]

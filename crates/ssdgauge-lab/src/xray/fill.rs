@@ -26,6 +26,8 @@ const FREED: f64 = 0.3;
 const MOST_BETWEEN: usize = 6;
 /// The shares of the cache that the chosen rests free, in groups: the sums up to a burst differ most between them.
 const SHARES: [f64; 10] = [0.62, 0.62, 0.2, 0.2, 0.2, 0.62, 0.62, 0.2, 0.2, 0.4];
+/// A rest that frees little of a cache, in seconds.
+const SHORTEST_S: f64 = Sizes::RESTS_S[0];
 /// The stages of a fill that are counted while the cache is full.
 pub(super) const COUNTED: u64 = 4;
 /// The most that a burst writes, in bytes of the cache.
@@ -76,6 +78,9 @@ impl Examination<'_> {
             (false, false) => level(&course),
         };
         self.keep([Series::of_course(Structure::Cache, &course)]);
+        if let Ok(drop) = found {
+            found = self.check_buffer(&drop)?.map(|()| drop);
+        }
         self.drop = found.as_ref().ok().copied();
         let rate = found.as_ref().map(native_rate).map_err(Clone::clone);
         self.answer(Structure::Cache, found.map(|drop| drop.bytes));
@@ -84,10 +89,23 @@ impl Examination<'_> {
         self.inherit()
     }
 
+    /// Checks that `drop` is not the end of a large write buffer, which drains in a short rest.
+    fn check_buffer(&mut self, drop: &Drop) -> Result<Result<(), Refusal>, Ended> {
+        let Some(rest_s) = inference::rest_of_buffer(drop) else { return Ok(Ok(())) };
+        let end = self.sizes.fill.min(self.filled + self.sizes.into_cache);
+        let mut room = Room { end, seconds: Sizes::BURST.as_secs_f64() };
+        let mut bursts = Vec::new();
+        self.burst("fast cache", rest_s, drop, &mut room, &mut bursts)?;
+        Ok(inference::is_no_buffer(drop, bursts.first().map(|burst| burst.bytes)))
+    }
+
     /// Overflow kind: what the drive counts in ascending writes while its cache is full.
     pub(super) fn overflow(&mut self) -> Result<(), Ended> {
         if !self.is_open(Structure::Overflow) {
             return Ok(());
+        }
+        if self.counts_media && !self.is_full {
+            self.fill_cache()?;
         }
         let reason = match (self.counts_media, self.is_full) {
             (true, true) => None,
@@ -112,6 +130,15 @@ impl Examination<'_> {
         }
         self.keep([Series::of_rounds(Structure::Overflow, 0, &stages, 1e9)]);
         self.answer(Structure::Overflow, inference::overflow(&stages));
+        Ok(())
+    }
+
+    /// Fills the cache again: the last burst may have ended before that.
+    fn fill_cache(&mut self) -> Result<(), Ended> {
+        let Some(drop) = self.drop else { return Ok(()) };
+        let end = (self.sizes.fill + self.sizes.bursts).min(self.filled + self.sizes.into_cache);
+        let mut room = Room { end, seconds: Sizes::BURST.as_secs_f64() };
+        self.burst("overflow kind", SHORTEST_S, &drop, &mut room, &mut Vec::new())?;
         Ok(())
     }
 
@@ -193,7 +220,7 @@ impl Examination<'_> {
         let cache = drop.bytes.value;
         let mut bursts: Vec<Burst> = Vec::new();
         for rest_s in Sizes::RESTS_S {
-            if !self.burst(rest_s, &drop, &mut room, &mut bursts)?
+            if !self.burst("folding", rest_s, &drop, &mut room, &mut bursts)?
                 || bursts.last().is_some_and(|burst| burst.bytes > FREED * cache)
             {
                 break;
@@ -201,7 +228,7 @@ impl Examination<'_> {
         }
         for _ in 0..MOST_BETWEEN {
             let Some(rest_s) = inference::rest_between(&bursts, cache) else { break };
-            if !self.burst(rest_s, &drop, &mut room, &mut bursts)? {
+            if !self.burst("folding", rest_s, &drop, &mut room, &mut bursts)? {
                 break;
             }
         }
@@ -216,7 +243,7 @@ impl Examination<'_> {
                 break;
             };
             rested_s += rest_s;
-            if !self.burst(rest_s, &drop, &mut room, &mut bursts)? {
+            if !self.burst("folding", rest_s, &drop, &mut room, &mut bursts)? {
                 break;
             }
         }
@@ -230,13 +257,14 @@ impl Examination<'_> {
     /// throttled drive is left out.
     fn burst(
         &mut self,
+        what: &str,
         rest_s: f64,
         drop: &Drop,
         room: &mut Room,
         bursts: &mut Vec<Burst>,
     ) -> Result<bool, Ended> {
         self.access.doing(&format!(
-            "folding: burst behind a rest of {}",
+            "{what}: burst behind a rest of {}",
             Nanos((rest_s * 1e9) as u64).about()
         ));
         self.access.rest(Nanos((rest_s * 1e9) as u64))?;
@@ -262,13 +290,26 @@ impl Examination<'_> {
         Ok(false)
     }
 
-    /// Fills the drive up to its end that stays trimmed, and returns that end.
+    /// Fills the drive up to its end that stays trimmed, and returns that end. Where the steady state follows and the
+    /// rate shows no fast cache, a rest behind it shows one that the drive empties.
     pub(super) fn fill_to_end(&mut self) -> Result<u64, Ended> {
         let end = self.sizes.capacity - self.sizes.trimmed;
+        let sent = end - self.filled.min(end);
+        // What was written before does not count.
+        let counts = sent > 0 && self.counts_media && self.access.media_writes().is_some();
         let mut course = Course::default();
         while self.filled < end {
             let rest = end - self.filled;
             self.write_ascending(self.sizes.stage.min(rest), &mut course)?;
+        }
+        if counts && self.drop.is_none() && self.wants(Structure::EffectiveSpare) {
+            self.settle("steady state: rest that empties a fast cache")?;
+            let counted = self.access.media_writes();
+            let fill = counted.map(|counted| Round { sent: sent as f64, hot: 1.0, counted });
+            self.programs_once = match fill {
+                Some(fill) => inference::programs_once(&fill),
+                None => Err(Refusal("the counters of media writes could not be read".into())),
+            };
         }
         Ok(end)
     }

@@ -89,6 +89,8 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
     }
     if open(Structure::Cache) {
         steps.push(writes_within("fast cache: fill", sizes.fill, Sizes::FILL));
+        let burst = "fast cache: burst into what may be a write buffer";
+        steps.push(writes_within(burst, sizes.into_cache, Sizes::BURST));
     }
     if open(Structure::Suspend) {
         steps.push(writes("program suspend: reads beside writes", sizes.beside));
@@ -99,6 +101,8 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         steps.push(writes_within("folding: bursts", sizes.bursts, Sizes::BURSTS));
     }
     if open(Structure::Overflow) {
+        let burst = "overflow kind: writes until the cache is full";
+        steps.push(writes_within(burst, sizes.into_cache, Sizes::BURST));
         steps.push(writes("overflow kind: writes behind the cache", COUNTED * sizes.counted));
     }
     if open(Structure::Flush) {
@@ -139,6 +143,8 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
         if !open(Structure::Spare) {
             steps.push(writes("steady state: fill to the end", sizes.capacity));
         }
+        let rest = Action::Rest(Nanos::from_secs(Sizes::FOLDING_S));
+        steps.push(step("steady state: rest that empties a fast cache", rest));
         let most = sizes.round * Sizes::ROUNDS;
         steps.push(random_writes("steady state: uniform random writes", most, capacity));
         if open(Structure::Separation) {

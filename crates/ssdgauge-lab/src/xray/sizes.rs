@@ -22,6 +22,8 @@ pub(super) struct Sizes {
     pub(super) trimmed: u64,
     /// The bytes of the writes beside reads.
     pub(super) beside: u64,
+    /// The most that a burst into a cache, or into what may be a write buffer, writes where its rest is not looked at.
+    pub(super) into_cache: u64,
     /// The most that all bursts behind rests write.
     pub(super) bursts: u64,
     /// The bytes of one measurement of random writes, aligned or shifted.
@@ -51,6 +53,8 @@ impl Sizes {
     pub(super) const FILL: Nanos = Nanos::from_secs(900);
     /// The time of the writes of all bursts at most, beside their rests.
     pub(super) const BURSTS: Nanos = Nanos::from_secs(300);
+    /// The time of the writes of a burst alone at most.
+    pub(super) const BURST: Nanos = Nanos::from_secs(60);
     /// The rests before bursts, in seconds, until a part of the cache is free.
     pub(super) const RESTS_S: [f64; 12] =
         [0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 24.0, 48.0, 96.0, 128.0];
@@ -82,6 +86,7 @@ impl Sizes {
             stage: whole(capacity / 50).max(4 * MIB),
             trimmed: whole(capacity / 64).max(4 * MIB),
             beside: whole((capacity / 50).min(256 * MIB)).max(4 * MIB),
+            into_cache: whole(capacity / 8),
             bursts: whole(capacity / 4),
             shifted: whole((capacity / 256).min(256 * MIB)).max(MIB),
             shifted_span: whole((capacity / 16).min(4_096 * MIB)),

@@ -53,6 +53,12 @@ impl Examination<'_> {
         };
         self.access.doing("steady state: fill to the end");
         let end = self.fill_to_end()?;
+        if let (None, Err(Refusal(reason))) = (&self.drop, &self.programs_once) {
+            let reason = format!("writes may pass a fast cache that does not show: {reason}");
+            self.answer(Structure::EffectiveSpare, Err(Refusal(reason)));
+            self.is_open(Structure::Separation);
+            return Ok(());
+        }
         self.access.doing("steady state: uniform random writes");
         let uniform = [(0, end, DEPTHS.0)];
         let (rounds, amplification) = self.rounds(&uniform)?;

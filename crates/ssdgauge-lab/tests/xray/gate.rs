@@ -15,6 +15,10 @@ use ssdgauge_xray::{Answer, Identified, Structure};
 /// What a drive without a cache writes before its rate is taken, and meanwhile.
 pub(crate) const NATIVE: [u64; 2] = [256 << 20, 2 << 30];
 
+/// The longest pulse, in microseconds, between which a suspension counts as identifiable: longer waits are those for a
+/// part of an operation as well.
+const SHORT_PULSE_US: f64 = 40.0;
+
 /// What the figures of a drive say about a structure.
 pub(crate) struct Truth {
     pub(crate) structure: Structure,
@@ -184,7 +188,11 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
         truth(Structure::Units, Some(dies), is_seen(nand.dies > 1)),
         truth(Structure::Chunk, Some(chunk), is_seen(nand.dies > 1)),
         truth(Structure::PageRead, Some(nand.t_r_us), is_seen(nand.dies > 1)),
-        truth(Structure::Suspend, Some(f64::from(u8::from(nand.suspend))), is_seen(true)),
+        truth(
+            Structure::Suspend,
+            Some(f64::from(u8::from(nand.suspend))),
+            is_seen(!nand.suspend || profile.effects.pulse_us <= SHORT_PULSE_US),
+        ),
         truth(Structure::Flush, Some(f64::from(u8::from(!front.buffer_is_safe))), is_seen(true)),
         truth(Structure::Cache, cache, is_seen(shows)),
         truth(Structure::Overflow, overflow(&profile), is_seen(shows && behind_shows)),

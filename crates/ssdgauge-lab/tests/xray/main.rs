@@ -178,6 +178,51 @@ fn a_drive_that_throttles_and_recovers_within_the_fill_shows_no_cache() {
     assert!(reason.contains("throttled"), "{reason}");
 }
 
+/// Returns the reason why `structure` of `target` is not identified, with noise.
+fn refusal(target: &str, structure: Structure) -> String {
+    let rig = VirtualRig::open(target, 1).unwrap();
+    let answers = gate::look(rig, 1, &[structure], true);
+    let answer = answers.into_iter().find(|answer| answer.structure == structure).unwrap();
+    answer.outcome.unwrap_err().0
+}
+
+#[test]
+fn a_write_buffer_of_hundreds_of_mebibytes_is_no_fast_cache() {
+    for (mib, t_prog_us) in [(192, 900), (256, 2_500), (600, 900)] {
+        let target = format!(
+            "tlc-client?capacity=16GB&slc.fixed_gb=0&slc.dynamic_gb=0&front.buffer_kib={}\
+             &nand.t_prog_us={t_prog_us}",
+            mib << 10
+        );
+        let reason = refusal(&target, Structure::Cache);
+        assert!(reason.contains("a write buffer has drained"), "{target}: {reason}");
+    }
+}
+
+#[test]
+fn a_suspension_between_long_pulses_is_not_taken_for_none() {
+    for pulse_us in [100, 200, 350] {
+        let target = format!(
+            "tlc-client?capacity=16GB&slc.fixed_gb=0&slc.dynamic_gb=0&effects.pulse_us={pulse_us}\
+             &nand.t_prog_us=2000"
+        );
+        let reason = refusal(&target, Structure::Suspend);
+        assert!(reason.contains("suspended behind it"), "{target}: {reason}");
+    }
+}
+
+#[test]
+fn a_cache_that_the_rate_hides_shows_where_the_drive_empties_it() {
+    // The channels are slower than programs of three bits.
+    let target = "tlc-client?capacity=8GB&nand.channels=2&nand.dies=8&nand.planes=1&nand.page_kib=32\
+                  &nand.program_kib=96&nand.t_prog_us=500&nand.channel_mb_s=400&slc.t_prog_us=123\
+                  &slc.fixed_gb=21&slc.dynamic_gb=24&slc.fold_mb_s=140&over_provisioning=29%\
+                  &effects.media_counter_kib=512";
+    let reason = refusal(target, Structure::EffectiveSpare);
+    assert!(reason.contains("cache that does not show"), "{reason}");
+    assert!(reason.contains("bytes for each byte of a fill"), "{reason}");
+}
+
 #[test]
 fn the_end_of_a_cache_that_the_fill_does_not_show_is_no_write_cliff() {
     let reason = outcome(500_106, Structure::Spare).unwrap_err();

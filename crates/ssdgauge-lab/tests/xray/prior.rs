@@ -19,6 +19,8 @@ const REACHES: u64 = 0x9713;
 const COUNTERS: u64 = 0x9716;
 /// That of the volumes, likewise.
 const VOLUMES: u64 = 0x9714;
+/// That of the pulses between which a drive suspends, likewise.
+const PULSES: u64 = 0x9717;
 /// That of compression and deduplication, likewise.
 const CONTENTS: u64 = 0x9715;
 
@@ -31,9 +33,9 @@ const NOMINAL_GB: f64 = 500.0;
 /// Returns the drive of `seed` with the text of its target. Figures that no drive can have are drawn again.
 pub(crate) fn drive(seed: u64) -> (VirtualRig, String) {
     let mut random = Random::new(seed, FIGURES);
-    let (unit, counters) = (mapping_unit(seed), counters(seed));
+    let (unit, counters, pulses) = (mapping_unit(seed), counters(seed), pulses(seed));
     loop {
-        let target = format!("{}{unit}{counters}", target(&mut random));
+        let target = format!("{}{unit}{counters}{pulses}", target(&mut random));
         if let Ok(rig) = VirtualRig::open(&target, seed) {
             return (rig, target);
         }
@@ -124,6 +126,15 @@ fn counters(seed: u64) -> String {
     let granule = [0, 4, 512, 32_768][random.below(4) as usize];
     let is_safe = random.below(2) == 0;
     format!("&effects.media_counter_kib={granule}&front.buffer_is_safe={is_safe}")
+}
+
+/// Draws the pulses of a program operation: a quarter of the drives suspends between pulses of 20 to 400 us, if at all.
+fn pulses(seed: u64) -> String {
+    let mut random = Random::new(seed, PULSES);
+    match random.below(4) {
+        0 => format!("&effects.pulse_us={:.0}", 20.0 * 20f64.powf(random.unit())),
+        _ => String::new(),
+    }
 }
 
 /// Draws the figures of a drive.
