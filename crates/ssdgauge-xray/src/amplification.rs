@@ -87,7 +87,9 @@ pub fn programs_once(fill: &Round) -> Result<(), Refusal> {
     let MediaWrites { media, host, .. } = fill.counted;
     let granules = media.granule + host.granule;
     if granules > COARSE * host.amount {
-        return refuse("the counters of media writes are too coarse to show what a fast cache moves");
+        return refuse(
+            "the counters of media writes are too coarse to show what a fast cache moves",
+        );
     }
     match media.amount > (1.0 + MOST_MOVED) * host.amount + granules {
         true => refuse(format!(

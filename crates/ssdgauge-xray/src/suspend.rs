@@ -25,15 +25,21 @@ const DENSE: (f64, f64) = (0.14, 0.3);
 const LEAST_WINDOW_US: f64 = 6.0;
 /// A suspension is shorter than this, in microseconds. Chosen: the shortest program operations take 100 us.
 const MOST_SUSPENSION_US: f64 = 90.0;
+/// The share of the waits that are no longer than that where a drive suspends between short pulses, so that they are
+/// spread. Chosen: the others are for more than one read, and for the drive's own work.
+const MOST: f64 = 0.9;
 /// The third quartile of waits for whole operations is longer than this, in microseconds. Chosen: waits for the
 /// link or the controller are shorter, and program operations take 100 us and more.
 const LEAST_QUARTILE_US: f64 = 75.0;
-/// The percentile of the longest waits: a few are for erases, or for the drive's own work.
-const LONGEST: f64 = 0.98;
-/// The longest waits reach this where reads wait for whole operations, in microseconds.
-/// Chosen: a program operation of several bits takes 500 us and more, and the pulses between which a drive may suspend
-/// it take 20 to 100 us with their verification; those of a fast cache take 100 to 400 us in all.
-const LEAST_OPERATION_US: f64 = 450.0;
+/// Waits of this length, in microseconds, are needed where reads wait for whole operations. Chosen: a program operation
+/// of several bits takes 500 to 4,000 us. The pulses between which a drive may suspend it take 20 to 100 us with their
+/// verification, programs of a fast cache 100 to 400 us, and some drives let an operation run for as long before they
+/// suspend it.
+const LONG_US: f64 = 600.0;
+/// The share of the waits that have to be so long, beyond [`OUTLIERS`] times what reads alone show.
+const LEAST_LONG: f64 = 0.02;
+/// See [`LEAST_LONG`].
+const OUTLIERS: f64 = 3.0;
 
 /// Returns 1 where reads suspend program operations and 0 where they wait for them, from latencies of reads
 /// `alone` and `beside` writes, in microseconds.
@@ -66,15 +72,22 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
             latency(median)
         ));
     }
-    if spread <= CONSTANT || (densest >= DENSE.1 && median < MOST_SUSPENSION_US) {
+    let is_short = percentile(&waits, MOST) <= MOST_SUSPENSION_US;
+    if spread <= CONSTANT || is_short || (densest >= DENSE.1 && median < MOST_SUSPENSION_US) {
         Ok(Value::exact(1.0))
     } else if spread >= SPREAD && densest <= DENSE.0 && percentile(&waits, 0.75) > LEAST_QUARTILE_US
     {
-        match percentile(&waits, LONGEST) {
-            longest if longest >= LEAST_OPERATION_US => Ok(Value::exact(0.0)),
-            longest => refuse(format!(
-                "waits of up to {} may be those for a pulse of an operation that is suspended behind it",
-                latency(longest)
+        let long = |us: &&f64| **us > base + LONG_US;
+        let (outliers, found) =
+            (alone.iter().filter(long).count() + 1, beside.iter().filter(long).count());
+        let expected = outliers as f64 * beside.len() as f64 / alone.len() as f64;
+        match found as f64 >= OUTLIERS * expected + LEAST_LONG * waits.len() as f64 {
+            true => Ok(Value::exact(0.0)),
+            false => refuse(format!(
+                "{found} of {} waits are longer than {}: the others may be those for a pulse of an operation that is \
+                 suspended behind it",
+                waits.len(),
+                latency(LONG_US)
             )),
         }
     } else {
@@ -116,8 +129,10 @@ mod tests {
             (0..1_000).map(&mut read).collect()
         };
         assert_eq!(find(&alone, &beside(|_| 25.0)), Ok(Value::exact(1.0)));
-        assert_eq!(find(&alone, &beside(|unit| 600.0 * unit)), Ok(Value::exact(0.0)));
+        assert_eq!(find(&alone, &beside(|unit| 900.0 * unit)), Ok(Value::exact(0.0)));
         assert!(find(&alone, &beside(|_| 0.0)).is_err());
+        // Between pulses of 50 us: shorter than any program operation.
+        assert_eq!(find(&alone, &beside(|unit| 20.0 + 50.0 * unit)), Ok(Value::exact(1.0)));
         // Between pulses of 200 us, or a fast cache: nothing tells them apart.
         let pulses = find(&alone, &beside(|unit| 20.0 + 200.0 * unit)).unwrap_err();
         assert!(pulses.0.contains("pulse"), "{pulses:?}");

@@ -36,7 +36,7 @@ const PLACES: u64 = 5;
 const AT_RANDOM: u64 = 20_000;
 const RANDOM_DEPTH: u32 = 128;
 /// Reads alone, and beside writes for each pause between reads.
-const LATENCIES: (usize, usize) = (1_500, 750);
+const LATENCIES: (usize, usize) = (3_000, 750);
 /// The pauses between reads beside writes, in microseconds. Dies that begin to program together end together, and
 /// a read that follows another one at once would always come at the same phase. Chosen: without a common period,
 /// and longer than a drive keeps programs running before it suspends them again.
