@@ -37,9 +37,9 @@ const LEAST_QUARTILE_US: f64 = 75.0;
 /// suspend it.
 const LONG_US: f64 = 600.0;
 /// The share of the waits that have to be so long, beyond [`OUTLIERS`] times what reads alone show.
-const LEAST_LONG: f64 = 0.02;
+const LEAST_LONG: f64 = 0.05;
 /// See [`LEAST_LONG`].
-const OUTLIERS: f64 = 3.0;
+const OUTLIERS: f64 = 4.0;
 
 /// Returns 1 where reads suspend program operations and 0 where they wait for them, from latencies of reads
 /// `alone` and `beside` writes, in microseconds.
