@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, Refusal, Value};
 use crate::series::{MOST_POINTS, Series, axes};
-use crate::structure::Structure;
+use crate::structure::{Structure, Unit};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -92,9 +92,9 @@ pub enum CardError {
     /// A structure that is not known, or is there twice.
     #[error("structure '{0}' is not known, or is there twice")]
     Structure(String),
-    /// A structure in another unit, or with a value that contradicts its interval.
+    /// A structure in another unit, with a value that the unit does not have, or one that contradicts its interval.
     #[error(
-        "'{0}' has neither a reason nor a value within its interval, in the unit of the structure"
+        "'{0}' has neither a reason nor a value within its interval that is possible in the unit of the structure"
     )]
     Value(String),
     /// A series of an unknown structure or line, with too many points, or with numbers that are none.
@@ -159,6 +159,16 @@ fn is_number(value: f64) -> bool {
     value.abs() < 1e18
 }
 
+/// Returns whether a figure in `unit` can have this `value`.
+fn is_of_unit(value: f64, unit: Unit) -> bool {
+    match unit {
+        Unit::YesNo => value == 0.0 || value == 1.0,
+        Unit::Count => value >= 1.0 && value.fract() == 0.0,
+        Unit::MegabytesPerSecond | Unit::Microseconds | Unit::Bytes | Unit::Percent => value >= 0.0,
+        Unit::Celsius => true,
+    }
+}
+
 impl Points {
     /// Returns the series; `None` where it belongs to no chart, or cannot be drawn.
     fn series(&self) -> Option<Series> {
@@ -175,8 +185,10 @@ impl Entry {
     fn answer(&self, structure: Structure) -> Option<Answer> {
         let outcome = match (self.value, self.interval, &self.not_identifiable) {
             (Some(value), Some([low, high]), None) => {
-                let is_possible =
-                    (low..=high).contains(&value) && is_number(low) && is_number(high);
+                let is_possible = (low..=high).contains(&value)
+                    && is_number(low)
+                    && is_number(high)
+                    && is_of_unit(value, structure.unit());
                 Ok(Some(Value { value, low, high }).filter(|_| is_possible)?)
             }
             (None, None, Some(reason)) => Err(Refusal(reason.clone())),
@@ -229,6 +241,9 @@ mod tests {
             ),
             (vec![entry("units", "us", 1.0, [1.0, 1.0])], CardError::Value("units".into())),
             (vec![entry("units", "count", 3.0, [1.0, 2.0])], CardError::Value("units".into())),
+            (vec![entry("units", "count", 2.5, [2.0, 3.0])], CardError::Value("units".into())),
+            (vec![entry("cache", "bytes", -1.0, [-2.0, 3.0])], CardError::Value("cache".into())),
+            (vec![entry("flush", "yes-no", 0.5, [0.0, 1.0])], CardError::Value("flush".into())),
             (
                 vec![entry("units", "count", 1.0, [0.0, f64::INFINITY])],
                 CardError::Value("units".into()),

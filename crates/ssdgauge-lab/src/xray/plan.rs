@@ -89,7 +89,7 @@ fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
     }
     if open(Structure::Cache) {
         steps.push(writes_within("fast cache: fill", sizes.fill, Sizes::FILL));
-        let burst = "fast cache: burst into what may be a write buffer";
+        let burst = "fast cache: burst behind a rest";
         steps.push(writes_within(burst, sizes.into_cache, Sizes::BURST));
     }
     if open(Structure::Suspend) {

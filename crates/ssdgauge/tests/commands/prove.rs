@@ -37,6 +37,11 @@ fn the_exit_code_says_whether_a_drive_stores_what_it_states() {
         let file = format!("{number}.ssdg");
         let output = bench.call(&["prove", target, "--quick", "--json", "--out", &file]);
         assert_eq!(output.status.code(), Some(code), "{target}: {}", text(&output.stderr));
+        if code == 1 {
+            let value = json(&output.stdout);
+            assert_eq!(value["verdict"]["result"], "holds-so-far", "{value:#}");
+            assert_eq!(value["complete"], false);
+        }
         if code == 4 {
             let value = json(&output.stdout);
             assert_eq!(value["verdict"]["result"], "wraps");

@@ -176,7 +176,7 @@ fn a_plan_states_bytes_and_time_and_does_nothing() {
         plan["experiments"].as_array().unwrap().iter().map(bytes).sum::<u64>()
     };
     let (usual, spare) = (most(&[]), most(&["--only=spare"]));
-    assert!((4_000_000_000..15_000_000_000).contains(&usual), "{usual}");
+    assert!((4_000_000_000..17_000_000_000).contains(&usual), "{usual}");
     assert!(spare > 11_000_000_000, "{spare}");
     // A fill, and three drive writes each of uniform writes and of those to zones.
     let steady = most(&["--steady"]);
@@ -271,6 +271,10 @@ fn stated_figures_agree_or_are_contradicted_and_the_exit_code_says_so() {
     assert_eq!(refused.status.code(), Some(2));
     let shown = unfolded(&text(&refused.stderr));
     assert!(shown.contains("there is no structure 'cash'; known: link"), "{shown}");
+    std::fs::write(bench.path("sheet.toml"), "[stated]\n").unwrap();
+    let refused = bench.call(&["xray", DRIVE, "--spec", "sheet.toml"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(unfolded(&text(&refused.stderr)).contains("[stated] is empty"));
 }
 
 /// A drive of the least size, its consent, and the writes that the kernel has completed on it.

@@ -183,6 +183,11 @@ fn json(proved: &Proved, drive: &DriveInfo, file: &Path) -> serde_json::Value {
     let stores = proved.verdict.capacity().map(|(least, most)| {
         json!({ "least_bytes": least * PROOF_BLOCK.0, "most_bytes": most * PROOF_BLOCK.0 })
     });
+    let verdict = match (proved.verdict, proved.is_complete) {
+        // Who reads nothing but the verdict must not take a part for the whole.
+        (Verdict::Holds, false) => json!({ "result": "holds-so-far" }),
+        (verdict, _) => json!(verdict),
+    };
     let evidence: Vec<_> = proved.evidence.iter().map(evidence_json).collect();
     json!({
         "target": drive.target,
@@ -193,7 +198,7 @@ fn json(proved: &Proved, drive: &DriveInfo, file: &Path) -> serde_json::Value {
         "depth": proved.settings.depth,
         "complete": proved.is_complete,
         "cut_short": proved.is_cut_short,
-        "verdict": proved.verdict,
+        "verdict": verdict,
         "stores": stores,
         "tested_bytes": proved.tested * PROOF_BLOCK.0,
         "written_bytes": proved.written.0,

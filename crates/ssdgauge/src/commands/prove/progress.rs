@@ -59,8 +59,11 @@ impl ProofWatcher for ProveProgress {
         self.shown = Instant::now();
         doing.clone_into(&mut self.doing);
         let percent = (done.0 as f64 / most.0.max(1) as f64 * 100.0).min(100.0);
-        let text =
-            format!("{doing}: {} of at most {} ({percent:.1} %)", done.about(), most.about());
+        let text = format!(
+            "{doing}: {} of at most {} written and read ({percent:.1} %)",
+            done.about(),
+            most.about()
+        );
         match &self.bar {
             Some(bar) => bar.set_message(text),
             None => terminal::print_message(&text),

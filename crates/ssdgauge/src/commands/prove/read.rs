@@ -7,7 +7,7 @@ use crate::process::{self, StopFlag};
 use crate::terminal;
 use serde_json::json;
 use ssdgauge_core::proof::PROOF_BLOCK;
-use ssdgauge_core::{Bytes, Nanos, TargetKind};
+use ssdgauge_core::{Bytes, Nanos, TargetKind, rounded};
 use ssdgauge_host::StampReader;
 use ssdgauge_lab::{Fate, Fated, Recorded};
 use ssdgauge_runfile::RunFile;
@@ -74,7 +74,11 @@ fn judge(fates: &[Fated], target: &str) -> Result<(), Failure> {
         0 => Ok(()),
         lost => Err(Failure::new(
             FailureKind::Criterion,
-            format!("{lost} of {all} blocks on {target} do not hold what was written there"),
+            format!(
+                "{} of {} blocks on {target} do not hold what was written there",
+                rounded::count(lost),
+                rounded::count(all)
+            ),
             "other causes than the drive: another program wrote to it, or it is another drive",
         )),
     }
@@ -92,9 +96,9 @@ fn text_of(fates: &[Fated], target: &str, is_block: bool, now: i64) -> String {
             label,
             format!(
                 "{} blocks of 4 KiB, {}; the first at byte {}; {meaning}",
-                one.blocks,
+                rounded::count(one.blocks),
                 age(one, now),
-                one.first * PROOF_BLOCK.0
+                rounded::count(one.first * PROOF_BLOCK.0)
             ),
         ));
     }

@@ -84,6 +84,9 @@ pub(super) fn read(path: &Path) -> Result<Vec<Stated>, Failure> {
         })?;
         Ok(Stated { structure, figure })
     };
+    if file.stated.is_empty() {
+        return Err(fail(format!("{name}: the table [stated] is empty")));
+    }
     let mut all: Vec<Stated> = file.stated.iter().map(stated).collect::<Result<_, Failure>>()?;
     all.sort_by_key(|stated| stated.structure);
     Ok(all)
