@@ -36,6 +36,9 @@ pub struct TestNeed {
     /// The divisor of durations and byte limits; 1 for the full length.
     #[serde(default = "one")]
     pub shorten: u32,
+    /// How often it is carried out, for a number whose interval over the seconds of one run does not decide a claim.
+    #[serde(default = "one")]
+    pub repeat: u32,
     /// Why a shorter test or a smaller drive gives the same answer; empty where neither is used.
     #[serde(default)]
     pub scale: String,

@@ -149,8 +149,12 @@ pub fn one_claim(judgement: &Judgement<'_>) -> String {
             1 => String::new(),
             by => format!(", shortened by {by}"),
         };
+        let repeated = match need.test.repeat {
+            1 => String::new(),
+            times => format!(", {times} times"),
+        };
         let (suite, test) = (&need.test.suite, &need.test.test);
-        text.push_str(&format!("run: sim:{}, {suite}, {test}{shorter}\n", need.drive));
+        text.push_str(&format!("run: sim:{}, {suite}, {test}{shorter}{repeated}\n", need.drive));
         if !need.test.scale.is_empty() {
             text.push_str(&format!("     {}\n", need.test.scale));
         }

@@ -15,7 +15,7 @@ use ssdgauge_claims::{
     CatalogueError, Judgement, Picture, Review, RunNeed, check_ids, judge, reviews,
 };
 use ssdgauge_core::{DriveInfo, Plan, Rig};
-use ssdgauge_lab::Options;
+use ssdgauge_lab::{Options, Repeat};
 use ssdgauge_report::Run;
 use ssdgauge_sim::{MODEL_REVISION, VirtualRig};
 use std::collections::{BTreeMap, BTreeSet};
@@ -200,7 +200,8 @@ fn plan(need: RunNeed, folder: &Path, seed: u64) -> Result<Needed, Failure> {
         Failure::new(FailureKind::Usage, error.to_string(), hint)
     })?;
     let only = vec![need.test.test.clone()];
-    let options = Options { only, shorten: need.test.shorten, seed, ..Options::default() };
+    let (shorten, repeat) = (need.test.shorten, Repeat::Times(need.test.repeat));
+    let options = Options { only, shorten, repeat, seed, ..Options::default() };
     let plan = ssdgauge_lab::plan(&suite, rig.drive(), &options)?;
     let revisions = format!("r{}.m{MODEL_REVISION}", suite.revision);
     let file = folder.join(format!("{}.{revisions}.{}", stem(&need), ending(seed)));
@@ -214,7 +215,11 @@ fn stem(need: &RunNeed) -> String {
         1 => String::new(),
         by => format!("-by-{by}"),
     };
-    format!("{drive}.{}.{}{shortened}", need.test.suite, need.test.test)
+    let repeated = match need.test.repeat {
+        1 => String::new(),
+        times => format!("-{times}-times"),
+    };
+    format!("{drive}.{}.{}{shortened}{repeated}", need.test.suite, need.test.test)
 }
 
 /// Returns the part behind the revisions.
