@@ -97,6 +97,12 @@ pub enum CardError {
         "'{0}' has neither a reason nor a value within its interval that is possible in the unit of the structure"
     )]
     Value(String),
+    /// More bytes than the drive has.
+    #[error("'{0}' is larger than the capacity of the drive")]
+    Capacity(String),
+    /// A text with control characters, which could look like other lines of the card.
+    #[error("its {0} has a control character")]
+    Text(&'static str),
     /// A series of an unknown structure or line, with too many points, or with numbers that are none.
     #[error(
         "the series of '{0}' belongs to no chart, is there twice, or has more than {MOST_POINTS} points"
@@ -141,13 +147,29 @@ impl Card {
         if self.version != CARD_VERSION {
             return Err(CardError::Version(self.version));
         }
+        let reasons = self.structures.iter().filter_map(|entry| entry.not_identifiable.as_ref());
+        let findings = self.findings.iter().flat_map(|finding| [&finding.text, &finding.advice]);
+        let mut texts = std::iter::once(("drive", &self.drive))
+            .chain(reasons.map(|text| ("reason", text)))
+            .chain(findings.map(|text| ("finding", text)));
+        if let Some((what, _)) = texts.find(|(_, text)| text.chars().any(char::is_control)) {
+            return Err(CardError::Text(what));
+        }
         let mut answers: Vec<Answer> = Vec::new();
         for entry in &self.structures {
             let name: String = entry.structure.chars().take(40).collect();
             let is_new = |one: &Structure| answers.iter().all(|answer| answer.structure != *one);
             let structure = Structure::from_key(&entry.structure).filter(is_new);
             let structure = structure.ok_or_else(|| CardError::Structure(name.clone()))?;
-            let answer = entry.answer(structure).ok_or(CardError::Value(name))?;
+            let answer = entry.answer(structure).ok_or_else(|| CardError::Value(name.clone()))?;
+            if structure.unit() == Unit::Bytes
+                && answer
+                    .outcome
+                    .as_ref()
+                    .is_ok_and(|value| value.value > self.capacity_bytes as f64)
+            {
+                return Err(CardError::Capacity(name));
+            }
             answers.push(answer);
         }
         Ok(answers)
@@ -157,16 +179,6 @@ impl Card {
 /// Returns whether `value` is a number that a drive can have: above the bytes of every drive, none has.
 fn is_number(value: f64) -> bool {
     value.abs() < 1e18
-}
-
-/// Returns whether a figure in `unit` can have this `value`.
-fn is_of_unit(value: f64, unit: Unit) -> bool {
-    match unit {
-        Unit::YesNo => value == 0.0 || value == 1.0,
-        Unit::Count => value >= 1.0 && value.fract() == 0.0,
-        Unit::MegabytesPerSecond | Unit::Microseconds | Unit::Bytes | Unit::Percent => value >= 0.0,
-        Unit::Celsius => true,
-    }
 }
 
 impl Points {
@@ -188,7 +200,7 @@ impl Entry {
                 let is_possible = (low..=high).contains(&value)
                     && is_number(low)
                     && is_number(high)
-                    && is_of_unit(value, structure.unit());
+                    && structure.unit().has(value);
                 Ok(Some(Value { value, low, high }).filter(|_| is_possible)?)
             }
             (None, None, Some(reason)) => Err(Refusal(reason.clone())),
@@ -208,7 +220,7 @@ mod tests {
             version: CARD_VERSION,
             drive: "a".into(),
             is_model: true,
-            capacity_bytes: 1,
+            capacity_bytes: 1_000,
             is_complete: true,
             written_bytes: 0,
             read_bytes: 0,
@@ -244,6 +256,16 @@ mod tests {
             (vec![entry("units", "count", 2.5, [2.0, 3.0])], CardError::Value("units".into())),
             (vec![entry("cache", "bytes", -1.0, [-2.0, 3.0])], CardError::Value("cache".into())),
             (vec![entry("flush", "yes-no", 0.5, [0.0, 1.0])], CardError::Value("flush".into())),
+            (vec![entry("cache", "bytes", 2e3, [1e3, 3e3])], CardError::Capacity("cache".into())),
+            (
+                vec![Entry {
+                    value: None,
+                    interval: None,
+                    not_identifiable: Some("no\n  cache".into()),
+                    ..good.clone()
+                }],
+                CardError::Text("reason"),
+            ),
             (
                 vec![entry("units", "count", 1.0, [0.0, f64::INFINITY])],
                 CardError::Value("units".into()),
@@ -255,6 +277,8 @@ mod tests {
         ] {
             assert_eq!(card(bad).answers(), Err(error));
         }
+        let forged = Card { drive: "a\n  link ceiling".into(), ..card(Vec::new()) };
+        assert_eq!(forged.answers(), Err(CardError::Text("drive")));
         let newer = Card { version: 2, ..card(Vec::new()) };
         assert_eq!(newer.answers(), Err(CardError::Version(2)));
         let other = Card { format: "x".into(), ..card(Vec::new()) };

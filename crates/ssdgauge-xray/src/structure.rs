@@ -70,6 +70,19 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// Returns whether a figure in this unit can have `value`.
+    pub fn has(self, value: f64) -> bool {
+        let is_possible = match self {
+            Unit::YesNo => value == 0.0 || value == 1.0,
+            Unit::Count => value >= 1.0 && value.fract() == 0.0,
+            Unit::MegabytesPerSecond | Unit::Microseconds | Unit::Bytes | Unit::Percent => {
+                value >= 0.0
+            }
+            Unit::Celsius => true,
+        };
+        is_possible && value.is_finite()
+    }
+
     /// Returns the word of JSON.
     pub fn key(self) -> &'static str {
         match self {

@@ -28,6 +28,11 @@ const MOST_SUSPENSION_US: f64 = 90.0;
 /// The share of the waits that are no longer than that where a drive suspends between short pulses, so that they are
 /// spread. Chosen: the others are for more than one read, and for the drive's own work.
 const MOST: f64 = 0.9;
+/// Most waits for a command are no longer than this, in microseconds. Chosen: above the command times of SATA drives,
+/// below the times in which most flash suspends an operation.
+const MOST_COMMAND_US: f64 = 15.0;
+/// The share of the waits up to which they may be longer than that where many are of one length. Chosen.
+const MOST_BEYOND: f64 = 0.2;
 /// The third quartile of waits for whole operations is longer than this, in microseconds. Chosen: waits for the
 /// link or the controller are shorter, and program operations take 100 us and more.
 const LEAST_QUARTILE_US: f64 = 75.0;
@@ -72,16 +77,24 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
             latency(median)
         ));
     }
-    let is_short = percentile(&waits, MOST) <= MOST_SUSPENSION_US;
-    if spread <= CONSTANT || is_short || (densest >= DENSE.1 && median < MOST_SUSPENSION_US) {
+    let long = |us: &&f64| **us > base + LONG_US;
+    let (outliers, found) =
+        (alone.iter().filter(long).count() + 1, beside.iter().filter(long).count());
+    let expected = outliers as f64 * beside.len() as f64 / alone.len() as f64;
+    let is_long = found as f64 >= OUTLIERS * expected + LEAST_LONG * waits.len() as f64;
+    // Waits for the link and for commands are short as well, beside those for whole operations.
+    let (beyond, short): (Vec<f64>, Vec<f64>) =
+        waits.iter().partition(|us| **us > MOST_SUSPENSION_US);
+    let share_beyond = beyond.len() as f64 / waits.len() as f64;
+    let is_short = share_beyond <= 1.0 - MOST;
+    let is_dense = densest >= DENSE.1 && median < MOST_SUSPENSION_US;
+    let of_beyond = is_long
+        && beyond.len() as f64 >= LEAST_WAITS * beside.len() as f64
+        && percentile(&short, 0.5) <= MOST_COMMAND_US;
+    if !is_long && share_beyond <= MOST_BEYOND && (spread <= CONSTANT || is_short || is_dense) {
         Ok(Value::exact(1.0))
-    } else if spread >= SPREAD && densest <= DENSE.0 && percentile(&waits, 0.75) > LEAST_QUARTILE_US
-    {
-        let long = |us: &&f64| **us > base + LONG_US;
-        let (outliers, found) =
-            (alone.iter().filter(long).count() + 1, beside.iter().filter(long).count());
-        let expected = outliers as f64 * beside.len() as f64 / alone.len() as f64;
-        match found as f64 >= OUTLIERS * expected + LEAST_LONG * waits.len() as f64 {
+    } else if is_spread(&waits, noise) || of_beyond && is_spread(&beyond, noise) {
+        match is_long {
             true => Ok(Value::exact(0.0)),
             false => refuse(format!(
                 "{found} of {} waits are longer than {}: the others may be those for a pulse of an operation that is \
@@ -96,6 +109,14 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
             latency(median)
         ))
     }
+}
+
+/// Returns whether `waits` are of all lengths, and longer than those for the link or the controller.
+fn is_spread(waits: &[f64], noise: f64) -> bool {
+    let percentile = |share| summary::percentile(waits, share).unwrap_or(0.0);
+    (percentile(0.75) - percentile(0.25)) / percentile(0.5) >= SPREAD
+        && densest(waits, LEAST_WINDOW_US.max(2.0 * noise)) <= DENSE.0
+        && percentile(0.75) > LEAST_QUARTILE_US
 }
 
 /// Returns the largest share of `waits` in a window of `width`.
@@ -131,6 +152,11 @@ mod tests {
         assert_eq!(find(&alone, &beside(|_| 25.0)), Ok(Value::exact(1.0)));
         assert_eq!(find(&alone, &beside(|unit| 900.0 * unit)), Ok(Value::exact(0.0)));
         assert!(find(&alone, &beside(|_| 0.0)).is_err());
+        // Most reads wait for a command, and some for whole operations.
+        let controller = |unit: f64| if unit < 0.7 { 8.0 } else { 3_000.0 * (unit - 0.7) };
+        assert_eq!(find(&alone, &beside(controller)), Ok(Value::exact(0.0)));
+        let cache_alone = |unit: f64| if unit < 0.7 { 8.0 } else { 1_000.0 * (unit - 0.7) };
+        assert!(find(&alone, &beside(cache_alone)).is_err());
         // Between pulses of 50 us: shorter than any program operation.
         assert_eq!(find(&alone, &beside(|unit| 20.0 + 50.0 * unit)), Ok(Value::exact(1.0)));
         // Between pulses of 200 us, or a fast cache: nothing tells them apart.

@@ -200,6 +200,16 @@ fn a_write_buffer_of_hundreds_of_mebibytes_is_no_fast_cache() {
 }
 
 #[test]
+fn waits_for_commands_of_a_sata_drive_are_no_suspension() {
+    for (suspends, found) in [(false, 0.0), (true, 1.0)] {
+        let target = format!("sata-datacentre?capacity=16GB&nand.suspend={suspends}");
+        let rig = VirtualRig::open(&target, 1).unwrap();
+        let answers = gate::look(rig, 1, &[Structure::Suspend], true);
+        assert_eq!(value(&answers, Structure::Suspend), Some(found), "{target}: {answers:?}");
+    }
+}
+
+#[test]
 fn a_suspension_between_long_pulses_is_not_taken_for_none() {
     for pulse_us in [100, 200, 350] {
         let target = format!(

@@ -271,10 +271,18 @@ fn stated_figures_agree_or_are_contradicted_and_the_exit_code_says_so() {
     assert_eq!(refused.status.code(), Some(2));
     let shown = unfolded(&text(&refused.stderr));
     assert!(shown.contains("there is no structure 'cash'; known: link"), "{shown}");
-    std::fs::write(bench.path("sheet.toml"), "[stated]\n").unwrap();
-    let refused = bench.call(&["xray", DRIVE, "--spec", "sheet.toml"]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(unfolded(&text(&refused.stderr)).contains("[stated] is empty"));
+    for (figures, words) in [
+        ("", "[stated] is empty"),
+        ("link = -5", "'link' is no figure in MB/s"),
+        ("units = 1.5", "'units' is no figure in count, a whole number"),
+        ("suspend = { at_least = true }", "'suspend' is no figure in yes-no: use true or false"),
+    ] {
+        std::fs::write(bench.path("sheet.toml"), format!("[stated]\n{figures}\n")).unwrap();
+        let refused = bench.call(&["xray", DRIVE, "--spec", "sheet.toml"]);
+        assert_eq!(refused.status.code(), Some(2), "{figures}");
+        let shown = unfolded(&text(&refused.stderr));
+        assert!(shown.contains(words), "{figures}: {shown}");
+    }
 }
 
 /// A drive of the least size, its consent, and the writes that the kernel has completed on it.

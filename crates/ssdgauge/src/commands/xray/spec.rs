@@ -77,7 +77,9 @@ pub(super) fn read(path: &Path) -> Result<Vec<Stated>, Failure> {
         let figure = entry.figure(structure.unit());
         let figure = figure.ok_or_else(|| {
             let unit = match structure.unit() {
-                Unit::Bytes => "bytes, such as \"42 GB\"",
+                Unit::Bytes => "bytes, in MB, GB or TB, such as \"42 GB\"",
+                Unit::YesNo => "yes-no: use true or false",
+                Unit::Count => "count, a whole number",
                 unit => unit.key(),
             };
             fail(format!("{name}: '{key}' is no figure in {unit}"))
@@ -111,6 +113,8 @@ impl Entry {
     fn figure(&self, unit: Unit) -> Option<Figure> {
         let figure = match self {
             Entry::Exactly(number) => Figure::Exactly(number.in_unit(unit)?),
+            // Yes and no have no order.
+            Entry::Bound(_) if unit == Unit::YesNo => return None,
             Entry::Bound(Bound::AtLeast(number)) => Figure::AtLeast(number.in_unit(unit)?),
             Entry::Bound(Bound::AtMost(number)) => Figure::AtMost(number.in_unit(unit)?),
         };
@@ -124,7 +128,7 @@ impl Number {
         match self {
             // 42 is not 42 bytes: a size has its unit.
             Number::Plain(_) if is_yes_no || unit == Unit::Bytes => None,
-            Number::Plain(value) => Some(*value).filter(|value| value.is_finite()),
+            Number::Plain(value) => Some(*value).filter(|value| unit.has(*value)),
             Number::Size(text) => {
                 let size: Bytes = text.replace(' ', "").parse().ok()?;
                 (unit == Unit::Bytes).then_some(size.0 as f64)
