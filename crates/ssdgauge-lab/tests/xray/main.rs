@@ -180,10 +180,10 @@ fn a_drive_that_throttles_and_recovers_within_the_fill_shows_no_cache() {
 
 /// Returns the reason why `structure` of `target` is not identified, with noise.
 fn refusal(target: &str, structure: Structure) -> String {
-    let rig = VirtualRig::open(target, 1).unwrap();
+    let rig = VirtualRig::open(target, 1).expect("the target is a virtual drive");
     let answers = gate::look(rig, 1, &[structure], true);
-    let answer = answers.into_iter().find(|answer| answer.structure == structure).unwrap();
-    answer.outcome.unwrap_err().0
+    let answer = answers.into_iter().find(|answer| answer.structure == structure);
+    answer.expect("what was asked for has an answer").outcome.expect_err("it is refused").0
 }
 
 #[test]
