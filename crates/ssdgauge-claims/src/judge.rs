@@ -5,6 +5,7 @@ use crate::check::{Data, Outcome};
 use crate::claim::{Claim, Group, Review};
 use crate::measure::Measurements;
 use crate::number::Verdict;
+use ssdgauge_core::{Finding, FindingKind, Severity};
 use ssdgauge_report::Run;
 use std::collections::BTreeMap;
 
@@ -36,6 +37,8 @@ pub struct Judgement<'a> {
     pub outcomes: Vec<Outcome>,
     /// The reason of the state in one line.
     pub why: String,
+    /// What makes the runs doubtful: one line for each kind of warning in each of them.
+    pub doubts: Vec<String>,
 }
 
 /// How many claims are in a group, how many of them were judged, and how many hold.
@@ -127,6 +130,7 @@ fn judge_one<'a>(
         state,
         outcomes: Vec::new(),
         why: why.to_owned(),
+        doubts: Vec::new(),
     };
     if !claim.cannot.is_empty() {
         return without(State::CannotBeModelled, &claim.cannot);
@@ -135,9 +139,15 @@ fn judge_one<'a>(
         return without(State::NotRun, &claim.open);
     }
     let mut measurements = Measurements::default();
+    let mut doubts = Vec::new();
     for (drive, test, need) in review.runs_of(claim) {
         match runs.get(&need).filter(|run| run.complete) {
-            Some(run) => measurements.insert(&drive, &test, run),
+            Some(run) => {
+                doubts.extend(
+                    doubts_of(run).into_iter().map(|text| format!("{drive} {test}: {text}")),
+                );
+                measurements.insert(&drive, &test, run);
+            }
             None => {
                 let missing = format!("there is no run of {test} on {}", need.drive);
                 return without(State::NotRun, &missing);
@@ -162,7 +172,28 @@ fn judge_one<'a>(
         Verdict::Fails => State::Fails,
         Verdict::NotDecided => State::NotDecided,
     };
-    Judgement { review, claim, state, why: decisive.join("; "), outcomes }
+    Judgement { review, claim, state, why: decisive.join("; "), outcomes, doubts }
+}
+
+/// Returns the first warning of each kind in `run`, and how many more there are. That a run is shortened is
+/// no doubt here: a claim says why the shorter test gives the same answer.
+fn doubts_of(run: &Run) -> Vec<String> {
+    let of_tests = run.tests.iter().flat_map(|test| test.findings.iter().map(|one| &one.finding));
+    let all = run.findings.iter().chain(of_tests);
+    let is_doubt =
+        |one: &&Finding| one.severity >= Severity::Warning && one.kind != FindingKind::Shortened;
+    let mut by_kind: Vec<(FindingKind, &str, usize)> = Vec::new();
+    for finding in all.filter(is_doubt) {
+        match by_kind.iter_mut().find(|(kind, ..)| *kind == finding.kind) {
+            Some((.., count)) => *count += 1,
+            None => by_kind.push((finding.kind, &finding.text, 1)),
+        }
+    }
+    let text = |(_, text, count): (FindingKind, &str, usize)| match count {
+        1 => text.to_owned(),
+        count => format!("{text} (and {} more)", count - 1),
+    };
+    by_kind.into_iter().map(text).collect()
 }
 
 impl Count {

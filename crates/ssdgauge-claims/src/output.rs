@@ -79,6 +79,14 @@ pub fn table(judgements: &[Judgement<'_>], width: usize) -> String {
             text.push_str(&row(judgement, layout));
         }
     }
+    let doubtful: Vec<&str> = judgements
+        .iter()
+        .filter(|one| !one.doubts.is_empty())
+        .map(|one| one.claim.id.as_str())
+        .collect();
+    if !doubtful.is_empty() {
+        text.push_str(&format!("runs with warnings: {}\n", doubtful.join(", ")));
+    }
     let cannot = judgements.iter().filter(|one| one.state == State::CannotBeModelled).count();
     if cannot > 0 {
         text.push_str(&format!("{cannot} more cannot be modelled: ssdgauge claims --list\n"));
@@ -141,7 +149,7 @@ fn number(value: f64) -> String {
 
 /// Returns everything about one claim: statement, source, runs, checks with their numbers, and reason.
 pub fn one_claim(judgement: &Judgement<'_>) -> String {
-    let Judgement { review, claim, state, outcomes, why } = judgement;
+    let Judgement { review, claim, state, outcomes, why, doubts } = judgement;
     let mut text = format!("{}  {}{}\n", claim.id, claim.statement, marks(claim));
     text.push_str(&format!("source: {}; {}\n", review.title, review.source));
     for (_, _, need) in review.runs_of(claim) {
@@ -161,6 +169,9 @@ pub fn one_claim(judgement: &Judgement<'_>) -> String {
     }
     for outcome in outcomes {
         text.push_str(&format!("check: {}: {}\n", outcome.verdict.words(), outcome.text));
+    }
+    for doubt in doubts {
+        text.push_str(&format!("warning: {doubt}\n"));
     }
     text.push_str(&format!("state: {}", state.words()));
     if outcomes.is_empty() {
@@ -199,6 +210,7 @@ pub fn json(judgements: &[Judgement<'_>]) -> Value {
             "held_out": claim.is_held_out(),
             "contradicts": claim.contradicts,
             "why": judgement.why,
+            "warnings": judgement.doubts,
             "note": claim.note,
         })
     };
@@ -271,6 +283,9 @@ fn markdown_row(judgement: &Judgement<'_>) -> String {
     };
     if !claim.note.is_empty() {
         append(&claim.note);
+    }
+    if !judgement.doubts.is_empty() {
+        append(&format!("Warnings: {}", judgement.doubts.join("; ")));
     }
     if !claim.contradicts.is_empty() {
         append(&format!("Contradicts {}", claim.contradicts.join(", ")));

@@ -52,10 +52,11 @@ const BUILT_IN: [BuiltIn; 8] = built_in![
 ];
 
 /// The profiles of the drives in published reviews: a class with the published figures of a drive.
-const REVIEWED: [BuiltIn; 20] = built_in![
+const REVIEWED: [BuiltIn; 21] = built_in![
     "like-970-evo-1tb",
     "like-970-evo-500gb",
     "like-pm981",
+    "like-pm981-1tb",
     "like-960-pro",
     "like-960-evo",
     "like-wd-black",
@@ -445,4 +446,31 @@ fn inherit(name: &str, mut table: Table, depth: usize) -> Result<Table, ProfileE
         }
     }
     Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_of_a_server_holds_its_maximum_power_without_throttling() {
+        for name in [
+            "nvme-datacentre",
+            "slc-low-latency",
+            "xpoint-like",
+            "like-983-dct",
+            "like-983-zet-480gb",
+            "like-983-zet-960gb",
+            "like-p4800x",
+            "like-900p",
+            "like-p4510",
+            "like-pblaze5",
+            "like-9100",
+        ] {
+            let Profile { thermal, power, .. } = ProfileSpec::parse(name).unwrap().profile;
+            let body_c = thermal.ambient_c + thermal.r_c_per_w * power.max_w;
+            assert!(power.max_w > 0.0, "{name} states no maximum");
+            assert!(body_c <= thermal.throttle_c, "{name}: {body_c} C at {} W", power.max_w);
+        }
+    }
 }
