@@ -45,7 +45,7 @@ fn a_claim_is_run_once_and_its_run_is_used_again() {
     };
     let files = || files_in("runs");
     let [name] = &files()[..] else { panic!("{:?}", files()) };
-    assert!(name.starts_with("like-sm951.iometer-2015.mixed-random.r2.m"), "{name}");
+    assert!(name.starts_with("like-sm951.iometer-2015.mixed-random-2-times.r2.m"), "{name}");
     let bytes = std::fs::read(bench.path("runs").join(name)).unwrap();
     assert_eq!(bench.print(&json), first);
     assert_eq!(
