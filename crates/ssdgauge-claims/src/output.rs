@@ -1,9 +1,11 @@
 //! Judgements as text: a table, one claim, JSON, and Markdown.
 
 use crate::claim::{Claim, Review};
+use crate::fit::fits;
 use crate::judge::{Count, Judgement, State, Summary};
 use crate::picture::Picture;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// The columns of a statement in a table of 100 columns and more.
 const STATEMENT: usize = 42;
@@ -268,9 +270,22 @@ pub fn markdown(
     }
     text.push_str("\n## Virtual drives\n\n");
     for (name, target) in &review.drives {
-        text.push_str(&format!("- {name}: `sim:{target}`\n"));
+        text.push_str(&format!("- {name}: `sim:{target}`{}\n", fitted_figures(target)));
     }
     text
+}
+
+/// Returns how many figures of the profile of `target` are fitted, and to how many published numbers.
+fn fitted_figures(target: &str) -> String {
+    let profile = target.split('?').next().unwrap_or(target);
+    let all = fits().map(|fits| fits.fits).unwrap_or_default();
+    let own = all.iter().filter(|fit| fit.profile == profile);
+    let numbers: BTreeSet<&str> = own.clone().map(|fit| fit.published.as_str()).collect();
+    match own.count() {
+        0 => String::new(),
+        1 => ", one figure fitted to one published number".to_owned(),
+        figures => format!(", {figures} figures fitted to {} published numbers", numbers.len()),
+    }
 }
 
 fn markdown_row(judgement: &Judgement<'_>) -> String {
@@ -331,6 +346,10 @@ mod tests {
         let page = markdown(&reviews[2], &judgements, &[], "");
         assert!(page.contains("| S2-4 |") && !page.contains("| S1-1 |"), "{page}");
         assert!(!page.contains("## Charts"), "{page}");
+        assert!(
+            page.contains("like-dc500m?capacity=120GB`, 3 figures fitted to 3 published numbers"),
+            "{page}"
+        );
         let all = judgements.iter().map(one_claim).collect::<String>();
         assert!(all.contains("S2-4") && all.contains("source: "));
         let listed = list(&reviews);
