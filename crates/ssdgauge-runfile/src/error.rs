@@ -143,6 +143,15 @@ pub enum RunFileError {
 }
 
 impl RunFileError {
+    /// Returns the error of a look at `path`: a file can vanish between two looks.
+    pub(crate) fn of_reading(path: &std::path::Path, cause: &std::io::Error) -> RunFileError {
+        let path = path.to_owned();
+        match cause.kind() {
+            std::io::ErrorKind::NotFound => RunFileError::Missing(path),
+            _ => RunFileError::Unreadable { path, cause: cause.to_string() },
+        }
+    }
+
     /// Returns the error of a writer whose file has another name now, or none.
     pub(crate) fn name_lost(path: &std::path::Path) -> RunFileError {
         let is_taken = path.symlink_metadata().is_ok();

@@ -19,14 +19,8 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 pub(crate) fn recognise(path: &Path) -> Result<u32, RunFileError> {
     let foreign =
         |why: &str| Err(RunFileError::Foreign { path: path.to_owned(), why: why.to_owned() });
-    let system = |cause: io::Error| RunFileError::Unreadable {
-        path: path.to_owned(),
-        cause: cause.to_string(),
-    };
-    let kind = std::fs::metadata(path).map_err(|cause| match cause.kind() {
-        std::io::ErrorKind::NotFound => RunFileError::Missing(path.to_owned()),
-        _ => system(cause),
-    })?;
+    let system = |cause: io::Error| RunFileError::of_reading(path, &cause);
+    let kind = std::fs::metadata(path).map_err(system)?;
     // An open of a FIFO waits for a writer, and one of a device can act on it.
     if !kind.is_file() {
         return foreign("it is not a regular file");

@@ -422,7 +422,6 @@ impl Ftl {
             self.trim_volumes(first, pages);
         } else if !self.media.geometry.in_place {
             self.deallocate(first, pages);
-            self.media.map.verify();
         }
     }
 

@@ -209,7 +209,7 @@ pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) plan: PlanOptions,
     /// Run file; the report is written beside it with the suffix .html [default: SUITE-TIME.ssdg].
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Label of the run, such as bare, heatsink or "firmware 2", shown with the name of the drive.
     #[arg(long, value_name = "TEXT", value_parser = parse_label)]

@@ -388,16 +388,20 @@ impl Map {
             return;
         }
         assert_eq!(self.count_slots(), self.valid, "the counts are those of the map");
-        let mut has_slot = vec![false; self.entries.len()];
+        // Each use of a `HugeArray` checks its type: once is enough for all pages.
+        let (entries, log) = (&*self.entries, &*self.log);
+        let mut has_slot = vec![false; entries.len()];
         for superblock in 1..self.valid.len() as Superblock {
             let slots = self.slots(superblock);
             assert!(self.valid(superblock) as usize <= slots.len(), "valid pages fit their slots");
-            let second = |slot| self.packing.as_ref().and_then(|packing| packing.second(slot));
-            let pages = slots.flat_map(|slot| [Some(self.log[slot]), second(slot)]).flatten();
-            let valid = pages.filter(|page| self.lookup(*page) == superblock);
-            valid.for_each(|page| has_slot[page as usize] = true);
+            for slot in slots {
+                let second = self.packing.as_ref().and_then(|packing| packing.second(slot));
+                for page in [Some(log[slot]), second].into_iter().flatten() {
+                    has_slot[page as usize] |= entries[page as usize] == superblock;
+                }
+            }
         }
-        for (page, superblock) in self.entries.iter().enumerate() {
+        for (page, superblock) in entries.iter().enumerate() {
             let needs_slot = *superblock != UNMAPPED && *superblock != BARE;
             assert!(!needs_slot || has_slot[page], "page {page} has a slot");
         }

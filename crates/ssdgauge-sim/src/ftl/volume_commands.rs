@@ -57,7 +57,6 @@ impl Ftl {
                 volume.deallocate(piece.first, piece.pages);
             }
         }
-        self.volumes.parts.iter().for_each(|volume| volume.media.map.verify());
         self.add_up_volumes();
     }
 

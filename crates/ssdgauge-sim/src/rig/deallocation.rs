@@ -38,6 +38,7 @@ impl VirtualRig {
         let first = offset.0.div_ceil(PAGE);
         let end = (offset.0 + span.0) / PAGE;
         self.drive.ftl.trim(first as u32, end.saturating_sub(first) as u32);
+        self.drive.ftl.verify();
         self.written.retain(|page| !(first..end).contains(&u64::from(*page)));
         self.filled.remove(first * PAGE, end * PAGE);
         self.reached.remove(first * PAGE, end * PAGE);

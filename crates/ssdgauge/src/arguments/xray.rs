@@ -57,7 +57,7 @@ pub(crate) struct XrayArguments {
     #[arg(long)]
     pub(crate) plan: bool,
     /// New file of the card as JSON.
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,

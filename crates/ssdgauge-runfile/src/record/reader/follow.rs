@@ -287,10 +287,7 @@ fn settled<T>(
 
 /// Returns whether a program holds the lock of a transaction on `path`.
 fn is_written(path: &Path) -> Result<bool, RunFileError> {
-    let unreadable = |cause: std::io::Error| RunFileError::Unreadable {
-        path: path.to_owned(),
-        cause: cause.to_string(),
-    };
+    let unreadable = |cause: std::io::Error| RunFileError::of_reading(path, &cause);
     let file = header::open(path).map_err(unreadable)?;
     let asked = Flock {
         start: RESERVED_BYTE,
@@ -313,23 +310,32 @@ fn opened(path: &Path) -> Result<(Connection, Budget), RunFileError> {
 
 /// Returns whether no commit is in progress by the journal of `path`.
 fn is_clear(path: &Path) -> Result<bool, RunFileError> {
-    neighbours::is_journal_clear(path).map_err(|cause| RunFileError::Unreadable {
-        path: path.to_owned(),
-        cause: cause.to_string(),
-    })
+    neighbours::is_journal_clear(path).map_err(|cause| RunFileError::of_reading(path, &cause))
 }
 
 impl Mark {
     fn look(path: &Path) -> Result<Mark, RunFileError> {
-        let failed = |cause: std::io::Error| match cause.kind() {
-            std::io::ErrorKind::NotFound => RunFileError::Missing(path.to_owned()),
-            _ => RunFileError::Unreadable { path: path.to_owned(), cause: cause.to_string() },
-        };
+        let failed = |cause: std::io::Error| RunFileError::of_reading(path, &cause);
         let file = header::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         // A file that is cut within its header counts as one without transactions, which the reads refuse.
         let transactions = header::transactions(&file).map_err(failed)?.unwrap_or_default();
         let identity = (metadata.dev(), metadata.ino());
         Ok(Mark { identity, size: metadata.len(), transactions })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_look_at_a_file_that_has_vanished_says_so() {
+        let path = Path::new("no-folder/vanished.ssdg");
+        let missing = |error| matches!(error, RunFileError::Missing(gone) if gone == path);
+        assert!(missing(is_clear(path).unwrap_err()));
+        assert!(missing(is_written(path).unwrap_err()));
+        assert!(missing(Mark::look(path).unwrap_err()));
+        assert!(missing(header::recognise(path).unwrap_err()));
     }
 }
