@@ -149,6 +149,16 @@ fn number(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
+/// Returns what explains the numbers of a claim: its note, or that none explains why it fails.
+fn note_of<'a>(judgement: &Judgement<'a>) -> &'a str {
+    let claim = judgement.claim;
+    let is_explained = !claim.note.is_empty() || !claim.contradicts.is_empty();
+    match judgement.state {
+        State::Fails if !is_explained => "The mechanism of the difference is not known.",
+        _ => &claim.note,
+    }
+}
+
 /// Returns everything about one claim: statement, source, runs, checks with their numbers, and reason.
 pub fn one_claim(judgement: &Judgement<'_>) -> String {
     let Judgement { review, claim, state, outcomes, why, doubts } = judgement;
@@ -183,8 +193,9 @@ pub fn one_claim(judgement: &Judgement<'_>) -> String {
     if !claim.contradicts.is_empty() {
         text.push_str(&format!("contradicts in these models: {}\n", claim.contradicts.join(", ")));
     }
-    if !claim.note.is_empty() {
-        text.push_str(&format!("note: {}\n", claim.note));
+    let note = note_of(judgement);
+    if !note.is_empty() {
+        text.push_str(&format!("note: {note}\n"));
     }
     text.push('\n');
     text
@@ -213,7 +224,7 @@ pub fn json(judgements: &[Judgement<'_>]) -> Value {
             "contradicts": claim.contradicts,
             "why": judgement.why,
             "warnings": judgement.doubts,
-            "note": claim.note,
+            "note": note_of(judgement),
         })
     };
     let count =
@@ -296,8 +307,9 @@ fn markdown_row(judgement: &Judgement<'_>) -> String {
         reason.truncate(reason.trim_end_matches('.').len());
         reason.push_str(&format!(". {part}"));
     };
-    if !claim.note.is_empty() {
-        append(&claim.note);
+    let note = note_of(judgement);
+    if !note.is_empty() {
+        append(note);
     }
     if !judgement.doubts.is_empty() {
         append(&format!("Warnings: {}", judgement.doubts.join("; ")));
@@ -325,6 +337,21 @@ mod tests {
     use crate::catalogue::reviews;
     use crate::judge::judge;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn a_failing_claim_has_its_mechanism_or_says_that_none_is_known() {
+        let reviews = reviews().unwrap();
+        let mut judgements = judge(&reviews, &BTreeMap::new());
+        let unknown = "The mechanism of the difference is not known.";
+        for one in &mut judgements {
+            one.state = State::Fails;
+            let is_explained = !one.claim.note.is_empty() || !one.claim.contradicts.is_empty();
+            assert_eq!(note_of(one) == unknown, !is_explained, "{}", one.claim.id);
+            assert_eq!(one_claim(one).contains(unknown), !is_explained, "{}", one.claim.id);
+            one.state = State::Holds;
+            assert_eq!(note_of(one), one.claim.note);
+        }
+    }
 
     #[test]
     fn texts_fit_and_json_has_the_documented_keys() {
