@@ -154,8 +154,7 @@ fn every_profile_with_its_cache_amplifies_as_theory_predicts_with_and_without_un
 /// Compares 200 random drives under hot and cold data with the fixed point, which holds for FIFO
 /// collection.
 fn hot_and_cold(hot_data: f64, hot_depth: u32) {
-    let drives = if std::env::var_os("SSDGAUGE_LONG").is_some() { 200 } else { 60 };
-    for seed in 0..drives {
+    for seed in 0..200 {
         // FIFO does not select by chance deviations, so small superblocks suffice; many of them make
         // the two open ones, which the theory does not have, less significant.
         let text = random_profile_of(seed, 128, 600).replace("greedy", "fifo");
