@@ -6,6 +6,8 @@
 
 #[cfg(test)]
 mod blkid_tests;
+#[cfg(test)]
+mod size_tests;
 mod table;
 
 use serde::{Deserialize, Serialize};
@@ -20,9 +22,11 @@ const HEAD: u64 = (2 << 20) + (64 << 10);
 /// The place of the last signature, a second header of LUKS. It is read by itself: a drive with a defective
 /// place before it can be tested.
 const LAST_PLACE: u64 = 4 << 20;
-/// The bytes that are read at the tail: the two last labels of ZFS take 512 KiB.
-const TAIL: u64 = 1 << 20;
-/// The bytes at either end that have to be zero for a drive without a label to count as empty.
+/// The bytes that are read at the tail, at least: the first of the places where Promise controllers
+/// keep their metadata is 3,087 sectors before the end.
+const TAIL: u64 = 2 << 20;
+/// The bytes at the head that have to be zero for a drive without a label to count as empty. The
+/// whole [`TAIL`] has to be.
 const EMPTY: u64 = 1 << 20;
 
 /// The blocks between the ends that are read, one in each of as many equal parts of the drive.
@@ -53,7 +57,7 @@ pub(crate) enum Owner {
 /// The device cannot be read: its contents are then unknown, and the drive is refused.
 pub(crate) fn contents(file: &File, size: Bytes, owner: &Owner) -> io::Result<Vec<String>> {
     let head = head(size.0, |offset, length| read(file, offset, length))?;
-    let from = size.0.saturating_sub(TAIL) / 4_096 * 4_096;
+    let from = tail_start(size.0);
     let tail = read(file, from, size.0 - from)?;
     let found = classify(&head, &tail, from, size.0, owner);
     if !found.is_empty() || owner.owns(&head) {
@@ -77,8 +81,8 @@ pub(crate) fn contents(file: &File, size: Bytes, owner: &Owner) -> io::Result<Ve
 /// Returns the head of a drive of `size` bytes, with the block at [`LAST_PLACE`] and zeros before it.
 fn head(size: u64, read: impl Fn(u64, u64) -> io::Result<Vec<u8>>) -> io::Result<Vec<u8>> {
     let mut head = read(0, size.min(HEAD))?;
-    if size >= LAST_PLACE + BLOCK {
-        match read(LAST_PLACE, BLOCK) {
+    if size > LAST_PLACE {
+        match read(LAST_PLACE, BLOCK.min(size - LAST_PLACE)) {
             Ok(block) => {
                 head.resize(LAST_PLACE as usize, 0);
                 head.extend(block);
@@ -88,6 +92,12 @@ fn head(size: u64, read: impl Fn(u64, u64) -> io::Result<Vec<u8>>) -> io::Result
         }
     }
     Ok(head)
+}
+
+/// Returns where the tail of a drive of `size` bytes begins: at a whole block, which O_DIRECT needs.
+/// The tail ends at the last byte, whatever the size is.
+fn tail_start(size: u64) -> u64 {
+    size.saturating_sub(TAIL) / BLOCK * BLOCK
 }
 
 /// Returns whether a read failed at its place, and not the whole device.
@@ -172,8 +182,12 @@ fn zfs(bytes: &[u8], at: u64) -> Option<(u64, String)> {
 
 /// Returns the place of the first byte that is not zero.
 fn unknown_data(bytes: &[u8], at: u64) -> Option<String> {
-    let place = bytes.iter().position(|byte| *byte != 0)? as u64;
-    Some(format!("data of an unknown kind at byte {}", at + place))
+    // Whole blocks are compared at once: most drives have nothing but zeros here.
+    let zeros = [0; BLOCK as usize];
+    let (number, block) =
+        bytes.chunks(zeros.len()).enumerate().find(|(_, block)| **block != zeros[..block.len()])?;
+    let place = block.iter().position(|byte| *byte != 0)? + number * zeros.len();
+    Some(format!("data of an unknown kind at byte {}", at + place as u64))
 }
 
 fn bytes_at(bytes: &[u8], at: u64, length: usize) -> Option<&[u8]> {
@@ -186,19 +200,21 @@ fn label_text(bytes: &[u8]) -> String {
     crate::text::printable(&bytes[..end])
 }
 
-/// Reads whole pages into aligned memory, so that it works on descriptors with O_DIRECT.
+/// Reads all `length` bytes from `offset` on into aligned memory, so that it works on descriptors with
+/// O_DIRECT. `offset` is at a whole block; the end need not be, because a drive of 512-byte logical blocks
+/// may end at any of them, and RAID metadata is in the very last.
 fn read(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
-    let whole = (length / 4_096 * 4_096) as usize;
-    let mut region = Region::new(whole)?;
+    let length = length as usize;
+    let mut region = Region::new(length)?;
     let mut done = 0;
-    while done < whole {
-        let left = (whole - done).min(1 << 20);
+    while done < length {
+        let left = (length - done).min(1 << 20);
         match ssdgauge_os::file_io::read_at(file, region.at(done), left, offset + done as u64)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             n => done += n,
         }
     }
-    Ok(region.bytes().to_vec())
+    Ok(region.bytes()[..length].to_vec())
 }
 
 /// Returns the ownership label: the block that declares the contents of the drive with
@@ -296,13 +312,13 @@ mod tests {
     }
 
     fn contents_of(drive: &[u8]) -> Vec<String> {
-        let from = drive.len() - TAIL as usize;
+        let from = tail_start(drive.len() as u64) as usize;
         let head = &head_of(drive);
         classify(head, &drive[from..], from as u64, drive.len() as u64, &Owner::AnyRun)
     }
 
     fn contents_for(run_id: &str, drive: &[u8]) -> Vec<String> {
-        let from = drive.len() - TAIL as usize;
+        let from = tail_start(drive.len() as u64) as usize;
         let owner = Owner::Run { confirmation: "S123".into(), run_id: run_id.into() };
         let head = &head_of(drive);
         classify(head, &drive[from..], from as u64, drive.len() as u64, &owner)

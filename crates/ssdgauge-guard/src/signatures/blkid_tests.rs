@@ -15,11 +15,18 @@ use std::process::Command;
 const SIZE: u64 = 512 << 20;
 
 /// The formats that both know: the type of libblkid, and the words of this crate.
-const NAMES: [(&str, &str); 26] = [
+const NAMES: [(&str, &str); 33] = [
     ("crypto_LUKS", "a LUKS volume"),
     ("linux_raid_member", "a RAID member (md"),
     ("isw_raid_member", "a RAID member (Intel)"),
     ("ddf_raid_member", "a RAID member (DDF)"),
+    ("adaptec_raid_member", "a RAID member (Adaptec)"),
+    ("hpt37x_raid_member", "a RAID member (HighPoint)"),
+    ("hpt45x_raid_member", "a RAID member (HighPoint)"),
+    ("lsi_mega_raid_member", "a RAID member (LSI)"),
+    ("nvidia_raid_member", "a RAID member (NVIDIA)"),
+    ("promise_fasttrack_raid_member", "a RAID member (Promise)"),
+    ("drbd", "a DRBD device"),
     ("LVM2_member", "an LVM2 physical volume"),
     ("swap", "swap space"),
     ("xfs", "an XFS file system"),

@@ -39,6 +39,9 @@ const fn labelled(
 
 const SECOND_LUKS: &str = "a LUKS volume (second header)";
 
+const INTEL: &[u8] = b"Intel Raid ISM Cfg Sig. ";
+const DDF: &[u8] = &[0xde, 0x11, 0xde, 0x11];
+const PROMISE: &[u8] = b"Promise Technology, Inc.";
 const MD: &[u8] = &[0xfc, 0x4e, 0x2b, 0xa9];
 
 /// The table. Signatures of two bytes come last: other formats contain such bytes by chance (an
@@ -68,8 +71,39 @@ pub(super) const SIGNATURES: &[Signature] = &[
     signature("a RAID member (md 1.2)", 4_096, MD),
     tail("a RAID member (md 1.0)", At::RoundedTail(4_096, 8_192), MD),
     tail("a RAID member (md 0.90)", At::RoundedTail(65_536, 65_536), MD),
-    tail("a RAID member (Intel)", At::Tail(1_024), b"Intel Raid ISM Cfg Sig. "),
-    tail("a RAID member (DDF)", At::Tail(512), &[0xde, 0x11, 0xde, 0x11]),
+    // Two logical blocks before the end, of 512 or 4,096 bytes.
+    tail("a RAID member (Intel)", At::Tail(1_024), INTEL),
+    tail("a RAID member (Intel)", At::Tail(8_192), INTEL),
+    // The anchor in the last logical block, or 256 blocks before it (as Adaptec and LSI leave room).
+    tail("a RAID member (DDF)", At::Tail(512), DDF),
+    tail("a RAID member (DDF)", At::Tail(4_096), DDF),
+    tail("a RAID member (DDF)", At::Tail(257 * 512), DDF),
+    tail("a RAID member (Adaptec)", At::Tail(256), b"DPTM"),
+    tail("a RAID member (HighPoint)", At::Tail(11 * 512), &[0xf3, 0x16, 0x78, 0x5a]),
+    tail("a RAID member (HighPoint)", At::Tail(11 * 512), &[0xfd, 0x16, 0x78, 0x5a]),
+    signature("a RAID member (HighPoint)", 4_640, &[0xf0, 0x16, 0x78, 0x5a]),
+    signature("a RAID member (HighPoint)", 4_640, &[0xfd, 0x16, 0x78, 0x5a]),
+    tail("a RAID member (LSI)", At::Tail(512), b"$XIDE$"),
+    tail("a RAID member (NVIDIA)", At::Tail(1_024), b"NVIDIA"),
+    // The places that dmraid and libblkid search, which differ by the firmware of the controller.
+    tail("a RAID member (Promise)", At::Tail(16 * 512), PROMISE),
+    tail("a RAID member (Promise)", At::Tail(63 * 512), PROMISE),
+    tail("a RAID member (Promise)", At::Tail(255 * 512), PROMISE),
+    tail("a RAID member (Promise)", At::Tail(256 * 512), PROMISE),
+    tail("a RAID member (Promise)", At::Tail(399 * 512), PROMISE),
+    tail("a RAID member (Promise)", At::Tail(591 * 512), PROMISE),
+    tail("a RAID member (Promise)", At::Tail(675 * 512), PROMISE),
+    tail("a RAID member (Promise)", At::Tail(735 * 512), PROMISE),
+    tail("a RAID member (Promise)", At::Tail(911 * 512), PROMISE),
+    tail("a RAID member (Promise)", At::Tail(951 * 512), PROMISE),
+    tail("a RAID member (Promise)", At::Tail(974 * 512), PROMISE),
+    tail("a RAID member (Promise)", At::Tail(991 * 512), PROMISE),
+    tail("a RAID member (Promise)", At::Tail(3_087 * 512), PROMISE),
+    // The last 4 KiB hold the internal metadata of DRBD 8 and 9; its two states differ by one.
+    tail("a DRBD device", At::RoundedTail(4_096, 4_096 - 60), &[0x83, 0x74, 0x02, 0x6b]),
+    tail("a DRBD device", At::RoundedTail(4_096, 4_096 - 60), &[0x83, 0x74, 0x02, 0x6c]),
+    tail("a DRBD device", At::RoundedTail(4_096, 4_096 - 60), &[0x83, 0x74, 0x02, 0x6d]),
+    tail("a DRBD device", At::RoundedTail(4_096, 4_096 - 60), &[0x83, 0x74, 0x02, 0x6e]),
     signature(
         "a bcache device",
         4_120,

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 #[test]
 fn existing_data_on_an_idle_drive_is_named_and_not_overwritten() {
-    check_all("idle drives with data", SCENARIOS, 24);
+    check_all("idle drives with data", SCENARIOS, 28);
 }
 
 const SCENARIOS: &[Scenario] = &[
@@ -67,10 +67,39 @@ const SCENARIOS: &[Scenario] = &[
     ("data of an unknown kind in the last block", |bench| {
         with_signature(bench, SIZE - 100, b"dear diary", "unknown kind")
     }),
+    // Sizes that are no multiple of 4,096 bytes: the metadata of Intel RAID are in the last 1,024 bytes.
+    ("Intel RAID on 8 GiB", intel_raid::<0>),
+    ("Intel RAID on 8 GiB and 512 bytes", intel_raid::<512>),
+    ("Intel RAID on 8 GiB and 1,024 bytes", intel_raid::<1_024>),
+    ("Intel RAID on 8 GiB and 3,584 bytes", intel_raid::<3_584>),
+    ("data in the last byte of 8 GiB and 2,560 bytes", |bench| {
+        at_the_end(bench, (8 << 30) + 2_560, 1, b"!", "unknown kind")
+    }),
     ("data of an unknown kind in the middle alone", |bench| {
         with_signature(bench, 6 << 20, &[b'd'; 1 << 20], "unknown kind")
     }),
 ];
+
+fn intel_raid<const REMAINDER: u64>(bench: &mut Bench) -> Option<Case> {
+    let metadata = b"Intel Raid ISM Cfg Sig. 1.0.00";
+    at_the_end(bench, (8 << 30) + REMAINDER, 1_024, metadata, "RAID member (Intel)")
+}
+
+/// A drive of `size` bytes with `bytes`, `before` bytes before its end.
+fn at_the_end(
+    bench: &mut Bench,
+    size: u64,
+    before: u64,
+    bytes: &[u8],
+    expected: &str,
+) -> Option<Case> {
+    let image = bench.image("image");
+    let file = std::fs::File::options().write(true).open(&image).unwrap();
+    file.set_len(size).unwrap();
+    file.write_all_at(bytes, size - before).unwrap();
+    let device = bench.attach(&image, &["--direct-io=on"])?;
+    Some(without_erase(Case::new(&device, &image, expected)))
+}
 
 fn with_signature(bench: &mut Bench, at: u64, signature: &[u8], expected: &str) -> Option<Case> {
     let image = bench.image("image");
