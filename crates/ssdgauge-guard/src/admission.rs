@@ -185,6 +185,11 @@ impl Admitted {
         &self.identity.number
     }
 
+    /// Returns the number of this attachment of it (`diskseq`); `None` before Linux 5.15.
+    pub fn sequence(&self) -> Option<u64> {
+        self.identity.sequence
+    }
+
     /// Returns what this process could not see when it looked for uses of the drive, one line each.
     pub fn unseen(&self) -> &[String] {
         &self.unseen

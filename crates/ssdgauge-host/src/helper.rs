@@ -1,5 +1,6 @@
 //! The privileged helper process: its start, its server, and the settings that it restores.
 
+mod attachment;
 mod permissions;
 mod saved_settings;
 pub(crate) mod search;
@@ -10,15 +11,22 @@ use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_os::own_process;
 use std::io;
 
-/// Starts the helper for the drive with the device number `device`, which may be changed as in
-/// `changes`. Returns the client, and the restrictions of the kernel for the helper as text.
+/// Starts the helper for the drive with the device number `device` and the disk sequence `sequence`,
+/// which may be changed as in `changes`. Returns the client, and the restrictions of the kernel for the helper as text.
 ///
 /// # Errors
-/// The process cannot be started, or it could not open the drive.
-pub(crate) fn start(device: &str, changes: &[DriveChange]) -> io::Result<(HelperClient, String)> {
+/// The process cannot be started, or it could not open the drive, or found another attachment of it.
+pub(crate) fn start(
+    device: &str,
+    sequence: Option<u64>,
+    changes: &[DriveChange],
+) -> io::Result<(HelperClient, String)> {
     // The run still needs the helper while it stops, and ends it by closing the socket.
     let changes: Vec<String> = changes.iter().map(DriveChange::to_string).collect();
-    let line = ["privileged-helper", device].into_iter().chain(changes.iter().map(String::as_str));
-    let (_, socket) = own_process::start(&line.collect::<Vec<_>>())?;
+    let sequence = sequence.map(|number| format!("--sequence={number}"));
+    let mut line = vec!["privileged-helper", device];
+    line.extend(sequence.as_deref());
+    line.extend(changes.iter().map(String::as_str));
+    let (_, socket) = own_process::start(&line)?;
     HelperClient::connect(socket)
 }

@@ -28,16 +28,16 @@ pub(crate) struct DroppedPrivileges {
     pub(crate) summary: String,
 }
 
-/// Drops every privilege that a run does not need. `device` is the number of the drive whose
-/// requests the privileged helper serves, as far as they are queries or among `changes`. `results` is the run file: its folder stays writable, and
-/// its owner becomes the user of this process where that is possible. `needed` are the capabilities without
+/// Drops every privilege that a run does not need. `device` is the number and
+/// the disk sequence of the drive whose requests the privileged helper serves, as far as they are queries or among
+/// `changes`. `results` is the run file: its folder stays writable, and its owner becomes the user of this process where that is possible. `needed` are the capabilities without
 /// which the kernel refuses the load.
 ///
 /// # Errors
 /// The process has more than one thread, the helper could not be started, or the kernel refused to
 /// drop something. A run then ends before it writes: it must not go on as root by accident.
 pub(crate) fn drop_privileges(
-    device: Option<&str>,
+    device: Option<(&str, Option<u64>)>,
     changes: &[DriveChange],
     results: &Path,
     needed: CapabilitySet,
@@ -57,8 +57,8 @@ pub(crate) fn drop_privileges(
             let summary = format!("{kept}, {}", system_calls::restrict_run());
             return Ok(DroppedPrivileges { helper: None, summary });
         }
-        if let Some(device) = device {
-            let (client, restrictions) = helper::start(device, changes)?;
+        if let Some((number, sequence)) = device {
+            let (client, restrictions) = helper::start(number, sequence, changes)?;
             helper = Some(client);
             summary.push(format!(
                 "privileged helper process for requests to the drive ({restrictions})"

@@ -83,7 +83,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
                 .map_err(|error| look::cannot_serve(&error))
         }
         Command::PrivilegedHelper(part) => {
-            ssdgauge_host::serve_as_helper(&part.device, &part.changes)
+            ssdgauge_host::serve_as_helper(&part.device, part.sequence, &part.changes)
                 .map_err(|error| look::cannot_serve(&error))
         }
     }

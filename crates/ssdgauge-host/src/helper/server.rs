@@ -5,6 +5,7 @@
 //! to the run that started it. Each request is checked (`permissions`). The helper ends
 //! with the run, and then restores the settings that the run changed.
 
+use super::attachment::Attachment;
 use super::permissions::{ATA, ATA_SET_FEATURES, ATA_WRITE_CACHE, Permissions, refused};
 use super::saved_settings::SettingsRestorer;
 use super::search;
@@ -21,27 +22,28 @@ use ssdgauge_os::system_calls::denied_call;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Serves the requests that arrive through standard input for the drive with the number `device`,
-/// until the run closes the socket or ends: queries, and the `changes` of its plan.
+/// Serves the requests that arrive through standard input for the drive with the number `device` and
+/// the disk sequence `sequence`, until the run closes the socket or ends: queries, and the `changes` of
+/// its plan.
 ///
 /// # Errors
-/// The drive cannot be opened, privileges cannot be dropped, or the socket fails.
-pub fn serve(device: &str, changes: &[DriveChange]) -> io::Result<()> {
+/// The drive cannot be opened or was attached again, privileges cannot be dropped, or the socket fails.
+pub fn serve(device: &str, sequence: Option<u64>, changes: &[DriveChange]) -> io::Result<()> {
     close_inherited();
     let parent = std::os::unix::process::parent_id();
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let search = search::start(device, parent)?;
     let folder = std::fs::canonicalize(format!("/sys/dev/block/{device}"))?;
     drop_capabilities(SysfsDevice::from_folder(Path::new("/sys"), &folder).is_scsi())?;
-    let file = Arc::new(open(device)?);
+    let attachment = Attachment::open(device, sequence)?;
+    let (file, folder) = (Arc::clone(&attachment.file), &attachment.folder);
     let namespace = std::fs::read_to_string(folder.join("nsid"));
     let namespace = namespace.ok().and_then(|text| text.trim().parse().ok());
-    let permissions = Permissions::new(changes, &folder, namespace);
+    let permissions = Permissions::new(changes, folder, namespace);
     let drive = OpenDevice::new(Arc::clone(&file));
     let mut settings = SettingsRestorer::new(&drive);
     // What a kernel without them cannot enforce is checked by `permissions` alone.
@@ -49,7 +51,8 @@ pub fn serve(device: &str, changes: &[DriveChange]) -> io::Result<()> {
     let restrictions = format!("{paths}, {}", system_calls::restrict_helper());
     let mut serve_one = || -> io::Result<bool> {
         let Some(request) = Request::receive(&mut socket)? else { return Ok(false) };
-        let reply = match request.kind {
+        // Searches and attributes lead to what has the number and the path now.
+        let reply = attachment.check().and_then(|()| match request.kind {
             RequestKind::Writers => writers(&search),
             RequestKind::Nvme => nvme(&file, &permissions, &request, &mut settings),
             RequestKind::Scsi => scsi(&file, &permissions, &request, &mut settings),
@@ -57,7 +60,7 @@ pub fn serve(device: &str, changes: &[DriveChange]) -> io::Result<()> {
             RequestKind::Restrictions => {
                 Ok(Reply { data: restrictions.clone().into_bytes(), ..Reply::default() })
             }
-        };
+        });
         // A fault in this process is reported, whichever request showed it.
         let reply = match denied_call() {
             Some(number) => Err(refused(&format!("the system call {number}"))),
@@ -72,8 +75,11 @@ pub fn serve(device: &str, changes: &[DriveChange]) -> io::Result<()> {
             Err(error) => break Err(error),
         }
     };
-    // The run has ended, in order or killed. Only this process can still restore its settings.
-    settings.restore();
+    // The run has ended, in order or killed. Only this process can still restore its settings, on this
+    // drive alone.
+    if attachment.check().is_ok() {
+        settings.restore();
+    }
     ended
 }
 
@@ -85,17 +91,6 @@ fn drop_capabilities(is_scsi: bool) -> io::Result<()> {
         false => CapabilitySet::empty(),
     };
     capabilities::keep_only(CapabilitySet::SYS_ADMIN | commands)
-}
-
-/// Opens the drive for reading, by the name that the kernel has for its number, and checks the
-/// number of the open device: the name may have been attached to another drive meanwhile.
-fn open(device: &str) -> io::Result<File> {
-    let event = std::fs::read_to_string(format!("/sys/dev/block/{device}/uevent"))?;
-    let name = event.lines().find_map(|line| line.strip_prefix("DEVNAME="));
-    let file = File::open(Path::new("/dev").join(name.ok_or(io::ErrorKind::NotFound)?))?;
-    let number = file.metadata()?.rdev();
-    let number = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
-    if number == device { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
 /// Returns the processes that have the drive open for writing, the run itself left out.

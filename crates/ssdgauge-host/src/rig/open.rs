@@ -214,7 +214,7 @@ fn drop_privileges(
         false => CapabilitySet::empty(),
     };
     let device = match &*target {
-        OpenTarget::Drive(drive) => Some(drive.number()),
+        OpenTarget::Drive(drive) => Some((drive.number(), drive.sequence())),
         OpenTarget::Null | OpenTarget::Scratch(_) => None,
     };
     let DroppedPrivileges { helper, summary } =

@@ -7,6 +7,9 @@ use ssdgauge_core::DriveChange;
 pub(crate) struct PrivilegedHelper {
     /// The number of the drive, such as 259:0.
     pub(crate) device: String,
+    /// The number of this attachment of the drive (`diskseq`).
+    #[arg(long)]
+    pub(crate) sequence: Option<u64>,
     /// The changes of the drive that the plan contains.
     pub(crate) changes: Vec<DriveChange>,
 }
