@@ -8,6 +8,7 @@ pub(crate) mod server;
 
 use ssdgauge_core::DriveChange;
 use ssdgauge_drive::helper::HelperClient;
+use ssdgauge_os::child::End;
 use ssdgauge_os::own_process;
 use std::io;
 
@@ -27,6 +28,6 @@ pub(crate) fn start(
     let mut line = vec!["privileged-helper", device];
     line.extend(sequence.as_deref());
     line.extend(changes.iter().map(String::as_str));
-    let (_, socket) = own_process::start(&line)?;
+    let (_, socket) = own_process::start(&line, End::AtEndOfInput)?;
     HelperClient::connect(socket)
 }

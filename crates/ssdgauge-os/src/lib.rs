@@ -4,6 +4,7 @@
 //! knows a workload, a drive command or a policy: callers decide what a value means.
 
 pub mod block_device;
+pub mod child;
 pub mod clock;
 pub mod file_io;
 pub mod ioctl;

@@ -58,6 +58,10 @@ impl Region {
         // Huge pages save TLB misses over a pool of 64 MiB; a kernel without them ignores it.
         // SAFETY: the range is the mapping just made; the advice cannot change its contents.
         unsafe { libc::madvise(start, length, libc::MADV_HUGEPAGE) };
+        // A fork during O_DIRECT requests would let the kernel read into pages that this process no
+        // longer has (open(2)): `child::start` forks.
+        // SAFETY: as above; a child that touches the range is none of this program.
+        unsafe { libc::madvise(start, length, libc::MADV_DONTFORK) };
         let start = NonNull::new(start.cast()).ok_or_else(io::Error::last_os_error)?;
         Ok(Region { start, length })
     }

@@ -4,6 +4,7 @@
 //! A thread in an uninterruptible call cannot be stopped, and its process does not end before the
 //! call returns. Calls that a device may never answer are therefore made in such a process.
 
+use crate::child::{self, End};
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -11,13 +12,14 @@ use rustix::net::{
 };
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::set_name;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// The maximum length of a message in bytes: a list of thousands of uses of a drive is shorter.
@@ -35,22 +37,22 @@ pub struct OwnProcess {
     socket: UnixStream,
 }
 
+/// The program itself, whatever has its name by now.
+pub const THIS_PROGRAM: &str = "/proc/self/exe";
+
 /// Starts this program with `arguments`; returns the process and the socket that is its standard
-/// input.
+/// input. `end` is its end where this process ends before it.
 ///
 /// # Errors
 /// The process cannot be started.
-pub fn start(arguments: &[&str]) -> io::Result<(Child, UnixStream)> {
+pub fn start(arguments: &[&str], end: End) -> io::Result<(Child, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
-    let child = Command::new("/proc/self/exe")
-        .args(arguments)
-        .stdin(Stdio::from(OwnedFd::from(theirs)))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
+    let child = child::start(THIS_PROGRAM, end, &[], |command| {
+        command.args(arguments).stdin(Stdio::from(OwnedFd::from(theirs)));
         // Ctrl-C goes to the foreground process group. The program decides when its other
         // processes end.
-        .process_group(0)
-        .spawn()?;
+        command.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    })?;
     Ok((child, ours))
 }
 
@@ -60,7 +62,7 @@ impl OwnProcess {
     /// # Errors
     /// The process cannot be started.
     pub fn start(arguments: &[&str]) -> io::Result<OwnProcess> {
-        let (child, socket) = start(arguments)?;
+        let (child, socket) = start(arguments, End::Killed)?;
         Ok(OwnProcess { child, socket })
     }
 
@@ -99,8 +101,8 @@ impl Drop for OwnProcess {
     }
 }
 
-/// Begins to serve as such a process: ends with the process that started it, and keeps no other
-/// file open than the returned socket. To be called first in `main`.
+/// Begins to serve as such a process, which ends with the process that started it; returns the
+/// socket to that.
 ///
 /// # Errors
 /// Standard input is not a socket.
@@ -108,15 +110,36 @@ pub fn serve() -> io::Result<UnixStream> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // The name of the link by which it was started, `exe`, would say nothing in a list of processes.
     set_name(c"ssdgauge")?;
-    close_inherited();
     Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// Closes every descriptor but standard input, output and error. Other programs may have left some
-/// open for this process; with a lock on one of them, a process in an endless call would hold it.
-pub fn close_inherited() {
-    // SAFETY: called first in `main`, when no value owns a descriptor above 2.
-    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+/// Closes every descriptor that the caller left open for this process, but the standard streams and
+/// those that an argument names as `/dev/fd/N`, as a shell does for `<(program)`. A run would
+/// otherwise hold the files, locks and drives of its caller for hours. To be called first in `main`.
+pub fn close_inherited(arguments: impl Iterator<Item = OsString>) {
+    let mut kept: Vec<u32> = arguments.flat_map(|one| named_descriptors(&one)).collect();
+    kept.extend([0, 1, 2]);
+    let open = std::fs::read_dir("/proc/self/fd");
+    let open = open.into_iter().flatten().flatten();
+    let open: Vec<u32> =
+        open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for descriptor in open.into_iter().filter(|one| !kept.contains(one)) {
+        // SAFETY: called first in `main`, when no value owns a descriptor above 2. That of the list
+        // itself is closed already.
+        unsafe { libc::close(descriptor as libc::c_int) };
+    }
+}
+
+/// Returns the numbers of the descriptors that `argument` names as paths.
+fn named_descriptors(argument: &OsStr) -> Vec<u32> {
+    let text = argument.to_string_lossy();
+    let places =
+        ["/dev/fd/", "/proc/self/fd/"].into_iter().flat_map(|place| text.split(place).skip(1));
+    let number = |rest: &str| {
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..end].parse().ok()
+    };
+    places.filter_map(number).collect()
 }
 
 /// Sends a message, and with it a descriptor of `file`.
@@ -189,6 +212,18 @@ fn limit(socket: &UnixStream, until: Option<Instant>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arguments_name_the_descriptors_that_stay_open() {
+        let check = |argument: &str, expected: &[u32]| {
+            assert_eq!(named_descriptors(OsStr::new(argument)), expected, "{argument}");
+        };
+        check("/dev/fd/63", &[63]);
+        check("--suite=/proc/self/fd/4/x", &[4]);
+        check("/dev/fd/5:/dev/fd/7", &[5, 7]);
+        check("/dev/fd/", &[]);
+        check("/dev/sda", &[]);
+    }
 
     #[test]
     fn a_message_arrives_with_its_file_and_a_missing_one_ends_the_wait() {

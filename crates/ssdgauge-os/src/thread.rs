@@ -1,6 +1,7 @@
 //! Threads: timer slack, interruption of system calls, processors, user and group, calls with a
 //! time limit.
 
+use rustix::process::{getppid, parent_process_death_signal, set_parent_process_death_signal};
 use std::fs::File;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -45,11 +46,13 @@ pub fn thread_id() -> i32 {
 }
 
 /// Changes user and group of the whole process, without supplementary groups. libc applies each of
-/// the calls to every thread.
+/// the calls to every thread. The signal at the end of the parent process stays as it was.
 ///
 /// # Errors
-/// The error of the kernel. Groups may have been changed where the user was not.
+/// The error of the kernel. Groups may have been changed where the user was not. `Interrupted` where
+/// the parent process, whose end is a signal, has ended meanwhile.
 pub fn become_user(user: u32, group: u32) -> io::Result<()> {
+    let (signal, parent) = (parent_process_death_signal()?, getppid());
     // The user last: without the rights of root the groups could not be changed.
     // SAFETY: the calls take numbers only; an empty list of groups needs no memory.
     let failed = unsafe {
@@ -57,7 +60,15 @@ pub fn become_user(user: u32, group: u32) -> io::Result<()> {
             || libc::setresgid(group, group, group) != 0
             || libc::setresuid(user, user, user) != 0
     };
-    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+    if failed {
+        return Err(io::Error::last_os_error());
+    }
+    // The kernel forgets the signal when the user changes (prctl(2), PR_SET_PDEATHSIG).
+    set_parent_process_death_signal(signal)?;
+    match signal.is_some() && getppid() != parent {
+        true => Err(io::ErrorKind::Interrupted.into()),
+        false => Ok(()),
+    }
 }
 
 /// Runs `work` on a separate thread and returns its result, or `None` where it takes longer than

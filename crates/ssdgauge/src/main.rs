@@ -39,10 +39,12 @@ use arguments::Arguments;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 use failure::{Failure, FailureKind};
+use ssdgauge_os::own_process;
 use std::process::ExitCode;
 use terminal::width;
 
 fn main() -> ExitCode {
+    own_process::close_inherited(std::env::args_os());
     let command = Arguments::command().term_width(width::columns().min(width::DEFAULT));
     let parsed = command.clone().try_get_matches();
     match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {

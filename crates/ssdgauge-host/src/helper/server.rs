@@ -17,7 +17,7 @@ use ssdgauge_core::DriveChange;
 use ssdgauge_drive::helper::message::{Reply, Request, RequestKind};
 use ssdgauge_drive::pass_through::OpenDevice;
 use ssdgauge_drive::sysfs_device::SysfsDevice;
-use ssdgauge_os::own_process::{OwnProcess, close_inherited};
+use ssdgauge_os::own_process::OwnProcess;
 use ssdgauge_os::system_calls::denied_call;
 use std::fs::File;
 use std::io;
@@ -33,7 +33,6 @@ use std::sync::Arc;
 /// # Errors
 /// The drive cannot be opened or was attached again, privileges cannot be dropped, or the socket fails.
 pub fn serve(device: &str, sequence: Option<u64>, changes: &[DriveChange]) -> io::Result<()> {
-    close_inherited();
     let parent = std::os::unix::process::parent_id();
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let search = search::start(device, parent)?;

@@ -2,13 +2,14 @@
 
 use super::LinuxRig;
 use ssdgauge_core::{RigError, Sink, Until, Workload};
-use std::os::fd::AsRawFd;
-use std::path::PathBuf;
+use std::fs::File;
+use std::sync::Arc;
 
 impl LinuxRig {
-    /// Returns a path that leads another program to the target for `workload`, limited by `until`: the
-    /// open descriptor of this process, so that no other file or drive can take its name meanwhile. The
-    /// checks are those of a step of this rig; the blocks that `workload` writes are no longer verified.
+    /// Returns the open target, for another program that runs `workload`, limited by `until`, on this
+    /// descriptor: no other file or drive can take its name meanwhile, and a drive stays claimed until
+    /// the other program ends. The checks are those of a step of this rig; the blocks that `workload`
+    /// writes are no longer verified.
     ///
     /// The caller waits for the other program, and sends no request itself meanwhile.
     ///
@@ -20,7 +21,7 @@ impl LinuxRig {
         workload: &Workload,
         until: &Until,
         sink: &mut dyn Sink,
-    ) -> Result<PathBuf, RigError> {
+    ) -> Result<Arc<File>, RigError> {
         self.check_filled(workload)?;
         if let Some(reason) = &self.page_cache_reason {
             let target = &self.info.target;
@@ -33,9 +34,7 @@ impl LinuxRig {
         for stream in workload.streams.iter().filter(|stream| stream.writes()) {
             self.verification.invalidate(stream.offset.0, (stream.offset + stream.span).0);
         }
-        let Some(file) = self.file() else {
-            return Err(RigError::Refused(format!("{} is no file", self.info.target)));
-        };
-        Ok(PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())))
+        let file = self.file().cloned();
+        file.ok_or_else(|| RigError::Refused(format!("{} is no file", self.info.target)))
     }
 }

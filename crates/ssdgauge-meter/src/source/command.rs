@@ -10,6 +10,7 @@ use crate::parse::{checked_pointer, parse_line};
 use crate::sample::{Batch, PollTimer, Sample, in_words};
 use rustix::process::{Pid, Signal, kill_process_group};
 use ssdgauge_core::PowerScope;
+use ssdgauge_os::child::{self, End};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
@@ -127,14 +128,12 @@ impl Command {
 
     fn start(&mut self) -> Result<(), String> {
         let (program, arguments) = self.words.split_first().ok_or("the program is missing")?;
-        let mut child = std::process::Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map_err(|error| format!("{program} cannot be started: {error}"))?;
+        // The thread that starts it is the sampler thread, which ends it, or the main thread.
+        let child = child::start(program, End::Killed, &[], |command| {
+            command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+            command.stderr(Stdio::null()).process_group(0);
+        });
+        let mut child = child.map_err(|error| format!("{program} cannot be started: {error}"))?;
         let output = child.stdout.take().ok_or("its output cannot be read")?;
         let (sender, lines) = sync_channel(MAX_QUEUED_LINES);
         let read = move || {

@@ -23,6 +23,7 @@ use ssdgauge_fio::{Agreement, JobTarget, Repetition};
 use ssdgauge_guard::{Continued, TargetOptions};
 use ssdgauge_host::LinuxRig;
 use ssdgauge_runfile::{Head, RunFile};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -289,8 +290,10 @@ fn by_fio(
     stop: &StopFlag,
     sink: &mut dyn Sink,
 ) -> Result<Vec<Repetition>, Failure> {
-    let path = rig.lend(step.workload, &step.until, sink).map_err(rig_failure)?;
-    let target = JobTarget::Path(path.display().to_string());
+    let file = rig.lend(step.workload, &step.until, sink).map_err(rig_failure)?;
+    // fio inherits the descriptor under this number. A path through this process would lead
+    // elsewhere once it has ended.
+    let target = JobTarget::Path(format!("/proc/self/fd/{}", file.as_raw_fd()));
     let failed = |error: String| {
         let hint = "`ssdgauge export --fio` prints the jobs of the run, for a trial by hand";
         Failure::new(FailureKind::Failed, format!("{}: {error}", step.name()), hint)
@@ -298,7 +301,7 @@ fn by_fio(
     let text = ssdgauge_fio::check_job(step.workload, &step.until, &target, 1)
         .map_err(|error| failed(error.to_string()))?;
     let time = Duration::from_nanos(step.until.time.map_or(0, |time| time.0));
-    let job = Job { text: &text, reads_only: !step.workload.writes(), time };
+    let job = Job { text: &text, target: &file, reads_only: !step.workload.writes(), time };
     let result = fio_process::run(&arguments.fio, job, stop)?;
     let imported = ssdgauge_fio::import(&result).map_err(|error| failed(error.to_string()))?;
     let [imported] = imported.steps.as_slice() else {

@@ -9,6 +9,7 @@ use crate::virtual_runs::{self, VirtualRun};
 use crate::{page_file, suite_options, terminal};
 use ssdgauge_core::Rig;
 use ssdgauge_lab::Options;
+use ssdgauge_os::child::{self, End};
 use ssdgauge_report::PageOptions;
 use ssdgauge_sim::VirtualRig;
 use std::path::{Path, PathBuf};
@@ -173,13 +174,11 @@ fn runs_beside(page: &Path) -> PathBuf {
 /// Opens the page in the default browser, without waiting for it.
 fn open(page: &Path) -> std::io::Result<()> {
     let null = std::process::Stdio::null;
-    std::process::Command::new("xdg-open")
-        .arg(std::path::absolute(page)?)
-        .stdin(null())
-        .stdout(null())
-        .stderr(null())
-        .spawn()
-        .map(drop)
+    let page = std::path::absolute(page)?;
+    let browser = child::start("xdg-open", End::Never, &[], |command| {
+        command.arg(page).stdin(null()).stdout(null()).stderr(null());
+    });
+    browser.map(drop)
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ mod notes;
 mod outputs;
 mod plan;
 mod power_cuts;
+mod processes;
 mod prove;
 mod python;
 mod quick;

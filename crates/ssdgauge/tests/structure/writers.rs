@@ -25,7 +25,7 @@ const WORDS: [&str; 14] = [
 
 /// Each file, the number of such words outside its tests, and the reason why none of them reaches a
 /// drive without the guard.
-const KNOWN: [(&str, usize, &str); 19] = [
+const KNOWN: [(&str, usize, &str); 15] = [
     ("ssdgauge-engine/src/request_log.rs", 1, "a new file"),
     ("ssdgauge-guard/src/access.rs", 1, "the guard: `open_exclusively`"),
     (
@@ -42,9 +42,8 @@ const KNOWN: [(&str, usize, &str); 19] = [
     ),
     ("ssdgauge-host/src/settings/power_saving.rs", 1, "an attribute of the drive in /sys"),
     ("ssdgauge-host/src/system_calls.rs", 1, "a filter of the kernel that names the mode"),
-    ("ssdgauge-meter/src/source/command.rs", 1, "the program that its user names as a meter"),
     ("ssdgauge-os/src/block_device.rs", 5, "calls on descriptors that others opened"),
-    ("ssdgauge-os/src/own_process.rs", 1, "starts this program itself"),
+    ("ssdgauge-os/src/child.rs", 1, "the start of every process, for the places in `STARTS`"),
     ("ssdgauge-os/src/ioctl.rs", 3, "calls on descriptors that others opened"),
     (
         "ssdgauge-runfile/src/record/reader/opening.rs",
@@ -53,17 +52,6 @@ const KNOWN: [(&str, usize, &str); 19] = [
     ),
     ("ssdgauge-runfile/src/writer.rs", 3, "new files, and run files"),
     ("ssdgauge-runfile/src/writer/room.rs", 1, "the journal of a run file"),
-    (
-        "ssdgauge/src/commands/crosscheck/fio_process.rs",
-        2,
-        "fio, on the descriptor that the guard has admitted; its jobs come from the plan",
-    ),
-    ("ssdgauge/src/commands/demo.rs", 1, "the browser"),
-    (
-        "ssdgauge/src/commands/run/several/process.rs",
-        1,
-        "starts this program itself, which admits its target like any run",
-    ),
     ("ssdgauge/src/output.rs", 1, "a new file"),
 ];
 
@@ -84,6 +72,62 @@ fn every_place_that_can_write_is_known() {
     let known: BTreeMap<String, usize> =
         KNOWN.iter().map(|(name, count, _)| ((*name).to_owned(), *count)).collect();
     assert_eq!(found, known, "a new place needs a reason why it cannot reach a drive");
+}
+
+/// Each file that starts a process by `child::start`, the number of calls, and the reason why the
+/// process writes to no drive that was not admitted. No other place names a type that starts one.
+const STARTS: [(&str, usize, &str); 5] = [
+    ("ssdgauge-meter/src/source/command.rs", 1, "the program that its user names as a meter"),
+    ("ssdgauge-os/src/own_process.rs", 1, "starts this program itself"),
+    (
+        "ssdgauge/src/commands/crosscheck/fio_process.rs",
+        2,
+        "fio, on the descriptor that the guard has admitted; its jobs come from the plan",
+    ),
+    ("ssdgauge/src/commands/demo.rs", 1, "the browser"),
+    (
+        "ssdgauge/src/commands/run/several/process.rs",
+        1,
+        "starts this program itself, which admits its target like any run",
+    ),
+];
+
+/// The words that start a process without `child::start`.
+const UNGUARDED_STARTS: [&str; 8] = [
+    "Command::new(",
+    "use std::process::Command",
+    "libc::fork",
+    "libc::vfork",
+    "libc::exec",
+    "posix_spawn",
+    "libc::system",
+    "SYS_clone",
+];
+
+#[test]
+fn every_process_is_started_by_one_function() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let (mut starts, mut others) = (BTreeMap::new(), BTreeMap::new());
+    for file in sources(crates) {
+        let text = fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let name = file.strip_prefix(crates).unwrap().display().to_string();
+        let count = code.matches("child::start(").count();
+        if count > 0 {
+            starts.insert(name.clone(), count);
+        }
+        // A filter of system calls names them.
+        let is_list = name.starts_with("ssdgauge-host/src/system_calls");
+        let count: usize = UNGUARDED_STARTS.iter().map(|word| code.matches(word).count()).sum();
+        if count > 0 && !is_list {
+            others.insert(name, count);
+        }
+    }
+    let known: BTreeMap<String, usize> =
+        STARTS.iter().map(|(name, count, _)| ((*name).to_owned(), *count)).collect();
+    assert_eq!(starts, known, "a new process needs a reason why it writes to no drive");
+    let one = BTreeMap::from([("ssdgauge-os/src/child.rs".to_owned(), 1)]);
+    assert_eq!(others, one, "`ssdgauge_os::child::start` starts every process");
 }
 
 /// Each implementation of `Sink` outside tests: the ones that stand between a rig and its sink

@@ -2,9 +2,12 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::process::StopFlag;
+use ssdgauge_os::child::{self, End};
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -22,6 +25,9 @@ const UNCHANGED: &str = "nothing was written";
 pub(super) struct Job<'a> {
     /// The text of the job file.
     pub(super) text: &'a str,
+    /// The target, which fio inherits: no other program gets the drive as long as one of its
+    /// processes writes, whatever becomes of this one.
+    pub(super) target: &'a File,
     /// Whether fio has to refuse every write.
     pub(super) reads_only: bool,
     /// The limit of time in the job.
@@ -39,7 +45,10 @@ pub(super) fn version(program: &Path) -> Result<String, Failure> {
         let hint = format!("{UNCHANGED}; install fio 3, or name it with --fio PROGRAM");
         Failure::new(FailureKind::Usage, error, hint)
     };
-    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    let started = child::start(program, End::Killed, &[], |command| {
+        command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    });
+    let output = started.and_then(Child::wait_with_output);
     let Output { stdout, .. } =
         output.map_err(|error| failure(format!("{name} cannot be started: {error}")))?;
     let text = String::from_utf8_lossy(&stdout).trim().chars().take(40).collect::<String>();
@@ -93,14 +102,17 @@ struct Process {
 
 impl Process {
     fn start(program: &Path, job: Job<'_>) -> Result<Process, Failure> {
-        let mut command = Command::new(program);
-        command.arg("--output-format=json+").stdin(Stdio::piped());
-        if job.reads_only {
-            command.arg("--readonly");
-        }
-        // Ctrl-C ends it as well: it is in the process group of this program.
-        let child = command.arg("-").current_dir("/").stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = child.spawn().map_err(|error| failed(&error.to_string()))?;
+        // Its jobs are threads of it (`check_job`), so that none outlives it. Ctrl-C ends it as
+        // well: it is in the process group of this program.
+        let child = child::start(program, End::Killed, &[job.target.as_fd()], |command| {
+            command.arg("--output-format=json+");
+            if job.reads_only {
+                command.arg("--readonly");
+            }
+            command.arg("-").current_dir("/");
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        });
+        let mut child = child.map_err(|error| failed(&error.to_string()))?;
         let readers = [child.stdout.take().map(reader), child.stderr.take().map(reader)];
         let mut input = child.stdin.take();
         let process = Process { child, readers };

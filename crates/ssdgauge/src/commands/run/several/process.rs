@@ -6,10 +6,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals as Received};
 use ssdgauge_core::Finding;
+use ssdgauge_os::child::{self, End};
+use ssdgauge_os::own_process::THIS_PROGRAM;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,14 +64,11 @@ impl Process {
         found: Option<&Finding>,
     ) -> std::io::Result<Process> {
         let end = || if part.checks { Stdio::piped() } else { Stdio::null() };
-        let mut child = Command::new("/proc/self/exe")
-            .args(command_line(std::env::args_os().skip(1), part, consent, found))
-            .stdin(end())
-            .stdout(end())
-            .stderr(Stdio::piped())
+        let mut child = child::start(THIS_PROGRAM, End::Asked, &[], |command| {
+            command.args(command_line(std::env::args_os().skip(1), part, consent, found));
             // Ctrl-C goes to the foreground process group. This process passes it on, once.
-            .process_group(0)
-            .spawn()?;
+            command.stdin(end()).stdout(end()).stderr(Stdio::piped()).process_group(0);
+        })?;
         let messages = Arc::new(Messages::default());
         if let Some(stderr) = child.stderr.take() {
             let messages = Arc::clone(&messages);
