@@ -60,11 +60,12 @@ pub trait Rig {
         Err(RigError::Refused("this target replays no traces".into()))
     }
 
-    /// Sends no load for `duration`; instruments continue to poll the drive.
+    /// Sends no load for `duration`; instruments continue to poll the drive. Returns the time that
+    /// passed, which is shorter where `sink` stopped it.
     ///
     /// # Errors
     /// When the drive disappears or the system fails; see [`RigError`].
-    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError>;
+    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<Nanos, RigError>;
 
     /// Sends a flush and waits for it: everything that was written before is then on the media of the
     /// drive. Returns `None` where there is no drive. It must not be called while a load is measured.
@@ -136,11 +137,12 @@ pub trait Rig {
     }
 
     /// Sends no load and no other command to the drive for `duration`, because a command would wake
-    /// it; instruments that do not poll the drive continue.
+    /// it; instruments that do not poll the drive continue. Returns the time that passed, as
+    /// [`Rig::rest`] does.
     ///
     /// # Errors
     /// When the drive disappears or the system fails; see [`RigError`].
-    fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+    fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<Nanos, RigError> {
         self.rest(duration, sink)
     }
 }

@@ -282,12 +282,12 @@ impl Rig for LinuxRig {
     }
 
     /// A pause: no load, while instruments and health monitor go on polling the drive.
-    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<Nanos, RigError> {
         self.wait_without_load(duration, PollPolicy::Poll, sink)
     }
 
     /// An idle time: no load, and nothing polls the drive, so that it can enter its power states.
-    fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+    fn idle(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<Nanos, RigError> {
         self.wait_without_load(duration, PollPolicy::Silent, sink)
     }
 }

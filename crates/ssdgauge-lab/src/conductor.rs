@@ -376,7 +376,7 @@ impl<'a> Conductor<'a> {
         let result = self.rig.rest(duration, &mut sink);
         match sink.failure.take() {
             Some(failure) => Err(failure.into()),
-            None => Ok(result?),
+            None => Ok(result.map(drop)?),
         }
     }
 }

@@ -445,7 +445,7 @@ impl Rig for VirtualRig {
         self.replay_requests(replay, requests, sink)
     }
 
-    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<Nanos, RigError> {
         let begin = self.now;
         let end = begin + duration.0;
         while self.now < end {
@@ -457,9 +457,9 @@ impl Rig for VirtualRig {
             let sample = self.drive.advance_power_thermal(self.now);
             instruments::read(&self.drive, Nanos(self.now - begin), self.now, &sample, sink);
             if sink.stop() {
-                return Ok(());
+                break;
             }
         }
-        Ok(())
+        Ok(Nanos(self.now - begin))
     }
 }

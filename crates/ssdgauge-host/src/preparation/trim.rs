@@ -27,13 +27,10 @@ pub(crate) fn trim(
 ) -> Result<Prepared, RigError> {
     let mut written = Bytes(0);
     let mut elapsed = Nanos::ZERO;
-    let result = discard(target, offset, span, &mut written, sink);
+    let result = discard(target, offset, span, &mut written, &mut elapsed, sink);
     let stopped = result == Err(PreparationError::Stopped);
     let method = match result {
-        Ok(time) => {
-            elapsed = time;
-            "discard, verified by reading back".to_owned()
-        }
+        Ok(()) => "discard, verified by reading back".to_owned(),
         Err(PreparationError::Stopped) => "discard, stopped before its end".to_owned(),
         Err(PreparationError::Gone) => return Err(report_gone(target, sink)),
         Err(PreparationError::NotPossible(reason) | PreparationError::Ineffective(reason)) => {
@@ -63,7 +60,7 @@ pub(super) fn report_gone(target: &PurgeTarget, sink: &mut dyn Sink) -> RigError
 }
 
 /// Discards a range and verifies that its data cannot be read back. Adds the bytes of the pattern
-/// to `written`, and returns the time of the discards alone.
+/// to `written`, and the time of the discards, without that of the check, to `elapsed`.
 ///
 /// # Errors
 /// A layer does not support discards, the discard failed or had no effect, the drive was removed,
@@ -73,15 +70,16 @@ pub(super) fn discard(
     offset: Bytes,
     span: Bytes,
     written: &mut Bytes,
+    elapsed: &mut Nanos,
     sink: &mut dyn Sink,
-) -> Result<Nanos, PreparationError> {
+) -> Result<(), PreparationError> {
     if let Some(reason) = obstacle(&target.device, target.pass_through.as_ref()) {
         return Err(PreparationError::NotPossible(reason));
     }
     let io_error = |error: std::io::Error| target.io_error(&error);
     let probe = Probe::write(target, offset, span).map_err(io_error)?;
     *written += probe.written();
-    let (mut done, mut elapsed) = (0, Nanos::ZERO);
+    let mut done = 0;
     while done < span.0 {
         let (from, length) = (offset.0 + done, CHUNK.min(span.0 - done));
         let file = Arc::clone(&target.file);
@@ -90,7 +88,11 @@ pub(super) fn discard(
             let result = ssdgauge_os::block_device::discard(&file, from, length);
             (result, Nanos(since.elapsed().as_nanos() as u64))
         };
-        let (result, time) = run_interruptibly(sink, discard)?;
+        let since = Instant::now();
+        let (result, time) = run_interruptibly(sink, discard).inspect_err(|_| {
+            *elapsed += Nanos(since.elapsed().as_nanos() as u64);
+        })?;
+        *elapsed += time;
         result.map_err(|error| match (target.is_removed(), error.raw_os_error()) {
             (true, _) | (_, Some(libc::ENODEV | libc::ENXIO)) => PreparationError::Gone,
             (false, _) => {
@@ -99,11 +101,10 @@ pub(super) fn discard(
             }
         })?;
         done += length;
-        elapsed += time;
     }
     let (remaining, places) = probe.count_remaining(target).map_err(io_error)?;
     match remaining {
-        0 => Ok(elapsed),
+        0 => Ok(()),
         _ => Err(PreparationError::Ineffective(format!(
             "the discard completed, but {remaining} of {places} blocks still hold their data{}",
             match reported_value(target.pass_through.as_ref(), &target.device) {

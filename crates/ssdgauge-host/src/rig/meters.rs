@@ -84,7 +84,7 @@ impl LinuxRig {
         duration: Nanos,
         policy: PollPolicy,
         sink: &mut dyn Sink,
-    ) -> Result<(), RigError> {
+    ) -> Result<Nanos, RigError> {
         self.with_instruments(policy, sink, |rig, sink| {
             let begin = Instant::now();
             let end = begin + Duration::from(duration);
@@ -105,7 +105,7 @@ impl LinuxRig {
                 let written = rig.timed.take_unread();
                 health.end(begin, elapsed, (true, written), sink);
             }
-            Ok(((), elapsed))
+            Ok((elapsed, elapsed))
         })
     }
 }

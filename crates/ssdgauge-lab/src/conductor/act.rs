@@ -119,14 +119,8 @@ pub(super) fn act(
             Ok(Done { by, elapsed: ended.elapsed, report, open_loops: ended.engine.open_loop })
         }
         Action::Replay(replay) => self::replay(rig, replay, sink),
-        Action::Rest(duration) => {
-            rig.rest(*duration, sink)?;
-            Ok(paused(*duration, sink))
-        }
-        Action::Idle(duration) => {
-            rig.idle(*duration, sink)?;
-            Ok(paused(*duration, sink))
-        }
+        Action::Rest(duration) => Ok(paused(rig.rest(*duration, sink)?, sink)),
+        Action::Idle(duration) => Ok(paused(rig.idle(*duration, sink)?, sink)),
     }
 }
 
@@ -234,12 +228,7 @@ fn replayed(replay: &Replay, ended: &Ended) -> Finding {
     )
 }
 
-/// Returns the result of a pause without a load.
-fn paused(duration: Nanos, sink: &mut StepSink<'_>) -> Done {
-    Done {
-        by: By::from_stopped(sink.stop()),
-        elapsed: duration,
-        report: "{}".into(),
-        open_loops: Vec::new(),
-    }
+/// Returns the result of a pause without a load that took `elapsed`.
+fn paused(elapsed: Nanos, sink: &mut StepSink<'_>) -> Done {
+    Done { by: By::from_stopped(sink.stop()), elapsed, report: "{}".into(), open_loops: Vec::new() }
 }

@@ -166,7 +166,7 @@ impl Rig for Script {
         Ok(Ended { by, elapsed: Nanos::from_secs(2), engine: EngineReport::default() })
     }
 
-    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<Nanos, RigError> {
         sink.reading(&Reading {
             at: Nanos::ZERO,
             instrument: "script".into(),
@@ -174,7 +174,7 @@ impl Rig for Script {
             value: 30.0,
         });
         self.log.push(format!("rest {}", duration.exact()));
-        Ok(())
+        Ok(duration)
     }
 }
 

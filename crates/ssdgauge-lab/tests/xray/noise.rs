@@ -73,7 +73,7 @@ impl<R: Rig + TimedLoads> Rig for Noisy<R> {
     ) -> Result<Ended, RigError> {
         self.rig.run(workload, until, sink)
     }
-    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<Nanos, RigError> {
         self.rig.rest(duration, sink)
     }
     fn flush(&mut self, sink: &mut dyn Sink) -> Result<Option<Flush>, RigError> {

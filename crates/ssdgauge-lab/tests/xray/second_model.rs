@@ -175,11 +175,11 @@ impl Rig for SecondRig {
         Err(RigError::Refused("the second model runs no workloads".into()))
     }
 
-    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<(), RigError> {
+    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<Nanos, RigError> {
         let end = self.drive.agenda.now + duration.0;
         let mut passage = Passage::new(&self.drive, sink);
         self.pass(end, &mut passage);
-        Ok(())
+        Ok(duration)
     }
 
     fn flush(&mut self, _: &mut dyn Sink) -> Result<Option<Flush>, RigError> {

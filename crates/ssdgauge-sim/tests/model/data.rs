@@ -77,7 +77,9 @@ fn check(text: &str, query: &str, events: &[Event]) -> Result<(), TestCaseError>
                 let first = (offset.0 / PAGE) as usize;
                 plain[first..first + (span.0 / PAGE) as usize].fill(0);
             }
-            Event::Rest { seconds } => rig.rest(Nanos::from_secs(seconds), &mut sink).unwrap(),
+            Event::Rest { seconds } => {
+                rig.rest(Nanos::from_secs(seconds), &mut sink).unwrap();
+            }
             Event::Purge => {
                 rig.prepare(&Preparation::Purge, &mut sink).unwrap();
                 rig.keep_generations();

@@ -1,7 +1,7 @@
 //! Programs that were killed: what they started ends with them, and no other program gets a drive
 //! that one of their processes could still write.
 
-use crate::support::{Bench, Loop, measures, text, wait_for};
+use crate::support::{Bench, Loop, measures, query, signal, text, wait_for};
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -215,7 +215,7 @@ fn killed_parent_of_runs(owner: Option<u32>) {
     // They have stored what they had measured.
     for file in ["out/a-one.ssdg", "out/a-two.ssdg"] {
         let sql = "SELECT count(*) FROM step WHERE state='running'";
-        assert_eq!(crate::support::query(&bench.path(file), sql), 0, "{file}");
+        assert_eq!(query(&bench.path(file), sql), 0, "{file}");
     }
 }
 
@@ -274,4 +274,33 @@ fn descriptors_of_the_caller_are_open_neither_in_a_run_nor_in_what_it_starts() {
     command.args(["-c", line, "sh", env!("CARGO_BIN_EXE_ssdgauge"), "plan", "/dev/fd/9", "null:"]);
     let output = command.current_dir(bench.folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn an_interrupted_rest_is_stored_with_the_time_that_it_took() {
+    let bench = Bench::new();
+    let suite = "[suite]\nid = \"r\"\nrevision = 1\ntitle = \"R\"\n[[test]]\nid = \"r\"\nrevision = 1\n\
+                 title = \"R\"\nprepare = [{ rest = \"3h\" }]\nstream = { access = \"random\", \
+                 block_size = \"4KiB\", read_percent = 0 }\nuntil = { time = \"50ms\" }\n\
+                 score = { mean_of = \"iops\" }\n";
+    std::fs::write(bench.path("r.toml"), suite).unwrap();
+    let run = ["run", "r.toml", "null:", "--out", "a.ssdg"];
+    let errors = File::create(bench.path("errors")).unwrap();
+    let since = std::time::Instant::now();
+    let mut child = bench.command(&run).stdout(Stdio::null()).stderr(errors).spawn().unwrap();
+    let file = bench.path("a.ssdg");
+    wait_for("the rest", || {
+        assert_eq!(child.try_wait().unwrap(), None);
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let sql = "SELECT 1 FROM step WHERE state = 'running'";
+        rusqlite::Connection::open_with_flags(&file, flags)
+            .is_ok_and(|connection| connection.query_row(sql, [], |_| Ok(())).is_ok())
+    });
+    signal(&child, "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(75));
+    let most = since.elapsed().as_nanos() as i64;
+    let elapsed = query(&file, "SELECT elapsed_ns FROM step WHERE state = 'broken'");
+    assert!(elapsed <= most, "{elapsed} ns of a rest, in a run of {most} ns");
+    let errors = text(&std::fs::read(bench.path("errors")).unwrap());
+    assert!(!errors.contains("interrupted after 3 h"), "{errors}");
 }
