@@ -11,7 +11,7 @@
 use crate::access::{self, Condition};
 use crate::identity::Identity;
 use crate::look_place::LookPlace;
-use crate::place::{Candidate, TargetError};
+use crate::place::{Candidate, TargetError, path_of};
 use crate::refusal::Refusal;
 use crate::scratch;
 use crate::signatures::Owner;
@@ -352,7 +352,7 @@ fn answer_here(questions: &[Question]) -> Vec<Result<Found, Refusal>> {
 fn look(question: &Question, kernel: &OnceCell<Kernel>) -> (Answer, Option<File>) {
     let answer = match question {
         Question::Answer { name } => {
-            access::wait_for_answer(Path::new(name));
+            access::wait_for_answer(path_of(name));
             Answer::Answered
         }
         Question::Find { name } => Answer::Found(Box::new(Candidate::find(name))),

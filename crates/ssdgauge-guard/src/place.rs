@@ -21,6 +21,9 @@ use thiserror::Error;
 /// O_DIRECT needs memory, offsets and lengths on this grid; no drive in use has a larger one.
 pub(crate) const ALIGNMENT: u64 = 4_096;
 
+/// The prefix of the path of a new scratch file. A path with a suffix needs none.
+const FILE: &str = "file:";
+
 /// The default size of a scratch file.
 const USUAL_SCRATCH: Bytes = Bytes(4 << 30);
 
@@ -30,6 +33,18 @@ pub enum TargetError {
     /// The path does not exist.
     #[error("{0} does not exist")]
     Missing(PathBuf),
+    /// The path leads to no folder, and is no new scratch file either.
+    #[error("there is no folder {path}; the nearest existing folder is {nearest}")]
+    NoFolder {
+        /// The folder that is missing.
+        path: PathBuf,
+        /// The nearest existing folder above it.
+        nearest: PathBuf,
+        /// The name in `nearest` that is missing.
+        name: String,
+        /// Folders in `nearest` with names of about the same length.
+        others: Vec<String>,
+    },
     /// The path is an existing file, which is never overwritten.
     #[error("{0} exists already")]
     Exists(PathBuf),
@@ -125,7 +140,13 @@ impl Candidate {
         let info = match &place {
             TargetPlace::Null => null_info(name),
             TargetPlace::Folder(folder) => scratch_info(folder, folder),
-            TargetPlace::NewFile(file) => scratch_info(file, parent(file)),
+            TargetPlace::NewFile(file) => {
+                let mut info = scratch_info(file, parent(file));
+                if !has_suffix(file) {
+                    info.target.insert_str(0, FILE);
+                }
+                info
+            }
             TargetPlace::Block(path) => return Candidate::block(path.clone()),
         };
         Ok(Candidate { place, info, facts: None, look: LookPlace::this_process() })
@@ -179,16 +200,23 @@ fn resolve(name: &str) -> Result<TargetPlace, TargetError> {
             what: "not the name of a target".into(),
         });
     }
-    let path = Path::new(name);
+    let (path, is_file) = match name.strip_prefix(FILE) {
+        Some(rest) => (Path::new(rest), true),
+        None => (Path::new(name), false),
+    };
     let kind = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return new_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return new_file(path, is_file),
         Err(cause) => return Err(system(path, cause)),
     };
     let unfit = |what: &str| TargetError::Unfit { path: path.to_owned(), what: what.into() };
     let real = path.canonicalize().map_err(|cause| system(path, cause))?;
     let file_type = kind.file_type();
-    if file_type.is_dir() && lies_in_dev(&real) {
+    if file_type.is_file() || (is_file && !file_type.is_dir()) {
+        Err(TargetError::Exists(path.to_owned()))
+    } else if is_file {
+        Err(unfit("a folder, and file: names a new file in one"))
+    } else if file_type.is_dir() && lies_in_dev(&real) {
         Err(unfit("a folder of device nodes, where no scratch file belongs"))
     } else if file_type.is_dir() {
         Ok(TargetPlace::Folder(real))
@@ -196,24 +224,60 @@ fn resolve(name: &str) -> Result<TargetPlace, TargetError> {
         Ok(TargetPlace::Block(real))
     } else if file_type.is_char_device() {
         Err(unfit("a character device; name the block device (for NVMe: /dev/nvme0n1)"))
-    } else if file_type.is_file() {
-        Err(TargetError::Exists(path.to_owned()))
     } else {
         Err(unfit("neither a folder nor a block device"))
     }
 }
 
-fn new_file(path: &Path) -> Result<TargetPlace, TargetError> {
+/// Resolves the path of a new file, with the prefix `file:` if `is_file`. Without prefix and suffix it is
+/// taken for a folder that is missing: a typo, or a file system that is not mounted, must not lead to a
+/// test of the drive that holds the folder above.
+fn new_file(path: &Path, is_file: bool) -> Result<TargetPlace, TargetError> {
     let missing = || TargetError::Missing(path.to_owned());
     // A broken link is not a new file, and `name:` is a mistyped prefix such as `sim:`.
-    let folder = parent(path).canonicalize().map_err(|_| missing())?;
     let name = path.file_name().ok_or_else(missing)?;
     let mistyped = name.as_encoded_bytes().ends_with(b":")
         || MISTYPED.iter().any(|other| path == Path::new(other));
-    if path.is_symlink() || lies_in_dev(&folder) || mistyped {
+    let above = nearest_folder(path);
+    if path.is_symlink() || mistyped || above.as_ref().is_none_or(|(above, _)| lies_in_dev(above)) {
         return Err(missing());
     }
-    Ok(TargetPlace::NewFile(folder.join(name)))
+    let is_named_as_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+    let is_file = (is_file || has_suffix(path)) && !is_named_as_folder;
+    let (nearest, below) = above.ok_or_else(missing)?;
+    if is_file && below.components().count() == 1 {
+        return Ok(TargetPlace::NewFile(nearest.join(name)));
+    }
+    let folder = if is_file { parent(path) } else { path };
+    let first = below.components().next().map(|part| part.as_os_str());
+    let name = first.unwrap_or_default().to_string_lossy().into_owned();
+    let others = folders_like(&nearest, &name);
+    Err(TargetError::NoFolder { path: folder.to_owned(), nearest, name, others })
+}
+
+/// Returns whether `path` has a suffix, as in `scratch.bin`.
+fn has_suffix(path: &Path) -> bool {
+    path.extension().is_some_and(|suffix| !suffix.is_empty())
+}
+
+/// Returns the nearest existing folder above `path`, and the rest of the path below it.
+fn nearest_folder(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    path.ancestors().skip(1).find_map(|above| {
+        let folder = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+        let real = folder.canonicalize().ok().filter(|real| real.is_dir())?;
+        Some((real, path.strip_prefix(above).ok()?.to_owned()))
+    })
+}
+
+/// The most entries of a folder that are read for folders with similar names.
+const MOST_ENTRIES: usize = 4_096;
+
+/// Returns the folders in `folder` whose names are at most two letters longer or shorter than `name`.
+fn folders_like(folder: &Path, name: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(MOST_ENTRIES).flatten();
+    let names = entries.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name());
+    let names = names.filter_map(|other| other.into_string().ok());
+    names.filter(|other| other.len().abs_diff(name.len()) <= 2).collect()
 }
 
 /// Returns whether the folder `path` lies in /dev, also where that is mounted elsewhere: a mistyped
@@ -227,6 +291,11 @@ fn lies_in_dev(path: &Path) -> bool {
 
 /// The names of targets without their colon, and the usual name of the standard output.
 const MISTYPED: [&str; 3] = ["null", "sim", "-"];
+
+/// Returns the path that the target `name` has, without the prefix of a scratch file.
+pub(crate) fn path_of(name: &str) -> &Path {
+    Path::new(name.strip_prefix(FILE).unwrap_or(name))
+}
 
 pub(crate) fn parent(path: &Path) -> &Path {
     match path.parent() {

@@ -235,6 +235,10 @@ impl From<TargetError> for Failure {
     fn from(error: TargetError) -> Failure {
         let hint = match &error {
             TargetError::Missing(path) => missing_target(path),
+            TargetError::NoFolder { path, nearest, name, others } => {
+                let hint = missing_folder(path, nearest, name, others);
+                return Failure::new(FailureKind::Usage, error.to_string(), hint);
+            }
             TargetError::Exists(_) => {
                 "nothing was written; ssdgauge never overwrites a file: name the folder, or a \
                  file that does not exist yet"
@@ -275,25 +279,45 @@ impl From<TargetError> for Failure {
 
 /// Returns the hint for a target that does not exist: what it may mean, or the kinds of targets.
 fn missing_target(path: &Path) -> String {
-    let name = path.to_string_lossy();
-    if name == "null" {
+    if path == Path::new("null") {
         return "nothing was written; did you mean 'null:'?".into();
     }
+    meant_profile(path).unwrap_or_else(|| {
+        "nothing was written; name a folder, a new file in an existing folder, a block device, \
+         sim:PROFILE or null:"
+            .into()
+    })
+}
+
+/// Returns the hint for the name of a virtual drive without its prefix.
+fn meant_profile(path: &Path) -> Option<String> {
+    let name = path.to_string_lossy();
     let profiles = ssdgauge_sim::profiles().into_iter().chain(ssdgauge_sim::reviewed_profiles());
     let profiles: Vec<&str> = profiles.map(|profile| profile.name).collect();
     let profile = name.split('?').next().unwrap_or_default();
-    match suggestion::nearest(profile, profiles) {
-        Some(meant) => {
-            format!(
-                "nothing was written; did you mean 'sim:{meant}'? `ssdgauge drives sim:` lists all"
-            )
-        }
-        None => {
-            "nothing was written; name a folder, a new file in an existing folder, a block device, \
-                 sim:PROFILE or null:"
-                .into()
-        }
+    let meant = suggestion::nearest(profile, profiles)?;
+    let all = "`ssdgauge drives sim:` lists all";
+    Some(format!("nothing was written; did you mean 'sim:{meant}'? {all}"))
+}
+
+/// Returns the hint for the folder `path` that is missing: the one of `others` in `nearest` whose name is
+/// like `name`, a drive or a virtual drive of that name, or how to name a new file.
+fn missing_folder(path: &Path, nearest: &Path, name: &str, others: &[String]) -> String {
+    if let Some(meant) = suggestion::nearest(name, others.iter().map(String::as_str)) {
+        let meant = nearest.join(meant);
+        return format!("nothing was written; did you mean {}?", meant.display());
     }
+    let node = Path::new("/dev").join(path);
+    if path.components().count() == 1 && node.exists() {
+        return format!("nothing was written; did you mean {}?", node.display());
+    }
+    meant_profile(path).unwrap_or_else(|| {
+        let path = path.display();
+        format!(
+            "nothing was written; create the folder or mount its file system; a new scratch file has a \
+             suffix ({path}.bin) or a prefix (file:{path})"
+        )
+    })
 }
 
 fn from_refusal(refusal: &Refusal) -> Failure {

@@ -47,7 +47,7 @@ fn unusable_targets_are_refused() {
     check(&["quick", "/dev/null"], 3, file!["snapshots/character-device.txt"]);
     check(&["quick", "/dev"], 3, file!["snapshots/folder-of-nodes.txt"]);
     check(&["quick", "notes.txt"], 3, file!["snapshots/existing-file.txt"]);
-    check(&["quick", "no-folder/file"], 3, file!["snapshots/missing-folder.txt"]);
+    check(&["quick", "no-folder/file"], 2, file!["snapshots/missing-folder.txt"]);
     check(&["quick", ".", "--size", "0"], 2, file!["snapshots/size-zero.txt"]);
     check(&["quick", ".", "--size", "4XB"], 2, file!["snapshots/size-unit.txt"]);
     check(&["quick", "sim:no-such-profile"], 2, file!["snapshots/no-such-profile.txt"]);

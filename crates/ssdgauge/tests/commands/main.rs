@@ -27,6 +27,7 @@ mod interruption;
 mod lab;
 mod large_files;
 mod meters;
+mod missing_targets;
 mod notes;
 mod outputs;
 mod plan;
