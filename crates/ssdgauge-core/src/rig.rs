@@ -383,6 +383,19 @@ pub enum RigError {
         /// The write budget of the plan.
         most: Bytes,
     },
+    /// The run wrote as much as the user allows: what is next could exceed it.
+    #[error(
+        "{drive}: {} written, and what is next could exceed the {} of --max-writes",
+        written.about_and_exact(), most.about_and_exact()
+    )]
+    OverLimit {
+        /// The target.
+        drive: String,
+        /// The bytes that were written.
+        written: Bytes,
+        /// The limit of the user.
+        most: Bytes,
+    },
     /// The drive returns other data than were written.
     #[error("{drive}: {what}")]
     NotKept {

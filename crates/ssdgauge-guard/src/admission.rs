@@ -419,6 +419,7 @@ pub(crate) fn attached_again(
     let before = options.continues.filter(|_| facts.identity.serial.is_none())?;
     let now = Continued {
         steps: before.steps,
+        written: before.written,
         disk_sequence: facts.identity.sequence.map(|number| number.to_string()),
         boot_id: boot_id(),
     };

@@ -32,6 +32,9 @@ pub struct TargetOptions<'a> {
     /// The most bytes that the plan writes, where it states them. A run that writes more than this
     /// plus 5 % plus 1 MiB is stopped.
     pub writes_at_most: Option<Bytes>,
+    /// The bytes that the user allows the whole run to write, what it wrote before it was interrupted
+    /// included; there is no tolerance.
+    pub allowed_writes: Option<Bytes>,
     /// The period between two reads of the drive's health within a step, in seconds; 0 for never,
     /// `None` for the default.
     pub health_every_s: Option<u64>,
@@ -49,4 +52,6 @@ pub struct Continued {
     pub boot_id: Option<String>,
     /// The steps that it began, finished or not.
     pub steps: u32,
+    /// The bytes that it wrote.
+    pub written: Bytes,
 }

@@ -2,7 +2,8 @@
 //!
 //! A step begins only if the drive is still the admitted one, returned the ownership label as it
 //! was written, and has budget left. A run that writes more than planned is stopped: a fault in the
-//! program must not wear out the drive.
+//! program must not wear out the drive. So is one that reaches the limit of the user, of a scratch file
+//! as well.
 
 use crate::admission::Admitted;
 use crate::signatures;
@@ -34,6 +35,10 @@ const FINAL_LABEL_TIMEOUT: Duration = Duration::from_secs(4);
 pub struct WriteBudget {
     /// The most bytes that the whole run may write, where its plan states them.
     limit: Option<Bytes>,
+    /// The most bytes that the user allows, without a tolerance, and those that the run wrote before it
+    /// was interrupted.
+    allowed: Option<Bytes>,
+    earlier: Bytes,
     written: u64,
     /// The ownership label was written and read back.
     labelled: bool,
@@ -45,7 +50,12 @@ pub struct WriteBudget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepBytes {
     written: u64,
+    /// By the plan.
     most: u64,
+    /// By the user.
+    allowed: u64,
+    /// The step was stopped because its next second could exceed what the user allows.
+    is_stopped: bool,
 }
 
 impl StepBytes {
@@ -56,9 +66,15 @@ impl StepBytes {
 }
 
 impl WriteBudget {
-    /// Returns the budget of a run that may write `limit` bytes; `None` for no limit.
+    /// Returns the budget of a run that may write `limit` bytes by its plan; `None` for no limit.
     pub fn new(limit: Option<Bytes>) -> WriteBudget {
         WriteBudget { limit, ..WriteBudget::default() }
+    }
+
+    /// Returns the same budget of a run whose user allows `allowed` bytes, of which it wrote `earlier`
+    /// before it was interrupted; `None` for no limit.
+    pub fn allowing(self, allowed: Option<Bytes>, earlier: Bytes) -> WriteBudget {
+        WriteBudget { allowed, earlier, ..self }
     }
 
     /// Checks immediately before a step on `target` that writes `planned` bytes whether it may
@@ -66,14 +82,19 @@ impl WriteBudget {
     ///
     /// # Errors
     /// The drive changed or is in use, the budget does not cover the step, or the label was not
-    /// read back as written.
+    /// read back as written. Of a scratch file the limit of the user is checked alone.
     pub fn before_writing(
         &mut self,
         target: &OpenTarget,
         planned: Option<Bytes>,
         sink: &mut dyn Sink,
     ) -> Result<(), RigError> {
-        let OpenTarget::Drive(drive) = target else { return Ok(()) };
+        let planned = planned.unwrap_or_default();
+        let drive = match target {
+            OpenTarget::Null => return Ok(()),
+            OpenTarget::Scratch(_) => return self.check_allowed(SCRATCH, planned, sink),
+            OpenTarget::Drive(drive) => drive,
+        };
         if let Err(refusal) = drive.check_again() {
             self.failed = true;
             sink.finding(Finding::new(
@@ -85,11 +106,11 @@ impl WriteBudget {
             return Err(RigError::Changed(refusal.to_string()));
         }
         let most = self.limit.map_or(u64::MAX, with_tolerance);
-        let planned = planned.unwrap_or_default();
         if self.written.saturating_add(planned.0) > most {
             let written = self.written.saturating_add(planned.0);
-            return Err(self.over_budget(drive.name(), StepBytes { written, most }, sink));
+            return Err(self.over_budget(drive.name(), Bytes(written), Bytes(most), sink));
         }
+        self.check_allowed(drive.name(), planned, sink)?;
         if !self.labelled {
             self.write_label(drive, sink)?;
             self.labelled = true;
@@ -107,8 +128,38 @@ impl WriteBudget {
     ) -> CountingSink<'a> {
         let limit = until.bytes.map(|bytes| workload.whole_requests(bytes));
         let step = limit.map_or(u64::MAX, with_tolerance);
-        let run = self.limit.map_or(u64::MAX, with_tolerance).saturating_sub(self.written);
-        CountingSink { sink, bytes: StepBytes { written: 0, most: step.min(run) } }
+        let bytes = StepBytes { most: step.min(self.left()), ..self.step(0) };
+        // A step with a limit of its own has been checked as a whole.
+        let looks_ahead = limit.is_none_or(|limit| limit.0 > bytes.allowed);
+        CountingSink { sink, bytes, second: (0, 0), largest: 0, looks_ahead }
+    }
+
+    /// Returns a step that has written `written` bytes and may write what is left.
+    fn step(&self, written: u64) -> StepBytes {
+        let so_far = self.earlier.0.saturating_add(self.written);
+        let allowed = self.allowed.map_or(u64::MAX, |bytes| bytes.0.saturating_sub(so_far));
+        StepBytes { written, most: self.left(), allowed, is_stopped: false }
+    }
+
+    /// Returns the bytes that the plan leaves to write.
+    fn left(&self) -> u64 {
+        self.limit.map_or(u64::MAX, with_tolerance).saturating_sub(self.written)
+    }
+
+    /// Checks whether the user allows `planned` more bytes on the drive called `drive`, and at least one.
+    fn check_allowed(
+        &self,
+        drive: &str,
+        planned: Bytes,
+        sink: &mut dyn Sink,
+    ) -> Result<(), RigError> {
+        let written = self.earlier + Bytes(self.written);
+        match self.allowed {
+            Some(allowed) if written.0.saturating_add(planned.0.max(1)) > allowed.0 => {
+                Err(over_limit(drive, written, allowed, sink))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Adds the bytes of a step on the drive called `drive`.
@@ -121,10 +172,17 @@ impl WriteBudget {
         bytes: StepBytes,
         sink: &mut dyn Sink,
     ) -> Result<(), RigError> {
-        self.written = self.written.saturating_add(bytes.written);
-        match bytes.written > bytes.most {
-            true => Err(self.over_budget(drive, bytes, sink)),
-            false => Ok(()),
+        let StepBytes { written, most, allowed, is_stopped } = bytes;
+        self.written = self.written.saturating_add(written);
+        if written > most {
+            return Err(self.over_budget(drive, Bytes(written), Bytes(most), sink));
+        }
+        match self.allowed.filter(|_| is_stopped || written > allowed) {
+            Some(allowed) => {
+                let written = self.earlier + Bytes(self.written);
+                Err(over_limit(drive, written, allowed, sink))
+            }
+            None => Ok(()),
         }
     }
 
@@ -138,8 +196,7 @@ impl WriteBudget {
         written: Bytes,
         sink: &mut dyn Sink,
     ) -> Result<(), RigError> {
-        let most = self.limit.map_or(u64::MAX, with_tolerance).saturating_sub(self.written);
-        self.after_writing(drive, StepBytes { written: written.0, most }, sink)
+        self.after_writing(drive, self.step(written.0), sink)
     }
 
     /// Records that a step failed: the state of the drive is unknown, and not even the ownership
@@ -148,20 +205,25 @@ impl WriteBudget {
         self.failed = true;
     }
 
-    fn over_budget(&mut self, drive: &str, bytes: StepBytes, sink: &mut dyn Sink) -> RigError {
+    fn over_budget(
+        &mut self,
+        drive: &str,
+        written: Bytes,
+        most: Bytes,
+        sink: &mut dyn Sink,
+    ) -> RigError {
         self.failed = true;
-        let StepBytes { written, most } = bytes;
         sink.finding(Finding::new(
             FindingKind::OverBudget,
             Severity::Invalid,
             format!(
                 "the run was stopped: {} written, where the plan allows {}",
-                Bytes(written).about_and_exact(),
-                Bytes(most).about_and_exact()
+                written.about_and_exact(),
+                most.about_and_exact()
             ),
             "this is a fault of ssdgauge: please report it with the run file",
         ));
-        RigError::OverBudget { drive: drive.into(), written: Bytes(written), most: Bytes(most) }
+        RigError::OverBudget { drive: drive.into(), written, most }
     }
 
     /// Writes the ownership label as the first block and compares it with what the drive returns:
@@ -206,6 +268,24 @@ impl WriteBudget {
     }
 }
 
+/// The name of a scratch file in messages: it has none in its folder.
+const SCRATCH: &str = "the scratch file";
+
+/// Records that the run ends before it writes more than its user allows. The drive is as it should be.
+fn over_limit(drive: &str, written: Bytes, most: Bytes, sink: &mut dyn Sink) -> RigError {
+    sink.finding(Finding::new(
+        FindingKind::OverBudget,
+        Severity::Warning,
+        format!(
+            "the run was stopped by --max-writes: {} of {} are written, and what is next could exceed it",
+            written.about_and_exact(),
+            most.about_and_exact()
+        ),
+        "resume the run with a larger --max-writes",
+    ));
+    RigError::OverLimit { drive: drive.into(), written, most }
+}
+
 /// Returns `planned` bytes plus 5 % plus 1 MiB.
 fn with_tolerance(planned: Bytes) -> u64 {
     ((planned.0 as f64 * TOLERANCE) as u64).saturating_add(TOLERANCE_BYTES)
@@ -234,6 +314,12 @@ fn read_block(file: &File) -> io::Result<Vec<u8>> {
 pub struct CountingSink<'a> {
     sink: &'a mut dyn Sink,
     bytes: StepBytes,
+    /// The index of the last second, and the bytes written in it.
+    second: (u32, u64),
+    /// The most bytes written in a second.
+    largest: u64,
+    /// Whether the step ends before a second that could exceed what the user allows.
+    looks_ahead: bool,
 }
 
 impl CountingSink<'_> {
@@ -247,6 +333,11 @@ impl Sink for CountingSink<'_> {
     fn interval(&mut self, interval: &Interval) {
         if interval.direction == Direction::Write {
             self.bytes.written = self.bytes.written.saturating_add(interval.bytes);
+            if self.second.0 != interval.second {
+                self.second = (interval.second, 0);
+            }
+            self.second.1 = self.second.1.saturating_add(interval.bytes);
+            self.largest = self.largest.max(self.second.1);
         }
         self.sink.interval(interval);
     }
@@ -264,7 +355,11 @@ impl Sink for CountingSink<'_> {
     }
 
     fn stop(&mut self) -> bool {
-        self.bytes.written > self.bytes.most || self.sink.stop()
+        let StepBytes { written, most, allowed, .. } = self.bytes;
+        // Bytes are counted once a second: the next one must not exceed what the user allows.
+        let next = if self.looks_ahead { self.largest } else { 0 };
+        self.bytes.is_stopped |= written.saturating_add(next) > allowed;
+        self.bytes.is_stopped || written > most || self.sink.stop()
     }
 }
 

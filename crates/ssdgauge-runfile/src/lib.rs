@@ -27,7 +27,7 @@ pub use neighbours::check_new;
 pub use record::{
     FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState,
     reader::follow::{Follower, News},
-    reader::{FLUSH, RATED_ENDURANCE, READ_BACK, REPETITIONS, RunFile, VERIFIED},
+    reader::{FLUSH, MAX_WRITES, RATED_ENDURANCE, READ_BACK, REPETITIONS, RunFile, VERIFIED},
 };
 pub use room::Room;
 pub use schema::FORMAT;

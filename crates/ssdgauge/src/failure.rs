@@ -394,6 +394,12 @@ impl From<ConductError> for Failure {
                 "omit --purge to use the best method that the drive supports; `ssdgauge drives \
                  TARGET` lists them",
             ),
+            ConductError::Rig(RigError::OverLimit { .. }) => Failure::new(
+                FailureKind::Failed,
+                error.to_string(),
+                "finished steps are safe; continue with `ssdgauge resume FILE --max-writes SIZE`, or run \
+                 fewer tests (--test)",
+            ),
             ConductError::Rig(RigError::NotKept { .. }) => Failure::new(
                 FailureKind::Failed,
                 error.to_string(),

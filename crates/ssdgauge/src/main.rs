@@ -13,6 +13,7 @@ mod look_process;
 mod meter_specs;
 mod output;
 mod page_file;
+mod permitted_writes;
 mod process;
 mod progress;
 mod protocol;

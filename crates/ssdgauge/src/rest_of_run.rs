@@ -1,7 +1,7 @@
 //! What an interrupted run has finished, and what its rest is expected to take.
 
 use crate::progress::rest_text;
-use ssdgauge_core::{Plan, Restart};
+use ssdgauge_core::{Bytes, Plan, Restart};
 use ssdgauge_lab::{Outlook, Remaining, assumed_rates};
 use ssdgauge_runfile::{RunFile, RunFileError, StepPlace, StepState};
 use std::collections::BTreeSet;
@@ -54,6 +54,11 @@ impl RestOfRun {
             Some((all, _)) => format!("{} of {all} steps are finished", self.finished),
             None => format!("{} steps are finished", self.finished),
         }
+    }
+
+    /// Returns the bytes that the rest is expected to write; `None` where that is not known.
+    pub(crate) fn written(&self) -> Option<Bytes> {
+        self.rest.map(|(_, remaining)| remaining.written)
     }
 
     /// Returns what the rest takes, such as `2 h 48 min left, 610 GB to write`; `None` where that is not

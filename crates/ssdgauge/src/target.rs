@@ -2,6 +2,7 @@
 
 use crate::arguments::ConsentOptions;
 use crate::failure::{Failure, FailureKind};
+use crate::permitted_writes::{self, Expected};
 use crate::process::StopFlag;
 use crate::{request_log, request_path, suggestion, terminal, text_file};
 use ssdgauge_core::{Bytes, DriveChange, DriveInfo, Plan, RequestPath, Rig};
@@ -129,19 +130,29 @@ impl Target {
     }
 
     /// Returns `consent`, completed by what is typed at the terminal where `plan` overwrites a drive
-    /// that it does not confirm, below the line `expected` about the run. Without a terminal `consent`
-    /// is returned as it is.
+    /// that it does not confirm, or writes a lot to a scratch file, below the line about what is
+    /// `expected`.
     ///
     /// # Errors
     ///
-    /// Refuses a drive that is refused whatever is confirmed, before it asks.
+    /// Refuses a drive that is refused whatever is confirmed, before it asks, and a run that would write
+    /// more than is permitted.
     pub(crate) fn ask(
         &self,
         plan: &Plan,
         consent: &ConsentOptions,
         run: RunContext<'_>,
-        expected: &str,
+        expected: Expected<'_>,
     ) -> Result<ConsentOptions, Failure> {
+        let is_scratch = match self {
+            Target::Virtual(_) => false,
+            Target::Real(candidate) => {
+                matches!(candidate.place, TargetPlace::Folder(_) | TargetPlace::NewFile(_))
+            }
+        };
+        let max_writes = permitted_writes::ask(plan, self.info(), is_scratch, consent, expected)?;
+        let consent = &ConsentOptions { max_writes, ..consent.clone() };
+        let expected = expected.text;
         match self {
             Target::Real(candidate)
                 if consent.confirm.is_empty()
@@ -156,6 +167,7 @@ impl Target {
                     confirm: typed.confirm.into_iter().collect(),
                     erase: given.chain(typed.erase).collect(),
                     confined: consent.confined.clone(),
+                    max_writes: consent.max_writes,
                 })
             }
             Target::Real(_) | Target::Virtual(_) => Ok(consent.clone()),
@@ -269,6 +281,7 @@ fn options_for<'a>(
         results: Some(run.results),
         drop_privileges: true,
         writes_at_most: writes_at_most(plan),
+        allowed_writes: consent.max_writes,
         health_every_s: None,
         pass_through: plan.pass_through,
     }

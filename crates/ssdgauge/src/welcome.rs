@@ -2,8 +2,12 @@
 
 /// Returns the screen: what the program is, and the first commands.
 pub(crate) fn screen() -> String {
+    let quick = ssdgauge_lab::listed().into_iter().find(|suite| suite.id == "quick");
+    let written = quick.and_then(|suite| suite.cost).map(|(_, written)| written.about());
+    let written = written.unwrap_or_else(|| "a scratch file".to_owned());
+    let quick = format!("quick test: 5 min, writes {written}, erases nothing");
     let commands = [
-        ("quick", "check this drive: about 5 min, erases nothing"),
+        ("quick", quick.as_str()),
         ("demo", "see a review of six virtual drives: about 30 s"),
         ("drives", "which drives are here, and which may be tested"),
         ("suites", "the test suites and what each one measures"),

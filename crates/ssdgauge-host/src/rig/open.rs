@@ -54,7 +54,9 @@ impl LinuxRig {
         let mut rig = LinuxRig::on_target(info, target);
         rig.page_cache_reason = page_cache_reason;
         rig.seed = seed;
-        rig.budget = WriteBudget::new(options.writes_at_most);
+        let earlier = options.continues.map_or(Bytes(0), |continued| continued.written);
+        rig.budget =
+            WriteBudget::new(options.writes_at_most).allowing(options.allowed_writes, earlier);
         rig.filled_to = match rig.target {
             OpenTarget::Null | OpenTarget::Drive(_) => u64::MAX,
             OpenTarget::Scratch(_) => 0,

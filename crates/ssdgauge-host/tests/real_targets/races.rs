@@ -2,10 +2,10 @@
 
 use crate::support::{Loop, random};
 use ssdgauge_core::{
-    Access, Bytes, Engine, Finding, FindingKind, Nanos, Preparation, Recording, Rig, RigError,
-    Until,
+    Access, Arrival, Bytes, Engine, Finding, FindingKind, Nanos, Preparation, Recording, Rig,
+    RigError, Severity, Until,
 };
-use ssdgauge_guard::{Candidate, TargetOptions};
+use ssdgauge_guard::{Candidate, Continued, TargetOptions};
 use ssdgauge_host::LinuxRig;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -206,6 +206,67 @@ fn a_run_never_writes_more_than_its_plan() {
     assert_eq!(recording.findings.iter().filter(is_over).count(), 2);
     let image = std::fs::read(device.image()).unwrap();
     assert!(image[8 << 20..].iter().all(|byte| *byte == 0), "the second fill has begun");
+}
+
+/// Begins to write more than is left of the limit of the user, in a step with and in one without a limit
+/// of bytes: neither exceeds it.
+fn check_limited(rig: &mut LinuxRig, left: u64) {
+    rig.prepare(&FILL, &mut Recording::default()).unwrap();
+    let mut recording = Recording::default();
+    let whole = Preparation::Fill {
+        access: Access::Sequential,
+        block_size: Bytes(64 << 10),
+        offset: Bytes(0),
+        span: Bytes(left),
+    };
+    let error = rig.prepare(&whole, &mut recording).unwrap_err();
+    assert!(matches!(error, RigError::OverLimit { .. }), "{error}");
+    assert_eq!(recording.intervals.len(), 0, "a step that is too large does not begin");
+    // 4 MB/s: a second of it is less than is left.
+    let mut load = random(Engine::IoUring, 0, 8, Bytes(256 << 10));
+    load.streams[0].arrival = Arrival::Uniform { per_second: 1_000.0 };
+    let until = Until { time: Some(Nanos::from_secs(600)), bytes: None };
+    let error = rig.run(&load, &until, &mut recording).unwrap_err();
+    assert!(matches!(error, RigError::OverLimit { .. }), "{error}");
+    let written: u64 = recording.intervals.iter().map(|interval| interval.bytes).sum();
+    let most = recording.intervals.iter().map(|interval| interval.bytes).max().unwrap();
+    assert!(written > 0 && written <= left - (256 << 10) + most, "{written} bytes, {most} at most");
+    let found: Vec<&Finding> = recording.findings.iter().collect();
+    let is_limit = |one: &&&Finding| one.kind == FindingKind::OverBudget;
+    assert_eq!(found.iter().filter(is_limit).count(), 2);
+    assert!(found.iter().filter(is_limit).all(|one| one.severity == Severity::Warning));
+}
+
+#[test]
+fn a_run_is_stopped_before_it_writes_more_than_its_user_allows() {
+    let left: u64 = 16 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let scratch = Candidate::find(folder.path().to_str().unwrap()).unwrap();
+    let scratch = scratch.sized(Bytes(64 << 20)).unwrap();
+    // What an interrupted run wrote counts.
+    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let continued = Continued {
+        boot_id: Some(boot_id.trim().to_owned()),
+        written: Bytes(1 << 30),
+        ..Continued::default()
+    };
+    let options = TargetOptions {
+        continues: Some(&continued),
+        allowed_writes: Some(Bytes((1 << 30) + left)),
+        ..TargetOptions::default()
+    };
+    check_limited(&mut LinuxRig::open_with(scratch, &options, 1).unwrap(), left);
+
+    let Some(device) = Loop::attach(64 << 20) else { return };
+    let confirmation = device.confirmation(64 << 20);
+    let options = TargetOptions {
+        confirm: Some(&confirmation),
+        confined: Some(&confirmation),
+        allowed_writes: Some(Bytes(left)),
+        ..TargetOptions::default()
+    };
+    let candidate = Candidate::find(&device.path).unwrap();
+    check_limited(&mut LinuxRig::open_with(candidate, &options, 1).unwrap(), left);
 }
 
 /// A shell that runs until it is dropped.

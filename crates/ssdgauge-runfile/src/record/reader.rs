@@ -322,6 +322,9 @@ pub const VERIFIED: &str = "verified";
 /// The property with the rated endurance of the drive of a run, in bytes that hosts may write.
 pub const RATED_ENDURANCE: &str = "rated_endurance_bytes";
 
+/// The property with the bytes that the user allows a run to write; the last one counts.
+pub const MAX_WRITES: &str = "max_writes_bytes";
+
 /// The property with the number of repetitions after which a run has ended.
 pub const REPETITIONS: &str = "repetitions";
 

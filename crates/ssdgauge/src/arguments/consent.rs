@@ -1,8 +1,10 @@
 //! The consent of the owner of a drive.
 
+use super::values::parse_size;
 use clap::Args;
+use ssdgauge_core::Bytes;
 
-/// What the user permits for a drive, by its serial.
+/// What the user permits: for a drive by its serial, and how much is written.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ConsentOptions {
     /// Confirm that the drive with this serial may be overwritten; one for each drive.
@@ -14,6 +16,11 @@ pub(crate) struct ConsentOptions {
     /// Accept that uses of the drive with this serial may be hidden, as in a container.
     #[arg(long, value_name = "SERIAL")]
     pub(crate) confined: Vec<String>,
+    /// Bytes that the run may write at most, such as 2TB: a run that is expected to write more is
+    /// refused, and one that would is stopped. Without a terminal, a run that writes more than 100 GB to
+    /// a scratch file needs it.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) max_writes: Option<Bytes>,
 }
 
 impl ConsentOptions {

@@ -18,7 +18,7 @@ pub(crate) struct ProveArguments {
     pub(crate) full: bool,
     /// Write nothing: read what the proof in this run file wrote, and list what is kept, lost, torn,
     /// stale and misplaced.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "full", "out", "confirm", "erase", "confined", "size"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "full", "out", "confirm", "erase", "confined", "max_writes", "size"])]
     pub(crate) read: Option<PathBuf>,
     /// Size of the scratch file, where the target is a folder [default: 4GiB].
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]

@@ -107,6 +107,7 @@ fn open(arguments: &arguments::BenchArguments) -> Result<(LinuxRig, Bytes), Fail
         erase: ConsentOptions::named(&arguments.consent.erase, None),
         confined: ConsentOptions::named(&arguments.consent.confined, None),
         pass_through: arguments.pass_through,
+        allowed_writes: arguments.consent.max_writes,
         ..TargetOptions::default()
     };
     let mut rig = LinuxRig::open_with(candidate, &options, 1)?;

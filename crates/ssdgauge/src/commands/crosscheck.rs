@@ -194,6 +194,7 @@ fn open(
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
         steps: 0,
+        written: Bytes(0),
     };
     let options = TargetOptions {
         confirm: ConsentOptions::named(&arguments.consent.confirm, None),
@@ -202,6 +203,7 @@ fn open(
         continues: Some(&recorded),
         results: Some(&arguments.file),
         health_every_s: Some(0),
+        allowed_writes: arguments.consent.max_writes,
         ..TargetOptions::default()
     };
     Ok(LinuxRig::open_with(*candidate, &options, head.plan.seed)?)
@@ -329,6 +331,7 @@ fn rig_failure(error: RigError) -> Failure {
         RigError::System { .. }
         | RigError::CannotPurge { .. }
         | RigError::OverBudget { .. }
+        | RigError::OverLimit { .. }
         | RigError::NotKept { .. }
         | RigError::Gone(_)
         | RigError::Shrank { .. }

@@ -8,15 +8,16 @@ use crate::arguments::{ProveArguments, ResumeArguments};
 use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
 use crate::output;
+use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
 use crate::run_file_name::RunFileName;
 use crate::suite_options::DEFAULT_SIZE;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::terminal;
 use progress::ProveProgress;
-use ssdgauge_core::{DriveInfo, Plan, TargetKind};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_guard::Continued;
-use ssdgauge_lab::{Depth, ProofError, Recorded, Settings, assumed_rates};
+use ssdgauge_lab::{Depth, Expectation, ProofError, Recorded, Settings, assumed_rates};
 use ssdgauge_runfile::{Opening, RunFile, Writer};
 use std::path::Path;
 
@@ -49,8 +50,9 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
     ssdgauge_runfile::check_new(&out)?;
     let id = process::run_id(now)?;
     let context = RunContext { run_id: &id, results: &out, continues: None };
-    let expected = expectation(&plan, target.info());
-    let consent = target.ask(&plan, &arguments.consent, context, &expected)?;
+    let (expected, written) = expectation(&plan, target.info());
+    let about = Expected::new(&expected, written);
+    let consent = target.ask(&plan, &arguments.consent, context, about)?;
     let stop = StopFlag::new();
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &[], health_every_s: Some(0) };
     let OpenedRig { mut rig, privileges, .. } =
@@ -112,10 +114,11 @@ pub(crate) fn resume(
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
         steps: 0,
+        written: Bytes(0),
     };
     let context =
         RunContext { run_id: &head.id, results: &arguments.file, continues: Some(&continued) };
-    let expected = "the rest of an interrupted proof";
+    let expected = Expected::new("the rest of an interrupted proof", Expectation::default());
     let consent = target.ask(&head.plan, &arguments.consent, context, expected)?;
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &[], health_every_s: Some(0) };
     let OpenedRig { mut rig, .. } =
@@ -208,12 +211,13 @@ fn check_target(target: &Target, arguments: &ProveArguments) -> Result<(), Failu
     }
 }
 
-/// Returns what the proof is expected to take and to write, as one line.
-fn expectation(plan: &Plan, drive: &DriveInfo) -> String {
+/// Returns what the proof is expected to take and to write, as one line, and the bytes.
+fn expectation(plan: &Plan, drive: &DriveInfo) -> (String, Expectation<Bytes>) {
     let cost = ssdgauge_lab::estimate(plan, drive.capacity, &assumed_rates(drive));
-    format!(
+    let text = format!(
         "expected: {}, writes at most {}; less where the drive stores less than it states",
         cost.time.expected.about(),
         cost.written.at_most.about()
-    )
+    );
+    (text, cost.written)
 }

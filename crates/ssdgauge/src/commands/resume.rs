@@ -1,11 +1,12 @@
 //! `ssdgauge resume`: continues a run that was interrupted.
 
-use crate::arguments;
+use crate::arguments::{self, ConsentOptions};
 use crate::build_identity;
 use crate::commands::prove;
 use crate::commit_interval;
 use crate::failure::{Failure, FailureKind};
 use crate::page_file::{self, finish_run};
+use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
 use crate::rest_of_run::RestOfRun;
@@ -13,10 +14,10 @@ use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::trace_file::TraceInput;
 use crate::watch::live::sender::LiveSeconds;
 use crate::{meter_specs, terminal};
-use ssdgauge_core::{DriveInfo, Nanos, Plan, Replay};
+use ssdgauge_core::{Bytes, DriveInfo, Nanos, Plan, Replay};
 use ssdgauge_guard::Continued;
-use ssdgauge_lab::{Outlook, Recorded, assumed_rates};
-use ssdgauge_runfile::{FindingRecord, Writer};
+use ssdgauge_lab::{Expectation, Outlook, Recorded, assumed_rates};
+use ssdgauge_runfile::{FindingRecord, MAX_WRITES, RunFile, RunFileError, Writer};
 
 /// Continues a run.
 ///
@@ -69,15 +70,20 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     }
     let earlier = run.steps()?;
     // The test data of the run itself needs no second confirmation: the guard recognises it.
+    let began = RestOfRun::read(&run)?;
+    let recorded_limit = recorded_limit(&run)?;
+    let expected = expected_rest(&run, &began)?;
     let continued = Continued {
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
         steps: earlier.len() as u32,
+        written: expected.earlier,
     };
     let context =
         RunContext { run_id: &head.id, results: &arguments.file, continues: Some(&continued) };
-    let consent =
-        target.ask(plan, &arguments.consent, context, "the rest of an interrupted run")?;
+    let max_writes = arguments.consent.max_writes.or(recorded_limit);
+    let consent = ConsentOptions { max_writes, ..arguments.consent.clone() };
+    let consent = target.ask(plan, &consent, context, expected)?;
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &specs, health_every_s };
     let OpenedRig { mut rig, meters: described, .. } =
         target.open(plan, &consent, context, plan.seed, extras)?;
@@ -87,7 +93,10 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     if let Some(finding) = &meters_changed {
         terminal::print_message(&format!("warning: {}", finding.text));
     }
-    let began = RestOfRun::read(&run)?;
+    if let Some(limit) = consent.max_writes.filter(|_| consent.max_writes != recorded_limit) {
+        writer.property(None, MAX_WRITES, &limit.0.to_string())?;
+        writer.commit()?;
+    }
     terminal::print_message(&beginning(&began, plan, rig.drive()));
     let steps_before = earlier.len();
     let mut outlook = Outlook::new(plan, head.drive.capacity, &assumed_rates(&head.drive));
@@ -106,6 +115,27 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     }
     drop((writer, rig, run));
     finish_run(result, &arguments.file, arguments.json)
+}
+
+/// Returns the bytes that the run may write, as it was begun or last continued.
+fn recorded_limit(run: &RunFile) -> Result<Option<Bytes>, RunFileError> {
+    let properties = run.properties()?;
+    let found = properties.iter().rfind(|one| one.step.is_none() && one.key == MAX_WRITES);
+    Ok(found.and_then(|one| one.value.parse().ok()).map(Bytes))
+}
+
+/// Returns what the rest of `run` is expected to write, beside what it has written: the rest of the whole
+/// plan where it is not known which steps are left.
+fn expected_rest(run: &RunFile, rest: &RestOfRun) -> Result<Expected<'static>, RunFileError> {
+    let head = run.head();
+    let spent = ssdgauge_lab::spent(run)?;
+    let earlier = spent.iter().fold(Bytes(0), |sum, test| sum + test.written);
+    let rates = assumed_rates(&head.drive);
+    let whole = ssdgauge_lab::estimate(&head.plan, head.drive.capacity, &rates).written;
+    let left = whole.map(|bytes| Bytes(bytes.0.saturating_sub(earlier.0)));
+    let expected = rest.written().unwrap_or(left.expected);
+    let written = Expectation { expected, at_most: left.at_most.max(expected) };
+    Ok(Expected { text: "the rest of an interrupted run", written, earlier })
 }
 
 /// Returns what is continued, since when it stands still, and what its rest takes.

@@ -10,6 +10,7 @@ use crate::commit_interval;
 use crate::failure::{Failure, FailureKind};
 use crate::output;
 use crate::page_file::{self, finish_run};
+use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
 use crate::protocol::Protocol;
@@ -19,8 +20,8 @@ use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::watch::live::sender::LiveSeconds;
 use crate::{meter_specs, request_path, terminal};
 use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan, TargetKind};
-use ssdgauge_lab::{Outlook, Suite, Watcher};
-use ssdgauge_runfile::{FindingRecord, Opening, RATED_ENDURANCE, RunFile};
+use ssdgauge_lab::{Expectation, Outlook, Suite, Watcher};
+use ssdgauge_runfile::{FindingRecord, MAX_WRITES, Opening, RATED_ENDURANCE, RunFile};
 use std::path::Path;
 
 /// Runs the suite `quick`, or that of a kind of work, on a target.
@@ -134,15 +135,17 @@ fn consent_before(
     target.check_free_space()?;
     check_outputs(out, None)?;
     let context = RunContext { run_id: "", results: out, continues: None };
-    let expected = expectation(&plan, target.info(), &options.plan);
+    let (expected, mut written) = expectation(&plan, target.info(), &options.plan);
     if let Some(others) = checked_beside {
         let drive = target.info();
         let checks = interference::plan(drive, &plan, &options.plan)?;
         check_endurance(None, &checks, drive, &options.plan)?;
+        written = written.plus(expectation(&checks, drive, &options.plan).1);
         let line = interference::expectation(&checks, drive, &options.plan, others);
         terminal::print_message(&format!("{}: {line}", drive.target));
     }
-    let consent = target.ask(&plan, &options.consent, context, &expected)?;
+    let expected = Expected::new(&expected, written);
+    let consent = target.ask(&plan, &options.consent, context, expected)?;
     target.refuse(&plan, &consent, context)?;
     Ok(consent)
 }
@@ -204,8 +207,9 @@ fn start(
     check_outputs(&out, options.log_ios.as_deref())?;
     let id = process::run_id(now)?;
     let context = RunContext { run_id: &id, results: &out, continues: None };
-    let expected = expectation(&plan, target.info(), &options.plan);
-    let consent = target.ask(&plan, &options.consent, context, &expected)?;
+    let (expected, written) = expectation(&plan, target.info(), &options.plan);
+    let about = Expected::new(&expected, written);
+    let consent = target.ask(&plan, &options.consent, context, about)?;
     let stop = StopFlag::new();
     let extras = RunExtras {
         stop: &stop,
@@ -221,7 +225,11 @@ fn start(
     environment.extend(meter_specs::environment_entries(&described));
     environment.extend(options.label.iter().map(|label| ("label".to_owned(), label.clone())));
     let rated = options.plan.endurance;
-    let rated = rated.map(|bytes| (RATED_ENDURANCE.to_owned(), bytes.0.to_string()));
+    let limits = [(RATED_ENDURANCE, rated), (MAX_WRITES, consent.max_writes)];
+    let limits: Vec<(String, String)> = limits
+        .into_iter()
+        .filter_map(|(key, bytes)| Some((key.to_owned(), bytes?.0.to_string())))
+        .collect();
     let opening = Opening {
         id: &id,
         program: &build_identity::program(),
@@ -229,7 +237,7 @@ fn start(
         plan: &plan,
         drive: rig.drive(),
         environment: &environment,
-        properties: rated.as_slice(),
+        properties: &limits,
     };
     let (out, mut writer) = name.create(out.clone(), &opening)?;
     terminal::print_message(&format!(
@@ -318,11 +326,15 @@ fn resume_same(
     resume::resume(&arguments)
 }
 
-/// Returns what `plan` is expected to take and to write on `drive`, as one line.
-fn expectation(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> String {
+/// Returns what `plan` is expected to take and to write on `drive`, as one line, and the bytes.
+fn expectation(
+    plan: &Plan,
+    drive: &DriveInfo,
+    options: &PlanOptions,
+) -> (String, Expectation<Bytes>) {
     let cost = ssdgauge_lab::estimate(plan, drive.capacity, &rates_from(options, drive));
     let time = cost.time.expected.about();
-    match cost.written.expected {
+    let text = match cost.written.expected {
         Bytes(0) if plan.is_destructive() => {
             format!("expected: {time}, nothing written, data deallocated")
         }
@@ -331,7 +343,8 @@ fn expectation(plan: &Plan, drive: &DriveInfo, options: &PlanOptions) -> String 
             let most = cost.written.at_most.about();
             format!("expected: {time}, writes {}, at most {most}", written.about())
         }
-    }
+    };
+    (text, cost.written)
 }
 
 /// Returns where the bytes of a run are written, as one line.

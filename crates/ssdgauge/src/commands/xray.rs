@@ -9,6 +9,7 @@ mod spec;
 
 use crate::arguments::XrayArguments;
 use crate::failure::{Failure, FailureKind};
+use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
 use crate::suggestion;
 use crate::suite_options::DEFAULT_SIZE;
@@ -19,7 +20,9 @@ use progress::XrayProgress;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_host::TimedReader;
-use ssdgauge_lab::{Examined, XrayError, XrayOptions, XrayTarget, assumed_rates, xray, xray_plan};
+use ssdgauge_lab::{
+    Examined, Expectation, XrayError, XrayOptions, XrayTarget, assumed_rates, xray, xray_plan,
+};
 use ssdgauge_xray::{CheckedCard, Stated, Structure};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -109,7 +112,7 @@ fn start(wanted: &Wanted<'_>) -> Result<(), Failure> {
     check_target(target.info(), arguments)?;
     let plan = xray_plan(target.info(), options);
     let plan = plan.map_err(|error| target.refusal_or(error.into()))?;
-    let expected = expectation(&plan, target.info());
+    let (expected, written) = expectation(&plan, target.info());
     if arguments.plan {
         card::print_plan(&plan, target.info(), &expected, arguments.json);
         return Ok(());
@@ -121,7 +124,8 @@ fn start(wanted: &Wanted<'_>) -> Result<(), Failure> {
     let default = || PathBuf::from(format!("xray-{}.json", process::file_timestamp(now)));
     let results = wanted.files.first().map_or_else(default, Path::to_owned);
     let context = RunContext { run_id: &id, results: &results, continues: None };
-    let consent = target.ask(&plan, &arguments.consent, context, &expected)?;
+    let about = Expected::new(&expected, written);
+    let consent = target.ask(&plan, &arguments.consent, context, about)?;
     let stop = StopFlag::new();
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &[], health_every_s: Some(0) };
     let OpenedRig { mut rig, .. } = target.open(&plan, &consent, context, seed, extras)?;
@@ -165,7 +169,7 @@ fn read_only(wanted: &Wanted<'_>) -> Result<(), Failure> {
         details: BTreeMap::new(),
     };
     let plan = xray_plan(&drive, options)?;
-    let expected = expectation(&plan, &drive);
+    let (expected, _) = expectation(&plan, &drive);
     if arguments.plan {
         card::print_plan(&plan, &drive, &expected, arguments.json);
         return Ok(());
@@ -256,12 +260,13 @@ fn check_target(drive: &DriveInfo, arguments: &XrayArguments) -> Result<(), Fail
     }
 }
 
-/// Returns what the X-ray is expected to take and to write, as one line.
-fn expectation(plan: &Plan, drive: &DriveInfo) -> String {
+/// Returns what the X-ray is expected to take and to write, as one line, and the bytes.
+fn expectation(plan: &Plan, drive: &DriveInfo) -> (String, Expectation<Bytes>) {
     let cost = ssdgauge_lab::estimate(plan, drive.capacity, &assumed_rates(drive));
-    format!(
+    let text = format!(
         "expected: at most {}, writes at most {}; an experiment ends as soon as it has its answer",
         cost.time.at_most.about(),
         cost.written.at_most.about()
-    )
+    );
+    (text, cost.written)
 }

@@ -26,6 +26,7 @@ mod interference;
 mod interruption;
 mod lab;
 mod large_files;
+mod max_writes;
 mod meters;
 mod missing_targets;
 mod notes;

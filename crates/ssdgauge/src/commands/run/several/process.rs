@@ -197,6 +197,8 @@ fn pass_lines(from: ChildStdout, to: &SyncSender<String>) {
 
 /// Returns the command line `given` with the number of the target, what was permitted and what was found,
 /// behind the name of the command: arguments behind `--` would be targets.
+const MAX_WRITES: &str = "--max-writes";
+
 fn command_line(
     given: impl Iterator<Item = OsString>,
     part: Part,
@@ -213,6 +215,11 @@ fn command_line(
             own.push(format!("{option}={serial}"));
         }
     }
+    let given: Vec<OsString> = given.collect();
+    // What was typed at the terminal; an option that was given stays where it is.
+    let has_limit = given.iter().any(|one| one.to_string_lossy().starts_with(MAX_WRITES));
+    let limit = consent.max_writes.filter(|_| !has_limit);
+    own.extend(limit.map(|bytes| format!("{MAX_WRITES}={}B", bytes.0)));
     let mut line = Vec::new();
     let mut own = Some(own);
     for argument in given {

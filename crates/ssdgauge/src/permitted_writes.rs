@@ -1,0 +1,109 @@
+//! The bytes that a run may write: the limit of the user, and the question before a lot is written to a
+//! scratch file, which is on a drive that nobody confirms.
+
+use crate::arguments::ConsentOptions;
+use crate::failure::{Failure, FailureKind};
+use crate::terminal;
+use ssdgauge_core::{Bytes, DriveInfo, Plan};
+use ssdgauge_lab::Expectation;
+use std::io::{BufRead, IsTerminal};
+
+/// The bytes that are written to a scratch file without a question. Chosen: a quick look and the suites of
+/// everyday work stay below, protocols of reviews, which wear a drive, exceed it.
+const WITHOUT_QUESTION: Bytes = Bytes(100_000_000_000);
+
+/// What a run, or the rest of one, is expected to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected<'a> {
+    /// The line about it.
+    pub(crate) text: &'a str,
+    /// The bytes that it writes.
+    pub(crate) written: Expectation<Bytes>,
+    /// The bytes that the run wrote before it was interrupted.
+    pub(crate) earlier: Bytes,
+}
+
+impl<'a> Expected<'a> {
+    /// Returns what a new run is expected to do.
+    pub(crate) fn new(text: &'a str, written: Expectation<Bytes>) -> Expected<'a> {
+        Expected { text, written, earlier: Bytes(0) }
+    }
+}
+
+/// Returns the bytes that a run of `plan` on `drive` may write: those of `consent`, else those that are
+/// permitted at the terminal where it writes a lot to a scratch file; `None` for no limit.
+///
+/// # Errors
+///
+/// Refuses a run that is expected to write more, and one that is not permitted.
+pub(crate) fn ask(
+    plan: &Plan,
+    drive: &DriveInfo,
+    is_scratch: bool,
+    consent: &ConsentOptions,
+    expected: Expected<'_>,
+) -> Result<Option<Bytes>, Failure> {
+    let written = expected.written.map(|bytes| bytes + expected.earlier);
+    let refused =
+        |error: String, hint: String| Err(Failure::new(FailureKind::Refused, error, hint));
+    if let Some(limit) = consent.max_writes {
+        return match written.expected > limit {
+            false => Ok(Some(limit)),
+            true => refused(
+                format!("{}; --max-writes allows {}", would_write(plan, written), limit.about()),
+                format!(
+                    "nothing was written; permit more, such as --max-writes {}, or run fewer tests (--test)",
+                    typable(written.at_most)
+                ),
+            ),
+        };
+    }
+    if !is_scratch || expected.written.expected <= WITHOUT_QUESTION {
+        return Ok(None);
+    }
+    let what = format!("{} to a scratch file: {}", would_write(plan, written), place_of(drive));
+    let option = format!("--max-writes {}", typable(written.at_most));
+    if !std::io::stdin().is_terminal() {
+        return refused(
+            what,
+            format!("nothing was written; to permit it, add {option}; --test runs fewer tests"),
+        );
+    }
+    terminal::print_message(&format!(
+        "{what}\n{}\n\nType yes to permit it ({option}); anything else: nothing is written:",
+        expected.text
+    ));
+    let mut line = String::new();
+    // An input that cannot be read is an empty line, which permits nothing.
+    let _ = std::io::stdin().lock().read_line(&mut line);
+    match line.trim() {
+        "yes" => Ok(Some(rounded_up(written.at_most))),
+        _ => refused(
+            format!("{what}; it was not permitted"),
+            "nothing was written; --test runs fewer tests, and `ssdgauge plan` lists what each writes"
+                .to_owned(),
+        ),
+    }
+}
+
+fn would_write(plan: &Plan, written: Expectation<Bytes>) -> String {
+    let (expected, most) = (written.expected.about(), written.at_most.about());
+    format!("{} would write about {expected}, at most {most}", plan.suite.id)
+}
+
+/// Returns where the scratch file of `drive` is, with the drive below it where it is known.
+fn place_of(drive: &DriveInfo) -> String {
+    let device = drive.details.get("device").or(drive.model.as_ref());
+    let device = device.map_or_else(String::new, |device| format!(" on {device}"));
+    format!("{}{device}", drive.target)
+}
+
+/// Returns `bytes` in whole gigabytes, rounded up.
+fn rounded_up(bytes: Bytes) -> Bytes {
+    Bytes(bytes.0.div_ceil(1_000_000_000) * 1_000_000_000)
+}
+
+/// Returns `bytes` as an option takes it, rounded up.
+fn typable(bytes: Bytes) -> String {
+    format!("{}GB", rounded_up(bytes).0 / 1_000_000_000)
+}
