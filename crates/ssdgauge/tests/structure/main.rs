@@ -8,6 +8,7 @@
 
 mod dependencies;
 mod imports;
+mod promises;
 mod writers;
 
 use imports::Sources;
