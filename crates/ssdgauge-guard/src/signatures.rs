@@ -209,12 +209,24 @@ fn read(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
     let mut done = 0;
     while done < length {
         let left = (length - done).min(1 << 20);
-        match ssdgauge_os::file_io::read_at(file, region.at(done), left, offset + done as u64)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            n => done += n,
+        match ssdgauge_os::file_io::read_at(file, region.at(done), left, offset + done as u64) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(n) => done += n,
+            Err(error) => return Err(or_unreadable_end(error, length as u64 % BLOCK)),
         }
     }
     Ok(region.bytes()[..length].to_vec())
+}
+
+/// Returns the error of a read that ends `beyond` bytes after a whole block: a device with larger logical
+/// blocks can neither read nor write a part of one. What is there is unknown, which is not empty.
+fn or_unreadable_end(error: io::Error, beyond: u64) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::EINVAL) if beyond > 0 => io::Error::other(format!(
+            "its last {beyond} bytes cannot be read, which are not a whole logical block"
+        )),
+        Some(_) | None => error,
+    }
 }
 
 /// Returns the ownership label: the block that declares the contents of the drive with

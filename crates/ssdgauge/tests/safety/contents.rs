@@ -75,6 +75,13 @@ const SCENARIOS: &[Scenario] = &[
     ("data in the last byte of 8 GiB and 2,560 bytes", |bench| {
         at_the_end(bench, (8 << 30) + 2_560, 1, b"!", "unknown kind")
     }),
+    ("an end that is not a whole logical block", |bench| {
+        let image = bench.image("image");
+        std::fs::File::options().write(true).open(&image).unwrap().set_len(SIZE + 512).unwrap();
+        let device = bench.attach(&image, &["--direct-io=on", "--sector-size", "4096"])?;
+        let expected = "its last 512 bytes cannot be read";
+        Some(without_erase(Case::new(&device, &image, expected)))
+    }),
     ("data of an unknown kind in the middle alone", |bench| {
         with_signature(bench, 6 << 20, &[b'd'; 1 << 20], "unknown kind")
     }),
