@@ -63,8 +63,8 @@ pub(crate) struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Targets: a folder (a scratch file in it, removed afterwards), the path of a new file, a block \
-device such as /dev/nvme0n1 (all data on it is lost; its serial must be confirmed), \
+Targets: a folder (a scratch file in it, removed afterwards), a new file with a suffix or as \
+file:PATH, a block device such as /dev/nvme0n1 (all data on it is lost; its serial must be confirmed), \
 sim:PROFILE[?KEY=VALUE&...] (a virtual drive), null: (no device, to measure the engine).
 
 Exit codes: 0 done, 1 the run failed, 2 usage, 3 refused and nothing written, 4 a criterion was \
