@@ -11,6 +11,6 @@ mod unwritten_reads;
 
 pub(crate) use counters::completed_flushes;
 pub(crate) use host_checks::check_host;
-pub(crate) use interference::{InterferenceMonitor, LatencyWatch};
+pub(crate) use interference::{InterferenceMonitor, LatencyWatch, PauseMonitor};
 pub(crate) use step::{Counted, Step};
 pub(crate) use unwritten_reads::find_unwritten_reads;

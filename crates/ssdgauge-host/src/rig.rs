@@ -23,7 +23,7 @@ pub use meters::open_meters;
 pub use pass_through::check_pass_through;
 pub use polling::check_polling;
 
-use crate::monitor;
+use crate::monitor::{self, PauseMonitor};
 use crate::settings::power_saving::PowerControl;
 use crate::settings::write_cache::CacheSwitch;
 use crate::timed_io::TimedCounts;
@@ -65,6 +65,8 @@ pub struct LinuxRig {
     /// The length of the pool that earlier processes of the run may have used, in bytes.
     earlier_pool: usize,
     verification: Verification,
+    /// Watches this program from the end of a step to the begin of the next.
+    between: Option<PauseMonitor>,
     log: Option<Log>,
     /// Set to true by the binary when the run has to stop.
     stop_requested: Arc<AtomicBool>,

@@ -62,7 +62,7 @@ impl InterferenceMonitor {
         let now = Processors::read(Path::new("/"));
         findings.extend(self.processors.findings(&now));
         findings.extend(engine_load(&gaps, step));
-        findings.extend(latencies.stall(step.workload));
+        findings.extend(latencies.stall(step.workload, &gaps));
         let is_random = |stream: &ssdgauge_core::Stream| stream.access == Access::Random;
         // A failed request has an unknown number of bytes, so the counters could not be compared.
         let counted = self.counters.zip(after);
@@ -87,30 +87,74 @@ impl InterferenceMonitor {
     }
 }
 
-/// A sink that forwards everything, sums up the bytes and records the longest latency.
+/// The watch between two steps: in rests, preparations without a load, and commits of the run file.
+#[derive(Debug)]
+pub(crate) struct PauseMonitor(StallDetector);
+
+impl PauseMonitor {
+    /// Begins to watch.
+    pub(crate) fn begin() -> PauseMonitor {
+        PauseMonitor(StallDetector::start())
+    }
+
+    /// Returns the findings since the begin.
+    pub(crate) fn end(self) -> Vec<Finding> {
+        self.0.end().findings_between_steps()
+    }
+}
+
+/// A sink that forwards everything, sums up the bytes and records latencies of a stall.
 pub(crate) struct LatencyWatch<'a> {
     inner: &'a mut dyn Sink,
     bytes: [u64; 2],
-    /// The longest latency, with its second and its direction.
-    longest: Option<(u64, u32, &'static str)>,
+    /// Latencies of a stall, one for each interval that has one.
+    stalls: Vec<Stall>,
 }
+
+/// The longest latency of an interval.
+#[derive(Clone, Copy, Debug)]
+struct Stall {
+    length: Nanos,
+    second: u32,
+    direction: &'static str,
+}
+
+/// The most stalls that are kept: hours of them.
+const MAX_STALLS: usize = 10_000;
 
 impl<'a> LatencyWatch<'a> {
     /// Returns a watch that forwards to `inner`.
     pub(crate) fn new(inner: &'a mut dyn Sink) -> LatencyWatch<'a> {
-        LatencyWatch { inner, bytes: [0; 2], longest: None }
+        LatencyWatch { inner, bytes: [0; 2], stalls: Vec::new() }
     }
 
     /// Returns a finding for the longest latency, where it is a stall. In a closed loop no request
     /// waits for its turn, so the drive or the kernel caused it; in an open loop it may have
-    /// queued.
-    fn stall(&self, workload: &Workload) -> Option<Finding> {
+    /// queued. The time in which this program stood still, by `gaps`, is none of the drive: it has a
+    /// finding of its own, and only what remains of a latency counts.
+    fn stall(&self, workload: &Workload, gaps: &SchedulingGaps) -> Option<Finding> {
         workload.closed_depth()?;
-        let (nanos, second, direction) = self.longest.filter(|(nanos, ..)| *nanos >= STALL.0)?;
+        let remaining = |stall: &Stall| {
+            let end = Nanos::from_secs(u64::from(stall.second) + 1);
+            let still =
+                gaps.time_between(Nanos(end.0.saturating_sub(stall.length.0 + STALL.0)), end);
+            Nanos(stall.length.0.saturating_sub(still.0))
+        };
+        let of_drive = self.stalls.iter().map(|stall| (remaining(stall), stall));
+        let longest = of_drive.max_by_key(|(remaining, _)| *remaining);
+        let (remaining, stall) = longest.filter(|(remaining, _)| *remaining >= STALL)?;
+        let still = match stall.length.0 - remaining.0 {
+            0 => String::new(),
+            still => format!(", in which the program stood still for {}", Nanos(still).about()),
+        };
+        let Stall { length, second, direction } = stall;
         Some(Finding::new(
             FindingKind::Stalled,
             Severity::Warning,
-            format!("a {direction} took {} and completed in second {second}", Nanos(nanos).about()),
+            format!(
+                "a {direction} took {} and completed in second {second}{still}",
+                length.about()
+            ),
             "the drive, its link or the error handling of the kernel stalled: see the timeline and \
              the log of the kernel",
         ))
@@ -122,10 +166,12 @@ impl Sink for LatencyWatch<'_> {
         if interval.direction.is_transfer() {
             self.bytes[interval.direction.side()] += interval.bytes;
         }
-        if let Some(nanos) = interval.latency.max()
-            && self.longest.is_none_or(|(longest, ..)| nanos > longest)
+        if let Some(length) = interval.latency.max().map(Nanos)
+            && length >= STALL
+            && self.stalls.len() < MAX_STALLS
         {
-            self.longest = Some((nanos, interval.second, interval.direction.name()));
+            let (second, direction) = (interval.second, interval.direction.name());
+            self.stalls.push(Stall { length, second, direction });
         }
         self.inner.interval(interval);
     }
@@ -275,6 +321,46 @@ mod tests {
     #[test]
     fn the_sink_that_watches_latencies_forwards_every_call() {
         ssdgauge_core::check_forwarding(|inner, check| check(&mut LatencyWatch::new(inner)));
+    }
+
+    #[test]
+    fn a_request_that_waited_for_the_stopped_program_is_no_stall_of_the_drive() {
+        let workload =
+            Workload { engine: Engine::IoUring, streams: vec![ssdgauge_core::Stream::default()] };
+        let seconds = |seconds: f64| Nanos((seconds * 1e9) as u64);
+        let stalled = |latencies: &[(f64, u32)], gaps: &[(f64, f64)]| {
+            let mut recording = ssdgauge_core::Recording::default();
+            let mut watch = LatencyWatch::new(&mut recording);
+            for (length, second) in latencies {
+                let mut latency = ssdgauge_core::Histogram::default();
+                latency.record(seconds(*length).0);
+                let interval = Interval {
+                    second: *second,
+                    stream: 0,
+                    direction: ssdgauge_core::Direction::Read,
+                    length: Nanos::SECOND,
+                    ios: 1,
+                    bytes: 4_096,
+                    errors: 0,
+                    latency,
+                };
+                watch.interval(&interval);
+            }
+            let gaps = SchedulingGaps::stopped_at(
+                gaps.iter().map(|(at, length)| (seconds(*at), seconds(*length))),
+            );
+            watch.stall(&workload, &gaps).map(|finding| finding.text)
+        };
+        let text = |text: &str| Some(text.to_owned());
+        let alone = text("a read took 20 s and completed in second 22");
+        assert_eq!(stalled(&[(20.0, 22)], &[]), alone);
+        assert_eq!(stalled(&[(20.0, 22)], &[(2.5, 19.9)]), None, "the program was stopped");
+        assert_eq!(stalled(&[(20.0, 22)], &[(40.0, 20.0)]), alone, "at another time");
+        // A stall of the drive beside a longer one of the program, and one that outlasts the stop.
+        let other = text("a read took 8 s and completed in second 60");
+        assert_eq!(stalled(&[(20.0, 22), (8.0, 60)], &[(2.5, 19.9)]), other);
+        let both = "a read took 30 s and completed in second 32, in which the program stood still for 20 s";
+        assert_eq!(stalled(&[(30.0, 32)], &[(5.0, 20.0)]), text(both));
     }
 
     #[test]

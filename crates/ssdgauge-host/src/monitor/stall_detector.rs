@@ -169,6 +169,38 @@ impl SchedulingGaps {
         }
     }
 
+    /// Returns how long the thread did not run between two times of the step, whatever the cause. A
+    /// gap that reaches into that time counts in full: a suspended machine has no time of the step.
+    pub(super) fn time_between(&self, from: Nanos, to: Nanos) -> Nanos {
+        let gaps = self.stopped.iter().chain(&self.waited);
+        let inside = gaps.filter(|gap| gap.at <= to && gap.at + gap.length >= from);
+        inside.map(|gap| gap.length).sum()
+    }
+
+    /// Returns gaps in which the program was stopped, each with its start and its length.
+    #[cfg(test)]
+    pub(super) fn stopped_at(gaps: impl Iterator<Item = (Nanos, Nanos)>) -> SchedulingGaps {
+        let stopped = gaps.map(|(at, length)| Gap { at, length }).collect();
+        SchedulingGaps { stopped, ..SchedulingGaps::default() }
+    }
+
+    /// Returns findings on a stop of the program between two steps, and on the time of day that was
+    /// set there: a rest or a preparation then took longer than planned.
+    pub(super) fn findings_between_steps(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if !self.stopped.is_empty() {
+            let length: Nanos = self.stopped.iter().map(|gap| gap.length).sum();
+            findings.push(Finding::new(
+                FindingKind::StoodStill,
+                Severity::Warning,
+                format!("the program was stopped for {} since the step before", length.about()),
+                "the drive rested longer than planned; run the test again where its state matters",
+            ));
+        }
+        findings.extend(self.jump_finding("since the step before"));
+        findings
+    }
+
     /// Reads the scheduling statistics of the I/O threads of this process.
     fn sample_threads(&mut self, at: u64) {
         let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return };
@@ -220,17 +252,22 @@ impl SchedulingGaps {
             let advice = "stop other programs on this machine, and run the step again";
             findings.push(Finding::new(FindingKind::Disturbed, Severity::Warning, text, advice));
         }
-        if let Some((at, jump)) = self.jumps.first() {
-            let direction = if *jump > 0 { "forward" } else { "back" };
-            let (length, at) = (Nanos(jump.unsigned_abs()).about(), at.about());
-            findings.push(Finding::new(
-                FindingKind::ClockJumped,
-                Severity::Note,
-                format!("the time of day was set {direction} by {length} at {at} of the step"),
-                "durations come from the monotonic clock; dates of this run may be wrong",
-            ));
-        }
+        let at = self.jumps.first().map(|(at, _)| format!("at {} of the step", at.about()));
+        findings.extend(self.jump_finding(&at.unwrap_or_default()));
         findings
+    }
+
+    /// Returns the finding on the first jump of the time of day, which took place `at` that time.
+    fn jump_finding(&self, at: &str) -> Option<Finding> {
+        let (_, jump) = self.jumps.first()?;
+        let direction = if *jump > 0 { "forward" } else { "back" };
+        let length = Nanos(jump.unsigned_abs()).about();
+        Some(Finding::new(
+            FindingKind::ClockJumped,
+            Severity::Note,
+            format!("the time of day was set {direction} by {length} {at}"),
+            "durations come from the monotonic clock; dates of this run may be wrong",
+        ))
     }
 }
 
@@ -260,6 +297,22 @@ mod tests {
         check(last, at(1_400, 0, 1_400), 380, &[FindingKind::Disturbed]);
         check(last, at(1_010, 0, 9_000_000), 0, &[FindingKind::ClockJumped]);
         check(last, at(1_010, 0, -9_000_000), 0, &[FindingKind::ClockJumped]);
+    }
+
+    #[test]
+    fn a_stop_and_a_set_clock_between_two_steps_are_findings() {
+        let mut gaps = SchedulingGaps::default();
+        let texts = |gaps: &SchedulingGaps| {
+            let findings = gaps.findings_between_steps().into_iter();
+            findings.map(|finding| finding.text).collect::<Vec<_>>()
+        };
+        // A busy machine matters only while requests are sent.
+        gaps.record(at(0, 0, 0), at(1_000, 0, 1_000), at(3_010, 0, 3_010), 2_000_000_000);
+        assert_eq!(texts(&gaps), Vec::<String>::new());
+        gaps.record(at(0, 0, 0), at(4_000, 0, 4_000), at(24_010, 0, 14_010), 0);
+        let stopped = "the program was stopped for 20 s since the step before";
+        let jumped = "the time of day was set back by 10 s since the step before";
+        assert_eq!(texts(&gaps), [stopped, jumped]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! One load of a rig: the checks before it, the engine, and what is recorded and judged after it.
 
 use super::LinuxRig;
-use crate::monitor::{self, Counted, InterferenceMonitor, LatencyWatch};
+use crate::monitor::{self, Counted, InterferenceMonitor, LatencyWatch, PauseMonitor};
 use ssdgauge_core::{
     EndedBy, Finding, FindingKind, RigError, Severity, Sink, Stream, Until, Workload,
 };
@@ -43,6 +43,7 @@ impl LinuxRig {
         sink: &mut dyn Sink,
         send: impl FnOnce(&mut LinuxRig, &mut dyn Sink) -> Result<(Outcome, StepBytes), RigError>,
     ) -> Result<Outcome, RigError> {
+        self.report_pause(sink);
         let folder = self.backing.as_ref().map(|backing| backing.folder.as_path());
         let node = self.backing.as_ref().and_then(|backing| backing.node.as_deref());
         let interference = InterferenceMonitor::begin(folder, node);
@@ -65,6 +66,7 @@ impl LinuxRig {
             counted,
         };
         let (findings, kernel) = interference.end(&step, &latencies);
+        self.between = Some(PauseMonitor::begin());
         outcome.report.kernel = kernel;
         if let Some(health) = &mut self.health {
             health.end(since, outcome.elapsed, (step.whole, bytes.written()), sink);
@@ -75,6 +77,12 @@ impl LinuxRig {
         io_errors::judge(&self.info, self.opened_size, size, &outcome, sink)?;
         self.budget.after_writing(&self.info.target, bytes, sink)?;
         Ok(outcome)
+    }
+
+    /// Reports what happened to this program since the step before.
+    pub(super) fn report_pause(&mut self, sink: &mut dyn Sink) {
+        let findings = self.between.take().map(PauseMonitor::end);
+        findings.into_iter().flatten().for_each(|finding| sink.finding(finding));
     }
 
     /// Runs the engine, and returns its outcome and the bytes that it wrote.

@@ -2,6 +2,7 @@
 
 use super::LinuxRig;
 use super::instruments::{PollPolicy, ReadingSink};
+use crate::monitor::PauseMonitor;
 use ssdgauge_core::{Nanos, RigError, Sink};
 use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_drive::pass_through::{OpenDevice, PassThrough};
@@ -105,6 +106,8 @@ impl LinuxRig {
                 let written = rig.timed.take_unread();
                 health.end(begin, elapsed, (true, written), sink);
             }
+            rig.report_pause(sink);
+            rig.between = Some(PauseMonitor::begin());
             Ok((elapsed, elapsed))
         })
     }

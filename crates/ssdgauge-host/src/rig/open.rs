@@ -124,6 +124,7 @@ impl LinuxRig {
             pool: Pool::default(),
             earlier_pool: 0,
             verification: Verification::new(0),
+            between: None,
             log: None,
             stop_requested: Arc::default(),
             ring: None,

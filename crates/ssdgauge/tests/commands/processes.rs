@@ -304,3 +304,58 @@ fn an_interrupted_rest_is_stored_with_the_time_that_it_took() {
     let errors = text(&std::fs::read(bench.path("errors")).unwrap());
     assert!(!errors.contains("interrupted after 3 h"), "{errors}");
 }
+
+/// Returns the texts of the findings of `kind` in the run file `file`.
+fn findings(file: &Path, kind: &str) -> Vec<String> {
+    let connection = rusqlite::Connection::open(file).unwrap();
+    let mut statement = connection.prepare("SELECT text FROM finding WHERE kind = ?1").unwrap();
+    let rows = statement.query_map([kind], |row| row.get(0)).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_stopped_program_is_the_one_cause_of_a_stall_and_a_finding_between_steps_too() {
+    let bench = Bench::new();
+    let suite = "[suite]\nid = \"s\"\nrevision = 1\ntitle = \"S\"\n[[test]]\nid = \"s\"\nrevision = 1\n\
+                 title = \"S\"\nstream = { access = \"random\", block_size = \"4KiB\", \
+                 read_percent = 0 }\nuntil = { time = \"6s\" }\nscore = { mean_of = \"iops\" }\n\
+                 [[test]]\nid = \"t\"\nrevision = 1\ntitle = \"T\"\nprepare = [{ rest = \"6s\" }]\n\
+                 stream = { access = \"random\", block_size = \"4KiB\", read_percent = 0 }\n\
+                 until = { time = \"50ms\" }\nscore = { mean_of = \"iops\" }\n";
+    std::fs::write(bench.path("s.toml"), suite).unwrap();
+    let run = ["run", "s.toml", ".", "--size", "16MiB", "--out", "a.ssdg"];
+    let errors = File::create(bench.path("errors")).unwrap();
+    let mut child = bench.command(&run).stdout(Stdio::null()).stderr(errors).spawn().unwrap();
+    let errors = || text(&std::fs::read(bench.path("errors")).unwrap());
+    let file = bench.path("a.ssdg");
+    let mut stop_in = |test: i64, sends: bool| {
+        wait_for("the step", || {
+            assert_eq!(child.try_wait().unwrap(), None, "{}", errors());
+            let sql = format!("SELECT 1 FROM step WHERE test = {test} AND state = 'running'");
+            let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+            rusqlite::Connection::open_with_flags(&file, flags)
+                .is_ok_and(|connection| connection.query_row(&sql, [], |_| Ok(())).is_ok())
+        });
+        // The record is made before the first request is sent.
+        let io_thread = |task: std::fs::DirEntry| {
+            let name = std::fs::read_to_string(task.path().join("comm"));
+            name.is_ok_and(|name| name.trim() == "ssdgauge-io")
+        };
+        wait_for("requests", || {
+            let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
+            !sends || tasks.flatten().any(io_thread)
+        });
+        signal(&child, "STOP");
+        // The case itself: longer than the second from which on a latency is a stall.
+        let since = std::time::Instant::now();
+        wait_for("two seconds", || since.elapsed() > std::time::Duration::from_secs(2));
+        signal(&child, "CONT");
+    };
+    stop_in(0, true);
+    stop_in(1, false);
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", errors());
+    let still = findings(&file, "stood-still");
+    assert!(still.iter().any(|text| text.contains("of the step")), "{still:?}");
+    assert!(still.iter().any(|text| text.contains("since the step before")), "{still:?}");
+    assert_eq!(findings(&file, "stalled"), Vec::<String>::new(), "the drive did not stall");
+}
