@@ -130,6 +130,17 @@ pub trait Rig {
     /// written any part of its data.
     fn carried_out_earlier(&mut self, _action: &Action, _is_finished: bool) {}
 
+    /// Reads up to [`ReadBack::BLOCKS`] blocks, spread over all that `earlier` have filled, and compares
+    /// them with the data of this run. `earlier` are the steps that earlier parts of the run have carried
+    /// out on another rig, in their order, each with whether it is finished. Returns `None` where
+    /// nothing was filled, or where the target keeps no contents from one part to the next.
+    ///
+    /// # Errors
+    /// When the drive fails the reads, does not respond, or has disappeared; see [`RigError`].
+    fn read_earlier(&mut self, _earlier: &[(&Action, bool)]) -> Result<Option<ReadBack>, RigError> {
+        Ok(None)
+    }
+
     /// Returns findings about the conditions of the host that affect every result of this rig,
     /// before the first measurement.
     fn conditions(&mut self) -> Vec<Finding> {

@@ -197,6 +197,10 @@ impl Rig for LinuxRig {
         self.note_earlier(action, is_finished);
     }
 
+    fn read_earlier(&mut self, earlier: &[(&Action, bool)]) -> Result<Option<ReadBack>, RigError> {
+        self.read_earlier_fills(earlier)
+    }
+
     fn flush(&mut self, sink: &mut dyn Sink) -> Result<Option<Flush>, RigError> {
         self.flush_target(sink)
     }

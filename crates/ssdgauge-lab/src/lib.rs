@@ -17,6 +17,7 @@ mod cost;
 mod error;
 mod interference;
 mod listed;
+mod pause;
 mod planner;
 mod proof;
 mod reader;

@@ -17,11 +17,12 @@ pub use layout::{Depth, Layout, Set};
 pub use plan::{PROOF_SUITE, proof_plan};
 pub use state::Proved;
 
+use crate::pause::Pause;
 use event::EVENT;
 use layout::Progress;
 use ssdgauge_core::proof::{Answer, Found, Observation, PROOF_BLOCK, Stamp};
 use ssdgauge_core::{
-    Bytes, Finding, FindingKind, Nanos, Recording, Rig, RigError, Severity, StampedBlocks, Wrote,
+    Bytes, Finding, FindingKind, Recording, Rig, RigError, Severity, StampedBlocks, Wrote,
 };
 use ssdgauge_runfile::{FindingRecord, RunFileError, Writer};
 use state::{MOST_BAD, State};
@@ -96,10 +97,8 @@ pub fn prove(
         ));
     }
     if let Some(last) = recorded.last_unix_ms() {
-        // The time of day may have been set meanwhile: a negative pause counts as none.
-        let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
-        let text = format!("the run was resumed after a pause of {}", pause.about());
-        findings = vec![Finding::new(FindingKind::Resumed, Severity::Note, text, "")];
+        let pause = Pause::between(last, watcher.unix_ms());
+        findings = [Some(pause.finding("")), pause.clock_finding()].into_iter().flatten().collect();
     }
     let is_over = recorded.is_over();
     let blocks = rig.stamped_blocks().ok_or(ProofError::NoBlocks(drive))?;

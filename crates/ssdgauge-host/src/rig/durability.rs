@@ -7,7 +7,7 @@ use ssdgauge_core::{
     Action, Bytes, Finding, FindingKind, Flush, Nanos, Preparation, ReadBack, RigError, Severity,
     Sink, Verified,
 };
-use ssdgauge_engine::{self as engine, VerifyError};
+use ssdgauge_engine::{self as engine, Place, Verification, VerifyError};
 use ssdgauge_guard::signatures;
 use ssdgauge_os::sysfs::name_of;
 use ssdgauge_os::{file_io, thread};
@@ -21,6 +21,9 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(60);
 const CACHED_FLUSH_TIMEOUT: Duration = Duration::from_secs(600);
 /// The same once a stop was requested, as for requests in flight.
 const STOP_TIMEOUT: Duration = Duration::from_secs(4);
+/// The limit of the reads of what earlier parts of the run have filled, of which reads begin in the first
+/// quarter: a drive that was asleep may take ten seconds to spin up.
+const EARLIER_TIMEOUT: Nanos = Nanos::from_secs(60);
 
 impl LinuxRig {
     /// Sends a flush and waits for it.
@@ -95,6 +98,25 @@ impl LinuxRig {
         }
     }
 
+    /// Reads blocks of what `earlier` have filled, spread over all of it.
+    pub(super) fn read_earlier_fills(
+        &mut self,
+        earlier: &[(&Action, bool)],
+    ) -> Result<Option<ReadBack>, RigError> {
+        // A scratch file is new in each process.
+        if !self.is_block() || self.page_cache_reason.is_some() {
+            return Ok(None);
+        }
+        let known = (self.verification.clone(), self.earlier_pool);
+        for (action, is_finished) in earlier {
+            self.note_earlier(action, *is_finished);
+        }
+        let verification = std::mem::replace(&mut self.verification, known.0);
+        self.earlier_pool = known.1;
+        let places = verification.places(None, self.info.capacity.0, ReadBack::BLOCKS, self.seed);
+        self.read_places(verification, places, EARLIER_TIMEOUT)
+    }
+
     /// Returns the flushes that the target has completed, where it is a block device.
     fn completed_flushes(&self) -> Option<u64> {
         self.backing.as_ref()?.node.as_deref().and_then(monitor::completed_flushes)
@@ -165,30 +187,37 @@ impl LinuxRig {
         &mut self,
         at_most: Nanos,
     ) -> Result<Option<ReadBack>, RigError> {
-        let Some(file) = self.file().cloned() else { return Ok(None) };
         // The page cache returns what was written whatever the drive holds.
         if self.page_cache_reason.is_some() {
             return Ok(None);
         }
         let (end, seed) = (self.info.capacity.0, self.seed);
-        let begin_until = Instant::now() + Duration::from(at_most) / 4;
         let pool = self.pool.written();
         let places = self.verification.places(pool.as_ref(), end, ReadBack::BLOCKS, seed);
-        if places.is_empty() {
-            return Ok(None);
+        let read_back = self.read_places(self.verification.clone(), places, at_most)?;
+        if read_back.as_ref().is_some_and(|read_back| !read_back.lost.is_empty()) {
+            self.budget.record_failure();
         }
-        let verification = self.verification.clone();
+        Ok(read_back)
+    }
+
+    /// Reads `places`, whose contents `verification` knows, within `at_most`; `None` without any.
+    fn read_places(
+        &mut self,
+        verification: Verification,
+        places: Vec<Place>,
+        at_most: Nanos,
+    ) -> Result<Option<ReadBack>, RigError> {
+        let Some(file) = self.file().filter(|_| !places.is_empty()).cloned() else {
+            return Ok(None);
+        };
+        let begin_until = Instant::now() + Duration::from(at_most) / 4;
         let read = move |file: &std::fs::File| {
             engine::read_back(file, &verification, &places, begin_until)
         };
         let drive = self.info.target.clone();
         match thread::within(at_most.into(), &file, read) {
-            Some(Ok(read_back)) => {
-                if !read_back.lost.is_empty() {
-                    self.budget.record_failure();
-                }
-                Ok(Some(read_back))
-            }
+            Some(Ok(read_back)) => Ok(Some(read_back)),
             Some(Err(error)) => {
                 self.budget.record_failure();
                 let what = format!("cannot read back what was written to {drive}");

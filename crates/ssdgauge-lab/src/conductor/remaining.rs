@@ -52,13 +52,13 @@ pub(super) fn step_at(plan: &Plan, place: StepPlace) -> &Step {
 
 /// Returns the test to continue with and the remaining steps in order, including steps that have to
 /// be executed again; `None` where the run is complete. `searching` is the first test whose search
-/// or whose rounds are unfinished.
+/// or whose rounds are unfinished. `is_lost` says that the drive does not hold what the run had filled.
 ///
 /// The rules, in order:
 /// 1. The run continues with the first test that has an unfinished step, search or rounds.
-/// 2. With [`Restart::Test`] that test starts again from its preparation, with [`Restart::Step`] at
-///    its first unfinished step.
-/// 3. Where the drive lost its content (scratch file), earlier preparations that the test reads are
+/// 2. With [`Restart::Test`], or where a drive lost its content, that test starts again from its
+///    preparation, with [`Restart::Step`] at its first unfinished step.
+/// 3. Where the drive lost its content, and on a scratch file, earlier preparations that the test reads are
 ///    executed again before that, with the rests behind them. A virtual drive repeats all finished
 ///    steps instead (`replay`).
 pub(super) fn remaining(
@@ -66,6 +66,7 @@ pub(super) fn remaining(
     finished: &[StepPlace],
     searching: Option<usize>,
     drive: &DriveInfo,
+    is_lost: bool,
 ) -> Option<(usize, Vec<StepPlace>)> {
     let all = places(plan);
     let behind = |test: usize| all.iter().position(|place| place.test > test);
@@ -80,8 +81,10 @@ pub(super) fn remaining(
     };
     let current = searching.map_or(current, |test| test.min(current));
     let anew = match plan.tests[current].restart {
-        Restart::Test => all.iter().position(|place| place.test == current).unwrap_or(first),
-        Restart::Step => first,
+        Restart::Step if !is_lost => first,
+        Restart::Test | Restart::Step => {
+            all.iter().position(|place| place.test == current).unwrap_or(first)
+        }
     };
     let mut todo = Vec::new();
     // A scratch file and a virtual drive end with the program, so the data that later steps read is
@@ -89,7 +92,7 @@ pub(super) fn remaining(
     // second equal purge or fill gives the same content. Their measured steps are not repeated,
     // although they may have changed the drive: a test whose result depends on that has
     // Restart::Test.
-    if drive.kind.loses_content_with_process() {
+    if is_lost || drive.kind.loses_content_with_process() {
         let mut done: Vec<&Preparation> = Vec::new();
         for (order, place) in all[..anew].iter().enumerate() {
             let kind = plan.tests[place.test].phases[place.phase].kind;

@@ -3,8 +3,9 @@
 use super::remaining::{TriedLoads, count_earlier, places, remaining, searches, step_at};
 use super::replay::Replay;
 use super::{Completion, ConductError, Conductor, Watcher};
+use crate::pause::Pause;
 use ssdgauge_core::{
-    DriveInfo, Finding, FindingKind, Nanos, Restart, Rig, RigError, Severity, TargetKind,
+    Action, DriveInfo, FindingKind, Plan, ReadBack, Restart, Rig, RigError, TargetKind,
 };
 use ssdgauge_runfile::{RunFile, StepId, StepPlace, StepRecord, StepState, VERIFIED, Writer};
 use std::collections::{BTreeMap, VecDeque};
@@ -37,17 +38,12 @@ pub fn resume(
     let records = run.steps()?;
     let attempts: BTreeMap<_, _> =
         records.iter().map(|record| (record.place, record.attempt)).collect();
-    let Some(Rest { from, todo, tried, unsecured }) = Rest::read(run, &records)? else {
+    let Some(mut rest) = Rest::read(run, &records, false)? else {
         return complete(run);
     };
     let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
-    let last = last.max().unwrap_or(head.started_unix_ms);
-    // The time of day may have been set meanwhile: a negative pause counts as none.
-    let pause = Nanos((watcher.unix_ms() - last).max(0) as u64 * 1_000_000);
-    let resumed = |again: &str| {
-        let text = format!("the run was resumed after a pause of {}{again}", pause.about());
-        (Finding::new(FindingKind::Resumed, Severity::Note, text, ""), program.to_owned())
-    };
+    let pause = Pause::between(last.max().unwrap_or(head.started_unix_ms), watcher.unix_ms());
+    let resumed = |again: &str| (pause.finding(again), program.to_owned());
     if rig.drive().is_model() {
         let finished: VecDeque<StepRecord> =
             records.into_iter().filter(|record| record.state == StepState::Finished).collect();
@@ -58,6 +54,14 @@ pub fn resume(
         conductor.resumed = Some(resumed(""));
         return conductor.execute(&places(&head.plan), 0);
     }
+    let lost = match rest.todo.is_empty() {
+        true => None,
+        false => lost_contents(&head.plan, &records, rig)?,
+    };
+    if lost.is_some() {
+        rest = Rest::read(run, &records, true)?.unwrap_or(rest);
+    }
+    let Rest { from, todo, tried, unsecured } = rest;
     count_earlier(&head.plan, &records, &todo, rig);
     let mut conductor = Conductor::new(&head.plan, rig, writer, watcher);
     (conductor.attempts, conductor.tried) = (attempts, tried);
@@ -65,9 +69,9 @@ pub fn resume(
     let is_over = todo.is_empty() && from == head.plan.tests.len();
     conductor.written_by = unsecured.filter(|_| is_over);
     // Another version of the program may have written other data: what it wrote is flushed only. A
-    // scratch file ended with its process.
+    // scratch file ended with its process. Reads of what was filled are verified from now on.
     let is_ours = head.program == program && conductor.rig.drive().kind == TargetKind::Block;
-    if is_ours && (conductor.written_by.is_some() || head.plan.verify) {
+    if is_ours && lost.is_none() {
         for record in &records {
             let is_finished = record.state == StepState::Finished;
             let action = &step_at(&head.plan, record.place).action;
@@ -75,6 +79,11 @@ pub fn resume(
         }
     }
     let again = match head.plan.tests.get(from) {
+        Some(test) if lost.is_some() => format!(
+            "; {}: test '{}' was started again with its preparation",
+            lost.unwrap_or_default(),
+            test.title
+        ),
         Some(test) if test.restart == Restart::Test && was_begun => format!(
             "; test '{}' was started again with its preparation, because its steps depend on each \
              other without a pause",
@@ -84,7 +93,36 @@ pub fn resume(
     };
     conductor.resumed = Some(resumed(&again));
     conductor.record_resumed()?;
+    if let Some(finding) = pause.clock_finding() {
+        conductor.find(finding)?;
+    }
     conductor.execute(&todo, from)
+}
+
+/// Returns what the drive holds in place of the data that the run had filled, in words; `None` where it
+/// holds that data, as far as a sample shows it, or where nothing was filled.
+fn lost_contents(
+    plan: &Plan,
+    records: &[StepRecord],
+    rig: &mut dyn Rig,
+) -> Result<Option<String>, RigError> {
+    let earlier: Vec<(&Action, bool)> = records
+        .iter()
+        .map(|record| {
+            let is_finished = record.state == StepState::Finished;
+            (&step_at(plan, record.place).action, is_finished)
+        })
+        .collect();
+    let Some(ReadBack { read, lost }) = rig.read_earlier(&earlier)? else { return Ok(None) };
+    Ok(lost.first().map(|first| {
+        format!(
+            "the drive was changed meanwhile, {} of {read} sampled blocks no longer hold what the \
+             run had filled ({} at byte {})",
+            lost.len(),
+            first.found,
+            first.offset
+        )
+    }))
 }
 
 /// Returns how the run of `run` ended, if nothing of it is left to do: nothing is written then. `None`
@@ -94,7 +132,7 @@ pub fn resume(
 ///
 /// As [`resume`] returns them.
 pub fn ended(run: &RunFile) -> Result<Option<Completion>, ConductError> {
-    match Rest::read(run, &run.steps()?)? {
+    match Rest::read(run, &run.steps()?, false)? {
         None => complete(run).map(Some),
         Some(_) => Ok(None),
     }
@@ -113,8 +151,13 @@ struct Rest {
 }
 
 impl Rest {
-    /// Reads what is left of `run`, whose steps are `records`; `None` for nothing.
-    fn read(run: &RunFile, records: &[StepRecord]) -> Result<Option<Rest>, ConductError> {
+    /// Reads what is left of `run`, whose steps are `records`, on a drive that holds what the run had
+    /// filled, or where `is_lost`, no longer; `None` for nothing.
+    fn read(
+        run: &RunFile,
+        records: &[StepRecord],
+        is_lost: bool,
+    ) -> Result<Option<Rest>, ConductError> {
         let head = run.head();
         let is_finished = |record: &&StepRecord| record.state == StepState::Finished;
         let finished: Vec<_> =
@@ -123,7 +166,8 @@ impl Rest {
         let is_judged = run.repetitions()?.is_some();
         // Where every step is finished, the verdict on the last turn may be missing.
         let awaits_verdict = head.plan.repeat_until.is_some() && !is_judged;
-        let todo = remaining(&head.plan, &finished, unfinished, &head.drive).filter(|_| !is_judged);
+        let todo = remaining(&head.plan, &finished, unfinished, &head.drive, is_lost);
+        let todo = todo.filter(|_| !is_judged);
         let unsecured = run.unflushed(records)?;
         let unverified = is_unverified(run, records, &head.drive)?;
         let waits = awaits_verdict || unsecured.is_some() || unverified;

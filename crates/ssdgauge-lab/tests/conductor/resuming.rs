@@ -2,12 +2,17 @@
 
 use crate::carrying_out::ALL;
 use crate::support::{Bystander, Log, Script, create, scripted_plan};
-use ssdgauge_core::{FindingKind, TargetKind};
+use ssdgauge_core::{Finding, FindingKind, TargetKind};
 use ssdgauge_lab::{Completion, ConductError, conduct, resume};
 use ssdgauge_runfile::Writer;
 
 /// Stops a run in its call number `stop`, resumes it, and returns the calls of the second rig.
 fn second_half(kind: TargetKind, stop: usize) -> Log {
+    resumed_on(kind, stop, false)
+}
+
+/// The same, on a drive that was changed meanwhile where `is_changed`.
+fn resumed_on(kind: TargetKind, stop: usize, is_changed: bool) -> Log {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.ssdg");
     let mut rig = Script::new(kind);
@@ -19,10 +24,15 @@ fn second_half(kind: TargetKind, stop: usize) -> Log {
     assert_eq!(completion, Completion::Interrupted);
     drop(writer);
     let mut rig = Script::new(kind);
+    rig.is_changed = is_changed;
     let (mut writer, run) = Writer::resume(&path).unwrap();
     let completion = resume(&run, &mut rig, &mut writer, &mut watcher, "ssdgauge, again").unwrap();
     assert_eq!(completion, Completion::Finished);
-    assert!(watcher.findings.iter().any(|finding| finding.kind == FindingKind::Resumed));
+    let resumed = |finding: &&Finding| finding.kind == FindingKind::Resumed;
+    let resumed = &watcher.findings.iter().find(resumed).unwrap().text;
+    let says_so = resumed.contains("1 of 64 sampled blocks no longer hold what the run had filled");
+    // Without a fill, nothing can be lost.
+    assert_eq!(says_so, is_changed && stop > 2, "{resumed}");
     drop((writer, run));
     let (mut writer, run) = Writer::resume(&path).unwrap();
     let mut idle = Script::new(kind);
@@ -47,6 +57,42 @@ fn a_test_with_restart_test_resumes_at_its_preparation() {
     for stop in [6, 7, 8] {
         assert_eq!(second_half(TargetKind::Block, stop), ALL[8..], "stopped in call {stop}");
     }
+}
+
+#[test]
+fn a_drive_that_was_changed_is_prepared_again_before_anything_is_read() {
+    let first = ["purge", "fill Sequential 512MiB"];
+    // Before the fill has finished, its rest is all that is left anyway.
+    assert_eq!(resumed_on(TargetKind::Block, 2, true), ALL[1..]);
+    for stop in [3, 4, 5] {
+        assert_eq!(resumed_on(TargetKind::Block, stop, true), ALL, "stopped in call {stop}");
+    }
+    let expected = [&first, &ALL[8..]].concat();
+    assert_eq!(resumed_on(TargetKind::Block, 7, true), expected, "a later test");
+}
+
+#[test]
+fn a_time_of_day_that_was_set_back_leaves_the_pause_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.ssdg");
+    let mut rig = Script::new(TargetKind::Block);
+    rig.stops_at = Some(4);
+    let plan = scripted_plan(&rig);
+    let mut writer = create(&path, &plan, &rig);
+    conduct(&plan, &mut rig, &mut writer, &mut Bystander::default()).unwrap();
+    drop(writer);
+    let (mut writer, run) = Writer::resume(&path).unwrap();
+    // Another watcher begins at the start of its time again.
+    let mut watcher = Bystander::default();
+    resume(&run, &mut Script::new(TargetKind::Block), &mut writer, &mut watcher, "again").unwrap();
+    let text = |kind| {
+        let found = watcher.findings.iter().find(|finding| finding.kind == kind);
+        found.map(|finding| finding.text.as_str()).unwrap_or_default()
+    };
+    assert_eq!(text(FindingKind::Resumed), "the run was resumed after an unknown pause");
+    let jumped = text(FindingKind::ClockJumped);
+    assert!(jumped.starts_with("the time of day was set back by "), "{jumped}");
+    assert!(jumped.ends_with(" or more before the run was resumed"), "{jumped}");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use ssdgauge_core::{
     Action, Bytes, Direction, DriveInfo, Ended, EndedBy, EngineReport, Finding, Flush, Histogram,
-    Interval, Nanos, Phase, Plan, Preparation, Prepared, Reading, Rig, RigError, Sink, Step,
-    TargetKind, Test, Until, Verified, Workload,
+    Interval, LostWrite, Nanos, Phase, Plan, Preparation, Prepared, ReadBack, Reading, Rig,
+    RigError, Sink, Step, TargetKind, Test, Until, Verified, Workload,
 };
 use ssdgauge_lab::{Options, SecondSummary, Suite, Watcher, plan};
 use ssdgauge_runfile::{Opening, Writer};
@@ -56,6 +56,8 @@ pub(crate) struct Script {
     pub(crate) verified: Option<Verified>,
     /// The steps of an earlier part of the run.
     pub(crate) earlier: usize,
+    /// Whether the drive no longer holds what earlier parts of the run have filled.
+    pub(crate) is_changed: bool,
 }
 
 impl Script {
@@ -81,6 +83,7 @@ impl Script {
             flushes: 0,
             verified: None,
             earlier: 0,
+            is_changed: false,
         }
     }
 
@@ -130,6 +133,16 @@ impl Rig for Script {
 
     fn carried_out_earlier(&mut self, _: &Action, _: bool) {
         self.earlier += 1;
+    }
+
+    fn read_earlier(&mut self, earlier: &[(&Action, bool)]) -> Result<Option<ReadBack>, RigError> {
+        let is_fill = |(action, is_finished): &(&Action, bool)| {
+            *is_finished && matches!(action, Action::Prepare(Preparation::Fill { .. }))
+        };
+        let lost = LostWrite { offset: 8_192, found: "zeros".into() };
+        let lost = if self.is_changed { vec![lost] } else { Vec::new() };
+        let read = ReadBack { read: ReadBack::BLOCKS as u64, lost };
+        Ok(earlier.iter().any(is_fill).then_some(read))
     }
 
     fn prepare(&mut self, what: &Preparation, _: &mut dyn Sink) -> Result<Prepared, RigError> {

@@ -167,3 +167,75 @@ fn a_resumed_run_overwrites_only_its_own_test_data() {
     }
     write_figure("resumed on other contents", scenarios);
 }
+
+/// Returns the kinds of the phases whose steps began after step `since`, in their order, and the texts of
+/// the findings of the kind `resumed`.
+fn after_resume(file: &Path, since: i64) -> (Vec<String>, Vec<String>) {
+    let connection = rusqlite::Connection::open(file).unwrap();
+    let texts = |sql: &str| {
+        let mut statement = connection.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        rows.map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let kinds = texts(&format!("SELECT phase_kind FROM step WHERE id > {since} ORDER BY id"));
+    (kinds, texts("SELECT text FROM finding WHERE kind = 'resumed'"))
+}
+
+fn last_step(file: &Path) -> i64 {
+    let sql = "SELECT max(id) FROM step";
+    rusqlite::Connection::open(file).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_resumed_run_prepares_a_drive_again_that_no_longer_holds_what_it_had_filled() {
+    let Some(killed) = Killed::start() else {
+        println!("skipped: no loop device available");
+        return;
+    };
+    let check = |killed: &Killed, more: &[&str], expected: Option<&str>| {
+        let since = last_step(&killed.file());
+        let run = killed.resume(more);
+        assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+        let (kinds, texts) = after_resume(&killed.file(), since);
+        let [text] = texts.as_slice() else { panic!("{texts:?}") };
+        match expected {
+            Some(expected) => {
+                assert!(text.contains("sampled blocks no longer hold"), "{text}");
+                assert!(text.contains(expected) && text.contains("with its preparation"), "{text}");
+                // Nothing is read before the drive is filled again.
+                assert_ne!(kinds[0], "measure", "{kinds:?}");
+            }
+            None => {
+                assert!(!text.contains("hold"), "{text}");
+                assert_eq!(kinds[0], "measure", "{kinds:?}");
+            }
+        }
+        assert!(kinds.iter().any(|kind| kind == "measure"), "{kinds:?}");
+    };
+    // A drive that nobody touched is not filled again.
+    check(&killed, &[], None);
+
+    let killed = Killed::start().unwrap();
+    killed.wait_until_free();
+    killed.bench.run(&["blkdiscard", &killed.device]);
+    check(&killed, &[], Some("64 of 64"));
+
+    // A part: an eighth of the drive, of which the sample has a share.
+    let killed = Killed::start().unwrap();
+    killed.wait_until_free();
+    let [from, length] = [SIZE / 2, SIZE / 8].map(|bytes| bytes.to_string());
+    killed.bench.run(&["blkdiscard", "-o", &from, "-l", &length, &killed.device]);
+    check(&killed, &[], Some("zeros at byte"));
+
+    // Another run, whose data is test data as well.
+    let killed = Killed::start().unwrap();
+    killed.wait_until_free();
+    let size = SIZE.to_string();
+    let other = killed.bench.path("other.ssdg");
+    let quick = ["quick", &killed.device, "--size", &size, "--shorten", "100"];
+    let confirm = killed.confirm.clone();
+    let mut run = killed.command(&quick);
+    let ran = run.arg("--out").arg(&other).args(["--erase", &confirm]).output().unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+    check(&killed, &["--erase", &confirm], Some("data that this run never wrote"));
+}
