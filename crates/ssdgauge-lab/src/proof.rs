@@ -20,7 +20,7 @@ pub use state::Proved;
 use crate::pause::Pause;
 use event::EVENT;
 use layout::Progress;
-use ssdgauge_core::proof::{Answer, Found, Observation, PROOF_BLOCK, Stamp};
+use ssdgauge_core::proof::{Answer, Content, Found, Observation, PROOF_BLOCK, Stamp};
 use ssdgauge_core::{
     Bytes, Finding, FindingKind, Recording, Rig, RigError, Severity, StampedBlocks, Wrote,
 };
@@ -71,6 +71,12 @@ pub enum ProofError {
     /// The virtual drive does not repeat the recorded part of the proof.
     #[error("the virtual drive does not repeat the recorded part of the proof")]
     Differs,
+    /// The drive of a resumed proof holds none of the blocks that were written and read before.
+    #[error(
+        "the drive holds nothing of what this proof had written: it was emptied or overwritten \
+         meanwhile, or has lost everything"
+    )]
+    Emptied,
     /// The run file could not be written.
     #[error(transparent)]
     RunFile(#[from] RunFileError),
@@ -102,6 +108,9 @@ pub fn prove(
     }
     let is_over = recorded.is_over();
     let blocks = rig.stamped_blocks().ok_or(ProofError::NoBlocks(drive))?;
+    if !is_model && !is_over {
+        check_kept(recorded, blocks)?;
+    }
     let mut proof = Proof {
         state: State::new(recorded.settings),
         repeats: is_model,
@@ -129,6 +138,30 @@ pub fn prove(
             }
             Err(error)
         }
+    }
+}
+
+/// The marks that are read before a proof continues.
+const CHECKED_MARKS: usize = 64;
+
+/// Refuses to continue on a drive that holds none of the marks that were written, where earlier reads
+/// found their blocks. Somebody may have discarded the drive meanwhile, of which no verdict follows.
+fn check_kept(recorded: &Recorded, blocks: &mut dyn StampedBlocks) -> Result<(), ProofError> {
+    let mut state = State::new(recorded.settings);
+    recorded.operations().iter().for_each(|operation| state.take(operation));
+    if !state.observations.iter().any(|one| one.answer == Answer::Own) {
+        return Ok(());
+    }
+    let marks = (0, state.progress.marks);
+    let marks = state.layout.ranges(Set::Marks, marks, 0, &state.progress);
+    let distance = marks.len().div_ceil(CHECKED_MARKS).max(1);
+    let sample: Vec<(u64, u64)> = marks.into_iter().step_by(distance).collect();
+    let found = blocks.read(recorded.settings.tag, &sample, &mut |_| true)?;
+    let is_kept =
+        |one: &Found| matches!(one.content, Content::Stamped { .. } | Content::Torn { .. });
+    match found.is_none_or(|found| found.is_empty() || found.iter().any(is_kept)) {
+        true => Ok(()),
+        false => Err(ProofError::Emptied),
     }
 }
 

@@ -436,6 +436,12 @@ impl From<ProofError> for Failure {
                             another program writes to it";
                 Failure::new(FailureKind::Failed, error.to_string(), hint)
             }
+            ProofError::Emptied => Failure::new(
+                FailureKind::Failed,
+                error.to_string(),
+                "nothing was written; begin a new proof with `ssdgauge prove TARGET`, in a power cycle \
+                 of its own if nobody has changed the drive",
+            ),
             ProofError::NoBlocks(_) => Failure::new(
                 FailureKind::Refused,
                 error.to_string(),

@@ -2,7 +2,10 @@
 //! accused.
 
 use ssdgauge_core::proof::{PROOF_BLOCK, Verdict};
-use ssdgauge_core::{Bytes, Finding, Random, Rig, RigError};
+use ssdgauge_core::{
+    Bytes, DriveInfo, Ended, Finding, Nanos, Preparation, Prepared, Random, Rig, RigError, Sink,
+    StampedBlocks, TargetKind, Until, Workload,
+};
 use ssdgauge_lab::{
     Depth, ProofError, ProofWatcher, Proved, Recorded, Settings, What, proof_plan, prove, review,
 };
@@ -212,4 +215,68 @@ fn a_record_outside_the_drive_is_refused_and_not_judged() {
     drop(writer);
     let error = Recorded::read(&RunFile::open(&bench.file).unwrap()).unwrap_err();
     assert!(error.to_string().contains("outside the drive"), "{error}");
+}
+
+/// A virtual drive in the place of a block device: it keeps its contents from one part of a proof to the
+/// next.
+struct AsBlock {
+    info: DriveInfo,
+    rig: VirtualRig,
+}
+
+impl AsBlock {
+    fn open(target: &str) -> AsBlock {
+        let rig = VirtualRig::open(target, 1).unwrap();
+        AsBlock { info: DriveInfo { kind: TargetKind::Block, ..rig.drive().clone() }, rig }
+    }
+}
+
+impl Rig for AsBlock {
+    fn drive(&self) -> &DriveInfo {
+        &self.info
+    }
+
+    fn prepare(&mut self, what: &Preparation, sink: &mut dyn Sink) -> Result<Prepared, RigError> {
+        self.rig.prepare(what, sink)
+    }
+
+    fn run(
+        &mut self,
+        load: &Workload,
+        until: &Until,
+        sink: &mut dyn Sink,
+    ) -> Result<Ended, RigError> {
+        self.rig.run(load, until, sink)
+    }
+
+    fn rest(&mut self, duration: Nanos, sink: &mut dyn Sink) -> Result<Nanos, RigError> {
+        self.rig.rest(duration, sink)
+    }
+
+    fn stamped_blocks(&mut self) -> Option<&mut dyn StampedBlocks> {
+        self.rig.stamped_blocks()
+    }
+}
+
+#[test]
+fn a_resumed_proof_does_not_accuse_a_drive_that_was_emptied_meanwhile() {
+    let target = "tiny?capacity=64MB";
+    let part = |bench: &Bench, rig: &mut AsBlock, stop_after: u64| {
+        let (mut writer, run) = Writer::resume(&bench.file).unwrap();
+        let recorded = Recorded::read(&run).unwrap().unwrap();
+        prove(&recorded, rig, &mut writer, &mut Stopper { calls_left: stop_after })
+    };
+    let bench = Bench::new(target, Depth::Full);
+    let mut rig = AsBlock::open(target);
+    // Up to a stop at which blocks were written and read.
+    let stops = (1..).map(|number| part(&bench, &mut rig, number * 40).unwrap());
+    let stopped = stops.take(100).find(|proved| proved.tally.own > 0).unwrap();
+    assert!(!stopped.is_complete);
+    let events = bench.recorded().events.len();
+    let emptied = part(&bench, &mut AsBlock::open(target), u64::MAX);
+    assert!(matches!(emptied, Err(ProofError::Emptied)), "{emptied:?}");
+    assert_eq!(bench.recorded().events.len(), events, "nothing is recorded against the drive");
+    // The drive itself completes its proof.
+    let proved = part(&bench, &mut rig, u64::MAX).unwrap();
+    assert_eq!((proved.verdict, proved.is_complete), (Verdict::Holds, true));
 }
