@@ -19,7 +19,7 @@ mod watcher;
 mod written_data;
 
 pub use resuming::{ended, resume};
-pub use watcher::{SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
+pub use watcher::{Boot, SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
 
 use act::{By, Done, act};
 use remaining::{TriedLoads, places};
@@ -197,6 +197,7 @@ impl<'a> Conductor<'a> {
 
     /// Records the findings that affect every number of the run.
     fn record_conditions(&mut self) -> Result<(), ConductError> {
+        self.record_boot()?;
         let plan = self.plan;
         for finding in self.rig.conditions() {
             self.find(finding)?;
@@ -245,7 +246,15 @@ impl<'a> Conductor<'a> {
         let Some((finding, program)) = self.resumed.take() else { return Ok(()) };
         self.find(finding)?;
         // Durable with the start of the next step, like the finding.
-        Ok(self.writer.property(None, "resumed_by", &program)?)
+        self.writer.property(None, "resumed_by", &program)?;
+        self.record_boot()
+    }
+
+    /// Records the boot of the machine: the times of day of the run belong to it.
+    fn record_boot(&mut self) -> Result<(), ConductError> {
+        let is_model = self.rig.drive().is_model();
+        let Some(boot) = self.watcher.boot().filter(|_| !is_model) else { return Ok(()) };
+        Ok(self.writer.property(None, Boot::KEY, &boot.text())?)
     }
 
     /// Executes one step; returns false after a stop.

@@ -103,7 +103,7 @@ pub fn prove(
         ));
     }
     if let Some(last) = recorded.last_unix_ms() {
-        let pause = Pause::between(last, watcher.unix_ms());
+        let pause = Pause::between(last, watcher.unix_ms(), None);
         findings = [Some(pause.finding("")), pause.clock_finding()].into_iter().flatten().collect();
     }
     let is_over = recorded.is_over();

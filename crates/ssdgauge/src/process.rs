@@ -2,8 +2,10 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::terminal;
+use rustix::time::{ClockId, clock_gettime};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use ssdgauge_core::Nanos;
+use ssdgauge_lab::Boot;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,6 +95,14 @@ fn denied_by_system(what: &str) -> Failure {
 /// Returns the wall-clock time in milliseconds since 1970-01-01 (UTC).
 pub(crate) fn unix_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
+}
+
+/// Returns the boot of the machine; `None` where the kernel does not name it.
+pub(crate) fn boot() -> Option<Boot> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let since = clock_gettime(ClockId::Boottime);
+    let since_ms = since.tv_sec * 1_000 + since.tv_nsec / 1_000_000;
+    Some(Boot { id: id.trim().to_owned(), unix_ms: unix_ms() - since_ms })
 }
 
 /// Returns a wall-clock time as `20261120-221530`, in UTC, for file names.

@@ -17,7 +17,7 @@ use ssdgauge_core::{
     Bytes, Finding, Interval, Nanos, Phase, Plan, Reading, RecordedRequests, Replay, Scope,
     Severity, Step, Test, Totals, Verified,
 };
-use ssdgauge_lab::{Outlook, Remaining, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
+use ssdgauge_lab::{Boot, Outlook, Remaining, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
 use ssdgauge_runfile::{StepId, StepPlace};
 use std::time::{Duration, Instant};
 
@@ -278,6 +278,10 @@ fn finished(totals: &Totals, elapsed: Nanos, width: usize) -> String {
 impl Watcher for Progress<'_> {
     fn unix_ms(&mut self) -> i64 {
         process::unix_ms()
+    }
+
+    fn boot(&mut self) -> Option<Boot> {
+        process::boot()
     }
 
     fn stop(&mut self) -> bool {

@@ -2,12 +2,15 @@
 
 use super::remaining::{TriedLoads, count_earlier, places, remaining, searches, step_at};
 use super::replay::Replay;
-use super::{Completion, ConductError, Conductor, Watcher};
+use super::{Boot, Completion, ConductError, Conductor, Watcher};
 use crate::pause::Pause;
 use ssdgauge_core::{
     Action, DriveInfo, FindingKind, Plan, ReadBack, Restart, Rig, RigError, TargetKind,
 };
-use ssdgauge_runfile::{RunFile, StepId, StepPlace, StepRecord, StepState, VERIFIED, Writer};
+use ssdgauge_runfile::{
+    PropertyRecord, RunFile, RunFileError, StepId, StepPlace, StepRecord, StepState, VERIFIED,
+    Writer,
+};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Continues the run of `run`, which `writer` has open.
@@ -42,7 +45,8 @@ pub fn resume(
         return complete(run);
     };
     let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
-    let pause = Pause::between(last.max().unwrap_or(head.started_unix_ms), watcher.unix_ms());
+    let last = last.max().unwrap_or(head.started_unix_ms);
+    let pause = Pause::between(last, watcher.unix_ms(), clock_shift(run, watcher)?);
     let resumed = |again: &str| (pause.finding(again), program.to_owned());
     if rig.drive().is_model() {
         let finished: VecDeque<StepRecord> =
@@ -97,6 +101,16 @@ pub fn resume(
         conductor.find(finding)?;
     }
     conductor.execute(&todo, from)
+}
+
+/// Returns by how much the time of day was set since the last process of `run` began, in milliseconds;
+/// `None` where the machine was booted meanwhile, or that is not known.
+fn clock_shift(run: &RunFile, watcher: &mut dyn Watcher) -> Result<Option<i64>, RunFileError> {
+    let properties = run.properties()?;
+    let of_run = |property: &&PropertyRecord| property.step.is_none() && property.key == Boot::KEY;
+    let last = properties.iter().rfind(of_run).and_then(|property| Boot::parse(&property.value));
+    let same = watcher.boot().zip(last).filter(|(now, last)| now.id == last.id);
+    Ok(same.map(|(now, last)| now.unix_ms - last.unix_ms))
 }
 
 /// Returns what the drive holds in place of the data that the run had filled, in words; `None` where it

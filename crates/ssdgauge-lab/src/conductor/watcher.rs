@@ -13,6 +13,11 @@ pub trait Watcher {
     /// Returns the time of day in milliseconds since 1970 (UTC).
     fn unix_ms(&mut self) -> i64;
 
+    /// Returns the boot of the machine; the default, `None`, is unknown.
+    fn boot(&mut self) -> Option<Boot> {
+        None
+    }
+
     /// Returns whether a stop of the run is requested.
     fn stop(&mut self) -> bool;
 
@@ -86,6 +91,32 @@ pub trait Watcher {
     /// Called at the end of a step that a stop request ended; it is repeated by a resumed run. The default
     /// shows nothing.
     fn step_interrupted(&mut self, _test: &Test, _step: &Step, _elapsed: Nanos) {}
+}
+
+/// A boot of the machine. Within one boot, its time changes only where the time of day is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Boot {
+    /// The id that the kernel gives each boot.
+    pub id: String,
+    /// The time of day less the time since the boot, suspended time included, in milliseconds since 1970
+    /// (UTC).
+    pub unix_ms: i64,
+}
+
+impl Boot {
+    /// The key of the property of a run in which each process that carries it out records its boot.
+    pub const KEY: &'static str = "booted";
+
+    /// Returns the value of the property.
+    pub(crate) fn text(&self) -> String {
+        format!("{} {}", self.id, self.unix_ms)
+    }
+
+    /// Returns the boot of the value `text`; `None` for a damaged one.
+    pub(crate) fn parse(text: &str) -> Option<Boot> {
+        let (id, unix_ms) = text.split_once(' ')?;
+        Some(Boot { id: id.to_owned(), unix_ms: unix_ms.parse().ok()? })
+    }
 }
 
 /// The interval between commits within a step where the run file may lie on the drive under test: each
