@@ -1,18 +1,20 @@
-//! The end of the SLC cache: the first lasting fall of the throughput of a fill.
+//! Lasting falls of the throughput of a fill: where they are, and the levels between them.
+//!
+//! A fall is an observation. The end of an SLC cache is one of its causes; nothing here decides which.
 
 use crate::Bytes;
 use crate::statistics::{summary, two_levels};
 use serde::{Deserialize, Serialize};
 
-/// The largest ratio of the throughput after the edge to the throughput before it. Chosen: a smaller
-/// fall does not show a cache.
+/// The largest ratio of the throughput after the edge to the throughput before it. Chosen: smaller
+/// falls are within what drives vary from second to second.
 pub const FALL: f64 = 0.8;
 
 /// The fewest samples after the edge. Chosen, so that a single slow sample is no edge. There is no
 /// minimum before it: a small cache is full within the first sample.
 pub const FEWEST: usize = 3;
 
-/// The end of an SLC cache.
+/// A lasting fall of the throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edge {
     /// The bytes written at the fall of the throughput.
@@ -59,24 +61,88 @@ impl Edge {
     }
 }
 
-/// Finds the edge in `samples`, the bytes written in equal intervals; `None` where the throughput
+/// A lasting fall with its place among the samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fall {
+    /// Where it is, and the levels before and after it.
+    pub edge: Edge,
+    /// The first sample of the level before it.
+    pub start: usize,
+    /// The number of samples before it.
+    pub at: usize,
+    /// The number of samples up to the end of the level after it: the next fall, or the last sample.
+    pub end: usize,
+}
+
+/// Finds the first edge in `samples`, the bytes written in equal intervals; `None` where the throughput
 /// has no lasting fall.
-///
-/// The edge is the split with the smallest sum of squares around the two means: the least-squares
-/// estimate of a single change point (Hinkley 1970; binary segmentation, Scott and Knott 1974).
-/// Where there is a second fall, such as folding after the cache, the best split may be that one:
-/// the part before it is searched once more. A fall within the noise of the samples is none
-/// (Student's t, 1 %).
 pub fn edge(samples: &[u64]) -> Option<Edge> {
+    falls(samples).first().map(|fall| fall.edge)
+}
+
+/// Finds the lasting falls in `samples`, the bytes written in equal intervals, in their order: as many as
+/// there are levels.
+///
+/// A fall is the split with the smallest sum of squares around the two means: the least-squares
+/// estimate of a single change point (Hinkley 1970). The parts to either side are searched again
+/// (binary segmentation, Scott and Knott 1974). A fall within the noise of the samples is none
+/// (Student's t, 1 %), and a step between two levels that is smaller than [`FALL`] neither.
+pub fn falls(samples: &[u64]) -> Vec<Fall> {
     let values: Vec<f64> = samples.iter().map(|sample| *sample as f64).collect();
-    let first = split(&values)?;
-    let at = split(&values[..first]).unwrap_or(first);
-    let bytes: u64 = samples[..at].iter().sum();
-    // The fall is within the last sample before the split or the first one after it.
-    let uncertainty = samples[at - 1].max(samples[at]);
-    let (before, behind) = two_levels::clear_of_the_change(&values, at);
-    let (before, behind) = (summary::mean(before)?, summary::mean(behind)?);
-    Some(Edge { bytes, uncertainty, before, behind })
+    let mut places = Vec::new();
+    search(&values, 0, values.len(), DEEPEST, &mut places);
+    places.sort_unstable();
+    // A level that a later split has divided may leave a step that is none.
+    while let Some(number) = (0..places.len()).find(|number| {
+        let (start, end) = around(&places, *number, values.len());
+        levels(&values, start, places[*number], end)
+            .is_none_or(|(before, behind)| behind > FALL * before)
+    }) {
+        places.remove(number);
+    }
+    let fall = |number: usize| {
+        let at = places[number];
+        let (start, end) = around(&places, number, values.len());
+        let (before, behind) = levels(&values, start, at, end)?;
+        let bytes = samples[..at].iter().sum();
+        // The fall is within the last sample before the split or the first one after it.
+        let uncertainty = samples[at - 1].max(samples[at]);
+        Some(Fall { edge: Edge { bytes, uncertainty, before, behind }, start, at, end })
+    };
+    (0..places.len()).filter_map(fall).collect()
+}
+
+/// How many times a part is divided at most: 16 levels. Chosen; a drive has two to four.
+const DEEPEST: u32 = 4;
+
+/// Adds the splits of `values[start..end]` to `places`.
+fn search(values: &[f64], start: usize, end: usize, depth: u32, places: &mut Vec<usize>) {
+    let Some(at) = split(&values[start..end]).map(|at| start + at) else { return };
+    // A level between two falls has as many samples as one after the last; there is no minimum before
+    // the first.
+    let is_level = start == 0 || at >= start + FEWEST;
+    if !is_level || depth == 0 {
+        return;
+    }
+    places.push(at);
+    search(values, start, at, depth - 1, places);
+    // The first sample after a fall may contain a part of it.
+    search(values, at + 1, end, depth - 1, places);
+}
+
+/// Returns the start of the level before the split with this `number`, and the end of that after it.
+fn around(places: &[usize], number: usize, n: usize) -> (usize, usize) {
+    let start = number.checked_sub(1).map_or(0, |before| places[before]);
+    (start, places.get(number + 1).copied().unwrap_or(n))
+}
+
+/// Returns the means of the levels around the split `at`, without samples that may contain a fall.
+fn levels(values: &[f64], start: usize, at: usize, end: usize) -> Option<(f64, f64)> {
+    let start = if start > 0 && start + 2 < at { start + 1 } else { start };
+    let (before, behind) = two_levels::clear_of_the_change(&values[start..end], at - start);
+    let behind =
+        if end < values.len() && behind.len() > 1 { &behind[..behind.len() - 1] } else { behind };
+    Some((summary::mean(before)?, summary::mean(behind)?))
 }
 
 /// Returns the number of samples before the best split; `None` where none falls to [`FALL`].
@@ -128,6 +194,35 @@ mod tests {
     fn of_two_falls_the_first_is_the_edge() {
         let samples: Vec<u64> = [vec![2_400; 20], vec![900; 60], vec![300; 120]].concat();
         assert_eq!(edge(&samples).unwrap().bytes, 48_000);
+    }
+
+    #[test]
+    fn three_levels_have_two_falls_with_the_levels_between_them() {
+        for seed in 0..100 {
+            let mut random = Random::new(seed, 4);
+            let ends = [5 + random.below(40) as usize, 60 + random.below(80) as usize];
+            let level = |at: usize| match at {
+                at if at < ends[0] => 2_400e6,
+                at if at < ends[1] => 900e6,
+                _ => 300e6,
+            };
+            let samples: Vec<u64> =
+                (0..200).map(|at| (level(at) * (0.95 + 0.1 * random.unit())) as u64).collect();
+            let found = falls(&samples);
+            let places: Vec<usize> = found.iter().map(|fall| fall.at).collect();
+            assert_eq!(places, ends, "{seed}");
+            let is_near = |value: f64, level: f64| (value / level - 1.0).abs() < 0.03;
+            assert!(is_near(found[0].edge.behind, 900e6), "{seed}: {found:?}");
+            assert!(is_near(found[1].edge.before, 900e6), "{seed}: {found:?}");
+            assert_eq!((found[0].end, found[1].start, found[1].end), (ends[1], ends[0], 200));
+        }
+    }
+
+    #[test]
+    fn a_sample_that_contains_the_change_is_no_level() {
+        let samples = [vec![2_400; 20], vec![1_500], vec![700; 60]].concat();
+        assert_eq!(falls(&samples).len(), 1);
+        assert_eq!(falls(&[700; 50]), []);
     }
 
     #[test]
