@@ -11,8 +11,11 @@ pub(crate) mod comparability;
 pub(crate) mod compare;
 pub(crate) mod drive_class;
 pub(crate) mod drive_slots;
+mod drive_state;
 pub(crate) mod drive_summary;
 pub(crate) mod endurance;
+mod fall_causes;
+pub(crate) mod fall_words;
 pub(crate) mod figure_titles;
 pub(crate) mod fill_curve;
 pub(crate) mod fill_level;
@@ -71,13 +74,15 @@ pub(crate) fn annotate(recorded: RecordedRun) -> Run {
         Some(_) => Stopping::ByWidth,
         None => Stopping::Fixed,
     };
-    let mut tests: Vec<TestRun> = tests
+    let (mut tests, unrepeated): (Vec<TestRun>, Vec<Vec<String>>) = tests
         .into_iter()
         .filter_map(|test| {
-            let results = test.repetitions.into_iter().map(headline::score).collect();
-            repetitions::merge(results, &test.totals, stopping)
+            let results: Vec<TestRun> = test.repetitions.into_iter().map(headline::score).collect();
+            let unrepeated = fall_causes::unrepeated(&results);
+            Some((repetitions::merge(results, &test.totals, stopping)?, unrepeated))
         })
-        .collect();
+        .unzip();
+    fall_causes::annotate(&head.drive, &findings, &mut tests, &unrepeated);
     slc_cache::classify_steps(&mut tests);
     separation::judge(&mut tests);
     Run { head, tests, findings, complete, awaits_flush, ended_after, durability, proof, wear }

@@ -38,8 +38,9 @@ pub use analysis::report_drives::find_run;
 pub use analysis::specification::{CacheSide, Claim, Specification, State};
 pub use figure::{PageOptions, VEGA_LITE_MARK};
 pub use model::{
-    CachePlace, Durability, LifeCounter, LocatedFinding, PointRun, Proof, Repetition, ReportError,
-    Run, Second, StepFinding, StepLevels, TestRun, Tracked, VerifiedRun, Wear,
+    CachePlace, Durability, FallCause, LifeCounter, LocatedFinding, PointRun, Proof, Repetition,
+    ReportError, Run, Second, SpeedFall, StepFinding, StepLevels, TestRun, Tracked, VerifiedRun,
+    Wear,
 };
 pub use output::{
     NamedFigure, PNG_MARK, PublishedNumber, SVG_MARK, Value, bands_json, claims_json,

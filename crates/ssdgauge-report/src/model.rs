@@ -14,8 +14,8 @@ mod wear;
 pub use error::ReportError;
 pub(crate) use record::{RecordedRepetition, RecordedRun, RecordedTest};
 pub use run::{
-    CachePlace, Durability, LocatedFinding, PointRun, Proof, Repetition, Run, StepFinding,
-    StepLevels, TestRun, VerifiedRun,
+    CachePlace, Durability, FallCause, LocatedFinding, PointRun, Proof, Repetition, Run, SpeedFall,
+    StepFinding, StepLevels, TestRun, VerifiedRun,
 };
 pub use second::Second;
 pub use tracked::Tracked;

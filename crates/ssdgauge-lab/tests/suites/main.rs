@@ -8,6 +8,7 @@ mod bad_files;
 mod consistency;
 mod costs;
 mod every;
+mod fall_causes;
 mod full;
 mod hostile;
 mod idle;

@@ -1,11 +1,10 @@
-//! The SLC cache of each drive of a report: its end, and the write speed on the way there.
+//! The sequential writes of each drive of a report: the falls of the speed, and the speed on the way there.
 
 use crate::analysis::group::Group;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections;
 use crate::analysis::slc_cache;
-use crate::model::PointRun;
-use ssdgauge_core::statistics::cache::Edge;
+use crate::model::{PointRun, SpeedFall};
 use ssdgauge_core::{Direction, Nanos};
 use std::cmp::Reverse;
 
@@ -13,15 +12,15 @@ use std::cmp::Reverse;
 /// drives end within it.
 const LEAST: f64 = 8.0;
 
-/// The largest amount that shows an end, as a multiple of the largest cache. Chosen: the level behind
-/// it has room in the picture.
+/// The largest amount of the picture, as a multiple of the last first fall. Chosen: the level after it has
+/// room in the picture.
 const ROOM: f64 = 1.7;
 
 /// The sequential writes of one drive, in one step.
 #[derive(Clone, Debug)]
 pub(crate) struct Writes {
-    /// The end of the cache; `None` where the writes show none.
-    pub(crate) edge: Option<Edge>,
+    /// The falls of the speed, in their order.
+    pub(crate) falls: Vec<SpeedFall>,
     /// Each full second: the gigabytes written before it and after it, and its rate in MB/s.
     pub(crate) seconds: Vec<(f64, f64, f64)>,
     /// The gigabytes written.
@@ -43,7 +42,14 @@ pub(crate) fn writes(point: &PointRun) -> Writes {
         written = after;
     }
     let elapsed = point.point.totals.elapsed.as_secs_f64();
-    Writes { edge: slc_cache::edge_in(point), seconds, total: written, elapsed }
+    Writes { falls: point.falls.clone(), seconds, total: written, elapsed }
+}
+
+impl Writes {
+    /// Returns the first fall of the speed.
+    pub(crate) fn fall(&self) -> Option<&SpeedFall> {
+        self.falls.first()
+    }
 }
 
 /// Returns the sequential writes of each drive, by its number; `None` where no test writes in order in
@@ -70,10 +76,10 @@ pub(crate) fn of_drives(groups: &[Group<'_>], drives: &ReportDrives) -> Vec<Opti
     (0..drives.count()).map(of_drive).collect()
 }
 
-/// Returns how many gigabytes a picture of the ends of all caches covers; `None` without writes.
+/// Returns how many gigabytes a picture of the first falls covers; `None` without writes.
 pub(crate) fn range(all: &[&Writes]) -> Option<f64> {
     let total = all.iter().map(|writes| writes.total).reduce(f64::max)?;
-    let end = |edge: Edge| (edge.bytes + edge.uncertainty) as f64 / 1e9;
-    let largest = all.iter().filter_map(|writes| writes.edge).map(end).fold(0.0, f64::max);
+    let end = |fall: &SpeedFall| (fall.edge.bytes + fall.edge.uncertainty) as f64 / 1e9;
+    let largest = all.iter().filter_map(|writes| writes.fall()).map(end).fold(0.0, f64::max);
     Some((ROOM * largest).round().max(LEAST).min(total))
 }

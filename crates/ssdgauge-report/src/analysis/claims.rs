@@ -4,7 +4,7 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
 use crate::analysis::specification::{CacheSide, Claim, Specification, State};
 use crate::model::metrics;
-use crate::model::{PointRun, Run, TestRun};
+use crate::model::{FallCause, PointRun, Run, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::{FindingKind, Metric, PhaseKind, Scope, Score, Window};
@@ -197,8 +197,15 @@ fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(f64, String), Stri
         Metric::Iops => Some(bytes / claim.block_size.0 as f64),
         _ => None,
     };
-    let edge = slc_cache::sequential_write(test).and_then(slc_cache::edge_in);
-    match (claim.cache, edge) {
+    let fall = slc_cache::falls(test).first();
+    if let Some(fall) = fall.filter(|fall| fall.cause != FallCause::Cache) {
+        return Err(format!(
+            "cache: the write speed falls after {} GB, {}",
+            number::text(fall.edge.bytes as f64 / 1e9),
+            fall.cause.remark()
+        ));
+    }
+    match (claim.cache, fall.map(|fall| fall.edge)) {
         (None, None) | (Some(CacheSide::Inside), None) => Ok((whole()?, place)),
         (None, Some(edge)) => Err(format!(
             "cache: the step left the SLC cache after {} GB, and the claim does not state `cache`",

@@ -1,7 +1,8 @@
-//! The summary of one drive in sentences: throttling, cache size, sustained rate, queue depth and
+//! The summary of one drive in sentences: throttling, falls of the write speed, sustained rate, queue depth and
 //! tail latency. Each sentence follows from samples or findings.
 
 use crate::analysis::compare::CompareOptions;
+use crate::analysis::fall_words;
 use crate::analysis::fill_level;
 use crate::analysis::group::Member;
 use crate::analysis::headline_points;
@@ -38,7 +39,7 @@ pub(crate) fn sentences(runs: &[Run], drives: &ReportDrives, drive: usize) -> Ve
     };
     let mut sentences: Vec<Option<String>> = vec![
         throttled(members().map(|member| member.test)),
-        first(&cache),
+        first(&falls),
         first(&settled),
         over_provisioned(members().map(|member| member.test)),
         first(&knee),
@@ -68,22 +69,16 @@ fn throttled<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<String> {
     (!titles.is_empty()).then(|| format!("Thermal throttling in {shown}{more}."))
 }
 
-fn cache(test: &TestRun) -> Option<String> {
+fn falls(test: &TestRun) -> Option<String> {
     let point = slc_cache::sequential_write(test)?;
     let written = point.point.totals.directions.iter().map(|totals| totals.bytes).sum::<u64>();
     let title = title(test);
-    let gb = |bytes: u64| number::text(bytes as f64 / 1e9);
-    Some(match slc_cache::edge_in(point) {
-        Some(edge) => format!(
-            "SLC cache of {} GB: writes {} MB/s until it is full, then {} MB/s ({title}).",
-            edge.in_words(gb),
-            edge.before_in_words(|bytes| number::text(bytes / 1e6)),
-            number::text(edge.behind / 1e6)
+    Some(match point.falls.as_slice() {
+        [] => format!(
+            "No fall of the write speed to 80 % within {} GB of sequential writes ({title}).",
+            number::text(written as f64 / 1e9)
         ),
-        None => format!(
-            "No end of an SLC cache within {} GB of sequential writes ({title}).",
-            gb(written)
-        ),
+        falls => format!("Writes {} ({title}).", fall_words::levels(falls)),
     })
 }
 

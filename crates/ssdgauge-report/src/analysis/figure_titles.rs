@@ -1,19 +1,20 @@
-//! The title of each figure: the drives that leave their cache, a lead, or a tie.
+//! The title of each figure: the drives whose write speed falls, a lead, or a tie.
 
+use crate::analysis::fall_words;
 use crate::analysis::group::{Group, Member};
 use crate::analysis::outcome::{self, Outcome};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
 use crate::analysis::statements::{capital, in_letters, listed, times, uncapitalised};
 use crate::analysis::workload_text;
+use crate::model::SpeedFall;
 use crate::text::number;
-use ssdgauge_core::statistics::cache::Edge;
 use ssdgauge_core::{Family, Metric};
 
 /// The most drives that a title names.
 const MAX_NAMES: usize = 3;
 
-/// Returns the title of the figure of `group`: the drives that leave their cache, the best drive with
+/// Returns the title of the figure of `group`: the drives whose write speed falls, the best drive with
 /// its lead, or a tie.
 pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
     if let Some(falls) = falls_of(group, drives) {
@@ -126,14 +127,14 @@ fn lead(metric: Metric, (best, value): (&str, &str), (next, ratio): (&str, f64))
     }
 }
 
-/// Returns the drives of a sequential write that leave their cache, with the share that is left.
+/// Returns the drives whose sequential write speed falls, with the share that is left and the cause.
 fn falls_of(group: &Group<'_>, drives: &ReportDrives) -> Option<String> {
-    let edge = |member: &Member<'_>| slc_cache::cache_edge(member.test);
-    let mut falls: Vec<(usize, f64, Edge)> = group
+    let fall = |member: &Member<'_>| slc_cache::falls(member.test).first().copied();
+    let mut falls: Vec<(usize, f64, SpeedFall)> = group
         .members
         .iter()
-        .filter_map(|member| Some((drives.drive_of(member.index), edge(member)?)))
-        .map(|(drive, edge)| (drive, slc_cache::percent_left(&edge), edge))
+        .filter_map(|member| Some((drives.drive_of(member.index), fall(member)?)))
+        .map(|(drive, fall)| (drive, slc_cache::percent_left(&fall.edge), fall))
         .collect();
     if falls.is_empty() {
         return None;
@@ -141,39 +142,28 @@ fn falls_of(group: &Group<'_>, drives: &ReportDrives) -> Option<String> {
     falls
         .sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| drives.short(a.0).cmp(drives.short(b.0))));
     if group.members.len() == 1 {
-        let edge = edge(&group.first())?;
-        return Some(format!(
-            "{}\u{a0}MB/s until the cache is full ({}), then {}\u{a0}MB/s",
-            edge.before_in_words(|bytes| number::text(bytes / 1e6)),
-            edge.about(),
-            number::text(edge.behind / 1e6)
-        ));
+        return Some(capital(&fall_words::levels(&[falls.first()?.2])));
     }
     let named: Vec<String> = falls
         .iter()
         .take(MAX_NAMES)
-        .map(|(drive, _, edge)| {
-            format!("{} to {}", drives.short(*drive), slc_cache::left_in_words(edge))
+        .map(|(drive, _, fall)| {
+            format!("{} to {}", drives.short(*drive), slc_cache::left_in_words(&fall.edge))
         })
         .collect();
     let shown = listed(&named);
+    let clause = fall_words::common_clause(falls.iter().map(|(_, _, fall)| fall.cause));
     Some(match (falls.len(), group.members.len()) {
         (1, _) => format!(
-            "{shown} of its speed when its cache is full",
+            "{shown} of its write speed{clause}",
             shown = shown.replacen(" to ", " falls to ", 1)
         ),
         (n, _) if n > MAX_NAMES => {
             let n = in_letters(n);
-            format!(
-                "{} {} slow down when their cache is full: {shown} among them",
-                capital(&n),
-                drives.those()
-            )
+            format!("{} {} write slower{clause}: {shown} among them", capital(&n), drives.those())
         }
-        (n, _) => format!(
-            "{} {} slow down when their cache is full: {shown}",
-            capital(&in_letters(n)),
-            drives.those()
-        ),
+        (n, _) => {
+            format!("{} {} write slower{clause}: {shown}", capital(&in_letters(n)), drives.those())
+        }
     })
 }

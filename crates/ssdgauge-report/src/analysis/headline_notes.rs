@@ -1,5 +1,6 @@
 //! Notes on a headline: the depths of a knee, the other mean, the cache, the spread.
 
+use crate::analysis::fall_words;
 use crate::analysis::separation;
 use crate::analysis::slc_cache;
 use crate::analysis::steady_state;
@@ -9,6 +10,7 @@ use crate::model::{Repetition, TestRun};
 use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
+use ssdgauge_core::statistics::cache::Edge;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::{knee, summary};
 use ssdgauge_core::{KneeFound, Metric, Scope, Score, ScoreFamily, Window};
@@ -76,17 +78,23 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
     notes
 }
 
-/// The size of the SLC cache, where a single step writes sequentially, and the position of each
-/// step relative to it.
+/// The levels of the write speed, where a single step writes sequentially, and the position of each step
+/// relative to the SLC cache.
 fn cache(test: &TestRun) -> impl Iterator<Item = String> {
-    let size = slc_cache::cache_edge(test).map(|edge| {
-        format!(
-            "SLC cache of {}: {} MB/s inside, {} MB/s beyond",
-            edge.about(),
-            edge.before_in_words(|bytes| number::text(bytes / 1e6)),
-            number::text(edge.behind / 1e6)
-        )
-    });
+    let falls = slc_cache::falls(test);
+    let words = |edge: Edge| {
+        let (inside, beyond) = (|bytes| number::text(bytes / 1e6), number::text(edge.behind / 1e6));
+        let inside = edge.before_in_words(inside);
+        format!("SLC cache of {}: {inside} MB/s inside, {beyond} MB/s beyond", edge.about())
+    };
+    let size = match (slc_cache::cache_edge(test), falls) {
+        (_, []) => None,
+        (Some(edge), [_]) => Some(words(edge)),
+        (Some(edge), [_, later @ ..]) => {
+            Some(format!("{}; then {}", words(edge), fall_words::levels(later)))
+        }
+        (None, falls) => Some(format!("writes {}", fall_words::levels(falls))),
+    };
     let places = slc_cache::summary(test).filter(|_| test.points.len() > 1);
     size.into_iter().chain(places)
 }

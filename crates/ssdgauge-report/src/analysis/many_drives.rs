@@ -26,7 +26,7 @@ pub(crate) const RULE: &str = "More than 16 drives: the headline names the drive
     most in the first column that has one: beyond the outer fence of Tukey (three times the distance of \
     the quartiles of the logarithms) and beyond the noise from the median; else the drives of one model, \
     firmware or label, at least three, that are all ahead of all others, or all behind them, by more \
-    than the noise; else that no two differ beyond the noise; else the drives whose cache ends; else the \
+    than the noise; else that no two differ beyond the noise; else the drives whose write speed falls; else the \
     range of the first column that separates them.";
 
 /// Returns the headline of several drives.
@@ -53,7 +53,7 @@ pub(crate) fn headline(
     if compared().next().is_some() && compared().all(|column| column.is_flat()) {
         return format!("No difference beyond the noise among {count} {noun}");
     }
-    let falls = writes.iter().flatten().any(|writes| writes.edge.is_some());
+    let falls = writes.iter().flatten().any(|writes| writes.fall().is_some());
     match compared().find(|column| !column.is_flat()).and_then(|column| spread(column, drives)) {
         Some(spread) if !falls => spread,
         Some(_) | None => statements::headline(answer, writes, drives),

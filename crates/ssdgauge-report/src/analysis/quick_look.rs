@@ -1,10 +1,11 @@
 //! A quick run of one drive: its numbers as a reader asks for them, and the state of the drive.
 
 use crate::analysis::caches;
+use crate::analysis::fall_words;
 use crate::analysis::quick_answer;
 use crate::analysis::slc_cache;
 use crate::model::metrics;
-use crate::model::{PointRun, Run, TestRun};
+use crate::model::{FallCause, PointRun, Run, SpeedFall, TestRun};
 use crate::text::number;
 use ssdgauge_core::statistics::cache::FALL;
 use ssdgauge_core::{Access, FindingKind, Metric, Scope, Stream};
@@ -43,18 +44,22 @@ impl Figure {
 /// The two write speeds of a drive, and the data between them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fall {
-    /// MB/s until the cache is full.
+    /// MB/s until the speed falls.
     pub(crate) before: f64,
-    /// The same in words, with its unit: a lower bound where the cache ends within the first seconds.
+    /// The same in words, with its unit: a lower bound where it falls within the first seconds.
     pub(crate) before_words: String,
     /// MB/s from there.
     pub(crate) behind: f64,
-    /// Gigabytes until it is full.
+    /// Gigabytes until it falls.
     pub(crate) gb: f64,
     /// The same in words, with their uncertainty; an upper bound where it includes zero.
     pub(crate) size_words: String,
-    /// The seconds until it is full; `None` where only an upper bound of its size is known.
+    /// The seconds until it falls; `None` where only an upper bound of its place is known.
     pub(crate) seconds: Option<f64>,
+    /// What caused it.
+    pub(crate) cause: FallCause,
+    /// The words after a speed, such as `until its cache is full (4 ± 1 GB)`.
+    pub(crate) until: String,
 }
 
 /// The state of one property of the drive.
@@ -95,7 +100,7 @@ pub(crate) fn headline(run: &Run) -> String {
         Some((fall, stream)) => {
             let load =
                 format!("{}, QD{}", number::spaced(&stream.size_words()), stream.total_depth());
-            format!("writes {} ({load}) until the cache is full", fall.before_words)
+            format!("writes {} ({load}) {}", fall.before_words, fall.until)
         }
         None => {
             format!("writes at {} ({}) in bursts", speed(figure.value), figure.size_and_depth())
@@ -227,10 +232,10 @@ pub(crate) fn sequential_writes(run: &Run) -> Vec<(&PointRun, caches::Writes)> {
     points.into_iter().map(|point| (point, caches::writes(point))).collect()
 }
 
-/// Returns the end of the cache, where the seconds of a sequential write show one.
+/// Returns the first fall of the speed of a sequential write.
 pub(crate) fn fall(run: &Run) -> Option<Fall> {
-    let found = sequential_writes(run).into_iter().find_map(|(_, writes)| writes.edge);
-    found.map(|edge| Fall {
+    let found = first_fall(run).map(|(_, fall)| fall);
+    found.map(|fall @ SpeedFall { edge, cause, .. }| Fall {
         before: edge.before / 1e6,
         before_words: edge
             .before_in_words(|bytes| number::measured(bytes / 1e6, Metric::ThroughputMbS)),
@@ -238,14 +243,20 @@ pub(crate) fn fall(run: &Run) -> Option<Fall> {
         gb: edge.bytes as f64 / 1e9,
         size_words: edge.about(),
         seconds: edge.is_bounded_below().then(|| edge.bytes as f64 / edge.before),
+        cause,
+        until: fall_words::until(&fall),
     })
 }
 
-/// Returns the requests of the sequential write that shows the end of the cache.
+/// Returns the first step that writes in order and falls, with its fall.
+fn first_fall(run: &Run) -> Option<(&PointRun, SpeedFall)> {
+    let mut points = sequential_writes(run).into_iter().map(|(point, _)| point);
+    points.find_map(|point| Some((point, *point.falls.first()?)))
+}
+
+/// Returns the requests of the sequential write whose speed falls.
 fn fallen(run: &Run) -> Option<&Stream> {
-    let mut writes = sequential_writes(run).into_iter();
-    let (point, _) = writes.find(|(_, writes)| writes.edge.is_some())?;
-    point.workload.streams.first()
+    first_fall(run)?.0.workload.streams.first()
 }
 
 /// The largest rise from one second to the next within a fall, as a share of the fall. Chosen: a larger
@@ -265,7 +276,7 @@ pub(crate) fn sag(run: &Run) -> Option<(f64, f64)> {
     ends.min_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))
 }
 
-/// Returns how long a copy of so many gigabytes takes in the cache and behind it, in seconds.
+/// Returns how long a copy of so many gigabytes takes before the fall and after it, in seconds.
 pub(crate) fn copy(fall: &Fall, gb: f64) -> (f64, f64) {
     let inside = gb.min(fall.gb);
     (inside * 1e3 / fall.before, (gb - inside) * 1e3 / fall.behind)

@@ -1,17 +1,21 @@
-//! The SLC cache of a drive: its size from a fill of the run, with its uncertainty, and the steps
-//! that wrote inside it, crossed its end, or wrote beyond it.
+//! Falls of the write speed of steps that write in order, and the SLC cache of a drive where a fall is its
+//! end: the steps that wrote inside it, crossed its end, or wrote beyond it.
 
-use crate::model::{CachePlace, PointRun, StepFinding, TestRun};
+use crate::model::{CachePlace, FallCause, PointRun, SpeedFall, StepFinding, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::statistics::cache::{self, Edge};
-use ssdgauge_core::{
-    Access, Action, Direction, Finding, FindingKind, Nanos, PhaseKind, Severity, Totals,
-};
+use ssdgauge_core::statistics::cache::Edge;
+use ssdgauge_core::{Access, Action, Direction, Finding, FindingKind, Nanos, PhaseKind, Severity};
 
-/// Returns the end of the SLC cache that `test` shows: a single step that writes sequentially.
+/// Returns the falls of the write speed that `test` shows: a single step that writes sequentially.
+pub(crate) fn falls(test: &TestRun) -> &[SpeedFall] {
+    sequential_write(test).map_or(&[], |point| &point.falls)
+}
+
+/// Returns the end of the SLC cache that `test` shows: the first fall, where the cache caused it.
 pub(crate) fn cache_edge(test: &TestRun) -> Option<Edge> {
-    edge_in(sequential_write(test)?)
+    let first = falls(test).first()?;
+    (first.cause == FallCause::Cache).then_some(first.edge)
 }
 
 /// Returns the single step of `test` where that writes in order and nothing else
@@ -34,21 +38,14 @@ pub(crate) fn writes_in_order(point: &PointRun) -> bool {
 }
 
 /// Returns whether `point` writes the whole of its span once or more: its result is a curve, in which
-/// the end of a cache belongs.
+/// falls of the speed belong.
 pub(crate) fn fills(point: &PointRun) -> bool {
     let [stream] = point.workload.streams.as_slice() else { return false };
     let written = point.point.totals.directions[Direction::Write as usize].bytes;
     writes_in_order(point) && written >= stream.span.0
 }
 
-/// Returns where writing leaves the SLC cache, in the step `point`.
-pub(crate) fn edge_in(point: &PointRun) -> Option<Edge> {
-    let bytes = |second: Totals| second.directions[Direction::Write as usize].bytes;
-    let written: Vec<u64> = point.point.seconds.full().totals().map(bytes).collect();
-    cache::edge(&written)
-}
-
-/// Returns the share of the write speed that is left behind `edge`, in percent, rounded as every place
+/// Returns the share of the write speed that is left after `edge`, in percent, rounded as every place
 /// of a report shows it: whole numbers, below 9.5 with one digit behind the point.
 pub(crate) fn percent_left(edge: &Edge) -> f64 {
     let left = 100.0 * edge.behind / edge.before;

@@ -5,8 +5,10 @@
 
 use crate::analysis::answer::{Answer, Column, Question};
 use crate::analysis::caches::Writes;
+use crate::analysis::fall_words;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
+use crate::model::{FallCause, SpeedFall};
 use crate::text::number;
 
 /// The rules of the sentences, for readers.
@@ -16,11 +18,13 @@ pub(crate) const RULES: [&str; 3] = [
      are not decided where the interval reaches into the noise. Values without an interval have to \
      differ by a factor of 1.5, the highest loads that pass by 3 %. The 3 % and the factor of 1.5 are \
      chosen, not measured.",
-    "Headline: the drives whose write speed falls to 80 % or less when their cache is full; without \
-     such a drive the one that leads in most columns of the answer.",
+    "Headline: the drives whose write speed falls to 80 % or less, with the cause where their runs show \
+     one (a full cache, heat, used-up spare area or free space); without such a drive the one that leads \
+     in most columns of the answer.",
     "Best for: the lead or a tie in a column that separates the drives; of two drives whose order in \
      such a column is not decided, that it is open between them; else mostly reads for the last in \
-     sustained writes that is not the last in a column of reads; else short bursts for a cache that ends; \
+     sustained writes that is not the last in a column of reads; else short bursts for a write speed that \
+     falls; \
      else nothing. Everyday work is at most four requests in flight.",
 ];
 
@@ -36,11 +40,12 @@ pub(crate) struct Sentence {
     pub(crate) text: String,
 }
 
-/// A drive whose cache ends, with the share of its speed that is left in percent.
+/// A drive whose write speed falls, with the share of it that is left in percent.
 struct Fall {
     drive: usize,
+    cause: FallCause,
     left: f64,
-    /// Whether less may be left: the cache ends within the first seconds.
+    /// Whether less may be left: the speed falls within the first seconds.
     is_upper_bound: bool,
 }
 
@@ -88,18 +93,19 @@ pub(crate) fn headline(
     }
 }
 
-/// Returns the headline of drives that leave their cache; `seen` drives wrote enough to show one, and
+/// Returns the headline of drives whose write speed falls; `seen` drives wrote enough to show it, and
 /// `most` percent are left at most.
 fn fall_of(falls: &[Fall], seen: usize, most: &str, drives: &ReportDrives) -> String {
     let some = subject(falls.len(), seen, drives);
+    let clause = fall_words::common_clause(falls.iter().map(|fall| fall.cause));
     match falls {
         [one] => format!(
-            "{} falls to {}{most} % of its write speed once the cache is full",
+            "{} falls to {}{most} % of its write speed{clause}",
             drives.short(one.drive),
             if one.is_upper_bound { "at most " } else { "" }
         ),
         [] | [_, ..] => {
-            format!("{some} fall to {most} % of their write speed or less once the cache is full")
+            format!("{some} fall to {most} % of their write speed or less{clause}")
         }
     }
 }
@@ -143,12 +149,13 @@ pub(crate) fn uncapitalised(words: &str) -> String {
     }
 }
 
-/// Returns the drives whose cache ends, and how many drives wrote enough to show it.
+/// Returns the drives whose write speed falls, and how many drives wrote enough to show it.
 fn falls(writes: &[Option<Writes>]) -> (Vec<Fall>, usize) {
     let falls = writes.iter().enumerate().filter_map(|(drive, writes)| {
-        let edge = writes.as_ref()?.edge?;
+        let SpeedFall { edge, cause, .. } = *writes.as_ref()?.fall()?;
         (edge.before > 0.0).then(|| Fall {
             drive,
+            cause,
             left: slc_cache::percent_left(&edge),
             is_upper_bound: !edge.is_bounded_below(),
         })
@@ -264,22 +271,17 @@ pub(crate) fn share(share: f64) -> String {
     if share < 0.095 { format!("{:.1}", share * 100.0) } else { format!("{:.0}", share * 100.0) }
 }
 
-/// The drive that writes the fastest until its cache ends; of equal ones the first by its name.
+/// The drive that writes the fastest until its speed falls; of equal ones the first by its name.
 fn longest_fall(writes: &[Option<Writes>], drives: &ReportDrives) -> Option<Sentence> {
-    let edges = writes
+    let falls = writes
         .iter()
         .enumerate()
-        .filter_map(|(drive, writes)| Some((drive, writes.as_ref()?.edge?)));
-    let (drive, edge) = edges.max_by(|a, b| {
-        let order = a.1.before.total_cmp(&b.1.before);
+        .filter_map(|(drive, writes)| Some((drive, writes.as_ref()?.fall()?)));
+    let (drive, fall) = falls.max_by(|a, b| {
+        let order = a.1.edge.before.total_cmp(&b.1.edge.before);
         order.then_with(|| drives.short(b.0).cmp(drives.short(a.0)))
     })?;
-    let text = format!(
-        "writes {}\u{a0}MB/s until its cache is full ({}), then {}\u{a0}MB/s.",
-        edge.before_in_words(|bytes| number::text(bytes / 1e6)),
-        edge.about(),
-        number::text(edge.behind / 1e6)
-    );
+    let text = format!("writes {}.", fall_words::levels(std::slice::from_ref(fall)));
     Some(Sentence { drive: Some(drive), text })
 }
 
@@ -361,7 +363,7 @@ pub(crate) fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize)
         let is_worst = column.ranked().last() == Some(&drive);
         column.has_reads && has_value(column) && !is_worst
     };
-    let falls = writes.get(drive).and_then(Option::as_ref).is_some_and(|own| own.edge.is_some());
+    let falls = writes.get(drive).and_then(Option::as_ref).is_some_and(|own| own.fall().is_some());
     match sustained.is_some_and(|column| column.is_last(drive)) {
         true if compared.iter().copied().any(|column| reads_well(&column)) => {
             BestFor::Uses("Mostly reads: last in sustained writes".to_owned())

@@ -1,4 +1,4 @@
-//! Steps that contain two levels: in a cache and behind it, or before and after a throttle.
+//! Steps that contain two levels, such as in a cache and beyond it, or before and after a throttle.
 
 use crate::analysis::slc_cache;
 use crate::model::{PointRun, StepFinding, StepLevels, TestRun};
@@ -14,8 +14,8 @@ pub(crate) fn annotate(test: &mut TestRun) {
     for point in &mut test.points {
         point.levels = levels(point, metric);
     }
-    // A score of the last part excludes the first level on purpose, and a fill shows both levels as the
-    // size of the cache.
+    // A score of the last part excludes the first level on purpose, and a fill shows its levels as falls
+    // of the write speed.
     if test.test.score.family() != ScoreFamily::LastPart {
         let counts = |point: &&PointRun| {
             let scores = std::iter::once(&test.test.score).chain(&test.test.also);

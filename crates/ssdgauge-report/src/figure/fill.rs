@@ -6,9 +6,8 @@ use crate::analysis::{fill_curve, slc_cache};
 use crate::figure::captions::legend;
 use crate::figure::chart::{Axis, Chart, Drawing, Line, Mark, Scale, Table};
 use crate::figure::reduce;
-use crate::model::PointRun;
+use crate::model::{PointRun, SpeedFall};
 use crate::text::number;
-use ssdgauge_core::statistics::cache::Edge;
 use ssdgauge_core::statistics::summary;
 
 /// Returns the curve where the test writes in order, in one step.
@@ -29,13 +28,13 @@ pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
         let points: Vec<(f64, Option<f64>)> =
             segments.iter().map(|(at, rate)| (*at, Some(*rate))).collect();
         let stretches = reduce::stretches(&points);
-        let edge = step.and_then(slc_cache::edge_in);
-        marks.extend(edge.map(|edge| Mark {
-            at: edge.bytes as f64 / 1e9,
-            label: "end of SLC cache".to_owned(),
+        let falls = step.map(|step| step.falls.as_slice()).unwrap_or_default();
+        marks.extend(falls.iter().map(|fall| Mark {
+            at: fall.edge.bytes as f64 / 1e9,
+            label: fall.cause.remark().to_owned(),
             colour: drives.slot_of(member.index),
         }));
-        rows.push(row(&drives.names[member.index], &segments, edge));
+        rows.push(row(&drives.names[member.index], &segments, falls.first()));
         lines.push(Line {
             label: legend(member, drives, !stretches.is_empty()),
             colour: drives.slot_of(member.index),
@@ -50,13 +49,14 @@ pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
         "Slowest GB",
         "Median GB",
         "Fastest GB",
-        "SLC cache, GB",
-        "Inside, MB/s",
-        "Beyond, MB/s",
+        "First fall, GB",
+        "Before, MB/s",
+        "After, MB/s",
+        "Cause",
     ];
-    let note = "MB/s of each 10^9 bytes, computed from full seconds; a triangle marks the end of \
-                the SLC cache (the split into two levels with the least sum of squares); n = 1 \
-                pass each. The value axis starts at zero.";
+    let note = "MB/s of each 10^9 bytes, computed from full seconds; a triangle marks a fall \
+                of the speed to 80 % or less (the split into two levels with the least sum of \
+                squares) with its cause where the run shows it; n = 1 pass each. The value axis starts at zero.";
     Some(Chart {
         title: format!("{}: throughput of each gigabyte", group.title()),
         notes: vec![note.to_owned()],
@@ -74,17 +74,18 @@ pub(super) fn chart(group: &Group<'_>, drives: &ReportDrives) -> Option<Chart> {
     })
 }
 
-fn row(name: &str, segments: &[(f64, f64)], edge: Option<Edge>) -> Vec<String> {
+fn row(name: &str, segments: &[(f64, f64)], fall: Option<&SpeedFall>) -> Vec<String> {
     let rates: Vec<f64> = segments.iter().map(|(_, rate)| *rate).collect();
     let at = |share| number::optional(summary::percentile(&rates, share));
     let mut row = vec![name.to_owned(), at(0.0), at(0.5), at(1.0)];
-    row.extend(match edge {
-        Some(edge) => [
+    row.extend(match fall {
+        Some(SpeedFall { edge, cause, .. }) => [
             edge.in_words(|bytes| number::text(bytes as f64 / 1e9)),
             edge.before_in_words(|bytes| number::text(bytes / 1e6)),
             number::text(edge.behind / 1e6),
+            cause.remark().to_owned(),
         ],
-        None => ["not found", "–", "–"].map(str::to_owned),
+        None => ["not found", "–", "–", "–"].map(str::to_owned),
     });
     row
 }

@@ -2,7 +2,6 @@
 
 use crate::analysis::group::{Group, Member};
 use crate::analysis::report_drives::ReportDrives;
-use crate::analysis::slc_cache;
 use crate::figure::captions::{self, legend};
 use crate::figure::chart::{Axis, Chart, Drawing, Line, Mark, Scale, Table};
 use crate::figure::fill;
@@ -150,8 +149,8 @@ fn rates(
             group.members.iter().flat_map(|member| marks(member, drives)).collect();
         if !found.is_empty() {
             drawing.notes.push(
-                "Triangles mark the end of the SLC cache, the write cliff, and the onset of \
-                 thermal throttling."
+                "Triangles mark falls of the write speed to 80 % or less, with the cause where the \
+                 run shows it, and the onset of thermal throttling."
                     .to_owned(),
             );
         }
@@ -167,7 +166,7 @@ fn rates(
     Some(drawing)
 }
 
-/// Returns what happened in the single step of `member`: the end of a cache, the cliff, heat.
+/// Returns what happened in the single step of `member`: falls of the write speed, heat.
 fn marks(member: &Member<'_>, drives: &ReportDrives) -> Vec<Mark> {
     let [point] = member.test.points.as_slice() else { return Vec::new() };
     let mut marks = Vec::new();
@@ -176,18 +175,13 @@ fn marks(member: &Member<'_>, drives: &ReportDrives) -> Vec<Mark> {
         label: label.to_owned(),
         colour: drives.slot_of(member.index),
     };
-    let writes = point.workload.streams.iter().all(|stream| stream.writes() && !stream.reads());
-    if let Some(edge) = slc_cache::edge_in(point).filter(|_| writes) {
+    for fall in &point.falls {
         let mut written = 0;
         let before = point.point.seconds.totals().take_while(|second| {
             written += second.directions[Direction::Write as usize].bytes;
-            written <= edge.bytes
+            written <= fall.edge.bytes
         });
-        let what = match slc_cache::sequential_write(member.test) {
-            Some(_) => "end of SLC cache",
-            None => "write cliff",
-        };
-        marks.push(mark(before.count() as f64, what));
+        marks.push(mark(before.count() as f64, fall.cause.remark()));
     }
     let hot = |second: &Second| second.reading("throttled").is_some_and(|value| value > 0.0);
     if let Some(second) = point.seconds().find(hot) {

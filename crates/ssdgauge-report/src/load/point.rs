@@ -69,6 +69,7 @@ pub(crate) fn read(
         kernel,
         flush: None,
         cache: None,
+        falls: Vec::new(),
         levels: None,
         between: None,
     })

@@ -3,6 +3,7 @@
 use crate::model::tracked::Tracked;
 use crate::model::wear::Wear;
 use ssdgauge_core::proof::{PROOF_BLOCK, Verdict};
+use ssdgauge_core::statistics::cache::Edge;
 use ssdgauge_core::statistics::separation::Separation;
 use ssdgauge_core::{
     Bytes, ConfidenceInterval, Direction, Finding, FindingKind, Flush, Headline, KernelQueue,
@@ -174,10 +175,62 @@ pub struct PointRun {
     /// The position of a step that writes, relative to the SLC cache; `None` where no fill of the
     /// same run shows one.
     pub cache: Option<CachePlace>,
+    /// The lasting falls of the write speed of a step that only writes, in their order.
+    pub falls: Vec<SpeedFall>,
     /// The two levels of a step that changes in its middle; `None` where there is one.
     pub levels: Option<StepLevels>,
     /// The 95 % intervals between the repetitions of the step; `None` where it was carried out once.
     pub between: Option<BTreeMap<(Metric, Scope), (f64, f64)>>,
+}
+
+/// A lasting fall of the write speed within one step, and what caused it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpeedFall {
+    /// Where it is, in bytes from the start of the step, and the bytes of a second before and after it.
+    pub edge: Edge,
+    /// The 95 % interval of the bytes of a second before it; `None` where too few seconds are.
+    pub before_interval: Option<(f64, f64)>,
+    /// The same after it.
+    pub after_interval: Option<(f64, f64)>,
+    /// What caused it.
+    pub cause: FallCause,
+}
+
+/// What caused a fall of the write speed, as far as a run shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FallCause {
+    /// The SLC cache was full.
+    Cache,
+    /// The drive was throttled by heat.
+    Heat,
+    /// The spare area was used up, and garbage collection began.
+    SpareArea,
+    /// Free space ended, and a dynamic cache had to give back what it had borrowed.
+    GiveBack,
+    /// The run does not show it.
+    Unknown,
+}
+
+impl FallCause {
+    /// Every cause.
+    pub const ALL: [FallCause; 5] = [
+        FallCause::Cache,
+        FallCause::Heat,
+        FallCause::SpareArea,
+        FallCause::GiveBack,
+        FallCause::Unknown,
+    ];
+
+    /// Returns the word used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            FallCause::Cache => "cache",
+            FallCause::Heat => "heat",
+            FallCause::SpareArea => "spare-area",
+            FallCause::GiveBack => "give-back",
+            FallCause::Unknown => "unknown",
+        }
+    }
 }
 
 /// Two levels within one step, and the amount of data between them.

@@ -2,13 +2,13 @@
 
 use crate::analysis::answer::{self, Answer, Column};
 use crate::analysis::caches::{self, Writes};
+use crate::analysis::fall_words;
 use crate::analysis::finding_lines;
 use crate::analysis::finding_words;
 use crate::analysis::group::{self, Group, Member};
 use crate::analysis::many_drives;
 use crate::analysis::outcome;
 use crate::analysis::report_drives::ReportDrives;
-use crate::analysis::slc_cache;
 use crate::analysis::statements;
 use crate::analysis::trust;
 use crate::analysis::workload_text;
@@ -72,7 +72,7 @@ pub(super) fn compared(runs: &[Run], drives: &ReportDrives) -> Result<String, st
 }
 
 /// Writes the answer of the page: a row for each drive, with what it is best for, the columns of the
-/// answer, the end of its cache, and its grade.
+/// answer, the first fall of its write speed, and its grade.
 fn answer_table(
     text: &mut String,
     runs: &[Run],
@@ -87,7 +87,7 @@ fn answer_table(
         write!(text, " {} |", escaped(&title))?;
     }
     let has_caches = writes.iter().any(Option::is_some);
-    writeln!(text, "{} Trust |", if has_caches { " Fast cache |" } else { "" })?;
+    writeln!(text, "{} Trust |", if has_caches { " Until it slows |" } else { "" })?;
     let numbers = "--:|".repeat(answer.columns.len());
     writeln!(text, "|---|---|{numbers}{}:-:|", if has_caches { "---|" } else { "" })?;
     for drive in answer.order.iter().copied() {
@@ -102,7 +102,7 @@ fn answer_table(
             }
         }
         if has_caches {
-            write!(text, " {} |", cache(writes[drive].as_ref()))?;
+            write!(text, " {} |", slows(writes[drive].as_ref()))?;
         }
         let has_number = answer.columns.iter().any(|column| column.values[drive].is_some());
         let trust = trust::of_runs(drives.runs_of(drive).map(|run| &runs[run]));
@@ -128,14 +128,14 @@ fn number_of(column: &Column, drive: usize) -> String {
     }
 }
 
-/// Returns where the cache ends, and what is left behind it.
-fn cache(writes: Option<&Writes>) -> String {
+/// Returns where the write speed falls, what is left, and why.
+fn slows(writes: Option<&Writes>) -> String {
     let Some(writes) = writes else { return number::NOTHING.to_owned() };
-    match writes.edge {
+    match writes.fall() {
         None => "no fall to 80 %".to_owned(),
-        Some(edge) => {
-            let left = slc_cache::left_in_words(&edge).replace('\u{a0}', " ");
-            format!("{}, then {left}", edge.about())
+        Some(fall) => {
+            let left = fall_words::left(fall).replace('\u{a0}', " ");
+            format!("{}, {left}", fall.edge.about())
         }
     }
 }

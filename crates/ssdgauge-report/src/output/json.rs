@@ -10,7 +10,7 @@ use crate::analysis::state_check::{self, StateCheck};
 use crate::analysis::tried_loads::{TriedLoad, tried_loads};
 use crate::model::Tracked;
 use crate::model::metrics;
-use crate::model::{PointRun, Run, StepFinding, StepLevels, TestRun};
+use crate::model::{PointRun, Run, SpeedFall, StepFinding, StepLevels, TestRun};
 use crate::output::bands::bands_json;
 use crate::text::{labels, sanitize};
 use serde_json::{Map, Value, json};
@@ -144,9 +144,10 @@ fn test(run: &TestRun) -> Value {
                 "ended_by": sanitize::prose(&point.ended_by),
                 "cache": point.cache.map(|place| place.name()),
                 "levels": point.levels.map(levels),
+                "write_speed_falls": point.falls.iter().map(speed_fall).collect::<Vec<_>>(),
                 "cache_end": slc_cache::sequential_write(run)
                     .filter(|of| std::ptr::eq(*of, point))
-                    .and_then(slc_cache::edge_in)
+                    .and_then(|_| slc_cache::cache_edge(run))
                     .map(|edge| cache_end(&edge)),
                 "streams": streams(point),
                 "open_loop": point.open_loop,
@@ -218,7 +219,23 @@ fn micros(time: Nanos) -> f64 {
     time.0 as f64 / 1e3
 }
 
-/// Returns the end of the cache that the titles of the page state.
+/// Returns a fall of the write speed with its cause.
+fn speed_fall(fall: &SpeedFall) -> Value {
+    let mb_s = |(low, high): (f64, f64)| [low / 1e6, high / 1e6];
+    json!({
+        "bytes": fall.edge.bytes,
+        "uncertainty_bytes": fall.edge.uncertainty,
+        "before_mb_s": fall.edge.before / 1e6,
+        "before_interval_mb_s": fall.before_interval.map(mb_s),
+        "before_is_lower_bound": !fall.edge.is_bounded_below(),
+        "after_mb_s": fall.edge.behind / 1e6,
+        "after_interval_mb_s": fall.after_interval.map(mb_s),
+        "left_percent": slc_cache::percent_left(&fall.edge),
+        "cause": fall.cause.name(),
+    })
+}
+
+/// Returns the end of the cache; only where the cache caused the first fall.
 fn cache_end(edge: &Edge) -> Value {
     json!({
         "bytes": edge.bytes,

@@ -2,8 +2,8 @@
 
 use crate::analysis::answer::{Answer, Column, Question, ValueMarks};
 use crate::analysis::caches::{self, Writes};
+use crate::analysis::fall_words;
 use crate::analysis::report_drives::ReportDrives;
-use crate::analysis::slc_cache;
 use crate::analysis::statements::{self, BestFor};
 use crate::analysis::trust::{Grade, Trust};
 use crate::page::grade;
@@ -57,7 +57,7 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
                 }
                 @if let Some(range) = range {
                     th scope="col" {
-                        "Fast cache" small { "first " (gigabytes(range)) " written" }
+                        "Until it slows" small { "first " (gigabytes(range)) " written in order" }
                     }
                 }
                 th scope="col" { "Trust" small { "grade" } }
@@ -155,7 +155,7 @@ fn row(
                 td.bf { (best_for.words()) }
             }
             @for column in &facts.answer.columns { (cell(column, drives, drive)) }
-            @if let Some(range) = range { (cache(&facts.writes[drive], drives, drive, range)) }
+            @if let Some(range) = range { (slows(&facts.writes[drive], drives, drive, range)) }
             td.gr { (grade::letter(trust)) }
         }
     }
@@ -268,23 +268,22 @@ fn ratios(column: &Column, drive: usize, value: f64) -> Markup {
     }
 }
 
-/// Returns the end of the cache with a picture of the first writes, each drive against its own best
-/// second.
-fn cache(writes: &Option<Writes>, drives: &ReportDrives, drive: usize, range: f64) -> Markup {
+/// Returns the first fall of the write speed with a picture of the first writes, each drive against its own
+/// best second.
+fn slows(writes: &Option<Writes>, drives: &ReportDrives, drive: usize, range: f64) -> Markup {
     let Some(writes) = writes else {
         return html! { td.k { span.no title="no test writes in order in one step" { "–" } } };
     };
-    let (end, then) = match writes.edge {
+    let (end, then) = match writes.fall() {
         None => ("no fall to 80\u{a0}% seen".to_owned(), String::new()),
-        Some(edge) => {
-            let size = edge.about().replace("at most ", "≤\u{a0}");
-            let left = slc_cache::left_in_words(&edge).replace("at most ", "≤\u{a0}");
-            (size, format!("then {left}"))
+        Some(fall) => {
+            let size = fall.edge.about().replace("at most ", "≤\u{a0}");
+            (size, fall_words::left(fall).replace("at most ", "≤\u{a0}"))
         }
     };
-    // A drive without an end comes before all others.
+    // A drive without a fall comes before all others.
     const NO_END: f64 = 1e18;
-    let order = writes.edge.as_ref().map_or(NO_END, |edge| edge.bytes as f64);
+    let order = writes.fall().map_or(NO_END, |fall| fall.edge.bytes as f64);
     html! {
         td.k data-v=(order) {
             (end) @if !then.is_empty() { " " small.ph { (then) } }

@@ -1,4 +1,4 @@
-//! The page of a single quick run: the state of the drive, reading and writing, where the cache ends,
+//! The page of a single quick run: the state of the drive, reading and writing, where the speed falls,
 //! and what to do next. Every test is folded below.
 
 use crate::analysis::caches::Writes;
@@ -9,7 +9,7 @@ use crate::analysis::quick_look::{self, Fall, Figure, Tile};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections::Sections;
 use crate::analysis::trust;
-use crate::model::{PointRun, Run};
+use crate::model::{FallCause, PointRun, Run};
 use crate::page::kit::axis::{Across, Up};
 use crate::page::kit::coordinate::{at, percent};
 use crate::page::kit::mark::marks;
@@ -110,7 +110,7 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
             Some(fall) => {
                 "Large files are written with " b { (fall.before_words) " for the first "
                 (number::text(fall.gb)) " GB" } ", then with " b { (number::text(fall.behind)) " MB/s" }
-                ": the drop is its cache filling up. "
+                (cause(fall.cause)) ". "
             }
             None => {
                 @match quick_look::sag(run) {
@@ -123,7 +123,7 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
                         "Large writes were not measured. "
                     }
                     None => {
-                        "The writes of this run show no end of a cache; longer ones were not measured. "
+                        "The speed of writes does not fall in this run; longer ones were not measured. "
                     }
                 }
             }
@@ -247,6 +247,25 @@ fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Ma
     }
 }
 
+/// Returns the cause of a fall as the rest of a sentence.
+fn cause(cause: FallCause) -> &'static str {
+    match cause {
+        FallCause::Cache => ": the drop is its cache filling up",
+        FallCause::Heat => ": it was throttled by heat",
+        FallCause::SpareArea => ": its spare area was used up",
+        FallCause::GiveBack => ": its free space was used up",
+        FallCause::Unknown => "; the run does not show why",
+    }
+}
+
+fn heading(fall: Option<&Fall>) -> &'static str {
+    match fall {
+        Some(fall) if fall.cause == FallCause::Cache => "Where the cache ends",
+        Some(_) => "Where the write speed falls",
+        None => "Large writes",
+    }
+}
+
 /// Returns each second of the sequential writes, and how long copies take.
 fn end_of_cache(run: &Run, fall: Option<&Fall>, ids: &[String], drives: &ReportDrives) -> Markup {
     let writes = quick_look::sequential_writes(run);
@@ -257,8 +276,8 @@ fn end_of_cache(run: &Run, fall: Option<&Fall>, ids: &[String], drives: &ReportD
     });
     html! {
         @if seconds > 0 {
-            section.use aria-labelledby="cache" {
-                h2 #cache { (if fall.is_some() { "Where the cache ends" } else { "Large writes" }) }
+            section.use aria-labelledby="fall" {
+                h2 #fall { (heading(fall)) }
                 p { "Sequential writing, each bar one second, in the order of execution." }
                 figure id=(own.and_then(|own| ids.get(own)).map_or_else(
                     || "writes".to_owned(), |id| format!("{id}/seconds"))) {
@@ -310,14 +329,22 @@ fn fall_words(run: &Run, fall: Option<&Fall>) -> String {
     match (fall, quick_look::sag(run)) {
         (Some(fall), _) => {
             let seconds = fall.seconds.map(|seconds| format!(", {}", number::duration(seconds)));
-            format!("The cache is full after {}{}", fall.size_words, seconds.unwrap_or_default())
+            let seconds = seconds.unwrap_or_default();
+            match fall.cause {
+                FallCause::Cache => format!("The cache is full after {}{seconds}", fall.size_words),
+                cause => format!(
+                    "The write speed falls after {}{seconds}: {}",
+                    fall.size_words,
+                    cause.remark()
+                ),
+            }
         }
         (None, Some((first, last))) => format!(
-            "A burst falls from {} to {}\u{a0}MB/s: too few seconds to find the end of the cache",
+            "A burst falls from {} to {}\u{a0}MB/s: too few seconds to find where",
             number::text(first),
             number::text(last)
         ),
-        (None, None) => "No end of a cache within these writes".to_owned(),
+        (None, None) => "No fall of the write speed within these writes".to_owned(),
     }
 }
 
@@ -393,7 +420,7 @@ fn copies(fall: &Fall, capacity: Bytes, marks_of_run: &[String]) -> Markup {
     let most = sizes().map(total).fold(0.0, f64::max);
     html! {
         h3 { "How long a copy takes" }
-        p.cond { (marks(marks_of_run)) "Computed from the two rates; dark: in the cache, light: behind it" }
+        p.cond { (marks(marks_of_run)) "Computed from the two rates; dark: before the fall, light: after it" }
         ol.bars style="--nm:64px" {
             @for gb in sizes() {
                 @let (inside, behind) = quick_look::copy(fall, gb);
@@ -402,8 +429,8 @@ fn copies(fall: &Fall, capacity: Bytes, marks_of_run: &[String]) -> Markup {
                     span.nm { (number::tick(gb)) " GB" }
                     svg width="100%" height="22" {
                         title {
-                            (number::tick(gb)) " GB: " (number::duration(inside)) " in the cache, "
-                            (number::duration(behind)) " behind it"
+                            (number::tick(gb)) " GB: " (number::duration(inside)) " before the fall, "
+                            (number::duration(behind)) " after it"
                         }
                         rect.br y="4" height="14" rx="2" width=(share(inside)) {}
                         rect.br.beh x=(share(inside)) y="4" height="14" rx="2" width=(share(behind)) {}

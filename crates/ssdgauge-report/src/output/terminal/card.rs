@@ -3,7 +3,7 @@
 use crate::analysis::endurance;
 use crate::analysis::quick_look::{self, Tile};
 use crate::analysis::trust;
-use crate::model::Run;
+use crate::model::{FallCause, Run};
 use crate::output::terminal::style::Style;
 use crate::text::number;
 
@@ -15,9 +15,15 @@ pub(super) fn verdict(run: &Run, style: &Style) -> Vec<String> {
     let mut text = format!("{}.", quick_look::headline(run));
     if let Some(fall) = quick_look::fall(run) {
         let (size, behind) = (&fall.size_words, number::text(fall.behind));
-        text.push_str(&format!(
-            " The cache is full after {size}; behind it, writes run at {behind} MB/s."
-        ));
+        text.push_str(&match fall.cause {
+            FallCause::Cache => {
+                format!(" The cache is full after {size}; after that, writes run at {behind} MB/s.")
+            }
+            cause => format!(
+                " The write speed falls after {size} ({}); after that, writes run at {behind} MB/s.",
+                cause.remark()
+            ),
+        });
     }
     style.folded("", &text)
 }

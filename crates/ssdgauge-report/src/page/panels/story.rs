@@ -1,16 +1,17 @@
-//! Sequential writes against what was written before: where the cache of each drive ends.
+//! Sequential writes against what was written before: where the speed of each drive falls.
 
 use crate::analysis::caches::{self, Writes};
 use crate::analysis::group::{Group, Member};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
+use crate::model::SpeedFall;
 use crate::page::kit::axis::{Across, Up};
 use crate::page::kit::chart::{Event, Plot, Series};
 use crate::text::number;
 use ssdgauge_core::Metric;
 use ssdgauge_core::statistics::summary;
 
-/// More drives than this have no words at the ends of their caches.
+/// More drives than this have no words at their falls.
 const MAX_EVENTS: usize = 2;
 
 /// The steps of a line at most in each of its parts.
@@ -40,7 +41,7 @@ pub(super) fn plot(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
     let all: Vec<&Writes> = writes.iter().map(|(_, writes)| writes).collect();
     let range = caches::range(&all)?;
     let total = all.iter().map(|writes| writes.total).fold(0.0, f64::max);
-    let has_edge = all.iter().any(|writes| writes.edge.is_some());
+    let has_edge = all.iter().any(|writes| writes.fall().is_some());
     let mut across =
         Across::continuous(total, has_edge.then_some(range), "gigabytes written", number::tick);
     across.parts = Some((
@@ -85,8 +86,8 @@ fn line(member: &Member<'_>, writes: &Writes, drives: &ReportDrives, range: f64)
     Series { drive, points, values: values.collect(), end, ..Series::default() }
 }
 
-/// Returns levels from one amount written to another: each second in the range of the caches, and the
-/// mean of several seconds where there are too many to draw.
+/// Returns levels from one amount written to another: each second in the range of the first falls, and
+/// the mean of several seconds where there are too many to draw.
 fn steps(writes: &Writes, range: f64) -> Vec<(f64, f64, f64)> {
     let split = writes.seconds.partition_point(|(from, _, _)| *from < range);
     let (near, far) = writes.seconds.split_at(split);
@@ -105,23 +106,28 @@ fn steps(writes: &Writes, range: f64) -> Vec<(f64, f64, f64)> {
     steps
 }
 
-/// Returns the words at the ends of the caches, the deepest falls first.
+/// Returns the words at the first falls, the deepest ones first.
 fn events(writes: &[(&Member<'_>, Writes)], drives: &ReportDrives) -> Vec<Event> {
     let mut falls: Vec<(f64, Event)> = Vec::new();
     for (member, writes) in writes {
-        let Some(edge) = writes.edge else { continue };
+        let Some(SpeedFall { edge, cause, .. }) = writes.fall() else { continue };
         let drive = drives.drive_of(member.index);
-        // Of a cache that ends within the first seconds, only an upper bound is known.
+        // Of a fall within the first seconds, only an upper bound of its place is known.
         let (bytes, when) = match edge.is_bounded_below() {
             true => (edge.bytes, "after"),
             false => (edge.bytes + edge.uncertainty, "within"),
         };
         let seconds = (bytes as f64 / edge.before.max(1.0)).ceil();
         let (before, behind) = (edge.before / 1e6, edge.behind / 1e6);
-        let slower = slc_cache::percent_words(slc_cache::percent_lost(&edge));
+        let slower = slc_cache::percent_words(slc_cache::percent_lost(edge));
         let least = if edge.is_bounded_below() { "" } else { "at least " };
         let words = vec![
-            format!("{}: cache full {when} {}", drives.short(drive), number::duration(seconds)),
+            format!(
+                "{}: {} {when} {}",
+                drives.short(drive),
+                cause.event(),
+                number::duration(seconds)
+            ),
             format!(
                 "{}, {}\u{a0}MB/s",
                 edge.about(),

@@ -1,0 +1,97 @@
+//! Falls of the write speed in words: the observation, and its cause where the run shows one.
+
+use crate::analysis::slc_cache;
+use crate::model::{FallCause, SpeedFall};
+use crate::text::number;
+
+impl FallCause {
+    /// Returns the cause as a remark, such as `throttled by heat`.
+    pub(crate) fn remark(self) -> &'static str {
+        match self {
+            FallCause::Cache => "SLC cache full",
+            FallCause::Heat => "throttled by heat",
+            FallCause::SpareArea => "spare area used up",
+            FallCause::GiveBack => "free space used up",
+            FallCause::Unknown => "cause unknown",
+        }
+    }
+
+    /// Returns what happened, as the subject of a time: `cache full`.
+    pub(crate) fn event(self) -> &'static str {
+        match self {
+            FallCause::Cache => "cache full",
+            FallCause::Heat => "throttled",
+            FallCause::SpareArea => "spare area used up",
+            FallCause::GiveBack => "free space used up",
+            FallCause::Unknown => "slower, cause unknown,",
+        }
+    }
+
+    /// Returns the end of a sentence about one drive, such as ` once its cache is full`.
+    pub(crate) fn clause(self) -> &'static str {
+        match self {
+            FallCause::Cache => " once the cache is full",
+            FallCause::Heat => " when throttled by heat",
+            FallCause::SpareArea => " once the spare area is used up",
+            FallCause::GiveBack => " once the free space is used up",
+            FallCause::Unknown => ", cause unknown",
+        }
+    }
+}
+
+/// Returns the end of a sentence about several falls: their common cause, or that they differ.
+pub(crate) fn common_clause(causes: impl IntoIterator<Item = FallCause>) -> &'static str {
+    let mut causes = causes.into_iter();
+    match causes.next() {
+        Some(first) if causes.all(|cause| cause == first) => first.clause(),
+        Some(_) => ", for different causes",
+        None => "",
+    }
+}
+
+/// Returns the words after a write speed, such as `until its cache is full (22 ± 2 GB)` or `for the first
+/// 22 ± 2 GB`.
+pub(crate) fn until(fall: &SpeedFall) -> String {
+    let size = fall.edge.about();
+    match (fall.cause, fall.edge.is_bounded_below()) {
+        (FallCause::Cache, _) => format!("until its cache is full ({size})"),
+        (FallCause::Heat, _) => format!("until it is throttled by heat (after {size})"),
+        (FallCause::SpareArea, _) => format!("until its spare area is used up (after {size})"),
+        (FallCause::GiveBack, _) => format!("until its free space is used up (after {size})"),
+        (FallCause::Unknown, true) => format!("for the first {size}"),
+        (FallCause::Unknown, false) => format!("for {size}"),
+    }
+}
+
+/// Returns the remark on a fall whose cause no other word of the sentence states: empty but for an
+/// unknown one.
+pub(crate) fn doubt(fall: &SpeedFall) -> &'static str {
+    match fall.cause {
+        FallCause::Unknown => " (cause unknown)",
+        FallCause::Cache | FallCause::Heat | FallCause::SpareArea | FallCause::GiveBack => "",
+    }
+}
+
+/// Returns the speeds of `falls` in order, with each amount written and its cause: `2,300 MB/s until its
+/// cache is full (22 ± 2 GB), then 700 MB/s`. Empty without a fall.
+pub(crate) fn levels(falls: &[SpeedFall]) -> String {
+    let mut words = String::new();
+    for (place, fall) in falls.iter().enumerate() {
+        let mb_s = |bytes: f64| number::text(bytes / 1e6);
+        if place == 0 {
+            words.push_str(&format!("{}\u{a0}MB/s", fall.edge.before_in_words(mb_s)));
+        }
+        words.push_str(&format!(
+            " {}, then {}\u{a0}MB/s{}",
+            until(fall),
+            mb_s(fall.edge.behind),
+            doubt(fall)
+        ));
+    }
+    words
+}
+
+/// Returns what is left after `fall` with its cause: `then 30 %, throttled by heat`.
+pub(crate) fn left(fall: &SpeedFall) -> String {
+    format!("then {}, {}", slc_cache::left_in_words(&fall.edge), fall.cause.remark())
+}
