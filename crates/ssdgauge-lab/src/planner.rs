@@ -200,7 +200,7 @@ pub fn needed_span(suite: &Suite, only: &[String]) -> Option<Bytes> {
         let streams = test.points.iter().flat_map(|point| &point.streams);
         let streams = streams.filter_map(needed);
         let trims = test.points.iter().filter_map(|point| point.trim.and_then(size));
-        streams.chain(trims).chain(prepared(&test.prepare))
+        streams.chain(trims).chain(prepared(&test.prepare)).chain(prepared(&test.prepare_each))
     });
     tests.chain(prepared(&suite.prepare)).max()
 }

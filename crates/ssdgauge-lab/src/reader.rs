@@ -116,6 +116,7 @@ impl Reader<'_> {
         let also = test.also.iter().map(|score| self.checked_score(score, &points, &test));
         let also = also.collect::<Result<Vec<_>, SuiteError>>()?;
         let unprepared = test.prepare.is_empty();
+        self.check_prepare_each(&test)?;
         let chosen: Result<Vec<Chosen>, SuiteError> =
             test.chosen.iter().map(|key| self.chosen(key, listed)).collect();
         let deviations = test.deviates.iter().map(|(key, reason)| {
@@ -132,6 +133,7 @@ impl Reader<'_> {
             title: test.title,
             source: test.source,
             prepare: self.prepare(test.prepare)?,
+            prepare_each: self.prepare(test.prepare_each)?,
             settle: test.settle.map_or(Nanos::ZERO, |time| time.0),
             engine,
             return_to_first,
@@ -202,6 +204,19 @@ impl Reader<'_> {
             ));
         }
         Ok(Restart::Test)
+    }
+
+    /// Refuses a preparation of each point where points are executed out of order.
+    fn check_prepare_each(&self, test: &schema::Test) -> Result<(), SuiteError> {
+        let Some(first) = test.prepare_each.first() else { return Ok(()) };
+        match test.search.is_some() || test.rounds.is_some() {
+            false => Ok(()),
+            true => Err(self.error(
+                first.span(),
+                "a search and rounds do not prepare single points",
+                "remove prepare_each, or search and rounds",
+            )),
+        }
     }
 
     /// Returns whether the first point is measured again at the end. That shows a change of state

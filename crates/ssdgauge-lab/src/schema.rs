@@ -49,6 +49,8 @@ pub(crate) struct Test {
     pub(crate) source: String,
     #[serde(default)]
     pub(crate) prepare: Vec<Spanned<Prepare>>,
+    #[serde(default)]
+    pub(crate) prepare_each: Vec<Spanned<Prepare>>,
     pub(crate) settle: Option<Text<Nanos>>,
     pub(crate) engine: Option<Spanned<Engine>>,
     pub(crate) idle: Option<Spanned<Text<Nanos>>>,

@@ -40,6 +40,8 @@ pub struct TestRule {
     pub source: String,
     /// Preparation of the test, not measured.
     pub prepare: Vec<PrepareRule>,
+    /// Preparation before each further point, where a point changes the state of the drive.
+    pub prepare_each: Vec<PrepareRule>,
     /// Time without load behind the preparation, and behind each change of the fill level, in which
     /// the drive finishes its background work.
     pub settle: Nanos,

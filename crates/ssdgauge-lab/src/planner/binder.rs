@@ -21,8 +21,8 @@ pub(super) struct Binder<'a> {
 
 impl Binder<'_> {
     /// Binds a test. Its phases are the preparation, then for each point what precedes it (fill
-    /// level, time to settle, power state, idle time) and its step; points without a change share
-    /// one phase.
+    /// level, time to settle, power state, idle time, preparation of each point) and its step; points
+    /// without a change share one phase.
     pub(super) fn test(&mut self, rule: &TestRule) -> Result<Test, PlanError> {
         let mut phases = self.prepare(&rule.id, &rule.prepare)?;
         let sweeps_level = rule.points.iter().any(|point| point.full_percent.is_some());
@@ -44,7 +44,11 @@ impl Binder<'_> {
             .map(|point| point.label.as_str())
             .collect();
         for point in rule.points.iter().filter(|point| !any_fits || fits(point)) {
-            let mut before = Vec::new();
+            let is_first = !phases.iter().any(|phase| phase.kind == PhaseKind::Measure);
+            let mut before = match is_first {
+                true => Vec::new(),
+                false => self.prepare(&rule.id, &rule.prepare_each)?,
+            };
             if point.full_percent != full || phases.is_empty() {
                 before.extend(self.level(&rule.id, point.full_percent)?);
                 before.extend(self.settle_phase(rule.settle).filter(|_| sweeps_level));
@@ -70,7 +74,10 @@ impl Binder<'_> {
             };
             phases.last_mut().expect("a measured phase was just added").steps.push(step);
         }
-        phases.extend(check_phase(&phases).filter(|_| rule.return_to_first));
+        if let Some(check) = check_phase(&phases).filter(|_| rule.return_to_first) {
+            phases.extend(self.prepare(&rule.id, &rule.prepare_each)?);
+            phases.push(check);
+        }
         if rule.sets_power() {
             phases.push(power_phase(PowerSaving::AsFound));
         }

@@ -12,6 +12,7 @@ mod fall_causes;
 mod full;
 mod hostile;
 mod idle;
+mod ladders;
 mod loads;
 mod loads_in_full;
 mod open_loop;
