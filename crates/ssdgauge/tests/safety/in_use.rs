@@ -273,7 +273,7 @@ id = "reads"
 revision = 1
 title = "Reads"
 stream = { access = "random", block_size = "4KiB", read_percent = 100, queue_depth = 1 }
-until = { time = "60s" }
+until = { time = "5min" }
 score = { mean_of = "iops" }
 "#;
 
