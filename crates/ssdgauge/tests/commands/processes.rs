@@ -189,6 +189,7 @@ fn killed_parent_of_runs(owner: Option<u32>) {
     }
     std::fs::set_permissions(bench.folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let run = ["run", "r.toml", "one", "two", "--size", "16MiB", "--out", "out/a"];
+    let run = [&run[..], &["--max-writes", "100TB"]].concat();
     let errors = File::create(bench.path("errors")).unwrap();
     let mut child = bench.command(&run).stdout(Stdio::null()).stderr(errors).spawn().unwrap();
     let errors = || text(&std::fs::read(bench.path("errors")).unwrap());

@@ -195,10 +195,10 @@ fn pass_lines(from: ChildStdout, to: &SyncSender<String>) {
     }
 }
 
-/// Returns the command line `given` with the number of the target, what was permitted and what was found,
-/// behind the name of the command: arguments behind `--` would be targets.
 const MAX_WRITES: &str = "--max-writes";
 
+/// Returns the command line `given` with the number of the target, what was permitted and what was found,
+/// behind the name of the command: arguments behind `--` would be targets.
 fn command_line(
     given: impl Iterator<Item = OsString>,
     part: Part,
