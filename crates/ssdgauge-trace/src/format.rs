@@ -23,6 +23,10 @@ pub enum Format {
     Mqsim,
     /// The CSV of CloudPhysics.
     CloudPhysics,
+    /// The records of virtual SCSI disks of CloudPhysics, version 1 or 2.
+    Vscsi,
+    /// The same as CSV, as libCacheSim has them.
+    VscsiCsv,
     /// The request log of this program.
     RequestLog,
     /// The packed form of this program.
@@ -31,7 +35,7 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order in which they are listed.
-    pub const ALL: [Format; 11] = [
+    pub const ALL: [Format; 13] = [
         Format::FioIolog,
         Format::Blkparse,
         Format::Blktrace,
@@ -41,6 +45,8 @@ impl Format {
         Format::Systor,
         Format::Mqsim,
         Format::CloudPhysics,
+        Format::Vscsi,
+        Format::VscsiCsv,
         Format::RequestLog,
         Format::Packed,
     ];
@@ -57,6 +63,8 @@ impl Format {
             Format::Systor => "systor",
             Format::Mqsim => "mqsim",
             Format::CloudPhysics => "cloudphysics",
+            Format::Vscsi => "vscsi",
+            Format::VscsiCsv => "vscsi-csv",
             Format::RequestLog => "request-log",
             Format::Packed => "packed",
         }

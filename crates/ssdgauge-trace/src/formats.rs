@@ -5,6 +5,7 @@ pub(crate) mod fields;
 pub(crate) mod number;
 pub(crate) mod request_log;
 pub(crate) mod text;
+pub(crate) mod vscsi;
 
 use crate::error::TraceError;
 use crate::record::{Kind, TraceRecord};

@@ -5,6 +5,7 @@ use crate::format::Format;
 use crate::formats::blktrace::BlktraceSource;
 use crate::formats::request_log::RequestLogSource;
 use crate::formats::text::TextSource;
+use crate::formats::vscsi::VscsiSource;
 use crate::formats::{Event, Source};
 use crate::order::InOrder;
 use crate::packed::PackedSource;
@@ -77,6 +78,7 @@ impl Trace {
             Format::Packed => Box::new(PackedSource::new(whole)?),
             Format::RequestLog => Box::new(RequestLogSource::new(whole)?),
             Format::Blktrace => Box::new(BlktraceSource::new(whole, &head)),
+            Format::Vscsi => Box::new(VscsiSource::new(whole, &head)?),
             Format::FioIolog
             | Format::Blkparse
             | Format::Msr
@@ -84,7 +86,8 @@ impl Trace {
             | Format::Tencent
             | Format::Systor
             | Format::Mqsim
-            | Format::CloudPhysics => {
+            | Format::CloudPhysics
+            | Format::VscsiCsv => {
                 let source = TextSource::new(whole, format, &head);
                 Box::new(source.expect("the other formats are texts"))
             }

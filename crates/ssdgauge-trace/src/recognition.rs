@@ -1,7 +1,7 @@
 //! Recognition of a format by the first bytes of a trace.
 
 use crate::format::Format;
-use crate::formats::text;
+use crate::formats::{text, vscsi};
 use crate::packed::MAGIC;
 use ssdgauge_core::io_log::Version;
 
@@ -18,6 +18,10 @@ pub(crate) fn recognise(head: &[u8], is_all: bool) -> Option<Format> {
     // The magic number of blktrace is in the upper three bytes, the version below.
     if head.len() > 3 && head[1..4] == *b"tae" {
         return Some(Format::Blktrace);
+    }
+    // Its version is a control character in a place where no text has one.
+    if vscsi::is_vscsi(head) {
+        return Some(Format::Vscsi);
     }
     // The last line may be cut off.
     let end = head.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);

@@ -90,6 +90,63 @@ fn columns_are_read_with_their_units() {
     );
 }
 
+/// A record of a virtual SCSI disk: of version 1 or 2, with an operation code of SCSI.
+fn vscsi(version: u16, code: u16, length: u32, sector: u64, micros: u64) -> Vec<u8> {
+    let words = |words: &[u32]| words.iter().flat_map(|one| one.to_le_bytes()).collect::<Vec<u8>>();
+    let halves = [code, version << 8 | 7].map(u16::to_le_bytes).concat();
+    let longs = [sector, micros].map(u64::to_le_bytes).concat();
+    match version {
+        1 => [words(&[99, length, 1]), halves, longs].concat(),
+        _ => [halves, words(&[99, length, 1]), longs, 250u64.to_le_bytes().to_vec()].concat(),
+    }
+}
+
+#[test]
+fn records_of_virtual_disks_are_read_in_both_versions_and_as_csv() {
+    let expected = [
+        (0, Kind::Write, 0, 42_932_745 * 512, 512, None),
+        (7_000, Kind::Read, 0, 6_238_199 * 512, 57_344, None),
+        (9_000, Kind::Flush, 0, 0, 0, None),
+        (1_000_000_000, Kind::Read, 0, 0, 4_096, None),
+    ];
+    for (version, bytes) in [(1, 32), (2, 40)] {
+        let file = [
+            vscsi(version, 0x2a, 512, 42_932_745, 33_898_000_000),
+            // TEST UNIT READY and UNMAP.
+            vscsi(version, 0x00, 0, 0, 33_898_000_001),
+            vscsi(version, 0x42, 24, 0, 33_898_000_002),
+            vscsi(version, 0x88, 57_344, 6_238_199, 33_898_000_007),
+            vscsi(version, 0x35, 0, 0, 33_898_000_009),
+            vscsi(version, 0x08, 4_096, 0, 33_899_000_000),
+        ];
+        assert!(file.iter().all(|record| record.len() == bytes));
+        let file = file.concat();
+        check(Format::Vscsi, &file, &expected);
+        let mut trace = open(&file, None).unwrap();
+        rows(&mut trace).unwrap();
+        assert_eq!(trace.notes().ignored, 2);
+        refuse(None, &file[..file.len() - 5], "record 6: the file ends within it");
+        let mixed =
+            [file.repeat(3), vscsi(3 - version, 0x2a, 512, 8, 33_999_000_000).repeat(2)].concat();
+        refuse(None, &mixed, &format!("record 19: it is no record of vscsi version {version}"));
+    }
+    refuse(Some(Format::Vscsi), MSR.as_bytes(), "no records of vscsi version 1 or 2");
+    // The first lines of `data/trace.csv` of libCacheSim, and a read.
+    let csv = "version,time,op,size,lbn\n1,33898,2a,512,42932745\n1,33898,2a,512,42932746\n\
+        1,33899,28,57344,6238199\n1,33899,12,36,0\n";
+    check(
+        Format::VscsiCsv,
+        csv.as_bytes(),
+        &[
+            (0, Kind::Write, 0, 42_932_745 * 512, 512, None),
+            (0, Kind::Write, 0, 42_932_746 * 512, 512, None),
+            (1_000_000_000, Kind::Read, 0, 6_238_199 * 512, 57_344, None),
+        ],
+    );
+    refuse(Some(Format::VscsiCsv), b"3,1,2a,512,8\n", "line 1: its version is '3'");
+    refuse(None, format!("{csv}1,33900,xy,512,8\n").as_bytes(), "line 6: 'xy' is no type");
+}
+
 #[test]
 fn logs_of_fio_are_read_in_both_versions() {
     let third = "fio version 3 iolog\n20 /dev/a add\n139 /dev/a open\n144 /dev/a read 61440 4096\n\

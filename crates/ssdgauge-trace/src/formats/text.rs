@@ -35,8 +35,9 @@ impl Parser {
             | Format::Tencent
             | Format::Systor
             | Format::Mqsim
-            | Format::CloudPhysics => columns::Columns::new(format).map(Parser::Columns),
-            Format::Blktrace | Format::RequestLog | Format::Packed => None,
+            | Format::CloudPhysics
+            | Format::VscsiCsv => columns::Columns::new(format).map(Parser::Columns),
+            Format::Blktrace | Format::Vscsi | Format::RequestLog | Format::Packed => None,
         }
     }
 

@@ -23,7 +23,7 @@ pub(crate) struct TraceInfoArguments {
     /// Trace in any known format.
     pub(crate) file: PathBuf,
     /// Format of the trace: fio-iolog, blkparse, blktrace, msr, alibaba, tencent, systor, mqsim,
-    /// cloudphysics, request-log or packed [default: recognised by the content].
+    /// cloudphysics, vscsi, vscsi-csv, request-log or packed [default: recognised by the content].
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<Format>,
     /// Print JSON.

@@ -3,6 +3,7 @@
 use crate::format::Format;
 use crate::formats::fields::Fields;
 use crate::formats::number;
+use crate::formats::vscsi;
 use crate::record::Kind;
 
 /// What separates the columns.
@@ -28,6 +29,8 @@ enum Names {
     ReadsAreZero,
     /// 1 reads, 0 writes.
     WritesAreZero,
+    /// Operation codes of SCSI in hexadecimal digits.
+    ScsiCodes,
 }
 
 /// The columns of a format, each by its number from 0.
@@ -126,9 +129,21 @@ impl Columns {
             Format::CloudPhysics => {
                 Some(Columns { count: 4, kind: 2, offset: sectors(1), length: bytes(3), ..csv })
             }
+            // Version of the record, time in s, operation code, bytes, sector: `data/trace.csv` of
+            // libCacheSim.
+            Format::VscsiCsv => Some(Columns {
+                time: 1,
+                time_digits: 9,
+                kind: 2,
+                names: Names::ScsiCodes,
+                offset: sectors(4),
+                length: bytes(3),
+                ..csv
+            }),
             Format::FioIolog
             | Format::Blkparse
             | Format::Blktrace
+            | Format::Vscsi
             | Format::RequestLog
             | Format::Packed => None,
         }
@@ -161,6 +176,9 @@ impl Columns {
         if count != self.count {
             return Err(format!("it has {count} columns, where this format has {}", self.count));
         }
+        if matches!(self.names, Names::ScsiCodes) && !matches!(columns[0], "1" | "2") {
+            return Err(format!("its version is '{}', not 1 or 2", columns[0].escape_default()));
+        }
         // Systor has requests of no known type: an empty column.
         let Some(kind) = self.kind(columns[self.kind])? else { return Ok(None) };
         let length_of = |(column, unit): (usize, Unit)| match unit {
@@ -173,14 +191,20 @@ impl Columns {
             None | Some("") => None,
             Some(text) => Some(number::scaled(text, self.time_digits)?),
         };
+        let (offset, length) = match kind {
+            Kind::Flush => (0, 0),
+            Kind::Read | Kind::Write | Kind::Discard => {
+                (length_of(self.offset)?, length_of(self.length)?)
+            }
+        };
         Ok(Some(Fields {
             completes: false,
             at: time(self.time)?,
             kind,
             // The host name of MSR is the same in a file.
             stream: self.stream.map_or("", |column| columns[column]),
-            offset: length_of(self.offset)?,
-            length: length_of(self.length)?,
+            offset,
+            length,
             response,
         }))
     }
@@ -191,6 +215,10 @@ impl Columns {
             (Names::ReadsAreZero, "0") | (Names::WritesAreZero, "1") => Ok(Some(Kind::Read)),
             (Names::ReadsAreZero, "1") | (Names::WritesAreZero, "0") => Ok(Some(Kind::Write)),
             (Names::ReadsAreZero | Names::WritesAreZero, _) => wrong(),
+            (Names::ScsiCodes, code) => match u8::from_str_radix(code, 16) {
+                Ok(code) => Ok(vscsi::kind_of(code)),
+                Err(_) => wrong(),
+            },
             (Names::Words, "") => Ok(None),
             (Names::Words, "R" | "r" | "Read" | "read" | "READ") => Ok(Some(Kind::Read)),
             (Names::Words, "W" | "w" | "Write" | "write" | "WRITE") => Ok(Some(Kind::Write)),
