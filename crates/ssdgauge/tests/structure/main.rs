@@ -9,6 +9,7 @@
 mod dependencies;
 mod imports;
 mod promises;
+mod release;
 mod writers;
 
 use imports::Sources;
