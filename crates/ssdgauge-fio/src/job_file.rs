@@ -26,7 +26,15 @@ impl JobTarget {
 /// The first line of a job file, by which a later export recognises it.
 pub const MARK: &str = "# Job file of fio, written by ssdgauge export --fio";
 
-/// Returns the job file of `plan`, as the text of an ini file for fio 3.19 or later.
+/// The begin of the description of a job that rests. It sends one request to the null engine of fio, which
+/// opens nothing, and thinks: `exec_prerun` prints into the JSON, and `startdelay` counts from the begin of fio.
+pub(crate) const REST: &str = "rest of ";
+
+/// The longest think time of fio is 32 bits of microseconds; a longer rest has several.
+const LONGEST_THINK: Nanos = Nanos(3_600_000_000_000);
+
+/// Returns the job file of `plan`, as the text of an ini file for fio 3.19 or later. `unknown` is said of the
+/// target in comments.
 ///
 /// The jobs run one after another in the order of the plan. Of a search the first load is written, of
 /// rounds the first round; every repetition of a test is written. Texts of the plan are one line each.
@@ -34,7 +42,7 @@ pub const MARK: &str = "# Job file of fio, written by ssdgauge export --fio";
 /// # Errors
 ///
 /// Refuses a target whose name fio would read as another one.
-pub fn job_file(plan: &Plan, target: &JobTarget) -> Result<String, NameError> {
+pub fn job_file(plan: &Plan, target: &JobTarget, unknown: &[String]) -> Result<String, NameError> {
     let filename = target.filename()?;
     let mut writer =
         Writer { text: format!("{MARK}\n"), pause: Nanos::ZERO, section: 0, polled: plan.polled };
@@ -60,6 +68,7 @@ pub fn job_file(plan: &Plan, target: &JobTarget) -> Result<String, NameError> {
     if *target == JobTarget::Variable {
         writer.comment("The target: TARGET=/dev/nvme1n1 fio FILE");
     }
+    unknown.iter().for_each(|words| writer.comment(&one_line(words)));
     writer.text += &format!(
         "\n[global]\nfilename={filename}\ndirect=1\nthread=1\ngroup_reporting=1\nrandseed={}\n",
         plan.seed
@@ -194,6 +203,9 @@ impl Writer {
 
     /// Adds the sections of one step, which run at the same time.
     fn sections(&mut self, sections: Vec<Section>) {
+        if !sections.is_empty() {
+            self.rest();
+        }
         for (index, section) in sections.into_iter().enumerate() {
             self.section += 1;
             self.text += &format!("\n[{:04}-{}]\n", self.section, section.name);
@@ -202,16 +214,29 @@ impl Writer {
             }
             if index == 0 {
                 self.text += "stonewall\n";
-                if self.pause > Nanos::ZERO {
-                    let seconds = self.pause.as_secs_f64();
-                    self.text += &format!("exec_prerun=sleep {seconds:.3}\n");
-                    self.pause = Nanos::ZERO;
-                }
             }
             for (key, value) in &section.options {
                 self.text += &format!("{key}={}\n", one_line(value));
             }
         }
+    }
+
+    /// Adds the job of the pause before the next one.
+    fn rest(&mut self) {
+        let pause = std::mem::take(&mut self.pause);
+        if pause == Nanos::ZERO {
+            return;
+        }
+        self.section += 1;
+        let parts = pause.0.div_ceil(LONGEST_THINK.0);
+        let micros = pause.0.div_ceil(parts * 1_000);
+        self.text += &format!(
+            "\n[{:04}-rest]\nstonewall\ndescription={REST}{}\nioengine=null\nrw=read\nbs=512\nsize={}\n\
+             thinktime={micros}us\nthinktime_blocks=1\n",
+            self.section,
+            pause.about(),
+            parts * 512
+        );
     }
 
     /// Adds a comment about something that fio cannot do.

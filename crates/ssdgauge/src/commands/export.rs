@@ -9,9 +9,11 @@ use crate::output::{self, Format};
 use crate::suite_options::{find_suite, planner_options_from, size_for};
 use crate::target::{SizeRequest, Target};
 use crate::terminal;
-use ssdgauge_core::{DriveInfo, Plan, TargetKind};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_fio::JobTarget;
 use ssdgauge_runfile::RunFile;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The name of the scratch file of a job file in a folder. fio creates it, and leaves it there.
@@ -43,14 +45,17 @@ fn write_job_file(arguments: &ExportArguments) -> Result<(), Failure> {
         }
     };
     let path = Path::new(source);
-    let (plan, drive) = match path.extension().is_some_and(|suffix| suffix == "ssdg") {
-        true => plan_of_run(arguments, path, target)?,
-        false => plan_of_suite(arguments, source, target)?,
-    };
-    let text = ssdgauge_fio::job_file(&plan, &job_target(&drive)).map_err(|error| {
+    let Source { plan, drive, unknown } =
+        match path.extension().is_some_and(|suffix| suffix == "ssdg") {
+            true => plan_of_run(arguments, path, target)?,
+            false => plan_of_suite(arguments, source, target)?,
+        };
+    let written = ssdgauge_fio::job_file(&plan, &job_target(&drive), &unknown);
+    let text = written.map_err(|error| {
         let hint = "nothing was written; rename the file or the folder, or name another target";
         Failure::new(FailureKind::Usage, error.to_string(), hint)
     })?;
+    unknown.iter().for_each(|words| terminal::print_message(&format!("warning: {words}")));
     match &arguments.output {
         Some(to) => output::write(to, Format::FioJob, &[path], text.as_bytes()),
         None => {
@@ -60,19 +65,59 @@ fn write_job_file(arguments: &ExportArguments) -> Result<(), Failure> {
     }
 }
 
+/// What a job file is made of.
+struct Source {
+    plan: Plan,
+    drive: DriveInfo,
+    /// What is not known of the drive.
+    unknown: Vec<String>,
+}
+
+/// The capacity of a drive of another machine where none is stated: the usual one of reviews.
+const ASSUMED_CAPACITY: Bytes = Bytes(1_000_000_000_000);
+
+/// Returns the drive or file `name` of another machine; `None` where it is in this one, or not a whole path.
+fn elsewhere(name: &str, size: Option<Bytes>, capacity: Bytes) -> Option<DriveInfo> {
+    let path = Path::new(name);
+    let is_missing =
+        path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    let is_new_file = path.parent().is_some_and(Path::is_dir) && !path.starts_with("/dev");
+    (path.is_absolute() && is_missing && !is_new_file).then(|| DriveInfo {
+        kind: if path.starts_with("/dev") { TargetKind::Block } else { TargetKind::File },
+        target: name.to_owned(),
+        model: None,
+        serial: None,
+        firmware: None,
+        capacity: size.unwrap_or(capacity),
+        logical_block: Bytes(512),
+        physical_block: Bytes(512),
+        details: BTreeMap::new(),
+    })
+}
+
 /// Returns the plan of a run file, and its drive or the named one.
 fn plan_of_run(
     arguments: &ExportArguments,
     source: &Path,
     target: Option<&String>,
-) -> Result<(Plan, DriveInfo), Failure> {
+) -> Result<Source, Failure> {
     let run = RunFile::open(source)?;
     let head = run.head();
-    let Some(name) = target else { return Ok((head.plan.clone(), head.drive.clone())) };
+    let of = |drive: DriveInfo, unknown| Source { plan: head.plan.clone(), drive, unknown };
+    let Some(name) = target else { return Ok(of(head.drive.clone(), Vec::new())) };
     let capacity = head.drive.capacity;
+    if let Some(drive) = elsewhere(name, arguments.size, capacity) {
+        let words = format!(
+            "{name} is not in this machine: the plan is that of {} ({}), and whether {name} is as large is \
+             not known",
+            head.drive.name(),
+            capacity.about()
+        );
+        return Ok(of(drive, vec![words]));
+    }
     let size = SizeRequest { exact: arguments.size, scratch: capacity, at_most: None };
     let target = Target::find(name, size, head.plan.seed)?;
-    Ok((head.plan.clone(), target.info().clone()))
+    Ok(of(target.info().clone(), Vec::new()))
 }
 
 /// Returns the plan of a suite on the named target, and that target.
@@ -80,7 +125,7 @@ fn plan_of_suite(
     arguments: &ExportArguments,
     source: &str,
     target: Option<&String>,
-) -> Result<(Plan, DriveInfo), Failure> {
+) -> Result<Source, Failure> {
     let suite = find_suite(source)?;
     let Some(target) = target else {
         return Err(Failure::new(
@@ -90,10 +135,21 @@ fn plan_of_suite(
         ));
     };
     let options = &arguments.options;
+    if let Some(drive) = elsewhere(target, arguments.size, ASSUMED_CAPACITY) {
+        let plan = ssdgauge_lab::plan(&suite, &drive, &planner_options_from(options))?;
+        let capacity = match arguments.size {
+            Some(size) => format!("its capacity is stated as {}", size.about()),
+            None => "its capacity is not known, and 1 TB is assumed (--size states it)".into(),
+        };
+        let words = format!(
+            "{target} is not in this machine: {capacity}; its logical blocks are assumed to have 512 bytes"
+        );
+        return Ok(Source { plan, drive, unknown: vec![words] });
+    }
     let size = size_for(&suite, options, arguments.size);
     let target = Target::find(target, size, options.seed)?;
     let plan = ssdgauge_lab::plan(&suite, target.info(), &planner_options_from(options))?;
-    Ok((plan, target.info().clone()))
+    Ok(Source { plan, drive: target.info().clone(), unknown: Vec::new() })
 }
 
 fn job_target(drive: &DriveInfo) -> JobTarget {

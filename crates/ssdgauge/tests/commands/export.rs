@@ -148,8 +148,9 @@ fn a_run_is_exported_by_its_stored_plan_and_no_other_file_is_replaced() {
     for part in ["filename=${TARGET}", "divided by 100", "rw=randrw", "rwmixread=70"] {
         assert!(job.contains(part), "'{part}' is missing in: {job}");
     }
-    // A pause is carried out before the next job.
-    assert!(job.contains("exec_prerun=sleep "), "{job}");
+    // A pause is a job before the next one: what a command prints would be in the JSON of fio.
+    assert!(job.contains("-rest]\nstonewall\ndescription=rest of "), "{job}");
+    assert!(!job.contains("exec_"), "{job}");
     std::fs::write(bench.path("other"), "precious").unwrap();
     for output in ["a.ssdg", "a.html", "other"] {
         let refused = bench.call(&["export", "--fio", "a.ssdg", "-o", output]);
@@ -158,6 +159,76 @@ fn a_run_is_exported_by_its_stored_plan_and_no_other_file_is_replaced() {
     assert_eq!(std::fs::read_to_string(bench.path("other")).unwrap(), "precious");
     let usage = bench.call(&["export", "--fio", "quick"]);
     assert_eq!(usage.status.code(), Some(2), "{}", text(&usage.stderr));
+}
+
+#[test]
+fn the_output_of_a_job_file_with_rests_is_json_and_the_rests_are_no_results() {
+    if !has_fio() {
+        return;
+    }
+    let bench = Bench::new();
+    let suite = r#"
+        [suite]
+        id = "rests"
+        revision = 1
+        title = "Rests"
+        prepare = [{ fill = "sequential", span = "1MiB", block_size = "128KiB" }]
+
+        [[test]]
+        id = "reads"
+        revision = 1
+        title = "Reads"
+        stream = { access = "random", block_size = "4KiB", read_percent = 100, span = "1MiB" }
+        sweep = { queue_depth = [1, 2] }
+        until = { bytes = "1MiB" }
+        rest = { time = "700ms" }
+        score = { mean_of = "iops" }
+    "#;
+    std::fs::write(bench.path("rests.toml"), suite).unwrap();
+    std::fs::create_dir(bench.path("drive")).unwrap();
+    bench.print(&["export", "--fio", "./rests.toml", "drive", "--size", "1MiB", "-o", "rests.fio"]);
+    let begun = std::time::Instant::now();
+    let output = Command::new("fio")
+        .args(["--output-format=json+", "rests.fio"])
+        .current_dir(bench.folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(begun.elapsed().as_millis() >= 700, "{:?}", begun.elapsed());
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let names = result["jobs"].as_array().unwrap().iter().map(|job| job["jobname"].to_string());
+    let rests = names.filter(|name| name.contains("-rest")).count();
+    assert_eq!(rests, 1, "{result:#}");
+    assert_eq!(bench.names(), ["drive", "rests.fio", "rests.toml"], "fio left no other file");
+    std::fs::write(bench.path("out.json"), &output.stdout).unwrap();
+    bench.print(&["import", "--fio", "out.json", "-o", "fio.ssdg"]);
+    let report = bench.print(&["report", "fio.ssdg", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let tests = report["runs"][0]["tests"].as_array().unwrap();
+    assert_eq!(tests.len(), 3, "a fill and two depths");
+}
+
+#[test]
+fn a_job_file_is_written_for_a_drive_of_another_machine_and_says_what_is_not_known() {
+    let bench = Bench::new();
+    let drive = "/dev/disk/by-id/nvme-of-another-machine";
+    let call = |arguments: &[&str], unknown: &str| {
+        let output = bench.call(&[&["export", "--fio"], arguments].concat());
+        let messages = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{messages}");
+        let unfolded = messages.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(unfolded.contains(unknown), "{messages}");
+        let job = text(&output.stdout);
+        assert!(job.contains(unknown) && job.contains(&format!("filename={drive}\n")), "{job}");
+        job
+    };
+    let job = call(&["quick", drive], "its capacity is not known, and 1 TB is assumed");
+    assert!(job.contains("its logical blocks are assumed to have 512 bytes"), "{job}");
+    let job = call(&["client-2018", drive, "--size", "400GB"], "its capacity is stated as 400 GB");
+    let largest = job.lines().filter_map(|line| line.strip_prefix("size=")?.parse::<u64>().ok());
+    assert_eq!(largest.max(), Some(400_000_000_000));
+    bench.print(&["quick", "sim:tiny", "--shorten", "100", "--out", "a.ssdg"]);
+    call(&["a.ssdg", drive], "the plan is that of MODEL tiny 1GB");
 }
 
 /// Replaces the plan and the title of the suite in the run file `name`, with valid checksums.
@@ -247,9 +318,6 @@ fn a_target_whose_name_fio_reads_as_another_one_is_refused() {
         if !has_fio {
             continue;
         }
-        // Each of the pauses leaves a file with its output.
-        let without_pauses = job.lines().filter(|line| !line.starts_with("exec_prerun="));
-        let job = without_pauses.collect::<Vec<_>>().join("\n");
         std::fs::write(bench.path("t.fio"), job).unwrap();
         let made = Command::new("fio")
             .args(["--create_only=1", "t.fio"])
