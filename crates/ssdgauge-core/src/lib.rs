@@ -105,7 +105,7 @@ pub use statistics::histogram::{Histogram, Recorder};
 pub use steady_rounds::SteadyRounds;
 pub use step_number::StepNumbers;
 pub use timed::{Lane, LaneLimits, LaneRecord, LanesEnded, TimedRequest, Timing, Timings};
-pub use totals::{DirectionTotals, Totals};
+pub use totals::{DirectionTotals, OwnRate, Totals};
 pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{
     Access, Arrival, Data, Engine, LatencyClock, Operation, Rest, Stream, Until, Workload,

@@ -41,6 +41,8 @@ pub struct SecondAggregator {
     judges_seconds: bool,
     /// The seconds before which something else ran, ascending.
     gaps: Vec<u32>,
+    /// Whether each interval has the length of its stream and direction, and rates follow from it.
+    has_own_lengths: bool,
 }
 
 /// What the intervals of one step amount to.
@@ -85,6 +87,12 @@ impl SecondAggregator {
         SecondAggregator { judges_seconds: wanted, ..self }
     }
 
+    /// Returns the same aggregator. Where `is_so`, the one interval of each stream and direction is as long
+    /// as that ran, and its rates count over this length: streams of an imported result do not end together.
+    pub fn with_own_lengths(self, is_so: bool) -> SecondAggregator {
+        SecondAggregator { has_own_lengths: is_so, ..self }
+    }
+
     /// Returns the memory that the samples take so far, in bytes.
     pub fn size(&self) -> usize {
         // Late seconds are united as totals.
@@ -101,6 +109,12 @@ impl SecondAggregator {
         self.whole.add(&interval);
         if let Some(stream) = self.streams.get_mut(usize::from(interval.stream)) {
             stream.add(&interval);
+            if self.has_own_lengths {
+                stream.add_own_rate(&interval);
+            }
+        }
+        if self.has_own_lengths {
+            self.whole.add_own_rate(&interval);
         }
         let second = self.open.entry(interval.second).or_default();
         second.elapsed = second.elapsed.max(interval.length);

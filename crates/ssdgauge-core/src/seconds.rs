@@ -295,7 +295,7 @@ mod tests {
                     let [ios, bytes, errors, count] = [(); 4].map(|()| any() >> 2);
                     let sum = u128::from(any()) * u128::from(any());
                     let latency = Histogram::from_figures(count | 1, sum, any(), any(), any());
-                    *sums = DirectionTotals { ios, bytes, errors, latency };
+                    *sums = DirectionTotals { ios, bytes, errors, latency, own_rate: None };
                 }
             }
             let p99 = any();
@@ -346,7 +346,7 @@ mod tests {
         let mut second = Totals::over(Nanos::SECOND);
         let latency = Histogram::from_figures(450_000, 31_500_000_000, 40_000, 3_000_000, 0);
         second.directions[0] =
-            DirectionTotals { ios: 450_000, bytes: 450_000 << 12, errors: 0, latency };
+            DirectionTotals { ios: 450_000, bytes: 450_000 << 12, latency, ..Default::default() };
         for number in 0..86_400 {
             seconds.push(SecondMark { number, lat_p99: Some(Nanos(250_000)) }, &second);
         }

@@ -43,6 +43,32 @@ pub struct DirectionTotals {
     pub errors: u64,
     /// Their latencies in nanoseconds.
     pub latency: Histogram,
+    /// Their rates over a time of their own, where it is not that of the step.
+    pub own_rate: Option<OwnRate>,
+}
+
+/// The rates of requests that ran for another time than their step: the streams of an imported result
+/// do not end together, and each has its own length.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OwnRate {
+    /// Requests per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_s: f64,
+    /// The mean number in flight.
+    pub in_flight: f64,
+}
+
+impl OwnRate {
+    /// Adds the rates of `interval` over its length.
+    fn add(&mut self, interval: &Interval) {
+        let seconds = interval.length.as_secs_f64();
+        if seconds > 0.0 {
+            self.iops += interval.ios as f64 / seconds;
+            self.bytes_s += interval.bytes as f64 / seconds;
+            self.in_flight += interval.latency.sum() as f64 / 1e9 / seconds;
+        }
+    }
 }
 
 impl DirectionTotals {
@@ -65,6 +91,12 @@ impl Totals {
     /// several streams and directions overlap in time.
     pub fn add(&mut self, interval: &Interval) {
         self.add_counts(interval).merge(&interval.latency);
+    }
+
+    /// Adds the rates of `interval` over its own length, which replace those over `elapsed`.
+    pub(crate) fn add_own_rate(&mut self, interval: &Interval) {
+        let totals = &mut self.directions[interval.direction as usize];
+        totals.own_rate.get_or_insert_default().add(interval);
     }
 
     /// Adds the requests of `interval` as [`Totals::add`] does, without a copy of its histogram.
@@ -141,9 +173,14 @@ impl Totals {
     /// reports the amplification by collection alone, that one is inverted.
     pub fn value(&self, metric: Metric, scope: Scope) -> Option<f64> {
         match metric {
-            Metric::Iops => self.per_second(self.sum(scope, |totals| totals.ios)),
+            Metric::Iops => {
+                let own = own_rate(self.in_scope(scope), |own| own.iops);
+                own.or_else(|| self.per_second(self.sum(scope, |totals| totals.ios)))
+            }
             Metric::ThroughputMbS => {
-                self.per_second(self.sum(scope, |totals| totals.bytes)).map(|rate| rate / 1e6)
+                let own = own_rate(self.in_scope(scope), |own| own.bytes_s);
+                let rate = own.or_else(|| self.per_second(self.sum(scope, |totals| totals.bytes)));
+                rate.map(|rate| rate / 1e6)
             }
             Metric::LatMeanUs => {
                 let ios = self.sum(scope, |totals| totals.latency.count());
@@ -179,7 +216,8 @@ impl Totals {
             Metric::InFlightMean => {
                 let busy: u128 = self.directions.iter().map(|totals| totals.latency.sum()).sum();
                 let busy = busy as f64;
-                (self.elapsed.0 > 0).then(|| busy / self.elapsed.0 as f64)
+                own_rate(&self.directions, |own| own.in_flight)
+                    .or_else(|| (self.elapsed.0 > 0).then(|| busy / self.elapsed.0 as f64))
             }
             Metric::WriteAmplification => {
                 let of_model = self.reading("write_amplification");
@@ -242,6 +280,11 @@ impl Totals {
     }
 }
 
+/// Returns the sum of the own rates of `directions`; `None` where none has one.
+fn own_rate(directions: &[DirectionTotals], field: fn(&OwnRate) -> f64) -> Option<f64> {
+    directions.iter().filter_map(|totals| totals.own_rate.as_ref()).map(field).reduce(|a, b| a + b)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -275,6 +318,27 @@ mod tests {
         assert_eq!(value(Metric::InFlightMean, Scope::All), Some(0.016));
         assert_eq!(value(Metric::LatP999Us, Scope::Write), None, "100 samples are too few");
         assert_eq!(value(Metric::PowerW, Scope::All), None);
+    }
+
+    #[test]
+    fn streams_that_do_not_end_together_have_their_own_rates() {
+        let long = Interval {
+            length: Nanos::from_secs(3),
+            ..interval(Direction::Write, &[300_000_000; 6])
+        };
+        let mut totals = Totals::over(long.length);
+        for one in [&interval(Direction::Read, &[1_000_000; 300]), &long, &long] {
+            totals.add(one);
+            totals.add_own_rate(one);
+        }
+        let value = |metric, scope| totals.value(metric, scope);
+        assert_eq!(value(Metric::Iops, Scope::Read), Some(300.0));
+        assert_eq!(value(Metric::Iops, Scope::Write), Some(4.0));
+        assert_eq!(value(Metric::Iops, Scope::All), Some(304.0));
+        assert_eq!(value(Metric::ThroughputMbS, Scope::All), Some(304.0 * 4_096.0 / 1e6));
+        let in_flight = value(Metric::InFlightMean, Scope::All).unwrap();
+        assert!((in_flight - 1.5).abs() < 1e-9, "0.3 + 2 x 0.6: {in_flight}");
+        assert_eq!(value(Metric::TimeS, Scope::All), Some(3.0));
     }
 
     #[test]

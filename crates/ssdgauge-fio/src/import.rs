@@ -5,9 +5,11 @@
 //! up to 0.8 % from the exact one. It must never state what fio does not: the course in time is not
 //! known, and what the plan cannot express is a finding.
 
+use crate::documents;
 use crate::import_error::{ImportError, MAX_GROUPS};
+use crate::left_out;
 use crate::output::{Job, Options, Output};
-use crate::samples::{check_limits, interval_of};
+use crate::samples::interval_of;
 use crate::stream::stream_of;
 use ssdgauge_core::{
     Action, Bytes, Direction, DriveInfo, Engine, EngineReport, Figure, Finding, FindingKind,
@@ -16,8 +18,6 @@ use ssdgauge_core::{
 };
 use std::collections::BTreeMap;
 
-/// The longest name of a version.
-const MAX_VERSION: usize = 40;
 /// The most jobs of a group.
 const MAX_JOBS: usize = 1_000;
 /// Requests from which on a score in bytes per second says more than one in requests: as in reviews.
@@ -77,7 +77,7 @@ pub struct Imported {
 pub struct ImportedStep {
     /// The duration: the longest of the jobs.
     pub elapsed: Nanos,
-    /// One interval over the whole step for each stream and direction.
+    /// One interval for each stream and direction, over the time that it ran.
     pub intervals: Vec<Interval>,
     /// Values that the other program computed from more than the intervals.
     pub readings: Vec<Reading>,
@@ -87,7 +87,8 @@ pub struct ImportedStep {
     pub findings: Vec<Finding>,
 }
 
-/// Reads `text`, the output of `fio --output-format=json+`. Lines before the JSON are skipped.
+/// Reads `text`, the output of `fio --output-format=json+`: its last document, where there are several of
+/// one run (`--status-interval`). Other lines are skipped, and jobs without results are left out.
 ///
 /// # Errors
 /// A text that is not such an output, was written by another version, or contradicts itself.
@@ -101,23 +102,8 @@ pub fn import(text: &str) -> Result<Imported, ImportError> {
 /// # Errors
 /// The same; logs of another result, and a result with several jobs.
 pub fn import_with_logs(text: &str, logs: &[String]) -> Result<Imported, ImportError> {
-    let begin = text.lines().find(|line| line.starts_with('{'));
-    let begin = begin.ok_or_else(|| ImportError::NoOutput("no line begins with '{'".into()))?;
-    let begin = begin.as_ptr() as usize - text.as_ptr() as usize;
-    // fio may print a line behind its JSON too.
-    let mut documents = serde_json::Deserializer::from_str(&text[begin..]).into_iter();
-    let output: Output = match documents.next() {
-        Some(Ok(output)) => output,
-        Some(Err(error)) => return Err(no_output(text, begin, &error)),
-        None => return Err(ImportError::NoOutput("it is empty".into())),
-    };
-    // Development versions have the commit behind the number: fio-3.33-12-g1234.
-    if !output.version.starts_with("fio-3.") || output.version.len() > MAX_VERSION {
-        return Err(ImportError::Version(output.version.chars().take(MAX_VERSION).collect()));
-    }
-    if !output.client_stats.is_empty() {
-        return Err(ImportError::Clients);
-    }
+    let (mut output, mut findings) = documents::last(text)?;
+    findings.extend(left_out::take_out(&mut output)?);
     let mut groups: BTreeMap<u32, Vec<&Job>> = BTreeMap::new();
     output.jobs.iter().for_each(|job| groups.entry(job.groupid).or_default().push(job));
     if groups.is_empty() || groups.len() > MAX_GROUPS {
@@ -152,21 +138,9 @@ pub fn import_with_logs(text: &str, logs: &[String]) -> Result<Imported, ImportE
     if !logs.is_empty() {
         add_course(&output, logs, &mut steps, &mut plan)?;
     }
-    let findings = vec![imported_finding(&output, !logs.is_empty())];
+    findings.insert(0, imported_finding(&output, !logs.is_empty()));
     let ended_unix_ms = output.timestamp_ms;
     Ok(Imported { program: output.version, ended_unix_ms, plan, drive, steps, findings })
-}
-
-/// Returns the error of JSON that is not read: by its version where it has one.
-fn no_output(text: &str, begin: usize, error: &serde_json::Error) -> ImportError {
-    let version = text[begin..].split_once("\"fio version\"").and_then(|(_, rest)| {
-        let version = rest.split('"').nth(1)?;
-        Some(version.chars().take(MAX_VERSION).collect::<String>())
-    });
-    match version {
-        Some(version) if !version.starts_with("fio-3.") => ImportError::Version(version),
-        Some(_) | None => ImportError::NoOutput(error.to_string()),
-    }
 }
 
 /// Divides the one step into the seconds of its histogram logs.
@@ -207,9 +181,6 @@ fn imported_finding(output: &Output, has_course: bool) -> Finding {
 
 /// Returns the test of jobs that ran at the same time, and its samples.
 fn import_group(jobs: &[&Job], output: &Output) -> Result<(Test, ImportedStep), ImportError> {
-    for job in jobs {
-        check_limits(job)?;
-    }
     if jobs.len() > MAX_JOBS {
         let what = format!("{} jobs ran at the same time", jobs.len());
         return Err(ImportError::unfit(&jobs[0].jobname, what));
@@ -217,13 +188,11 @@ fn import_group(jobs: &[&Job], output: &Output) -> Result<(Test, ImportedStep), 
     let mut streams: Vec<Stream> = Vec::new();
     let mut intervals: Vec<Interval> = Vec::new();
     let mut findings = Vec::new();
-    let sides = |job: &Job| job.read.runtime.max(job.write.runtime);
-    let elapsed = jobs.iter().map(|job| sides(job)).max().unwrap_or(0);
-    if elapsed == 0 {
-        return Err(ImportError::contradiction(&jobs[0].jobname, "it took no time"));
-    }
-    let elapsed = Nanos(elapsed.saturating_mul(1_000_000));
+    let longest = |job: &Job| job.read.runtime.max(job.write.runtime);
+    let millis = |count: u64| Nanos(count.saturating_mul(1_000_000));
+    let elapsed = millis(jobs.iter().map(|job| longest(job)).max().unwrap_or(0));
     let mut depth = 0u32;
+    let mut lengths: Vec<Nanos> = Vec::new();
     for job in jobs {
         let options = merged(&output.options, &job.options);
         let stream = stream_of(job, &options)?;
@@ -235,14 +204,18 @@ fn import_group(jobs: &[&Job], output: &Output) -> Result<(Test, ImportedStep), 
             None => stream.queue_depth.saturating_mul(stream.threads),
         });
         for (direction, side) in [(Direction::Read, &job.read), (Direction::Write, &job.write)] {
-            let Some(interval) = interval_of(job, index as u16, direction, side, elapsed)? else {
+            // Below a millisecond, the length of a direction is not stated.
+            let length = millis(if side.runtime > 0 { side.runtime } else { longest(job) });
+            let Some(interval) = interval_of(job, index as u16, direction, side, length)? else {
                 continue;
             };
+            lengths.push(interval.length);
             let same = |other: &&mut Interval| {
                 (other.stream, other.direction) == (interval.stream, direction)
             };
             match intervals.iter_mut().find(same) {
                 Some(other) => {
+                    other.length = common_length(other, &interval);
                     other.ios += interval.ios;
                     other.bytes += interval.bytes;
                     other.errors += interval.errors;
@@ -258,6 +231,7 @@ fn import_group(jobs: &[&Job], output: &Output) -> Result<(Test, ImportedStep), 
     }
     intervals.sort_by_key(|interval| (interval.stream, interval.direction as usize));
     findings.dedup();
+    findings.extend(unequal_finding(&lengths));
     let engine = jobs[0].options.get("ioengine").or_else(|| output.options.get("ioengine"));
     let engine = engine.map_or("engine not stated", String::as_str);
     let report = EngineReport {
@@ -269,6 +243,32 @@ fn import_group(jobs: &[&Job], output: &Output) -> Result<(Test, ImportedStep), 
     };
     let test = test_of(jobs, streams, engine, elapsed);
     Ok((test, ImportedStep { elapsed, intervals, readings: Vec::new(), report, findings }))
+}
+
+/// Returns the length over which the requests of both have the sum of their rates: processes of one stream
+/// do not end together.
+fn common_length(one: &Interval, other: &Interval) -> Nanos {
+    let rate = |interval: &Interval| interval.ios as f64 / interval.length.as_secs_f64();
+    let seconds = (one.ios + other.ios) as f64 / (rate(one) + rate(other));
+    Nanos((seconds * 1e9).round() as u64)
+}
+
+/// Returns the finding about jobs of one group that ran for unequal times.
+fn unequal_finding(lengths: &[Nanos]) -> Option<Finding> {
+    /// The lengths of jobs that were to end together differ by less. Chosen: fio ends them within
+    /// milliseconds.
+    const EQUAL: f64 = 1.05;
+    let (first, last) = (lengths.iter().min()?, lengths.iter().max()?);
+    (last.as_secs_f64() > first.as_secs_f64() * EQUAL).then(|| {
+        let text = format!(
+            "the jobs of this group ran for {} to {}: each rate counts over the time of its own job, \
+             and the sum of them is reached only while all of them run",
+            first.about(),
+            last.about()
+        );
+        let advice = "for jobs that end together, run them with time_based=1 and one runtime";
+        Finding::new(FindingKind::Imported, Severity::Warning, text, advice)
+    })
 }
 
 fn test_of(jobs: &[&Job], streams: Vec<Stream>, engine: &str, elapsed: Nanos) -> Test {
@@ -328,7 +328,10 @@ fn findings_of(job: &Job, options: &Options) -> Vec<Finding> {
             0 => {
                 format!("{} requests of job '{name}' failed; they are in no number", job.total_err)
             }
-            error => format!("job '{name}' ended with error {error} (errno)"),
+            error => format!(
+                "job '{name}' ended with {}: its numbers are those until then",
+                left_out::describe(error)
+            ),
         };
         let advice = "see the messages of fio and the kernel log (dmesg)";
         findings.push(Finding::new(FindingKind::Faults, Severity::Warning, text, advice));

@@ -33,19 +33,27 @@ pub(crate) struct Job {
     /// The error that ended the job; 0 for none.
     #[serde(default)]
     pub(crate) error: i64,
+    /// Seconds since the begin of the run.
+    #[serde(default)]
+    pub(crate) elapsed: u64,
     /// Requests that failed while the job continued.
     #[serde(default)]
     pub(crate) total_err: u64,
     #[serde(default, rename = "job options")]
     pub(crate) options: Options,
+    #[serde(default = "Side::absent")]
     pub(crate) read: Side,
+    #[serde(default = "Side::absent")]
     pub(crate) write: Side,
     #[serde(default)]
     pub(crate) trim: Option<Side>,
+    /// The sum of all directions (`unified_rw_reporting`): in their place, or beside them.
+    #[serde(default)]
+    pub(crate) mixed: Option<Side>,
 }
 
 /// The requests of a job in one direction.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(crate) struct Side {
     pub(crate) io_bytes: u64,
     /// Milliseconds.
@@ -57,6 +65,15 @@ pub(crate) struct Side {
     /// From the creation of the request in fio to its completion.
     #[serde(default)]
     pub(crate) lat_ns: Option<Latency>,
+    /// Whether the job has no such direction in its output.
+    #[serde(skip)]
+    pub(crate) is_absent: bool,
+}
+
+impl Side {
+    fn absent() -> Side {
+        Side { is_absent: true, ..Side::default() }
+    }
 }
 
 /// Latencies in nanoseconds.

@@ -14,7 +14,7 @@ const MAX_RUNTIME_MS: u64 = 1 << 33;
 
 /// Checks that no number of a job is beyond any drive.
 pub(crate) fn check_limits(job: &Job) -> Result<(), ImportError> {
-    for side in [&job.read, &job.write] {
+    for side in [&job.read, &job.write].into_iter().chain(&job.mixed) {
         let sums = [&side.clat_ns, &side.lat_ns].into_iter().flatten();
         let sum = sums.map(|latency| latency.mean * latency.count as f64).fold(0.0, f64::max);
         let is_counted = side.total_ios <= MAX_IOS && side.io_bytes <= MAX_BYTES;

@@ -49,7 +49,8 @@ impl RunFile {
         let streams = if (2..=MAX_STREAMS).contains(&streams) { streams } else { 0 };
         let mut aggregator = SecondAggregator::new(series)
             .with_streams(streams)
-            .with_worst_seconds(workload.never_pauses());
+            .with_worst_seconds(workload.never_pauses())
+            .with_own_lengths(self.has_own_lengths(records)?);
         let mut wrong = None;
         let mut kept = 0;
         let mut intervals = 0u64;
@@ -107,6 +108,19 @@ impl RunFile {
                 Ok(samples)
             }
         }
+    }
+
+    /// Returns whether `records` are of an imported result without a course in time: one interval for each
+    /// stream and direction, over its own length.
+    fn has_own_lengths(&self, records: &[&StepRecord]) -> Result<bool, RunFileError> {
+        if self.head().imported_from().is_none() {
+            return Ok(false);
+        }
+        let mut has_course = false;
+        for record in records {
+            self.intervals(record.id, |interval| has_course |= interval.second > 0)?;
+        }
+        Ok(!has_course)
     }
 
     /// Returns an error where `interval`, number `number` of its step, is impossible.

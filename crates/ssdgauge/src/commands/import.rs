@@ -104,6 +104,10 @@ fn hint_of(error: &ImportError) -> &'static str {
         }
         ImportError::Version(_) => "nothing was written; run the job again with fio 3",
         ImportError::Clients => "nothing was written; import the output of each machine alone",
+        ImportError::SeveralRuns(_) => {
+            "nothing was written; import each output from a file of its own"
+        }
+        ImportError::NoResults(_) => "nothing was written; see the messages of fio",
         ImportError::Groups(_) => "nothing was written; divide the job file",
         ImportError::Contradiction { .. } => {
             "nothing was written; the file was changed or cut, or is of a version that is not known"
