@@ -82,6 +82,10 @@ pub(crate) fn execute(arguments: &CrosscheckArguments) -> Result<(), Failure> {
     exit(verdict)
 }
 
+/// The remedy for repetitions that are too short.
+const TOO_SHORT: &str =
+    "nothing was written; raise --time, or check a run whose steps take longer (without --shorten)";
+
 /// Returns the failure of a verdict that is none of agreement.
 fn exit(verdict: Agreement) -> Result<(), Failure> {
     match verdict {
@@ -137,7 +141,15 @@ fn check_selection(
     let refused = |error: String, hint: &str| {
         Err(Failure::new(FailureKind::Refused, error, format!("nothing was written; {hint}")))
     };
-    if let (false, Some(first)) = (arguments.steps.is_empty(), left_out.first()) {
+    let named = if arguments.steps.is_empty() { None } else { left_out.first() };
+    let shortest = left_out.iter().find(|one| one.is_short);
+    if let Some(short) =
+        named.or(shortest.filter(|_| checked.is_empty())).filter(|one| one.is_short)
+    {
+        let error = format!("step {}, {}: {}", short.number, short.name, short.reasons.join("; "));
+        return Err(Failure::new(FailureKind::Usage, error, TOO_SHORT));
+    }
+    if let Some(first) = named {
         let reasons = first.reasons.join("; ");
         let error = format!("step {}, {}, cannot be checked: {reasons}", first.number, first.name);
         return refused(error, "name other steps");
@@ -271,6 +283,7 @@ fn check<'a>(
                 format!("{name} ended by {} with {} errors", ended.by.name(), sink.errors());
             return Err(Failure::new(FailureKind::Failed, error, "see the kernel log (dmesg)"));
         }
+        check_length(&step, ended.elapsed)?;
         ours.push(Repetition::from_intervals(ended.elapsed, &sink.intervals));
     }
     let comparisons = ssdgauge_fio::compare(&theirs, &ours);
@@ -312,7 +325,17 @@ fn by_fio(
     if let Some(fault) = imported.findings.iter().find(|one| one.kind == FindingKind::Faults) {
         return Err(failed(format!("fio: {}", fault.text)));
     }
+    check_length(step, imported.elapsed)?;
     Ok(Repetition::from_intervals(imported.elapsed, &imported.intervals))
+}
+
+/// Refuses a repetition that ended by its bytes before it could be judged.
+fn check_length(step: &CheckedStep<'_>, elapsed: Nanos) -> Result<(), Failure> {
+    if elapsed >= selection::LEAST_TIME || step.until.bytes.is_none() {
+        return Ok(());
+    }
+    let error = format!("step {}, {}: {}", step.number, step.name(), selection::too_short(elapsed));
+    Err(Failure::new(FailureKind::Usage, error, "check a run whose steps have more bytes"))
 }
 
 fn interrupted(stop: &StopFlag) -> Result<(), Failure> {

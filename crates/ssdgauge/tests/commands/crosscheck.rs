@@ -43,7 +43,7 @@ fn has_fio() -> bool {
 
 /// Returns the run of a folder on disk; a file system in memory has no O_DIRECT.
 fn run_in_folder(bench: &Bench) {
-    std::fs::write(bench.path("check.toml"), suite(4, "until = { time = \"100ms\" }")).unwrap();
+    std::fs::write(bench.path("check.toml"), suite(4, "until = { time = \"500ms\" }")).unwrap();
     bench.print(&["run", "check.toml", ".", "--size", "16MiB", "--out", "run.ssdg"]);
 }
 
@@ -147,13 +147,12 @@ fn steps_in_a_folder_are_checked_on_a_new_scratch_file_and_writes_need_their_opt
     run_in_folder(&bench);
     let before = std::fs::read(bench.path("run.ssdg")).unwrap();
     let check = |more: &[&str]| {
-        let common = ["crosscheck", "run.ssdg", "--time", "100ms", "--json"];
+        let common = ["crosscheck", "run.ssdg", "--time", "500ms", "--json"];
         bench.call(&[&common[..], more].concat())
     };
     for (more, checked, left_out) in [
-        (&[][..], &["reads"][..], &["mix", "writes"][..]),
+        (&["--step", "reads"][..], &["reads"][..], &[][..]),
         (&["--writes"][..], &["reads", "writes"][..], &["mix"][..]),
-        (&["--writes", "--step", "writes/0 % read"][..], &["writes"][..], &[][..]),
     ] {
         let output = check(more);
         let messages = text(&output.stderr);
@@ -208,6 +207,17 @@ fn what_cannot_be_checked_is_refused_by_name_before_anything_is_written() {
     );
     refuses(&call(&["--step", "reads", "--fio", "/bin/true"]), 2, &["not fio 3"]);
     refuses(&call(&["--turns", "2"]), 2, &["--turns"]);
+    let short = "a repetition takes 100 ms, and one below 500 ms is too short to judge";
+    for steps in [&["--step", "writes/0 % read", "--writes"][..], &["--writes"]] {
+        let output = call(&[steps, &["--time", "100ms"]].concat());
+        refuses(&output, 2, &[short, "nothing was written; raise --time"]);
+    }
+    std::fs::write(bench.path("few.toml"), suite(4, "until = { bytes = \"256KiB\" }")).unwrap();
+    bench.print(&["run", "few.toml", ".", "--size", "16MiB", "--out", "few.ssdg"]);
+    let few = bench.call(&["crosscheck", "few.ssdg", "--step", "reads"]);
+    if has_fio() && !text(&few.stderr).contains("page cache") {
+        refuses(&few, 2, &["is too short to judge", "more bytes"]);
+    }
     bench.print(&["quick", "sim:tiny", "--shorten", "20", "--out", "model.ssdg"]);
     refuses(&bench.call(&["crosscheck", "model.ssdg"]), 2, &["MODEL", "ssdgauge serve"]);
     refuses(&bench.call(&["crosscheck", "none.ssdg"]), 2, &["none.ssdg"]);

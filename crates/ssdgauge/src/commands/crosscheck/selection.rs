@@ -5,6 +5,10 @@ use ssdgauge_core::{Action, Bytes, Nanos, PhaseKind, Plan, Step, Test, Until, Wo
 use ssdgauge_runfile::{StepRecord, StepState};
 use std::collections::BTreeSet;
 
+/// The shortest repetition that is judged. fio states its time in whole milliseconds, and both programs need some to
+/// begin and to end: a few of them are a large part of the limit of 2 % below this time. Chosen.
+pub(super) const LEAST_TIME: Nanos = Nanos(500_000_000);
+
 /// A step that both programs run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CheckedStep<'a> {
@@ -31,6 +35,8 @@ pub(super) struct LeftOutStep {
     pub(super) name: String,
     /// The reasons, one text each.
     pub(super) reasons: Vec<String>,
+    /// Whether it is too short, and nothing else is in the way.
+    pub(super) is_short: bool,
 }
 
 /// The steps of a run file.
@@ -95,6 +101,15 @@ pub(super) fn select<'a>(
         if step.action.is_destructive() && !wanted.writes {
             reasons.push("it writes, and --writes is not given".into());
         }
+        let time = match &step.action {
+            Action::Run { until, .. } => limited(*until, wanted.time).time,
+            Action::Replay(_) | Action::Prepare(_) | Action::Rest(_) | Action::Idle(_) => None,
+        };
+        let mut is_short = false;
+        if let Some(time) = time.filter(|time| *time < LEAST_TIME) {
+            is_short = reasons.is_empty();
+            reasons.push(too_short(time));
+        }
         match &step.action {
             Action::Run { workload, until, .. } if reasons.is_empty() => {
                 let until = limited(*until, wanted.time);
@@ -106,7 +121,7 @@ pub(super) fn select<'a>(
             | Action::Rest(_)
             | Action::Idle(_) => {
                 let name = name_of(test, step);
-                selection.left_out.push(LeftOutStep { number, name, reasons });
+                selection.left_out.push(LeftOutStep { number, name, reasons, is_short });
             }
         }
     }
@@ -114,6 +129,15 @@ pub(super) fn select<'a>(
         Some(missing) => Err(unknown(missing, &known)),
         None => Ok(selection),
     }
+}
+
+/// Returns the reason for which a repetition of `time` is not judged.
+pub(super) fn too_short(time: Nanos) -> String {
+    format!(
+        "a repetition takes {}, and one below {} is too short to judge",
+        time.about(),
+        LEAST_TIME.about()
+    )
 }
 
 /// Returns the end of the range that the checked steps address.
