@@ -57,12 +57,14 @@ def with_polars(folder):
     def table(name):
         return polars.scan_parquet(f"{folder}/{name}/**/*.parquet", hive_partitioning=False)
 
-    test = ["suite_id", "suite_revision", "test_id", "metric", "model", "firmware"]
-    load = ["suite_id", "suite_revision", "test_id", "step", "direction", "model", "firmware"]
+    alike = ["suite_id", "suite_revision", "shortened", "model", "firmware", "capacity_bytes", "drive_kind", "model_data"]
+    test = [*alike, "test_id", "test_revision", "metric", "unit"]
+    load = [*alike, "test_id", "test_revision", "step", "direction"]
+    comparable = polars.col("complete") & ~polars.col("invalid") & polars.col("imported_from").is_null()
 
     def headlines():
         values = table("value").filter(
-            (polars.col("step") == "headline") & polars.col("value").is_not_null() & (polars.col("shortened") == 1)
+            (polars.col("step") == "headline") & polars.col("value").is_not_null() & comparable
         )
         value = polars.col("value")
         return values.group_by(test).agg(
@@ -70,7 +72,7 @@ def with_polars(folder):
         )
 
     def outliers():
-        values = table("value").filter(polars.col("step") == "headline")
+        values = table("value").filter((polars.col("step") == "headline") & comparable)
         both = values.join(headlines(), on=test, nulls_equal=True).filter(polars.col("runs") >= 5)
         return both.filter((polars.col("value") / polars.col("median") - 1).abs() > 0.1)
 
@@ -80,7 +82,7 @@ def with_polars(folder):
         seen = requests.sort_by(ns).cum_sum()
         reached = ns.sort().filter(seen >= (share * seen.last()).ceil()).first()
         latency = polars.min_horizontal(reached, polars.col("max_ns").max())
-        return table("step").group_by(load).agg(latency_us=latency / 1e3)
+        return table("step").filter(comparable).group_by(load).agg(latency_us=latency / 1e3)
 
     print("| Polars | rows | time, s | processor time, s |")
     print("|---|--:|--:|--:|")

@@ -17,27 +17,33 @@ import time
 THREADS = 2
 
 # The questions in the SQL of Spark. Percentiles of all requests: histograms are added, percentiles are not.
-LOAD = "suite_id, suite_revision, test_id, step, direction, model, firmware"
+ALIKE = "suite_id, suite_revision, shortened, model, firmware, capacity_bytes, drive_kind, model_data"
+TEST = f"{ALIKE}, test_id, test_revision, metric, unit"
+LOAD = f"{ALIKE}, test_id, test_revision, step, direction"
+COMPARABLE = "complete AND NOT invalid AND imported_from IS NULL"
+HEADLINES = f"value WHERE step = 'headline' AND value IS NOT NULL AND {COMPARABLE}"
 SPARK = {
-    "headline": """
-        SELECT suite_id, suite_revision, test_id, metric, unit, model, firmware, count(*) AS runs,
+    "headline": f"""
+        SELECT {TEST}, count(*) AS runs,
                percentile(value, 0.5) AS median, min(value) AS least, max(value) AS most
-        FROM value WHERE step = 'headline' AND value IS NOT NULL AND shortened = 1
-        GROUP BY suite_id, suite_revision, test_id, metric, unit, model, firmware""",
-    "outlier": """
-        SELECT value.serial, value.run_id, headline.suite_id, headline.test_id, headline.metric,
-               value.value, headline.median, value.value / headline.median - 1 AS difference
-        FROM value JOIN headline USING (suite_id, suite_revision, test_id, metric, model)
-        WHERE value.step = 'headline' AND headline.runs >= 5 AND value.firmware <=> headline.firmware
-          AND abs(value.value / headline.median - 1) > 0.1""",
+        FROM {HEADLINES} GROUP BY {TEST}""",
+    "outlier": f"""
+        WITH medians AS (
+            SELECT {TEST}, count(*) AS runs, percentile(value, 0.5) AS median FROM {HEADLINES} GROUP BY {TEST}
+        ), one AS (SELECT * FROM {HEADLINES})
+        SELECT one.serial, one.run_id, {", ".join("one." + key for key in TEST.split(", ")[:-1])},
+               one.value, medians.median, one.value / medians.median - 1 AS difference
+        FROM one JOIN medians ON {" AND ".join(f"one.{key} <=> medians.{key}" for key in TEST.split(", "))}
+        WHERE medians.runs >= 5 AND abs(one.value / medians.median - 1) > 0.1""",
     "firmware": """
-        SELECT model, suite_id, test_id, metric, firmware, runs, median,
+        SELECT model, suite_id, shortened, capacity_bytes, test_id, metric, firmware, runs, median,
                median / first_value(median) OVER (
-                   PARTITION BY model, suite_id, test_id, metric ORDER BY firmware) - 1 AS change
+                   PARTITION BY suite_id, suite_revision, shortened, model, capacity_bytes, drive_kind, model_data,
+                                test_id, test_revision, metric, unit ORDER BY firmware) - 1 AS change
         FROM headline""",
     "percentile": f"""
         WITH bucket AS (
-            SELECT {LOAD}, max_ns, inline(arrays_zip(bucket_ns, bucket_requests)) FROM step
+            SELECT {LOAD}, max_ns, inline(arrays_zip(bucket_ns, bucket_requests)) FROM step WHERE {COMPARABLE}
         ), added AS (
             SELECT {LOAD}, bucket_ns AS ns, sum(bucket_requests) AS requests, max(max_ns) AS max_ns
             FROM bucket GROUP BY {LOAD}, bucket_ns

@@ -62,8 +62,10 @@ fn write(one: &Run, folder: &Path, numbers: std::ops::Range<usize>) -> Result<()
 fn scale(table: &mut Table, factor: f64) {
     let columns = table.columns.iter().enumerate();
     let wanted = ["value", "low", "high"];
-    let places: Vec<usize> =
-        columns.filter(|(_, (name, _))| wanted.contains(name)).map(|(place, _)| place).collect();
+    let places: Vec<usize> = columns
+        .filter(|(_, column)| wanted.contains(&column.name))
+        .map(|(place, _)| place)
+        .collect();
     for row in table.rows.iter_mut().filter(|_| table.name == "value") {
         for place in &places {
             if let Cell::Real(value) = &mut row[*place] {

@@ -61,9 +61,10 @@ impl Combined {
 fn name(row: &[Cell]) -> String {
     match row.first() {
         Some(Cell::Text(id)) => segment(id),
-        Some(Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Integers(_)) | None => {
-            segment("")
-        }
+        Some(
+            Cell::Null | Cell::Boolean(_) | Cell::Integer(_) | Cell::Real(_) | Cell::Integers(_),
+        )
+        | None => segment(""),
     }
 }
 

@@ -1,12 +1,16 @@
 //! Tables as JSON lines: one object for each row.
 
 use crate::MARK;
+use crate::rows::SCHEMA_VERSION;
 use crate::table::{Cell, Table};
 use serde_json::{Map, Value, json};
 
 /// Returns the first line, which names the program.
 pub fn json_lines_head() -> String {
-    format!("{}\n", json!({ "program": MARK, "table": "program" }))
+    format!(
+        "{}\n",
+        json!({ "program": MARK, "schema_version": SCHEMA_VERSION, "table": "program" })
+    )
 }
 
 /// Returns one line for each row of `tables`, with the name of its table as `table`. A cell without a
@@ -17,15 +21,16 @@ pub fn json_lines(tables: &[Table]) -> String {
         for row in &table.rows {
             let mut object = Map::new();
             object.insert("table".into(), table.name.into());
-            for ((name, _), cell) in table.columns.iter().zip(row) {
+            for (column, cell) in table.columns.iter().zip(row) {
                 let value = match cell {
                     Cell::Null => continue,
                     Cell::Text(text) => text.as_str().into(),
+                    Cell::Boolean(is_true) => (*is_true).into(),
                     Cell::Integer(number) => (*number).into(),
                     Cell::Real(number) => (*number).into(),
                     Cell::Integers(numbers) => numbers.as_slice().into(),
                 };
-                object.insert((*name).into(), value);
+                object.insert(column.name.into(), value);
             }
             text += &Value::Object(object).to_string();
             text.push('\n');

@@ -24,8 +24,8 @@ pub use json_lines::{json_lines, json_lines_head};
 pub use parquet_file::{ParquetError, parquet};
 pub use parquet_reader::read_parquet;
 pub use path::path;
-pub use rows::{TABLES, tables};
-pub use table::{Cell, Kind, Table};
+pub use rows::{SCHEMA_VERSION, TABLES, tables};
+pub use table::{Cell, Column, Kind, Table};
 
 /// The name of the program in each file: `created_by` of Parquet, `program` of the first JSON line.
 pub const MARK: &str = "ssdgauge tables";

@@ -14,7 +14,8 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 const MOST_ROWS: i64 = 20_000_000;
 const MOST_BYTES: i64 = 4 << 30;
 
-/// Returns the table `name` in `file`. A column that the file lacks has no values: an earlier version wrote it.
+/// Returns the table `name` in `file`. A column that the file lacks has no values, and numbers of other sizes are
+/// read: an earlier version wrote them.
 ///
 /// # Errors
 /// The file is damaged or too large, was not written by this crate, or has a column that this version does not
@@ -48,7 +49,7 @@ fn decode(name: &str, file: Vec<u8>) -> Result<Table, ParquetError> {
     let mut places = Vec::with_capacity(columns.len());
     for column in columns {
         let name = column.path().parts().first().map_or("", String::as_str);
-        let place = table.columns.iter().position(|(known, _)| *known == name);
+        let place = table.columns.iter().position(|known| known.name == name);
         places.push(place.ok_or_else(|| general(format!("the column {name} is not known")))?);
     }
     for number in 0..reader.num_row_groups() {
@@ -78,15 +79,17 @@ fn read_group(
 ) -> Result<(), ParquetError> {
     let count = usize::try_from(group.metadata().num_rows())
         .map_err(|_| ParquetError::General("a negative number of rows".into()))?;
-    let missing = table.columns.iter().map(|(_, kind)| match kind {
+    let missing = table.columns.iter().map(|column| match column.kind {
         Kind::Integers => Cell::Integers(Vec::new()),
-        Kind::Text | Kind::Integer | Kind::Real | Kind::Time => Cell::Null,
+        Kind::Text | Kind::Boolean | Kind::Integer | Kind::Small | Kind::Real | Kind::Time => {
+            Cell::Null
+        }
     });
     let missing: Vec<Cell> = missing.collect();
     let first = table.rows.len();
     table.rows.extend(std::iter::repeat_n(missing, count));
     for (number, place) in places.iter().enumerate() {
-        let cells = cells(group.get_column_reader(number)?, table.columns[*place].1, count)?;
+        let cells = cells(group.get_column_reader(number)?, table.columns[*place].kind, count)?;
         for (row, cell) in table.rows[first..].iter_mut().zip(cells) {
             row[*place] = cell;
         }
@@ -106,8 +109,22 @@ fn cells(column: ColumnReader, kind: Kind, count: usize) -> Result<Vec<Cell>, Pa
             column.read_records(count, Some(&mut present), Some(&mut continues), &mut values)?;
             lists(&present, &continues, &values, count)
         }
-        (ColumnReader::Int64ColumnReader(column), Kind::Integer | Kind::Time) => {
+        (ColumnReader::Int64ColumnReader(column), Kind::Integer | Kind::Small | Kind::Time) => {
             singles(column, count, |value| Ok(Cell::Integer(*value)))
+        }
+        (ColumnReader::Int32ColumnReader(column), Kind::Small) => {
+            singles(column, count, |value| Ok(Cell::from(*value as u32)))
+        }
+        (ColumnReader::BoolColumnReader(column), Kind::Boolean) => {
+            singles(column, count, |value| Ok(Cell::Boolean(*value)))
+        }
+        // The words of version 1.
+        (ColumnReader::ByteArrayColumnReader(column), Kind::Boolean) => {
+            singles(column, count, |bytes| match bytes.data() {
+                b"yes" => Ok(Cell::Boolean(true)),
+                b"no" => Ok(Cell::Boolean(false)),
+                _ => Err(ParquetError::General("a truth value is not yes or no".into())),
+            })
         }
         (ColumnReader::DoubleColumnReader(column), Kind::Real) => {
             singles(column, count, |value| Ok(Cell::Real(*value)))
@@ -125,6 +142,11 @@ fn singles<T: DataType>(
     let (mut present, mut values) = (Vec::new(), Vec::new());
     let (rows, _, _) = column.read_records(count, Some(&mut present), None, &mut values)?;
     check_count(rows, count)?;
+    if present.is_empty() {
+        // A required column has no definition levels.
+        check_count(values.len(), count)?;
+        return values.iter().map(cell).collect();
+    }
     let mut values = values.iter();
     let of_row = |present: &i16| match present {
         0 => Ok(Cell::Null),
@@ -165,19 +187,22 @@ fn check_count(rows: usize, expected: usize) -> Result<(), ParquetError> {
 mod tests {
     use super::*;
     use crate::parquet_file::parquet;
+    use crate::table::Column;
 
     /// Returns a table of steps with cells of every kind, and without.
     fn steps() -> Table {
         let mut table = rows::empty("step").unwrap();
         for number in 0..40i64 {
-            let cell = |kind: Kind| match (kind, number % 3) {
+            let cell = |column: &Column| match (column.kind, number % 3) {
                 (Kind::Integers, _) => Cell::Integers((0..number % 5).collect()),
-                (_, 0) => Cell::Null,
+                (_, 0) if !column.is_required => Cell::Null,
                 (Kind::Text, _) => Cell::Text(format!("ü{number}")),
+                (Kind::Boolean, _) => Cell::Boolean(number % 2 == 0),
+                (Kind::Small, _) => Cell::Integer(number),
                 (Kind::Integer | Kind::Time, _) => Cell::Integer(number - 7),
                 (Kind::Real, _) => Cell::Real(0.1 * number as f64),
             };
-            let row = table.columns.iter().map(|(_, kind)| cell(*kind)).collect();
+            let row = table.columns.iter().map(cell).collect();
             table.push(row);
         }
         table
@@ -202,6 +227,36 @@ mod tests {
         let other = parquet(&steps()).unwrap();
         let error = read_parquet("run", other).unwrap_err().to_string();
         assert!(error.contains("is not known"), "{error}");
+    }
+
+    #[test]
+    fn a_file_of_version_1_is_read_and_written_as_one_of_this_version() {
+        let mut earlier = rows::empty("run").unwrap();
+        earlier.columns.retain(|column| column.name != "invalid");
+        for column in &mut earlier.columns {
+            *column = match (column.name, column.kind) {
+                ("complete", _) => Column::optional("complete", Kind::Text),
+                (name, Kind::Small) => Column::optional(name, Kind::Integer),
+                (name, kind) => Column::optional(name, kind),
+            };
+        }
+        for complete in ["yes", "no"] {
+            let cell = |column: &Column| match (column.name, column.kind) {
+                ("complete", _) => Cell::from(complete),
+                (_, Kind::Integer | Kind::Small | Kind::Time) => Cell::Integer(5),
+                _ => Cell::from("text"),
+            };
+            let row = earlier.columns.iter().map(cell).collect();
+            earlier.push(row);
+        }
+        let read = read_parquet("run", parquet(&earlier).unwrap()).unwrap();
+        let place = |name: &str| read.columns.iter().position(|one| one.name == name).unwrap();
+        let column = |name: &str| read.rows.iter().map(|row| &row[place(name)]).collect::<Vec<_>>();
+        assert_eq!(column("complete"), [&Cell::Boolean(true), &Cell::Boolean(false)]);
+        assert_eq!(column("invalid"), [&Cell::Null, &Cell::Null], "it is not known");
+        assert_eq!(column("suite_revision"), [&Cell::Integer(5), &Cell::Integer(5)]);
+        let again = read_parquet("run", parquet(&read).unwrap()).unwrap();
+        assert_eq!(again.rows, read.rows);
     }
 
     #[test]

@@ -1,95 +1,110 @@
 //! The tables of a run. Each row repeats what identifies the run and its drive, so that most
 //! questions need one table.
 
-use crate::table::Kind::{Integer, Integers, Real, Text, Time};
-use crate::table::{Cell, Kind, Table};
-use ssdgauge_core::Direction;
+use crate::table::Kind::{Boolean, Integer, Integers, Real, Small, Text, Time};
+use crate::table::{Cell, Column, Kind, Table};
+use ssdgauge_core::{Direction, PowerScope, Severity};
 use ssdgauge_report::{PointRun, Run, TestRun, sanitize_device, sanitize_prose, values};
 
 /// The first columns of every table.
-const OF_RUN: [(&str, Kind); 13] = [
-    ("run_id", Text),
-    ("started", Time),
-    ("suite_id", Text),
-    ("suite_revision", Integer),
-    ("shortened", Integer),
-    ("model", Text),
-    ("firmware", Text),
-    ("serial", Text),
-    ("capacity_bytes", Integer),
-    ("drive_kind", Text),
-    ("model_data", Text),
-    ("label", Text),
-    ("imported_from", Text),
+const OF_RUN: [Column; 15] = [
+    required("run_id", Text),
+    required("started", Time),
+    required("suite_id", Text),
+    required("suite_revision", Small),
+    required("shortened", Small),
+    required("complete", Boolean),
+    required("invalid", Boolean),
+    required("model", Text),
+    optional("firmware", Text),
+    optional("serial", Text),
+    required("capacity_bytes", Integer),
+    required("drive_kind", Text),
+    optional("model_data", Text),
+    optional("label", Text),
+    optional("imported_from", Text),
 ];
-const RUN: [(&str, Kind); 5] = [
-    ("program", Text),
-    ("model_revision", Integer),
-    ("complete", Text),
-    ("kernel", Text),
-    ("processor", Text),
+const RUN: [Column; 4] = [
+    required("program", Text),
+    optional("model_revision", Small),
+    optional("kernel", Text),
+    optional("processor", Text),
 ];
-const VALUE: [(&str, Kind); 9] = [
-    ("test_id", Text),
-    ("test_revision", Integer),
-    ("step", Text),
-    ("position", Real),
-    ("metric", Text),
-    ("unit", Text),
-    ("value", Real),
-    ("low", Real),
-    ("high", Real),
+const VALUE: [Column; 9] = [
+    required("test_id", Text),
+    required("test_revision", Small),
+    required("step", Text),
+    optional("position", Real),
+    required("metric", Text),
+    required("unit", Text),
+    optional("value", Real),
+    optional("low", Real),
+    optional("high", Real),
 ];
-const STEP: [(&str, Kind); 13] = [
-    ("test_id", Text),
-    ("test_revision", Integer),
-    ("step", Text),
-    ("position", Real),
-    ("direction", Text),
-    ("seconds", Real),
-    ("requests", Integer),
-    ("bytes", Integer),
-    ("errors", Integer),
-    ("max_ns", Integer),
-    ("overflow", Integer),
-    ("bucket_ns", Integers),
-    ("bucket_requests", Integers),
+const STEP: [Column; 13] = [
+    required("test_id", Text),
+    required("test_revision", Small),
+    required("step", Text),
+    optional("position", Real),
+    required("direction", Text),
+    required("seconds", Real),
+    required("requests", Integer),
+    required("bytes", Integer),
+    required("errors", Integer),
+    required("max_ns", Integer),
+    required("overflow", Integer),
+    required("bucket_ns", Integers),
+    required("bucket_requests", Integers),
 ];
-const SECOND: [(&str, Kind); 18] = [
-    ("test_id", Text),
-    ("test_revision", Integer),
-    ("step", Text),
-    ("position", Real),
-    ("second", Integer),
-    ("iops", Real),
-    ("throughput_mb_s", Real),
-    ("lat_mean_us", Real),
-    ("lat_p99_us", Real),
-    ("lat_max_us", Real),
-    ("temperature_c", Real),
-    ("read_iops", Real),
-    ("write_iops", Real),
-    ("flush_iops", Real),
-    ("trim_iops", Real),
-    ("read_mb_s", Real),
-    ("write_mb_s", Real),
-    ("trim_mb_s", Real),
+const SECOND: [Column; 20] = [
+    required("test_id", Text),
+    required("test_revision", Small),
+    required("step", Text),
+    optional("position", Real),
+    required("second", Small),
+    required("iops", Real),
+    required("throughput_mb_s", Real),
+    optional("lat_mean_us", Real),
+    optional("lat_p99_us", Real),
+    optional("lat_max_us", Real),
+    optional("temperature_c", Real),
+    optional("power_w", Real),
+    optional("power_scope", Text),
+    optional("read_iops", Real),
+    optional("write_iops", Real),
+    optional("flush_iops", Real),
+    optional("trim_iops", Real),
+    optional("read_mb_s", Real),
+    optional("write_mb_s", Real),
+    optional("trim_mb_s", Real),
 ];
-const FINDING: [(&str, Kind); 6] = [
-    ("test_id", Text),
-    ("step", Text),
-    ("finding", Text),
-    ("severity", Text),
-    ("text", Text),
-    ("advice", Text),
+const FINDING: [Column; 6] = [
+    optional("test_id", Text),
+    optional("step", Text),
+    required("finding", Text),
+    required("severity", Text),
+    required("text", Text),
+    required("advice", Text),
 ];
+
+const fn required(name: &'static str, kind: Kind) -> Column {
+    Column::required(name, kind)
+}
+
+const fn optional(name: &'static str, kind: Kind) -> Column {
+    Column::optional(name, kind)
+}
+
+/// The version of the tables: raised where a column changes its meaning or its type. 2 since `complete` is a
+/// truth value in every table and whole numbers have their sizes.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The names of all tables.
 pub const TABLES: [&str; 5] = ["run", "value", "step", "finding", "second"];
 
 /// Returns the table `name` without rows; `None` for another name than those of [`TABLES`].
 pub(crate) fn empty(name: &str) -> Option<Table> {
-    let own: &[(&'static str, Kind)] = match name {
+    let own: &[Column] = match name {
         "run" => &RUN,
         "value" => &VALUE,
         "step" => &STEP,
@@ -124,8 +139,10 @@ fn cells_of_run(run: &Run) -> Vec<Cell> {
         prose(&head.id),
         Cell::Integer(head.started_unix_ms),
         prose(&plan.suite.id),
-        Cell::from(u64::from(plan.suite.revision)),
-        Cell::from(u64::from(plan.shortened.max(1))),
+        Cell::from(plan.suite.revision),
+        Cell::from(plan.shortened.max(1)),
+        Cell::from(run.complete),
+        Cell::from(run.all_findings().iter().any(|one| one.finding.severity == Severity::Invalid)),
         device(Some(drive.name())),
         device(drive.firmware.as_deref()),
         device(drive.serial.as_deref()),
@@ -149,14 +166,9 @@ fn prose(text: &str) -> Cell {
 fn run_table(run: &Run, of_run: &[Cell]) -> Table {
     let mut table = of_table("run");
     let revision = run.head.drive.details.get("model_revision");
-    let revision = revision.and_then(|text| text.parse().ok()).map_or(Cell::Null, Cell::Integer);
-    let own = [
-        prose(&run.head.program),
-        revision,
-        Cell::from(if run.complete { "yes" } else { "no" }),
-        host(run, "kernel"),
-        host(run, "processor"),
-    ];
+    let revision =
+        revision.and_then(|text| text.parse::<u32>().ok()).map_or(Cell::Null, Cell::from);
+    let own = [prose(&run.head.program), revision, host(run, "kernel"), host(run, "processor")];
     table.push(of_run.iter().cloned().chain(own).collect());
     table
 }
@@ -167,7 +179,7 @@ fn value_table(run: &Run, of_run: &[Cell]) -> Table {
         let (low, high) = value.interval.unzip();
         let own = [
             prose(&value.test.test.id),
-            Cell::from(u64::from(value.test.test.revision)),
+            Cell::from(value.test.test.revision),
             prose(&value.place),
             Cell::from(value.position),
             Cell::from(value.key.as_str()),
@@ -185,7 +197,7 @@ fn value_table(run: &Run, of_run: &[Cell]) -> Table {
 fn place(test: &TestRun, point: &PointRun) -> [Cell; 4] {
     [
         prose(&test.test.id),
-        Cell::from(u64::from(test.test.revision)),
+        Cell::from(test.test.revision),
         prose(&point.point.label),
         Cell::from(Some(point.point.position)),
     ]
@@ -208,7 +220,10 @@ fn step_table(run: &Run, of_run: &[Cell]) -> Table {
                 latency.highest_values().map(|(value, n)| (value as i64, n as i64)).unzip();
             let own = [
                 Cell::from(direction.name()),
-                Cell::Real(point.point.totals.elapsed.as_secs_f64()),
+                Cell::Real(match totals.own_rate {
+                    Some(own) if own.iops > 0.0 => totals.ios as f64 / own.iops,
+                    Some(_) | None => point.point.totals.elapsed.as_secs_f64(),
+                }),
                 Cell::from(totals.ios),
                 Cell::from(totals.bytes),
                 Cell::from(totals.errors),
@@ -226,15 +241,25 @@ fn step_table(run: &Run, of_run: &[Cell]) -> Table {
 fn second_table(run: &Run, of_run: &[Cell]) -> Table {
     let mut table = of_table("second");
     for (test, point) in steps(run) {
+        // An imported result without a course in time has one interval, which is no second.
+        let mut directions = point.point.totals.directions.iter();
+        if directions.any(|totals| totals.own_rate.is_some()) {
+            continue;
+        }
+        // A meter of a wider scope does not replace one of a narrower scope in a second without a reading.
+        let scope = point.point.totals.power().map(|(scope, _)| scope);
         for second in point.seconds() {
+            let power = scope.and_then(|scope| second.reading(scope.quantity()));
             let own = [
-                Cell::from(u64::from(second.second)),
+                Cell::from(second.second),
                 Cell::from(Some(second.iops())),
                 Cell::from(Some(second.throughput_mb_s())),
                 Cell::from(second.lat_mean_us()),
                 Cell::from(second.lat_p99_us),
                 Cell::from(second.lat_max_us()),
                 Cell::from(second.reading("temperature_c")),
+                Cell::from(power),
+                Cell::from(power.and(scope).map(PowerScope::name)),
             ];
             let requests = Direction::ALL.map(|direction| Cell::from(second.iops_of(direction)));
             let moved = [Direction::Read, Direction::Write, Direction::Trim]

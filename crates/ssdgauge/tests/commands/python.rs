@@ -111,3 +111,123 @@ fn the_programs_of_the_documentation_print_the_numbers_of_the_report() {
         "cargo test -p ssdgauge --test commands programs_of_the_documentation",
     );
 }
+
+/// Asks DuckDB `question` with the views of docs/fleet.sql.
+fn ask(python: &Path, bench: &Bench, question: &str) -> Vec<Value> {
+    let sql = root().join("docs/fleet.sql");
+    let query = format!(
+        "import duckdb\nimport json\nconnection = duckdb.connect()\n\
+         connection.execute(open({sql:?}).read())\n\
+         table = connection.sql({question:?})\n\
+         for row in table.fetchall():\n \
+         print(json.dumps(dict(zip(table.columns, row)), default=str))"
+    );
+    rows(python, bench, &query)
+}
+
+#[test]
+fn sql_compares_only_runs_that_are_alike_and_counts_the_others() {
+    let Some(python) = python() else { return };
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("runs")).unwrap();
+    let run = |name: &str, target: &str, options: &[&str]| {
+        let out = format!("runs/{name}.ssdg");
+        bench.print(&[&["quick", target, "--out", &out, "--seed", &name[1..]], options].concat());
+    };
+    for name in ["f1", "f2", "f3", "f4", "f5"] {
+        run(name, "sim:tiny", &[]);
+    }
+    // Half of the channels: its sequential reads are half as fast.
+    run("f6", "sim:tiny?nand.channels=1", &[]);
+    for name in ["s7", "s8"] {
+        run(name, "sim:tiny", &["--shorten", "20"]);
+    }
+    run("s9", "sim:tiny?capacity=2GB", &["--shorten", "20"]);
+    // One without its last steps, and one of another program.
+    run("p10", "sim:tiny", &[]);
+    let part = rusqlite::Connection::open(bench.path("runs/p10.ssdg")).unwrap();
+    for table in ["interval", "reading", "finding", "property"] {
+        part.execute(&format!("DELETE FROM {table} WHERE step_id > 4"), []).unwrap();
+    }
+    part.execute("DELETE FROM step WHERE id > 4", []).unwrap();
+    drop(part);
+    let latency = r#"{ "min": 90, "max": 90, "mean": 90.0, "N": 3, "bins": { "90": 3 } }"#;
+    let side = r#"{ "io_bytes": 0, "runtime": 0, "total_ios": 0 }"#;
+    let output = format!(
+        r#"{{ "fio version": "fio-3.33", "jobs": [{{ "jobname": "a", "read": {{ "io_bytes": 12288,
+        "runtime": 1000, "total_ios": 3, "clat_ns": {latency} }}, "write": {side} }}] }}"#
+    );
+    std::fs::write(bench.path("out.json"), output).unwrap();
+    bench.print(&["import", "--fio", "out.json", "-o", "runs/imported.ssdg"]);
+    bench.print(&["export", "--parquet", "runs-tables", "runs"]);
+
+    // The second source: the rows of JSON lines, compared here.
+    let lines = bench.print(&["export", "--jsonl", "runs"]);
+    let all: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(all[0]["schema_version"], 2);
+    let test = "random-write-4k";
+    let values = |test: &str, shortened: u64, capacity: Option<bool>| -> Vec<f64> {
+        let is_here = |row: &&Value| {
+            let is_large = row["capacity_bytes"].as_u64().unwrap() > 1_500_000_000;
+            row["table"] == "value"
+                && row["step"] == "headline"
+                && row["test_id"] == test
+                && row["shortened"] == shortened
+                && row["complete"] == true
+                && capacity.is_none_or(|large| large == is_large)
+        };
+        let found = all[1..].iter().filter(is_here);
+        let mut values: Vec<f64> = found.map(|row| row["value"].as_f64().unwrap()).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let (full, short) = (values(test, 1, None), values(test, 20, Some(false)));
+    assert_eq!((full.len(), short.len()), (6, 2));
+    // Not vacuous: compared with the full runs, the shortened ones would stand out.
+    assert!(short[0] > full[5] * 1.1, "{full:?} {short:?}");
+
+    let question = format!(
+        "SELECT shortened, capacity_bytes, runs, median, least, most FROM headline \
+         WHERE test_id = '{test}' ORDER BY ALL"
+    );
+    let found = ask(&python, &bench, &question);
+    let runs: Vec<i64> = found.iter().map(|row| row["runs"].as_i64().unwrap()).collect();
+    assert_eq!(runs, [6, 2, 1], "{found:?}");
+    let median = found[0]["median"].as_f64().unwrap() / ((full[2] + full[3]) / 2.0);
+    assert!((median - 1.0).abs() < 1e-12, "{found:?} {full:?}");
+    assert_eq!(found[1]["least"].as_f64().unwrap(), short[0]);
+    let reads = values("sequential-read", 1, None);
+    assert!(reads[0] < reads[1] * 0.6, "{reads:?}");
+    let outliers = ask(&python, &bench, "SELECT test_id, value FROM outlier");
+    assert_eq!(outliers.len(), 1, "{outliers:?}");
+    assert_eq!(outliers[0]["value"].as_f64().unwrap(), reads[0]);
+    assert_eq!(outliers[0]["test_id"], "sequential-read");
+
+    let counts = "SELECT shortened, count(*) AS n FROM percentile(0.99) GROUP BY ALL ORDER BY ALL";
+    let counts = ask(&python, &bench, counts);
+    assert_eq!(counts.len(), 2, "{counts:?}");
+    let left_out = ask(&python, &bench, "SELECT * FROM left_out ORDER BY reason");
+    let left_out: Vec<(&str, i64)> = left_out
+        .iter()
+        .map(|row| (row["reason"].as_str().unwrap(), row["runs"].as_i64().unwrap()))
+        .collect();
+    assert_eq!(left_out, [("imported from another program", 1), ("not complete", 1)]);
+
+    // Shortened runs alone have answers too.
+    bench.print(&["export", "--parquet", "short/runs-tables", "runs/s7.ssdg", "runs/s8.ssdg"]);
+    std::fs::remove_dir_all(bench.path("runs-tables")).unwrap();
+    std::fs::rename(bench.path("short/runs-tables"), bench.path("runs-tables")).unwrap();
+    let found = ask(&python, &bench, &question);
+    assert_eq!((found.len(), &found[0]["runs"]), (1, &2.into()), "{found:?}");
+
+    // Types of the columns, and the metadata of the footer.
+    let types =
+        ask(&python, &bench, "DESCRIBE SELECT complete, started, suite_revision FROM value");
+    let types: Vec<&str> = types.iter().map(|row| row["column_type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["BOOLEAN", "TIMESTAMP WITH TIME ZONE", "UINTEGER"]);
+    let metadata = "SELECT decode(value) AS text FROM \
+        parquet_kv_metadata('runs-tables/value/**/*.parquet') \
+        WHERE decode(key) = 'ssdgauge.schema_version'";
+    let metadata = ask(&python, &bench, metadata);
+    assert!(metadata.len() == 2 && metadata.iter().all(|row| row["text"] == "2"), "{metadata:?}");
+}

@@ -1,6 +1,6 @@
 //! `export --parquet` and `export --jsonl`.
 
-use crate::support::{Bench, text};
+use crate::support::{Bench, query, text};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -71,6 +71,20 @@ fn rows_of_tables_have_the_numbers_of_the_report() {
         let moved = |key: &str| of("second").iter().any(|second| second[key].is_f64());
         assert!(moved(parts[0]) && moved(parts[1]), "{parts:?}");
         assert!(!parts[2..].iter().any(|key| moved(key)), "{parts:?}");
+    }
+
+    let seconds = of("second");
+    let metered: Vec<&&Value> = seconds.iter().filter(|one| one["power_w"].is_f64()).collect();
+    assert!(metered.len() > 10, "{} seconds with power", metered.len());
+    for second in metered {
+        assert_eq!(second["power_scope"], "drive");
+        let readings = format!(
+            "SELECT count(*) FROM reading WHERE quantity = 'power_w' AND abs(value - {}) < 1e-9",
+            second["power_w"]
+        );
+        let found =
+            ["a", "b"].map(|name| query(&bench.path(&format!("runs/{name}.ssdg")), &readings));
+        assert!(found.iter().sum::<i64>() > 0, "{second}");
     }
 
     let report = bench.print(&["report", "runs/a.ssdg", "--json"]);

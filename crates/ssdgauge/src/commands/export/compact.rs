@@ -201,11 +201,12 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use ssdgauge_fleet::{Cell, Kind};
+    use ssdgauge_fleet::{Cell, Column, Kind};
 
     /// Returns the table `run` of the run `id` with a label.
     fn table(id: &str, label: &str) -> Vec<u8> {
-        let columns = vec![("run_id", Kind::Text), ("label", Kind::Text)];
+        let columns =
+            vec![Column::required("run_id", Kind::Text), Column::optional("label", Kind::Text)];
         let rows = vec![vec![Cell::from(id), Cell::from(label)]];
         ssdgauge_fleet::parquet(&Table { name: "run", columns, rows }).unwrap()
     }
@@ -215,7 +216,7 @@ mod tests {
         let mut rows = Vec::new();
         for (number, path) in partition(drive).unwrap().combined {
             let table = read("run", &path).unwrap();
-            let place = table.columns.iter().position(|(name, _)| *name == "label").unwrap();
+            let place = table.columns.iter().position(|one| one.name == "label").unwrap();
             for row in table.rows {
                 let text = |cell: &Cell| match cell {
                     Cell::Text(text) => text.clone(),
