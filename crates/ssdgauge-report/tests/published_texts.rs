@@ -8,7 +8,9 @@ use ssdgauge_core::{
     Access, Arrival, Figure, Finding, FindingKind, Metric, Nanos, Reading, Score, Severity, Stream,
     TargetKind, Test, Window,
 };
-use ssdgauge_report::{PageOptions, Run, figures, markdown, page, terminal_summary};
+use ssdgauge_report::{
+    CompareOptions, PageOptions, Run, compare, figures, markdown, page, terminal_summary,
+};
 use support::{Pace, Recipe, plan, run, step, stream, test};
 
 fn tests() -> Vec<Test> {
@@ -167,7 +169,17 @@ fn a_multiple_of_a_load_names_the_load() {
     let page = page(&[run(&recipe)], &PageOptions::default()).replace('\u{a0}', " ");
     let between = |from: &str, to: &str| page.split(from).nth(1).unwrap().split(to).next().unwrap();
     let title = between("<h1>", "</h1>");
-    assert!(title.contains("passes at 2× of 500 requests/s, fails at 4×"), "{title}");
-    assert!(page.contains("<h3>Passes at 2× of 500 requests/s"), "{}", between("<h3>", "</h3>"));
-    assert!(page.contains("Multiples of 500 requests/s"));
+    assert!(title.contains("passes at 2× of 500 requests/s for 12 s, fails at 4×"), "{title}");
+    assert!(
+        page.contains("<h3>Passes at 2× of 500 requests/s for 12 s"),
+        "{}",
+        between("<h3>", "</h3>")
+    );
+    assert!(page.contains("Multiples of 500 requests/s for 12 s"));
+    // Wherever the load is printed, the time for which it passed is too.
+    let one = run(&recipe);
+    let text = markdown(std::slice::from_ref(&one)).replace('\u{a0}', " ");
+    assert!(text.contains("| 2× for 12 s |"), "{text}");
+    let compared = compare(&one, &one, &CompareOptions::default()).unwrap().markdown();
+    assert!(compared.contains("meets the latency limits for 12 s"), "{compared}");
 }

@@ -4,7 +4,7 @@ use crate::model::plan::measured_steps;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::{
-    Arrival, Bytes, Data, Nanos, PhaseKind, Score, Step, Stream, Test, Until, Workload,
+    Arrival, Bytes, Data, Metric, Nanos, PhaseKind, Score, Step, Stream, Test, Until, Workload,
 };
 
 /// Returns the settings of `test`, as planned.
@@ -47,7 +47,27 @@ pub(crate) fn rule(test: &Test, score: &Score) -> String {
         let step = measured_steps(test).find(|step| step.position == *position);
         step.map_or_else(|| position.to_string(), |step| sanitize::step(&step.label))
     };
-    score.describe(|position| label(&position))
+    let rule = score.describe(|position| label(&position));
+    match passed_for(test).filter(|_| score.metric() == Metric::LoadMultiple) {
+        Some(time) => format!("{rule} for {}", time.about()),
+        None => rule,
+    }
+}
+
+/// Returns for how long a load has to pass in the search of `test`. A score without it is taken for that of
+/// another length: a drive passes a load for an hour that it fails from the eleventh hour.
+pub(crate) fn passed_for(test: &Test) -> Option<Nanos> {
+    test.search.as_ref()?;
+    measured_steps(test).find_map(|step| step.action.until()?.time)
+}
+
+/// Returns `value` of `metric` in `test` with its unit: a load with the time for which it passed.
+pub(crate) fn value(test: &Test, metric: Metric, value: f64) -> String {
+    let time = passed_for(test).filter(|_| metric == Metric::LoadMultiple);
+    match time {
+        Some(time) => format!("{} for {}", metric.about(value), time.about()),
+        None => metric.about(value),
+    }
 }
 
 fn measured(test: &Test) -> impl Iterator<Item = (&Workload, &Until)> {
@@ -226,7 +246,7 @@ pub(crate) fn load(test: &Test) -> Load {
 }
 
 /// Returns the load of which the results of a search are multiples: the requests that its streams send
-/// in a second at 1×. `None` where they have no rate.
+/// in a second at 1×, and the time for which a load has to pass. `None` where they have no rate.
 pub(crate) fn base_load(test: &Test) -> Option<String> {
     test.search.as_ref()?;
     let of_step = |step: &Step| {
@@ -236,7 +256,8 @@ pub(crate) fn base_load(test: &Test) -> Option<String> {
         (base.is_finite() && base > 0.0).then_some(base)
     };
     let base = measured_steps(test).find_map(of_step)?;
-    Some(format!("{} requests/s", number::text(base)))
+    let time = passed_for(test).map_or_else(String::new, |time| format!(" for {}", time.about()));
+    Some(format!("{} requests/s{time}", number::text(base)))
 }
 
 /// Returns whether requests of the steps that the score of `test` counts are due at times of their own, so

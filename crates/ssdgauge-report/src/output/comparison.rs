@@ -5,6 +5,7 @@ use crate::analysis::history::Variation;
 use crate::output::json::SCHEMA;
 use crate::text::number;
 use serde_json::{Value, json};
+use ssdgauge_core::Metric;
 
 /// The limits of every comparison, printed below it.
 const CAVEAT: &str = "Where both runs were repeated, the intervals come from their repetitions. \
@@ -28,9 +29,14 @@ impl Comparison {
             let value = |value: Option<f64>| {
                 value.map_or(number::NOTHING.to_owned(), |v| test.metric.about(v))
             };
+            // Of a load, the rule has the time for which it passed.
+            let title = match test.metric {
+                Metric::LoadMultiple => format!("{}, {}", test.title, test.rule),
+                _ => test.title.clone(),
+            };
             text.push_str(&format!(
                 "| {} | {} | {} | {} | {} |\n",
-                md(&test.title),
+                md(&title),
                 value(test.values[0]),
                 value(test.values[1]),
                 test.ratio.map_or(number::NOTHING.to_owned(), |ratio| number::ratio(ratio, 3)),

@@ -75,8 +75,10 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
 }
 
 fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) -> std::fmt::Result {
-    let value =
-        headline.value.map_or_else(|| number::NOTHING.to_owned(), |v| headline.metric.about(v));
+    let value = headline.value.map_or_else(
+        || number::NOTHING.to_owned(),
+        |v| workload_text::value(&test.test, headline.metric, v),
+    );
     let interval = interval::words(&headline.interval, headline.metric)
         .unwrap_or_else(|| number::NOTHING.to_owned());
     let interval = match interval::start_left_out(headline) {

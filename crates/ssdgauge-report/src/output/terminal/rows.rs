@@ -1,6 +1,7 @@
 //! Rows of the terminal summary: customary ones for `quick`, headlines for other suites.
 
 use crate::analysis::sent_late;
+use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, StepLevels};
 use crate::output::terminal::style::Style;
@@ -205,8 +206,9 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
     let mut lines = vec![style.faint(&head)];
     for test in &run.tests {
         let headline = &test.headline;
-        let value =
-            headline.value.map_or(number::NOTHING.into(), |value| headline.metric.about(value));
+        let value = headline.value.map_or(number::NOTHING.into(), |value| {
+            workload_text::value(&test.test, headline.metric, value)
+        });
         let mut line = style.left(&sanitize::prose(&test.test.title), title);
         line.push_str(&style.strong(&style.right(&value, VALUE)));
         if with_interval {
