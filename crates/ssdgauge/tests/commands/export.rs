@@ -253,7 +253,7 @@ fn options(job: &str) -> Vec<&str> {
 fn no_text_of_a_run_file_becomes_an_option_of_fio() {
     let bench = Bench::new();
     bench.print(&["quick", "sim:tiny", "--shorten", "100", "--out", "a.ssdg"]);
-    let clean = bench.print(&["export", "--fio", "a.ssdg", "target"]);
+    let clean = bench.print(&["export", "--fio", "a.ssdg", "file:target"]);
     assert!(options(&clean).len() > 50, "{clean}");
     let connection = Connection::open(bench.path("a.ssdg")).unwrap();
     let plan: String = connection.query_row("SELECT plan FROM run", [], |row| row.get(0)).unwrap();
@@ -279,7 +279,7 @@ fn no_text_of_a_run_file_becomes_an_option_of_fio() {
             }
             let title = if place == "suite title" { &text } else { "x" };
             rewrite(&bench, "a.ssdg", &plan, title);
-            let output = bench.call(&["export", "--fio", "a.ssdg", "target"]);
+            let output = bench.call(&["export", "--fio", "a.ssdg", "file:target"]);
             // An id that is not that of the run is refused as damage.
             if place == "suite id" && !output.status.success() {
                 continue;
@@ -303,10 +303,11 @@ fn a_target_whose_name_fio_reads_as_another_one_is_refused() {
     let bench = Bench::new();
     let line = |target| {
         let options = ["--size", "1MiB", "--scale-spans", "--shorten", "100"];
-        [&["export", "--fio", "quick", target], &options[..]].concat()
+        let target = format!("file:{target}");
+        bench.call(&[&["export", "--fio", "quick", &target], &options[..]].concat())
     };
     for target in ["a;b", "a#b", "a b ", "#x", "${HOME}", "a\nb", "`id`"] {
-        let refused = bench.call(&line(target));
+        let refused = line(target);
         let error = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(2), "{target}: {error}");
         assert!(error.contains("fio reads another name"), "{target}: {error}");
@@ -314,7 +315,7 @@ fn a_target_whose_name_fio_reads_as_another_one_is_refused() {
     }
     let has_fio = has_fio();
     for target in ["a b", "a:b", "a\\b", "a\\:b", "\"a\"", "a,b"] {
-        let job = bench.print(&line(target));
+        let job = text_of(&line(target));
         if !has_fio {
             continue;
         }
