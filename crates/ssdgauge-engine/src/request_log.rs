@@ -6,9 +6,8 @@
 
 use ssdgauge_core::io_log::{Frame, FrameKind, MAX_APART, Record, Version};
 use ssdgauge_core::{Request, Stream, Workload};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
@@ -57,7 +56,7 @@ impl Log {
     /// # Errors
     /// The error of the kernel: the file exists, or cannot be created or written.
     pub fn create(path: &Path) -> io::Result<Log> {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        let mut file = ssdgauge_os::outputs::create_file(path, 0o600)?;
         file.write_all(&Version::Two.magic())?;
         let (sender, messages) = channel();
         let (outcome, outcomes) = channel();

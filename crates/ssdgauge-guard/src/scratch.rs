@@ -4,10 +4,11 @@
 //! alone.
 
 use crate::place::{Candidate, TargetError, TargetPlace, parent, system};
+use rustix::fs::OFlags;
 use ssdgauge_core::Bytes;
-use std::fs::{File, OpenOptions};
+use ssdgauge_os::outputs;
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// The largest share of the free space that a scratch file may take: other programs on the file
@@ -52,10 +53,10 @@ pub(crate) fn open(candidate: &Candidate) -> Result<(File, Option<String>), Targ
         }
     };
     let open = |flags| open_nameless(folder, &name, flags);
-    let (file, page_cache_reason) = match open(libc::O_DIRECT) {
+    let (file, page_cache_reason) = match open(OFlags::DIRECT) {
         Ok(file) => (file, None),
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
-            let file = open(0).map_err(|cause| system(path, cause))?;
+            let file = open(OFlags::empty()).map_err(|cause| system(path, cause))?;
             (file, Some("the file system refuses O_DIRECT".to_owned()))
         }
         Err(cause) => return Err(system(path, cause)),
@@ -75,30 +76,13 @@ fn allocate(file: &File, length: u64) -> io::Result<()> {
 
 /// Opens a new file in `folder` that never has a name; on file systems without such files one that
 /// is called `name` for a moment.
-fn open_nameless(folder: &Path, name: &Path, flags: libc::c_int) -> io::Result<File> {
-    let open = |flags| OpenOptions::new().read(true).write(true).custom_flags(flags).open(folder);
-    match open(flags | libc::O_TMPFILE) {
+fn open_nameless(folder: &Path, name: &Path, flags: OFlags) -> io::Result<File> {
+    match outputs::create_nameless(folder, flags) {
         Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
-            open_and_unlink(name, flags)
+            let file = outputs::create_file_with(name, 0o600, flags)?;
+            std::fs::remove_file(name)?;
+            Ok(file)
         }
         other => other,
     }
-}
-
-fn open_and_unlink(path: &Path, flags: libc::c_int) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true).mode(0o600).custom_flags(flags);
-    let file = match options.open(path) {
-        Ok(file) => file,
-        Err(error) => {
-            // O_CREAT may create the file before O_DIRECT is refused. `create_new` guarantees that
-            // it is ours and empty.
-            if error.raw_os_error() == Some(libc::EINVAL) {
-                let _ = std::fs::remove_file(path);
-            }
-            return Err(error);
-        }
-    };
-    std::fs::remove_file(path)?;
-    Ok(file)
 }

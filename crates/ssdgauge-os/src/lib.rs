@@ -10,6 +10,7 @@ pub mod file_io;
 pub mod ioctl;
 pub mod memory;
 pub mod mounts;
+pub mod outputs;
 pub mod own_process;
 pub mod process;
 pub mod processor;

@@ -94,6 +94,17 @@ impl Failure {
         }
     }
 
+    /// Returns the failure to create the output `path`, of which nothing is left.
+    pub(crate) fn not_created(path: &Path, error: &std::io::Error) -> Failure {
+        if ssdgauge_os::outputs::is_among_device_nodes(error) {
+            let hint = "nothing was written; name a file in another folder";
+            return Failure::new(FailureKind::Refused, error.to_string(), hint);
+        }
+        let text = format!("cannot write {}: {error}", path.display());
+        let hint = "no other file was changed; choose another folder";
+        Failure::new(FailureKind::Failed, text, hint)
+    }
+
     /// Returns the failure to read a run file whose interrupted write was undone before.
     fn after_rollback(cause: &RunFileError) -> Failure {
         let kind = match cause {

@@ -3,11 +3,8 @@
 //! One rule holds for all of them: no output replaces an input, a run file, or a file that ssdgauge
 //! did not write, and none is created among the device nodes.
 
-mod place;
-
-pub(crate) use place::check_place;
-
 use crate::failure::{Failure, FailureKind};
+use ssdgauge_os::outputs;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -71,6 +68,37 @@ impl Format {
 
 /// The suffix of a file that is not complete, after the number of the process that writes it.
 const PARTIAL: &str = ".partial";
+
+/// Checks that the file or folder `path` can be created where it is: not among the device nodes, and not by a `..`
+/// of a folder that does not exist. Nothing is written.
+///
+/// # Errors
+///
+/// Refuses such a place.
+pub(crate) fn check_place(path: &Path) -> Result<(), Failure> {
+    match outputs::check(path) {
+        Err(error) if outputs::is_among_device_nodes(&error) => {
+            Err(Failure::not_created(path, &error))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Failure::new(
+            FailureKind::Usage,
+            format!("{} leads out of a folder that does not exist", path.display()),
+            "nothing was written; name the place without `..`",
+        )),
+        // A folder that cannot be opened is the error of the call that needs it.
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Creates `folder` and the folders above it that are missing.
+///
+/// # Errors
+///
+/// Refuses a place among the device nodes; fails where a folder cannot be created. No folder is left then.
+pub(crate) fn create_folders(folder: &Path) -> Result<(), Failure> {
+    check_place(&folder.join("file"))?;
+    outputs::create_folders(folder).map_err(|error| Failure::not_created(folder, &error))
+}
 
 /// Checks that a file of `format` may be written at `path`; `inputs` are the files that the command
 /// reads. Nothing is written.
@@ -177,12 +205,7 @@ pub(crate) fn write_into(
     bytes: &[u8],
 ) -> Result<(), Failure> {
     let path = folder.join(name);
-    check_place(&path)?;
-    std::fs::create_dir_all(folder).map_err(|error| {
-        let text = format!("cannot create {}: {error}", folder.display());
-        let hint = "no other file was changed; choose another folder";
-        Failure::new(FailureKind::Failed, text, hint)
-    })?;
+    create_folders(folder)?;
     write(&path, format, inputs, bytes)
 }
 
@@ -199,11 +222,7 @@ pub(crate) fn write_with(
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let mut exists = check_existing(path, format, inputs)?;
-    let failed = |error: io::Error| {
-        let text = format!("cannot write {}: {error}", path.display());
-        let hint = "no other file was changed; choose another folder";
-        Failure::new(FailureKind::Failed, text, hint)
-    };
+    let failed = |error: io::Error| Failure::not_created(path, &error);
     let partial = Partial::write(path, write).map_err(failed)?;
     loop {
         match partial.take_name(path, exists) {
@@ -216,13 +235,13 @@ pub(crate) fn write_with(
     }
 }
 
-/// Creates the file `path`, which must not exist; its place was checked.
+/// Creates the file `path`, which must not exist.
 ///
 /// # Errors
 ///
-/// The error of the kernel.
+/// The place is among the device nodes, or the error of the kernel.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
-    File::create_new(path)
+    outputs::create_file(path, 0o666)
 }
 
 /// The first bytes of a run file: the header of an SQLite database (file format, section 1.3).
@@ -295,8 +314,8 @@ impl Partial {
     /// a file and it does not replace.
     fn take_name(&self, path: &Path, replaces: bool) -> io::Result<()> {
         match replaces {
-            true => std::fs::rename(&self.path, path),
-            false => rename_without_replacing(&self.path, path),
+            true => outputs::replace(&self.path, path),
+            false => outputs::name(&self.path, path),
         }
     }
 }
@@ -317,17 +336,6 @@ pub(crate) fn remove_partial_files(entries: &[PathBuf]) {
     for stale in finished.flat_map(|path| ssdgauge_runfile::stale_temp_files(&path, PARTIAL)) {
         // One that cannot be removed does no harm.
         let _ = std::fs::remove_file(stale);
-    }
-}
-
-/// Renames `partial` to `path`, and fails if `path` exists. A hard link fails where another program
-/// has created the name since the check; a rename would replace that file.
-fn rename_without_replacing(partial: &Path, path: &Path) -> io::Result<()> {
-    match std::fs::hard_link(partial, path) {
-        Ok(()) => std::fs::remove_file(partial),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        // FAT and exFAT have no hard links.
-        Err(_) => std::fs::rename(partial, path),
     }
 }
 

@@ -13,7 +13,6 @@ use std::path::Path;
 ///
 /// Refuses a file that exists already, cannot be created, or would lie among the device nodes.
 pub(crate) fn start(rig: &mut LinuxRig, path: &Path) -> Result<(), Failure> {
-    output::check_place(path)?;
     rig.log_ios(path).map_err(|error| refused(path, &error))
 }
 
@@ -23,12 +22,14 @@ pub(crate) fn start(rig: &mut LinuxRig, path: &Path) -> Result<(), Failure> {
 ///
 /// As [`start`].
 pub(crate) fn start_virtual(rig: &mut VirtualRig, path: &Path) -> Result<(), Failure> {
-    output::check_place(path)?;
     let file = output::create_new(path).map_err(|error| refused(path, &error))?;
     rig.log_ios(Box::new(BufWriter::new(file))).map_err(|error| refused(path, &error))
 }
 
 fn refused(path: &Path, error: &io::Error) -> Failure {
+    if ssdgauge_os::outputs::is_among_device_nodes(error) {
+        return Failure::not_created(path, error);
+    }
     let text = format!("{}: {error}", path.display());
     Failure::new(FailureKind::Refused, text, "nothing was written; name a new file for the log")
 }

@@ -3,7 +3,7 @@
 use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
-use crate::{in_parallel, output, terminal};
+use crate::{in_parallel, terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{Finding, Nanos, Phase, Plan, Rig, Step, Test};
 use ssdgauge_lab::{Completion, SecondSummary, Watcher};
@@ -74,7 +74,6 @@ fn run_one(
         environment: &ssdgauge_host::environment(None),
         properties: &[],
     };
-    output::check_place(&in_progress)?;
     let mut writer = Writer::create(&in_progress, &opening)?;
     let name = rig.drive().name().to_owned();
     let mut watcher = DriveWatcher { progress, stop: stop.clone(), name: &name };
@@ -99,7 +98,7 @@ fn rename(in_progress: &Path, file: &Path) -> Result<(), Failure> {
     if in_progress == file {
         return Ok(());
     }
-    std::fs::rename(in_progress, file).map_err(|error| {
+    ssdgauge_os::outputs::replace(in_progress, file).map_err(|error| {
         let text = format!("cannot rename {}: {error}", in_progress.display());
         Failure::new(FailureKind::Failed, text, "check that the folder is writable")
     })

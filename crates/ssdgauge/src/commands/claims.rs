@@ -269,10 +269,13 @@ fn stored(plan: &Plan) -> Option<Plan> {
 /// Carries out the runs `missing`. A run has its name when it is finished, so that an interrupted one is
 /// not taken for a result.
 fn carry_out(missing: &[&Needed], folder: &Path, seed: u64) -> Result<(), Failure> {
-    output::check_place(&folder.join("run"))?;
-    std::fs::create_dir_all(folder).map_err(|error| {
-        let text = format!("cannot create {}: {error}", folder.display());
-        Failure::new(FailureKind::Refused, text, "nothing was run; name another folder with --runs")
+    output::create_folders(folder).map_err(|error| {
+        let kind = match error.kind {
+            FailureKind::Failed => FailureKind::Refused,
+            other => other,
+        };
+        let hint = "nothing was run; name another folder with --runs";
+        Failure::new(kind, error.error, hint)
     })?;
     let stop = StopFlag::new();
     stop.listen()?;

@@ -98,7 +98,7 @@ pub(crate) fn execute(arguments: &arguments::DemoArguments) -> Result<(), Failur
         runs_of.push(plan(review, &folder)?);
     }
     // Without its parents: a mistyped folder is not created.
-    std::fs::create_dir(&folder)
+    ssdgauge_os::outputs::create_folder(&folder)
         .map_err(|error| refused(format!("cannot create {}: {error}", folder.display())))?;
     let stop = StopFlag::new();
     stop.listen()?;

@@ -69,6 +69,11 @@ impl From<RunFileError> for Failure {
                 FailureKind::Interrupted,
                 "free disk space, then continue with `ssdgauge resume`; finished steps are safe".into(),
             ),
+            RunFileError::System { path, cause }
+                if ssdgauge_os::outputs::is_among_device_nodes(cause) =>
+            {
+                return Failure::not_created(path, cause);
+            }
             RunFileError::System { cause, .. }
                 if cause.kind() == std::io::ErrorKind::StorageFull =>
             {

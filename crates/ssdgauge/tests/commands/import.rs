@@ -110,7 +110,7 @@ fn an_imported_run_is_not_resumed_and_replaces_no_file() {
 }
 
 /// Returns a small output of fio: one job with three reads.
-fn output(version: &str) -> Value {
+pub(crate) fn output(version: &str) -> Value {
     let latency = json!({ "min": 90, "max": 400, "mean": 230.0, "N": 3,
         "bins": { "90": 1, "200": 1, "404": 1 } });
     let none = json!({ "io_bytes": 0, "runtime": 0, "total_ios": 0 });

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// A log: its version, the multiple of the load, the unit of its bins, and what each hour adds to the bins
 /// of the small reads.
-struct Log<'a> {
+pub(crate) struct Log<'a> {
     version: &'a str,
     load: u64,
     microseconds: bool,
@@ -15,7 +15,7 @@ struct Log<'a> {
 }
 
 impl Log<'_> {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let (reads, writes) = (2_000 * self.load, 1_000 * self.load);
         let seconds = 3_600 * self.hours.len();
         let unit = if self.microseconds { "yes" } else { "no" };
@@ -63,7 +63,7 @@ fn histogram(text: &mut String, name: &str, bins: &[u64]) {
 }
 
 /// 2 % above 1 ms, 0.5 % above 8 ms, none above 64 ms, in both hours; the second is the worse one.
-const PASSING: Log<'_> = Log {
+pub(crate) const PASSING: Log<'_> = Log {
     version: "6.4",
     load: 10,
     microseconds: false,

@@ -41,6 +41,7 @@ mod quick_for;
 mod replays;
 mod request_path;
 mod review;
+mod samples;
 mod serve;
 mod several;
 mod shortened;

@@ -1,6 +1,10 @@
 //! Output files: no input, no run file and no file of another program is replaced.
 
+use crate::samples;
 use crate::support::{Bench, text, unfolded};
+
+/// A drive for an X-ray of a second.
+const XRAY: &str = "sim:tlc-client?capacity=8GB&slc.fixed_gb=25&slc.dynamic_gb=0";
 
 /// Calls the program, which has to refuse with `expected` and to change no file.
 fn check_refused(bench: &Bench, code: i32, arguments: &[&str], expected: &str) {
@@ -84,38 +88,64 @@ fn no_output_replaces_an_input_a_run_file_or_a_file_of_another_program() {
 
 #[test]
 fn no_file_is_created_among_the_device_nodes() {
-    use std::path::Path;
     let bench = Bench::new();
     bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg"]);
+    bench.print(&["xray", XRAY, "--only=command", "--out", "card.json"]);
+    samples::write_foreign(&bench);
     std::os::unix::fs::symlink("/dev", bench.path("nodes")).unwrap();
     let name = format!("ssdgauge-test-{}", std::process::id());
-    let node = format!("/dev/{name}");
-    let page = format!("{node}.html");
-    let run = format!("{node}.ssdg");
-    let around = format!("/dev/new/../{name}.html");
-    let linked = format!("nodes/{name}.html");
     let quick = ["quick", "sim:tiny", "--shorten", "50", "--out"];
-    let expected = "no file is created below /dev";
-    for arguments in [
-        &["report", "a.ssdg", "-o", &page][..],
-        &["report", "a.ssdg", "-o", &around],
-        &["report", "a.ssdg", "-o", &linked],
-        &["report", "a.ssdg", "--svg", &node],
-        &["report", "a.ssdg", "--share-image", &format!("{node}.png")],
-        &["export", "--fio", "a.ssdg", "-o", &format!("{node}.fio")],
-        &[&quick[..], &[&run]].concat(),
-        &["quick", ".", "--size", "1MiB", "--out", "b.ssdg", "--log-ios", &format!("{node}.log")],
-        &["demo", "-o", &page],
-        &["claims", "--runs", &node, "S2-4"],
-    ] {
-        let output = bench.call(arguments);
-        let stderr = unfolded(&text(&output.stderr));
-        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {stderr}");
-        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
+    let real = ["quick", ".", "--size", "1MiB", "--out", "b.ssdg", "--log-ios"];
+    // Each way to the folder of the nodes. The last one leads there once `new` exists.
+    let ways = ["/dev", "nodes", "/dev/new/..", "/dev/shm/new/../.."];
+    let names = || -> Vec<std::ffi::OsString> {
+        let of = |folder: &str| std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let all = of("/dev").chain(of("/dev/shm")).map(|entry| entry.file_name());
+        all.filter(|one| *one == "new" || one.to_string_lossy().contains(&name)).collect()
+    };
+    assert!(names().is_empty(), "{:?} of an earlier test", names());
+    for way in ways {
+        let node = format!("{way}/{name}");
+        let (page, run, png) =
+            (format!("{node}.html"), format!("{node}.ssdg"), format!("{node}.png"));
+        let (log, socket, job) =
+            (format!("{node}.log"), format!("unix:{node}.sock"), format!("{node}.fio"));
+        for arguments in [
+            &["report", "a.ssdg", "-o", &page][..],
+            &["report", "a.ssdg", "--svg", &node],
+            &["report", "a.ssdg", "--png", &node],
+            &["report", "a.ssdg", "--vega", &node],
+            &["report", "a.ssdg", "--share-image", &png],
+            &["export", "--fio", "a.ssdg", "-o", &job],
+            &["export", "--parquet", &node, "a.ssdg"],
+            &["fleet", "page", "a.ssdg", "-o", &page],
+            &["import", "--fio", "fio.json", "-o", &run],
+            &["trace", "convert", "trace.txt", &node],
+            &["xray", "--from", "card.json", "--page", &page],
+            &["xray", "--from", "card.json", "--picture", &png],
+            &["xray", XRAY, "--only=command", "--out", &node],
+            &["prove", "sim:tiny", "--out", &run],
+            &["serve", "sim:tiny", "--once", "--nbd", &socket],
+            &[&quick[..], &[&run]].concat(),
+            &[&quick[..], &["b.ssdg", "--log-ios", &log]].concat(),
+            &[&real[..], &[&log]].concat(),
+            &["demo", "-o", &page],
+            &["claims", "--runs", &node, "S2-4"],
+        ] {
+            let output = bench.call(arguments);
+            let stderr = unfolded(&text(&output.stderr));
+            let code = output.status.code();
+            // Where a folder is missing on the way, the command line is invalid.
+            let is_missing = way.ends_with("new/../..") && code == Some(2);
+            assert!(code == Some(3) || is_missing, "{arguments:?}: {code:?} {stderr}");
+            let reason = if is_missing { "folder" } else { "no file is created below /dev" };
+            assert!(stderr.contains(reason), "{arguments:?}: {stderr}");
+            let truth = ["nothing was written", "nothing was run", "nothing was opened"];
+            assert!(truth.iter().any(|one| stderr.contains(one)), "{arguments:?}: {stderr}");
+            assert!(names().is_empty(), "{arguments:?} created {:?}", names());
+        }
     }
-    for ending in ["", ".html", ".png", ".fio", ".ssdg", ".log"] {
-        assert!(!Path::new(&format!("{node}{ending}")).exists(), "{node}{ending}");
-    }
+    assert!(!bench.path("b.ssdg").exists());
     std::fs::write(bench.path("file"), "").unwrap();
     let charts = ["report", "a.ssdg", "-o", "page.html", "--svg", "file"];
     check_refused(&bench, 2, &charts, "file is not a folder");

@@ -10,7 +10,7 @@ use std::process::Stdio;
 
 /// Returns a text of blkparse: 400 requests of two devices, each after the completion of the one before;
 /// of ten requests two read, two write, three discard, and one flushes.
-fn commands_of_two_devices() -> String {
+pub(crate) fn commands_of_two_devices() -> String {
     let mut lines = String::new();
     for number in 0..400u64 {
         let (at, sector) = (number * 500_000, number % 64 * 2_048);

@@ -20,9 +20,7 @@ use std::path::{Path, PathBuf};
 /// are written. Fails where files cannot be combined.
 pub(super) fn to_folder(arguments: &ExportArguments, folder: &Path) -> Result<(), Failure> {
     let inputs = run_files::one_for_each_run(run_files::find(&sources(arguments))?);
-    // No folder is created for tables that may not be written.
-    output::check_place(&folder.join("run"))?;
-    create(folder)?;
+    output::create_folders(folder)?;
     let writing = compact::lock(folder, false)?;
     let write = |path: &Path, run: &Run| {
         ssdgauge_fleet::tables(run, arguments.seconds)
@@ -65,17 +63,8 @@ fn write_table(folder: &Path, path: &Path, run: &Run, table: &Table) -> Result<(
         Failure::new(FailureKind::Failed, error, "this is a bug in ssdgauge: please report it")
     })?;
     let to = folder.join(ssdgauge_fleet::path(table, run));
-    // No folder is created for a table that may not be written.
-    output::check_place(&to)?;
-    create(to.parent().unwrap_or(folder))?;
+    output::create_folders(to.parent().unwrap_or(folder))?;
     output::write(&to, Format::Parquet, &[path], &bytes)
-}
-
-fn create(folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        let error = format!("cannot create the folder {}: {error}", folder.display());
-        Failure::new(FailureKind::Failed, error, "choose another folder for --parquet")
-    })
 }
 
 fn check_all_exported(exported: usize, inputs: usize) -> Result<(), Failure> {

@@ -78,8 +78,9 @@ impl<'a> Files<'a> {
             })
         });
         written.map_err(|error| {
-            let text = format!("cannot write {}: {error}", path.display());
-            Failure::new(FailureKind::Failed, text, "the card is printed; choose another folder")
+            let mut failure = Failure::not_created(path, &error);
+            failure.hint = "the card is printed; choose another folder".to_owned();
+            failure
         })
     }
 

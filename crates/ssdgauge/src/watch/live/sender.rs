@@ -7,16 +7,17 @@ use super::{Address, FORMAT, Greeting, socket_of};
 use crate::watch::second::{Assembler, Second};
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SendFlags, SocketFlags, SocketType, accept_with, bind, connect, listen, send,
+    AddressFamily, SendFlags, SocketFlags, SocketType, accept_with, connect, listen, send,
     socket_with,
 };
 use ssdgauge_core::{DriveInfo, Interval, Reading, TargetKind};
+use ssdgauge_os::outputs;
 use ssdgauge_runfile::StepId;
 use std::collections::VecDeque;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -71,10 +72,7 @@ impl LiveSeconds {
         let socket = socket_of(run_file);
         let address = Address::of(&socket)?;
         remove_stale(&socket, &address)?;
-        let listener = stream_socket()?;
-        bind(&listener, &address.name)?;
-        // Before it listens: until then nobody can connect.
-        fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))?;
+        let listener = outputs::create_socket(&socket)?;
         let metadata = fs::symlink_metadata(&socket)?;
         listen(&listener, MAX_CLIENTS as i32)?;
         let (samples, received) = sync_channel(WAITING);
