@@ -18,25 +18,26 @@ pub use input::{Opening, StepEnd};
 use crate::error::RunFileError;
 use crate::header;
 use crate::histogram;
-use crate::neighbours::check_new;
+use crate::neighbours::{check_new, journal_of};
 use crate::record::reader::RunFile;
 use crate::record::{
     FindingRecord, StepId, StepPlace, StepState, checksum, integer, optional, text,
 };
 use crate::schema;
 use crate::untrusted;
-use names::{give_name, lock, remove_stale_files, remove_with_journal, temporary_name};
+use names::{give_name, lock, remove_own, remove_stale_files, remove_with_journal, temporary_name};
 use open_step::OpenStep;
 use room::RESERVE;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use rustix::io::Errno;
 use ssdgauge_core::{Interval, Plan, Reading};
+use ssdgauge_os::outputs;
 use statements::{
     DRIVE, ENVIRONMENT, FINDING, INTERVAL, PROPERTY, READING, RUN, START_COLUMNS, STEP,
 };
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -77,12 +78,22 @@ impl Writer {
         remove_stale_files(path);
         let temporary = temporary_name(path);
         let created = Writer::write_opening(&temporary, path, opening).and_then(|lock| {
+            // Its transaction is complete. Without the file beside it, a journal would never be found again.
+            let _ = std::fs::remove_file(journal_of(&temporary));
             give_name(&temporary, path)?;
             Ok(lock)
         });
-        // The second name of the run file, or an incomplete file after a failure.
+        // An incomplete file after a failure.
         remove_with_journal(&temporary);
-        let mut writer = Writer::over(path, created?)?;
+        let lock = created?;
+        let system = |cause| RunFileError::System { path: path.to_owned(), cause };
+        let own = lock.metadata().map_err(system)?;
+        Writer::begin_under(path, lock).inspect_err(|_| remove_own(path, &own))
+    }
+
+    /// Returns the writer of the new file `path` with room for its journal.
+    fn begin_under(path: &Path, lock: File) -> Result<Writer, RunFileError> {
+        let mut writer = Writer::over(path, lock)?;
         // The first transaction under this name creates the journal, for which room is allocated
         // here and not in the first step. It changes no value.
         writer.batch(&format!("BEGIN IMMEDIATE; PRAGMA user_version = {}", schema::FORMAT))?;
@@ -94,6 +105,18 @@ impl Writer {
         Ok(writer)
     }
 
+    /// Removes a file that this writer has created and that has no results. It is kept where it has another
+    /// name by now.
+    pub fn discard(self) {
+        let own = self.lock.metadata();
+        let path = self.path.clone();
+        // SQLite closes its files first: it would find them gone.
+        drop(self);
+        if let Ok(own) = own {
+            remove_own(&path, &own);
+        }
+    }
+
     /// Writes the opening record into `temporary`, the later `path`, and returns the locked file.
     fn write_opening(
         temporary: &Path,
@@ -101,13 +124,7 @@ impl Writer {
         opening: &Opening<'_>,
     ) -> Result<File, RunFileError> {
         let system = |cause| RunFileError::System { path: path.to_owned(), cause };
-        let file = OpenOptions::new()
-            .write(true)
-            .read(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(temporary)
-            .map_err(system)?;
+        let file = outputs::create_file(temporary, 0o600).map_err(system)?;
         lock(path, &file)?;
         let mut writer = Writer::over(temporary, file)?;
         schema::create(&writer.connection)

@@ -3,7 +3,9 @@
 use crate::error::RunFileError;
 use crate::neighbours::journal_of;
 use crate::temp_files::stale_temp_files;
-use std::fs::File;
+use ssdgauge_os::outputs;
+use std::fs::{File, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -53,23 +55,22 @@ pub(super) fn remove_with_journal(path: &Path) {
     let _ = std::fs::remove_file(path);
 }
 
+/// Removes the file `path` and its journal where it is still the file with the metadata `own`.
+pub(super) fn remove_own(path: &Path, own: &Metadata) {
+    let is_own = |found: &Metadata| (found.dev(), found.ino()) == (own.dev(), own.ino());
+    if path.symlink_metadata().is_ok_and(|found| is_own(&found)) {
+        remove_with_journal(path);
+    }
+}
+
 /// Gives the file `temporary` the name `path`, durably, and never replaces another file.
 ///
-/// A hard link fails where the name is taken, in one step; a rename would replace the other file.
+/// The kernel refuses a name that is taken, in the same step.
 pub(super) fn give_name(temporary: &Path, path: &Path) -> Result<(), RunFileError> {
-    let system = |cause| RunFileError::System { path: path.to_owned(), cause };
-    match std::fs::hard_link(temporary, path) {
-        Ok(()) => {}
-        Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {
-            return Err(RunFileError::Exists(path.to_owned()));
-        }
-        // A file system without hard links, such as FAT. Between this check and the rename another
-        // process could take the name; there is no better way without links.
-        Err(_) if path.symlink_metadata().is_ok() => {
-            return Err(RunFileError::Exists(path.to_owned()));
-        }
-        Err(_) => std::fs::rename(temporary, path).map_err(system)?,
-    }
+    outputs::name(temporary, path).map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::AlreadyExists => RunFileError::Exists(path.to_owned()),
+        _ => RunFileError::System { path: path.to_owned(), cause },
+    })?;
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
         // The new name is durable once its folder is synced. File systems that cannot sync a folder

@@ -5,6 +5,7 @@ mod act;
 use crate::arguments::ImportArguments;
 use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
+use crate::output;
 use crate::process;
 use crate::terminal;
 use ssdgauge_core::{DriveInfo, EndedBy, Finding};
@@ -69,7 +70,17 @@ fn store(
             "nothing was written; run files end in .ssdg",
         ));
     }
-    write(&out, arguments, imported, checksum).map_err(Failure::from)?;
+    output::check_place(&out)?;
+    output::check_folder(&out)?;
+    write(&out, arguments, imported, checksum).map_err(|error| match Failure::from(error) {
+        // The file system is full. There is no run to continue: what was begun is removed.
+        Failure { kind: FailureKind::Interrupted, error, .. } => Failure::new(
+            FailureKind::Refused,
+            error,
+            "nothing was written; free disk space, or name a file elsewhere with -o",
+        ),
+        other => other,
+    })?;
     let (program, tests) = (&imported.program, imported.steps.len());
     let tests = if tests == 1 { "1 test".into() } else { format!("{tests} tests") };
     let out = out.display();
@@ -143,12 +154,29 @@ fn write(
         properties: &[],
     };
     let mut writer = Writer::create(out, &opening)?;
+    match write_steps(&mut writer, imported, begun, now) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            // A part of a result is none, and would take its name.
+            writer.discard();
+            Err(error)
+        }
+    }
+}
+
+/// Writes the findings and the steps of `imported`, which began at `begun`.
+fn write_steps(
+    writer: &mut Writer,
+    imported: &Imported,
+    begun: i64,
+    now: i64,
+) -> Result<(), RunFileError> {
     let mut at = begun;
     let record = |writer: &mut Writer, step: Option<StepId>, finding: &Finding| {
         writer.finding(&FindingRecord { step, unix_ms: now, finding: finding.clone() })
     };
     for finding in &imported.findings {
-        record(&mut writer, None, finding)?;
+        record(writer, None, finding)?;
     }
     for (test, step) in imported.steps.iter().enumerate() {
         let ImportedStep { elapsed, intervals, readings, report, findings } = step;
@@ -161,7 +189,7 @@ fn write(
             writer.reading(id, reading)?;
         }
         for finding in findings {
-            record(&mut writer, Some(id), finding)?;
+            record(writer, Some(id), finding)?;
         }
         at = at.saturating_add((elapsed.0 / 1_000_000) as i64);
         let end = StepEnd {

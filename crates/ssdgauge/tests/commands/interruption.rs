@@ -269,10 +269,10 @@ fn without_space_for_a_run_file_no_run_starts() {
 }
 
 /// A small file system for results, unmounted when it is dropped.
-struct SmallFileSystem(PathBuf);
+pub(crate) struct SmallFileSystem(pub(crate) PathBuf);
 
 impl SmallFileSystem {
-    fn mount(bench: &Bench, size: &str) -> Option<SmallFileSystem> {
+    pub(crate) fn mount(bench: &Bench, size: &str) -> Option<SmallFileSystem> {
         let folder = bench.path("small");
         std::fs::create_dir(&folder).unwrap();
         let options = format!("size={size}");
@@ -286,7 +286,7 @@ impl SmallFileSystem {
     }
 
     /// Writes a file that takes all the free space.
-    fn fill(&self) -> PathBuf {
+    pub(crate) fn fill(&self) -> PathBuf {
         use std::io::Write;
         let path = self.0.join("filler");
         let mut file = std::fs::File::create(&path).unwrap();
