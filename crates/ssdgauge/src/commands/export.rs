@@ -103,6 +103,13 @@ fn plan_of_run(
 ) -> Result<Source, Failure> {
     let run = RunFile::open(source)?;
     let head = run.head();
+    if head.plan.suite.id == ssdgauge_lab::PROOF_SUITE {
+        return Err(Failure::new(
+            FailureKind::Usage,
+            format!("{} is a proof of the capacity, which fio cannot make", source.display()),
+            "nothing was written; fio does not check which address a block was written to",
+        ));
+    }
     let of = |drive: DriveInfo, unknown| Source { plan: head.plan.clone(), drive, unknown };
     let Some(name) = target else { return Ok(of(head.drive.clone(), Vec::new())) };
     let capacity = head.drive.capacity;

@@ -52,11 +52,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     }
     let all = ssdgauge_report::read_all(&arguments.files)?;
     let (mut runs, _) = run_files::once_each(&arguments.files, all);
-    // A proof of the capacity has no measurements for a page: its card is printed.
-    if let ([file], [run]) = (arguments.files.as_slice(), runs.as_slice())
-        && run.head.plan.suite.id == ssdgauge_lab::PROOF_SUITE
-        && prove::print_recorded(file, arguments.json)?
-    {
+    if print_proof(arguments, &runs)? {
         return Ok(());
     }
     if let Some(percent) = arguments.fill_level {
@@ -94,6 +90,38 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         output::write(image, Format::Png, &inputs, &png)?;
     }
     print_text(arguments, &runs, &options)
+}
+
+/// Prints the card of a proof of the capacity, which has no measurements for a chart or a table; returns false where
+/// `runs` are others, or the page is asked for, which shows a proof in its list of runs.
+///
+/// # Errors
+///
+/// Refuses every other form.
+fn print_proof(arguments: &arguments::ReportArguments, runs: &[Run]) -> Result<bool, Failure> {
+    let ([file], [run]) = (arguments.files.as_slice(), runs) else { return Ok(false) };
+    if run.head.plan.suite.id != ssdgauge_lab::PROOF_SUITE {
+        return Ok(false);
+    }
+    let asked = [
+        ("charts (--svg)", arguments.svg.is_some()),
+        ("charts (--png)", arguments.png.is_some()),
+        ("charts (--vega)", arguments.vega.is_some()),
+        ("image to share (--share-image)", arguments.share_image.is_some()),
+        ("parts of a page (--embed)", arguments.embed.is_some()),
+        ("CSV (--csv)", arguments.csv),
+        ("Markdown (--markdown)", arguments.markdown),
+        ("metrics (--openmetrics)", arguments.openmetrics),
+    ];
+    match asked.iter().find(|(_, is_asked)| *is_asked) {
+        Some((form, _)) => Err(Failure::new(
+            FailureKind::Usage,
+            format!("{} is a proof of the capacity, which has no {form}", file.display()),
+            "nothing was written; its forms are the card (without an option), --json and -o FILE",
+        )),
+        None if arguments.output.is_some() && !arguments.json => Ok(false),
+        None => prove::print_recorded(file, arguments.json),
+    }
 }
 
 /// Prints the text that an option asks for.

@@ -18,6 +18,7 @@ mod failing_calls;
 mod fio;
 mod fio_page;
 mod fleet_runs;
+mod forms;
 mod full_disk;
 mod hostile_files;
 mod house_form;

@@ -8,13 +8,13 @@ use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
 /// The metrics of a text: the type of each family, and the value of each sample by its name and labels.
-struct Parsed {
+pub(crate) struct Parsed {
     types: BTreeMap<String, String>,
-    samples: BTreeMap<(String, BTreeMap<String, String>), f64>,
+    pub(crate) samples: BTreeMap<(String, BTreeMap<String, String>), f64>,
 }
 
 /// Parses OpenMetrics text by the ABNF and the rules of its specification, 1.0.
-fn parse(text: &str) -> Parsed {
+pub(crate) fn parse(text: &str) -> Parsed {
     let mut types = BTreeMap::new();
     let mut samples = BTreeMap::new();
     let mut family = (String::new(), String::new());

@@ -190,6 +190,7 @@ fn json(proved: &Proved, drive: &DriveInfo, file: &Path) -> serde_json::Value {
     };
     let evidence: Vec<_> = proved.evidence.iter().map(evidence_json).collect();
     json!({
+        "schema_version": 1,
         "target": drive.target,
         "name": drive.name(),
         "serial": drive.serial,

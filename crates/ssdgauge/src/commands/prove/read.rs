@@ -138,5 +138,6 @@ fn json_of(fates: &[Fated], target: &str, file: &Path, now: i64) -> serde_json::
             })
         })
         .collect();
-    json!({ "target": target, "run_file": file.display().to_string(), "blocks": list })
+    let file = file.display().to_string();
+    json!({ "schema_version": 1, "target": target, "run_file": file, "blocks": list })
 }
