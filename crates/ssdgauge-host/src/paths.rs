@@ -9,15 +9,17 @@ use std::path::Path;
 /// The newest version of the rules that is used; older kernels enforce a part of it.
 const VERSION: ABI = ABI::V5;
 
-/// Restricts this thread and all that it starts to writes below `folder`. The folder for temporary
+/// Restricts this thread and all that it starts to writes below `folders`. The folder for temporary
 /// files is that of all users. Returns the restriction in force as text.
-pub(crate) fn restrict_run(folder: &Path) -> String {
-    let permitted = [
+pub(crate) fn restrict_writes(folders: &[&Path]) -> String {
+    let mut permitted = vec![
         (Path::new("/"), AccessFs::from_read(VERSION)),
-        (folder, AccessFs::from_all(VERSION)),
         // Programs that serve as meters are started with /dev/null as standard input.
         (Path::new("/dev/null"), AccessFs::from_file(VERSION)),
+        // The screen of `watch` opens the terminal where the standard input is another one.
+        (Path::new("/dev/tty"), AccessFs::from_file(VERSION)),
     ];
+    permitted.extend(folders.iter().map(|folder| (*folder, AccessFs::from_all(VERSION))));
     text("writes only below the results", permit_only(&permitted))
 }
 
@@ -113,13 +115,14 @@ mod tests {
 
     #[test]
     fn a_run_reads_everything_and_writes_only_below_its_results() {
-        let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
-        let [results, other] = [0, 1].map(|number| folders[number].path().to_owned());
+        let folders = [(); 3].map(|()| tempfile::tempdir().unwrap());
+        let [results, pages, other] = [0, 1, 2].map(|number| folders[number].path().to_owned());
         apart(move || {
-            if !has_landlock(&restrict_run(&results)) {
+            if !has_landlock(&restrict_writes(&[&results, &pages])) {
                 return;
             }
             fs::write(results.join("run"), "1").unwrap();
+            fs::write(pages.join("page"), "1").unwrap();
             fs::write("/dev/null", "1").unwrap();
             File::open("/etc/passwd").unwrap();
             assert!(denied(fs::write(other.join("run"), "1")));

@@ -5,6 +5,8 @@
 //! the report have no capabilities, gain none by starting programs, and can write only below the
 //! folder of the results: a fault in a parser of device data cannot harm the machine. Requests that
 //! need privileges go to the privileged helper, which accepts a fixed list of them.
+//!
+//! [`confine`] does the same for commands without a drive, before they read a file.
 
 use crate::{helper, paths, system_calls};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -68,12 +70,9 @@ pub(crate) fn drop_privileges(
         (user, kept) = become_owner(results, &folder, kept)?;
         summary.push(format!("user {user} {}", capability_text(kept)));
     }
-    let _ = clear_ambient_capability_set();
-    let none = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })?;
-    set_no_new_privs(true)?;
+    keep_only(kept)?;
     summary.push("no new privileges".to_owned());
-    summary.push(paths::restrict_run(&folder));
+    summary.push(paths::restrict_writes(&[&folder]));
     summary.push(system_calls::restrict_run());
     Ok(DroppedPrivileges { helper, summary: summary.join(", ") })
 }
@@ -107,6 +106,56 @@ fn become_owner(
         kept |= CapabilitySet::DAC_OVERRIDE;
     }
     Ok((user.map_or(0, |(user, _)| user), kept & held))
+}
+
+/// Returns whether this process is one of root.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Takes from this process what a command does not need that reads files of others and opens no device: every
+/// capability but those to read files of other users, and to write where `folders` are theirs; writes except below
+/// `folders`; the system calls that change the machine. The folders need not exist: the nearest one that does
+/// counts. Without root, or where the kernel has no such rules, the rest of them applies.
+///
+/// The user stays root, because root may name files of any user, and owns what it writes.
+///
+/// # Errors
+/// The process has more than one thread, or the kernel refused to drop something.
+pub fn confine(folders: &[PathBuf]) -> io::Result<()> {
+    // A thread that already runs would keep all of its privileges.
+    if fs::read_dir("/proc/self/task")?.count() != 1 {
+        return Err(io::Error::other("the process has more than one thread"));
+    }
+    let folders: Vec<&Path> = folders.iter().map(|folder| nearest(folder)).collect();
+    let mut kept = CapabilitySet::empty();
+    if is_root() {
+        kept |= CapabilitySet::DAC_READ_SEARCH;
+        let is_of_others =
+            |folder: &&Path| fs::metadata(folder).is_ok_and(|facts| facts.uid() != 0);
+        if folders.iter().any(is_of_others) {
+            kept |= CapabilitySet::DAC_OVERRIDE;
+        }
+        drop_bounding_set();
+    }
+    keep_only(kept & capabilities(None)?.permitted)?;
+    paths::restrict_writes(&folders);
+    system_calls::restrict_run();
+    Ok(())
+}
+
+/// Returns the nearest folder of `folder` that exists, itself included.
+fn nearest(folder: &Path) -> &Path {
+    let existing = folder.ancestors().find(|path| path.is_dir());
+    existing.unwrap_or(Path::new("."))
+}
+
+/// Drops every capability of this thread but `kept`, for the programs that it starts as well.
+fn keep_only(kept: CapabilitySet) -> io::Result<()> {
+    let _ = clear_ambient_capability_set();
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })?;
+    Ok(set_no_new_privs(true)?)
 }
 
 fn capability_text(kept: CapabilitySet) -> String {

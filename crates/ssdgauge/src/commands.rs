@@ -28,13 +28,15 @@ mod xray;
 
 use crate::arguments::Command;
 use crate::failure::Failure;
+use crate::restriction;
 
-/// Executes `command`.
+/// Executes `command`, restricted to what it needs.
 ///
 /// # Errors
 ///
 /// Returns the failure of the command; its kind decides the exit code.
 pub(crate) fn execute(command: Command) -> Result<(), Failure> {
+    restriction::apply(&command)?;
     match command {
         Command::Quick(arguments) => run::execute_quick(&arguments),
         Command::Run(arguments) => run::execute(&arguments),

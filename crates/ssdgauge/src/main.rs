@@ -22,6 +22,7 @@ mod replay_streams;
 mod request_log;
 mod request_path;
 mod rest_of_run;
+mod restriction;
 mod run_file_name;
 mod run_files;
 mod step_title;

@@ -13,8 +13,8 @@ use crate::rest_of_run::RestOfRun;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::trace_file::TraceInput;
 use crate::watch::live::sender::LiveSeconds;
-use crate::{meter_specs, terminal};
-use ssdgauge_core::{Bytes, DriveInfo, Nanos, Plan, Replay};
+use crate::{meter_specs, restriction, terminal};
+use ssdgauge_core::{Bytes, DriveInfo, Nanos, Plan, Replay, TargetKind};
 use ssdgauge_guard::Continued;
 use ssdgauge_lab::{Expectation, Outlook, Recorded, assumed_rates};
 use ssdgauge_runfile::{FindingRecord, MAX_WRITES, RunFile, RunFileError, Writer};
@@ -37,6 +37,9 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     let specs = meter_specs::parse(&arguments.power.specs)?;
     let (mut writer, run) = Writer::resume(&arguments.file)?;
     let head = run.head();
+    if head.drive.kind == TargetKind::Virtual {
+        restriction::confine_beside(&arguments.file)?;
+    }
     if let Some(program) = head.imported_from() {
         return Err(Failure::new(
             FailureKind::Usage,

@@ -11,5 +11,6 @@ mod hidden_uses;
 mod in_use;
 mod names;
 mod privileges;
+mod restricted;
 mod resume;
 mod table;

@@ -1,0 +1,204 @@
+//! What the process of each command may still do: decided before the command begins, in one place.
+//!
+//! A command that reads files of others, or computes with a virtual drive, needs no privilege of root but to read
+//! these files. A command that opens a drive keeps the privileges of its caller until it has the drive; the rig then
+//! drops them (`ssdgauge_host`).
+
+use crate::arguments::{
+    Command, ExportArguments, FleetAction, RunOptions, ServeArguments, TraceAction, XrayArguments,
+};
+use crate::failure::{Failure, FailureKind};
+use crate::page_file::page_beside;
+use crate::run_files;
+use std::path::{Path, PathBuf};
+
+/// What a command may do.
+#[derive(Debug, PartialEq, Eq)]
+enum Restriction {
+    /// What its caller may do.
+    Unrestricted,
+    /// Read, and write below these folders.
+    Confined(Vec<PathBuf>),
+}
+
+/// Restricts this process to what `command` needs.
+///
+/// # Errors
+///
+/// Fails where the kernel does not take the privileges of root away.
+pub(crate) fn apply(command: &Command) -> Result<(), Failure> {
+    match of(command) {
+        Restriction::Unrestricted => Ok(()),
+        Restriction::Confined(folders) => confine(&folders),
+    }
+}
+
+/// Restricts the process of a run that is resumed on a virtual drive, which is known when `run_file` is open.
+///
+/// # Errors
+///
+/// As [`apply`].
+pub(crate) fn confine_beside(run_file: &Path) -> Result<(), Failure> {
+    confine(&[folder_of(run_file.canonicalize().ok().as_deref().or(Some(run_file)))])
+}
+
+fn confine(folders: &[PathBuf]) -> Result<(), Failure> {
+    ssdgauge_host::confine(folders).map_err(|error| {
+        let text = format!("the privileges of root could not be dropped: {error}");
+        Failure::new(
+            FailureKind::Failed,
+            text,
+            "nothing was read or written; run it as another user",
+        )
+    })
+}
+
+/// Returns what `command` may do: a new command has to be given its place here.
+fn of(command: &Command) -> Restriction {
+    use Restriction::{Confined, Unrestricted};
+    match command {
+        Command::Quick(quick) => of_run(std::slice::from_ref(&quick.target), &quick.options),
+        Command::Run(run) => of_run(&run.targets, &run.options),
+        Command::Plan(plan) => on_target(&plan.target, Vec::new()),
+        // The run file says which drive is opened: `commands::resume` confines the run of a virtual one.
+        Command::Resume(_) => Unrestricted,
+        Command::Watch(_) => Confined(Vec::new()),
+        Command::Prove(prove) => on_target(&prove.target, vec![folder_of(prove.out.as_deref())]),
+        Command::Xray(xray) => of_xray(xray),
+        Command::Suites(_) => Confined(Vec::new()),
+        Command::Drives(drives) => match &drives.target {
+            Some(target) => on_target(target, Vec::new()),
+            // Each drive is asked for its identity.
+            None => Unrestricted,
+        },
+        // Opens the devices of meters.
+        Command::Meters(_) => Unrestricted,
+        Command::Report(report) => {
+            let files = report.files.iter().chain(&report.cohort);
+            let page = report.output.clone().or(report.files.first().map(|file| page_beside(file)));
+            let folders = [&report.svg, &report.png, &report.vega].into_iter().flatten().cloned();
+            let files: Vec<&PathBuf> = files.collect();
+            let outputs = page.iter().chain(&report.share_image).map(|file| folder_of(Some(file)));
+            Confined(journals(&files).into_iter().chain(outputs).chain(folders).collect())
+        }
+        Command::Claims(claims) => {
+            let folders = [&claims.runs].into_iter().chain(&claims.pictures).cloned();
+            Confined(folders.collect())
+        }
+        // It reads no file of others, and starts the browser of a user who has a desktop.
+        Command::Demo(_) if !ssdgauge_host::is_root() => Unrestricted,
+        Command::Demo(demo) => Confined(vec![folder_of(demo.output.as_deref())]),
+        Command::Compare(compare) => {
+            let files = [&compare.first, &compare.second].into_iter().chain(&compare.history);
+            Confined(journals(&files.collect::<Vec<_>>()))
+        }
+        Command::Export(export) => of_export(export),
+        Command::Fleet(fleet) => match &fleet.action {
+            FleetAction::Drift(drift) => {
+                Confined(journals(&drift.sources.iter().collect::<Vec<_>>()))
+            }
+            // The page of a drive is beside its run file.
+            FleetAction::Page(page) => {
+                let outputs = page.sources.iter().map(|source| match source.is_dir() {
+                    true => source.clone(),
+                    false => folder_of(Some(source)),
+                });
+                Confined(outputs.chain([folder_of(Some(&page.output))]).collect())
+            }
+        },
+        Command::Import(import) => {
+            let input = import.fio.as_deref().or(import.act.as_deref());
+            Confined(vec![folder_of(import.output.as_deref().or(input))])
+        }
+        // Starts fio on a drive.
+        Command::Crosscheck(_) => Unrestricted,
+        Command::Serve(serve) => Confined(socket_folder(serve)),
+        Command::Completions(_) | Command::Manual(_) | Command::Log(_) => Confined(Vec::new()),
+        Command::Trace(trace) => match &trace.action {
+            TraceAction::Info(_) => Confined(Vec::new()),
+            TraceAction::Convert(convert) => Confined(vec![folder_of(Some(&convert.out))]),
+        },
+        // Opens a target, with the privileges that are measured.
+        Command::Bench(_) => Unrestricted,
+        // They look at drives; the helper and its search restrict themselves.
+        Command::Look(_) | Command::PrivilegedSearch(_) | Command::PrivilegedHelper(_) => {
+            Unrestricted
+        }
+    }
+}
+
+/// Returns what a command on `target` may do that writes below `folders`.
+fn on_target(target: &str, folders: Vec<PathBuf>) -> Restriction {
+    match target.starts_with("sim:") {
+        true => Restriction::Confined(folders),
+        // The guard looks at the drive, and the rig drops the privileges once it is open.
+        false => Restriction::Unrestricted,
+    }
+}
+
+/// A run of virtual drives writes its run files and pages, and the log of its requests.
+fn of_run(targets: &[String], options: &RunOptions) -> Restriction {
+    if !targets.iter().all(|target| target.starts_with("sim:")) {
+        return Restriction::Unrestricted;
+    }
+    let out = options.out.iter().filter(|out| out.is_dir()).cloned();
+    let log = options.log_ios.iter().map(|log| folder_of(Some(log)));
+    Restriction::Confined(out.chain([folder_of(options.out.as_deref())]).chain(log).collect())
+}
+
+fn of_xray(xray: &XrayArguments) -> Restriction {
+    let files = [&xray.out, &xray.page, &xray.picture].into_iter().flatten();
+    let folders = files.map(|file| folder_of(Some(file))).collect();
+    match &xray.target {
+        Some(target) => on_target(target, folders),
+        None => Restriction::Confined(folders),
+    }
+}
+
+fn of_export(export: &ExportArguments) -> Restriction {
+    let output = export.output.iter().map(|file| folder_of(Some(file)));
+    let sources: Vec<PathBuf> = export.sources.iter().map(PathBuf::from).collect();
+    let is_job = export.parquet.is_none() && !export.jsonl;
+    // A job file for a drive has its size.
+    let target = export.sources.get(1).filter(|_| is_job);
+    let folders = match is_job {
+        true => journals(&sources.first().into_iter().collect::<Vec<_>>()),
+        false => journals(&sources.iter().collect::<Vec<_>>()),
+    };
+    let folders = folders.into_iter().chain(export.parquet.clone()).chain(output).collect();
+    match target {
+        Some(target) => on_target(target, folders),
+        None => Restriction::Confined(folders),
+    }
+}
+
+/// The server creates its socket, and removes it.
+fn socket_folder(serve: &ServeArguments) -> Vec<PathBuf> {
+    let path = serve.nbd.strip_prefix("unix:").map(Path::new);
+    path.map(|path| folder_of(Some(path))).into_iter().collect()
+}
+
+/// Returns the folder of the output `file`, the current one where it has none.
+fn folder_of(file: Option<&Path>) -> PathBuf {
+    let folder = file.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Returns the folders of those of the run files `sources`, and of the folders of run files, that have a journal
+/// beside them: an interrupted write is undone in the file before it is read.
+fn journals(sources: &[&PathBuf]) -> Vec<PathBuf> {
+    let files = sources.iter().flat_map(|source| {
+        // A folder that cannot be read is the error of the command.
+        run_files::find(&[(*source).clone()]).unwrap_or_default()
+    });
+    // SQLite has the journal beside the file that a link leads to.
+    let of_journal = |file: PathBuf| {
+        let file = file.canonicalize().ok()?;
+        let mut journal = file.clone().into_os_string();
+        journal.push("-journal");
+        Path::new(&journal).exists().then(|| folder_of(Some(&file)))
+    };
+    let mut folders: Vec<PathBuf> = files.filter_map(of_journal).collect();
+    folders.dedup();
+    folders
+}

@@ -1,0 +1,240 @@
+//! What each command may still do when it begins to answer: those that read files of others, or compute with a
+//! virtual drive, have no privilege of root but to read files.
+//!
+//! The standard output and the messages of the command lead into a pipe that is full. So its first answer waits, and
+//! the process is looked at while it has all of its inputs.
+
+use crate::bench::Bench;
+use rustix::fs::{OFlags, fcntl_setfl};
+use std::collections::BTreeSet;
+use std::io::{PipeReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// CAP_DAC_READ_SEARCH and CAP_DAC_OVERRIDE: files of other users.
+const FILES_OF_OTHERS: u64 = 1 << 2 | 1 << 1;
+
+/// The commands that are restricted from their begin, each with a command line.
+const RESTRICTED: &[&[&str]] = &[
+    &["quick", "sim:tiny", "--shorten", "50", "--out", "b.ssdg"],
+    &["run", "quick", "sim:tiny", "--shorten", "50", "--out", "c.ssdg"],
+    &["run", "./suite.toml", "sim:tiny", "--out", "own.ssdg"],
+    &["run", "trace:trace.csv", "sim:tiny", "--out", "replay.ssdg"],
+    &["plan", "./suite.toml", "sim:tiny"],
+    &["resume", "a.ssdg"],
+    &["watch", "a.ssdg"],
+    &["watch", "a.ssdg", "--openmetrics", "127.0.0.1:0"],
+    &["prove", "sim:tiny?capacity=256MB", "--quick", "--out", "proof.ssdg"],
+    &["xray", XRAY, "--only=command", "--out", "card2.json"],
+    &["xray", "--from", "card.json"],
+    &["xray", "--compare", "card.json", "card.json"],
+    &["suites", "./suite.toml"],
+    &["drives", "sim:"],
+    &["drives", "sim:tiny"],
+    &["report", "a.ssdg"],
+    &["report", "a.ssdg", "--json"],
+    &["report", "a.ssdg", "--svg", "charts", "--share-image", "share.png", "--csv"],
+    &["claims", "--runs", "claims", "--no-runs"],
+    &["demo", "-o", "demo.html"],
+    &["compare", "a.ssdg", "a.ssdg"],
+    &["export", "--jsonl", "a.ssdg"],
+    &["export", "--parquet", "tables", "a.ssdg"],
+    &["export", "--fio", "a.ssdg"],
+    &["export", "--fio", "./suite.toml", "sim:tiny"],
+    &["fleet", "drift", "a.ssdg"],
+    &["fleet", "page", "a.ssdg", "-o", "fleet.html"],
+    &["import", "--fio", "fio.json", "-o", "fio.ssdg"],
+    &["serve", "sim:tiny", "--nbd", "unix:drive.sock"],
+    &["completions", "bash"],
+    &["manual"],
+    &["log", "log.bin"],
+    &["trace", "info", "trace.csv"],
+    &["trace", "convert", "trace.csv", "trace.packed"],
+];
+
+/// The commands that keep the privileges of their caller, with the reason.
+const UNRESTRICTED: &[(&str, &str)] = &[
+    ("bench", "opens a target, with the privileges that are measured"),
+    ("crosscheck", "starts fio on a drive"),
+    ("look", "looks at drives for the guard"),
+    ("meters", "opens the devices of meters"),
+    ("privileged-helper", "restricts itself; see the module privileges"),
+    ("privileged-search", "restricts itself; see the module privileges"),
+];
+
+const XRAY: &str = "sim:tlc-client?capacity=8GB&slc.fixed_gb=25&slc.dynamic_gb=0";
+
+const SUITE: &str = r#"
+[suite]
+id = "own"
+revision = 1
+title = "Own"
+summary = "reads"
+source = "none"
+prepare = [{ fill = "sequential", span = "64MiB" }]
+
+[[test]]
+id = "reads"
+revision = 1
+title = "Reads"
+source = "none"
+stream = { access = "random", block_size = "4KiB", read_percent = 100, queue_depth = 4, span = "64MiB" }
+until = { time = "2s" }
+score = { mean_of = "iops" }
+"#;
+
+const TRACE: &str = "128166372003061629,hm,1,Read,383496192,32768,113736\n\
+    128166372016382155,hm,1,Write,310378496,32768,64510\n";
+
+/// Writes the inputs.
+fn prepare(bench: &Bench) {
+    let write = |name: &str, text: &str| std::fs::write(bench.path(name), text).unwrap();
+    write("suite.toml", SUITE);
+    write("trace.csv", TRACE);
+    write("fio.json", FIO);
+    std::fs::create_dir(bench.path("claims")).unwrap();
+    for line in [
+        &["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg", "--log-ios", "log.bin"][..],
+        &["xray", XRAY, "--only=command", "--out", "card.json"],
+    ] {
+        let output = command(bench, line).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+const FIO: &str = r#"{ "fio version": "fio-3.33", "timestamp_ms": 1700000000000, "jobs": [{
+    "jobname": "reads", "groupid": 0, "error": 0,
+    "job options": { "rw": "randread", "bs": "4k", "filename": "/dev/nvme9n1", "size": "1g" },
+    "read": { "io_bytes": 12288, "runtime": 1000, "total_ios": 3, "clat_ns": { "min": 90,
+        "max": 400, "mean": 230.0, "N": 3, "bins": { "90": 1, "200": 1, "404": 1 } } },
+    "write": { "io_bytes": 0, "runtime": 0, "total_ios": 0 } }] }"#;
+
+fn command(bench: &Bench, line: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ssdgauge"));
+    command.args(line).current_dir(bench.folder.path()).stdin(Stdio::null());
+    command
+}
+
+/// A command whose first answer waits.
+struct Waiting {
+    child: Child,
+    pipe: PipeReader,
+    filled: usize,
+}
+
+impl Waiting {
+    /// Starts the command, and waits until it writes its first answer.
+    fn start(bench: &Bench, line: &[&str]) -> Waiting {
+        let (pipe, mut writer) = std::io::pipe().unwrap();
+        fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
+        let mut filled = 0;
+        for size in [4_096, 1] {
+            while let Ok(written) = writer.write(&vec![b' '; size]) {
+                filled += written;
+            }
+        }
+        // The child shares the open pipe, and this flag of it.
+        fcntl_setfl(&writer, OFlags::empty()).unwrap();
+        let stderr = writer.try_clone().unwrap();
+        let child = command(bench, line).stdout(writer).stderr(stderr).spawn().unwrap();
+        let waiting = Waiting { child, pipe, filled };
+        let began = Instant::now();
+        while !waiting.writes() {
+            assert!(began.elapsed() < Duration::from_secs(120), "{line:?} does not answer");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        waiting
+    }
+
+    /// Returns whether a thread of the process is within a write to its standard output or messages.
+    fn writes(&self) -> bool {
+        self.tasks().iter().any(|task| {
+            // proc_pid_syscall(5): the number of the call, and its arguments.
+            let call = std::fs::read_to_string(format!("{task}/syscall")).unwrap_or_default();
+            let mut words = call.split_whitespace();
+            let is_write = words.next() == Some("1");
+            is_write && matches!(words.next(), Some("0x1" | "0x2"))
+        })
+    }
+
+    fn tasks(&self) -> Vec<String> {
+        let folder = format!("/proc/{}/task", self.child.id());
+        let tasks = std::fs::read_dir(&folder).unwrap().flatten();
+        tasks.map(|task| task.path().display().to_string()).collect()
+    }
+
+    /// Returns what is wrong with the privileges of a thread.
+    fn problem(&self) -> Option<String> {
+        self.tasks().iter().find_map(|task| {
+            let text = std::fs::read_to_string(format!("{task}/status")).ok()?;
+            let line =
+                |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).unwrap().trim();
+            let set = |key: &str| u64::from_str_radix(line(key), 16).unwrap();
+            let held = set("CapInh:") | set("CapPrm:") | set("CapEff:") | set("CapAmb:");
+            match (held & !FILES_OF_OTHERS, line("NoNewPrivs:"), line("Seccomp:")) {
+                (0, "1", "2") if set("CapBnd:") == 0 => None,
+                other => Some(format!("{other:x?}, bounding set {:x}", set("CapBnd:"))),
+            }
+        })
+    }
+
+    /// Lets it answer; returns its exit code and what it printed. One that does not end by itself is stopped.
+    fn end(mut self, ends: bool) -> (Option<i32>, String) {
+        if !ends {
+            let pid = rustix::process::Pid::from_child(&self.child);
+            rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        }
+        let mut printed = Vec::new();
+        self.pipe.read_to_end(&mut printed).unwrap();
+        let code = self.child.wait().unwrap().code();
+        (code, String::from_utf8_lossy(&printed[self.filled..]).into_owned())
+    }
+}
+
+#[test]
+fn each_command_that_reads_files_of_others_is_restricted_before_it_does() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: the privileges of root are dropped (run as root)");
+        return;
+    }
+    let bench = Bench::new();
+    prepare(&bench);
+    let mut problems = Vec::new();
+    for line in RESTRICTED {
+        let waiting = Waiting::start(&bench, line);
+        if let Some(problem) = waiting.problem() {
+            problems.push(format!("{line:?}: {problem}"));
+        }
+        // It does what it did with all privileges.
+        let (ends, expected) = match line[0] {
+            "serve" => (false, 0),
+            "demo" => (false, 75),
+            _ => (true, 0),
+        };
+        let (code, printed) = waiting.end(ends);
+        if code != Some(expected) {
+            problems.push(format!("{line:?}: exit {code:?}: {printed}"));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn every_command_is_restricted_or_has_a_reason() {
+    let bench = Bench::new();
+    let output = command(&bench, &["manual"]).output().unwrap();
+    let manual = String::from_utf8(output.stdout).unwrap();
+    let of_manual: BTreeSet<String> = manual
+        .lines()
+        .filter_map(|line| {
+            Some(line.strip_prefix("ssdgauge\\-")?.split('(').next()?.replace("\\-", "-"))
+        })
+        .filter(|name| name != "help")
+        .collect();
+    assert!(of_manual.len() > 15, "{of_manual:?}");
+    let restricted = RESTRICTED.iter().map(|line| line[0].to_owned());
+    let known: BTreeSet<String> =
+        restricted.chain(UNRESTRICTED.iter().map(|(name, _)| (*name).to_owned())).collect();
+    let missing: Vec<_> = of_manual.difference(&known).collect();
+    assert!(missing.is_empty(), "commands without a restriction: {missing:?}");
+}
