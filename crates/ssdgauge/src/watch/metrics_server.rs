@@ -1,11 +1,12 @@
 //! A server of one text over HTTP/1.1, on the loopback interface alone.
 //!
 //! It is our own: one path, one answer, a thread for each of a few connections, which a library with routes and
-//! bodies would make larger and not safer. A request has a limit of size and of time.
+//! bodies would make larger and not safer. A request has a limit of size and of time, and names this machine: a page
+//! of another site whose name leads here (DNS rebinding) gets nothing.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -14,7 +15,8 @@ use std::time::{Duration, Instant};
 const LONGEST_HEAD: usize = 8 << 10;
 /// The time for a request and its answer.
 const LIMIT: Duration = Duration::from_secs(2);
-/// Connections at a time; further ones are closed. Programs open some ahead of their requests.
+/// Connections at a time; a further one takes the place of the oldest without a request. Programs open some ahead
+/// of their requests.
 const MOST: usize = 32;
 /// The content type of OpenMetrics 1.0.
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -29,6 +31,7 @@ pub(crate) struct MetricsServer {
 
 #[derive(Debug)]
 struct Shared {
+    address: SocketAddr,
     text: Mutex<String>,
     ends: AtomicBool,
 }
@@ -43,7 +46,8 @@ impl MetricsServer {
         debug_assert!(address.ip().is_loopback(), "the arguments permit no other address");
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared { text: Mutex::new(text), ends: AtomicBool::new(false) });
+        let (text, ends) = (Mutex::new(text), AtomicBool::new(false));
+        let shared = Arc::new(Shared { address, text, ends });
         let served = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("metrics".to_owned())
@@ -72,22 +76,34 @@ impl Drop for MetricsServer {
     }
 }
 
+/// The place of a connection.
+#[derive(Debug)]
+struct Place {
+    connection: TcpStream,
+    /// Whether its request has arrived.
+    has_request: AtomicBool,
+}
+
 fn serve(listener: &TcpListener, shared: &Shared) {
     let mut until = None;
-    let open = AtomicUsize::new(0);
+    // In the order of their arrival; a thread that has ended has dropped its place.
+    let mut places: Vec<Arc<Place>> = Vec::new();
     // Its end waits for the answers in progress.
     std::thread::scope(|scope| {
         for connection in listener.incoming() {
             let ends = shared.ends.load(Ordering::Acquire);
+            places.retain(|place| Arc::strong_count(place) > 1);
             match connection {
-                Ok(connection) if open.fetch_add(1, Ordering::AcqRel) < MOST => {
-                    scope.spawn(|| {
-                        // A client that has gone needs no answer.
-                        let _ = answer(connection, shared);
-                        open.fetch_sub(1, Ordering::AcqRel);
+                Ok(connection) if places.len() < MOST || dismiss_oldest(&mut places) => {
+                    let place = Arc::new(Place { connection, has_request: AtomicBool::new(false) });
+                    places.push(Arc::clone(&place));
+                    scope.spawn(move || {
+                        // A client that has gone needs no answer. The place outlives this thread.
+                        let _ = answer(&place, shared);
+                        let _ = place.connection.shutdown(Shutdown::Both);
                     });
                 }
-                Ok(_) => drop(open.fetch_sub(1, Ordering::AcqRel)),
+                Ok(_) => {}
                 Err(_) if ends => return,
                 Err(_) => {}
             }
@@ -102,11 +118,21 @@ fn serve(listener: &TcpListener, shared: &Shared) {
     });
 }
 
+/// Closes the oldest connection without a request; returns whether there is one.
+fn dismiss_oldest(places: &mut Vec<Arc<Place>>) -> bool {
+    let is_silent = |place: &Arc<Place>| !place.has_request.load(Ordering::Acquire);
+    let Some(oldest) = places.iter().position(is_silent) else { return false };
+    // Its thread waits for bytes, and ends. It fails where the client has gone.
+    let _ = places.remove(oldest).connection.shutdown(Shutdown::Both);
+    true
+}
+
 /// Reads a request and answers it.
-fn answer(mut connection: TcpStream, shared: &Shared) -> io::Result<()> {
+fn answer(place: &Place, shared: &Shared) -> io::Result<()> {
     let until = Instant::now() + LIMIT;
-    connection.set_write_timeout(Some(LIMIT))?;
-    let Some(head) = read_head(&mut connection, until, &shared.ends)? else { return Ok(()) };
+    let connection = &place.connection;
+    let Some(head) = read_head(connection, until, &shared.ends)? else { return Ok(()) };
+    place.has_request.store(true, Ordering::Release);
     let line = head.lines().next().unwrap_or_default();
     let mut words = line.split(' ');
     let (method, path, version) = (words.next(), words.next(), words.next());
@@ -115,6 +141,10 @@ fn answer(mut connection: TcpStream, shared: &Shared) -> io::Result<()> {
     let (status, kind, body) = match (method, path) {
         _ if version.is_none_or(|version| !version.starts_with("HTTP/1.")) => {
             ("400 Bad Request", plain, "this is no request of HTTP/1.1\n".to_owned())
+        }
+        _ if !names_this_machine(&head, shared.address) => {
+            let text = "the Host of the request is not this machine: use localhost or 127.0.0.1\n";
+            ("403 Forbidden", plain, text.to_owned())
         }
         (Some("GET" | "HEAD"), Some("/metrics")) => {
             let text = shared.text.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -132,14 +162,50 @@ fn answer(mut connection: TcpStream, shared: &Shared) -> io::Result<()> {
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{allow}\
          Cache-Control: no-store\r\nConnection: close\r\n\r\n{body}"
     );
-    connection.write_all(answer.as_bytes())?;
-    connection.flush()
+    write_before(connection, answer.as_bytes(), until)
+}
+
+/// Writes `bytes` before `until`: a client that takes them one by one has no more time than another.
+fn write_before(mut connection: &TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        connection.set_write_timeout(Some(left))?;
+        match connection.write(bytes)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            written => bytes = &bytes[written..],
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether each header `Host` of `head` is a name of the loopback interface or the address `own`; a request
+/// without one is not from a browser. Its port may be that of a tunnel.
+fn names_this_machine(head: &str, own: SocketAddr) -> bool {
+    let hosts = head.lines().skip(1).filter_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.trim_end().eq_ignore_ascii_case("host").then(|| value.trim())
+    });
+    let is_here = |host: &str| {
+        let name = match host.strip_prefix('[') {
+            Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),
+            None => host.split_once(':').map_or(host, |(name, _)| name),
+        };
+        let name = name.strip_suffix('.').unwrap_or(name);
+        match name.parse::<IpAddr>() {
+            Ok(address) => address.is_loopback() || address == own.ip(),
+            Err(_) => name.eq_ignore_ascii_case("localhost"),
+        }
+    };
+    hosts.into_iter().all(is_here)
 }
 
 /// Reads the head of a request before `until`; `None` where the client closes the connection, sends too
 /// much or nothing in time, or the server `ends`.
 fn read_head(
-    connection: &mut TcpStream,
+    mut connection: &TcpStream,
     until: Instant,
     ends: &AtomicBool,
 ) -> io::Result<Option<String>> {
@@ -194,7 +260,28 @@ mod tests {
         let address = server.address();
         server.set("# EOF\n".to_owned());
         for (request, status, body) in [
-            ("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", "200 OK", "\r\n\r\n# EOF\n"),
+            ("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "200 OK", "\r\n\r\n# EOF\n"),
+            ("GET /metrics HTTP/1.1\r\nHOST : LocalHost.:99\r\n\r\n", "200 OK", "# EOF\n"),
+            ("GET /metrics HTTP/1.1\r\nhost: 127.0.0.2:9\r\n\r\n", "200 OK", "# EOF\n"),
+            ("GET /metrics HTTP/1.1\r\nHost: [::1]:9\r\n\r\n", "200 OK", "# EOF\n"),
+            ("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", "403 Forbidden", "127.0.0.1\n"),
+            (
+                "GET /metrics HTTP/1.1\r\nHost: localhost.a.com\r\n\r\n",
+                "403 Forbidden",
+                "127.0.0.1\n",
+            ),
+            (
+                "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1.a.com:80\r\n\r\n",
+                "403 Forbidden",
+                "127.0.0.1\n",
+            ),
+            (
+                "GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: a\r\n\r\n",
+                "403 Forbidden",
+                "127.0.0.1\n",
+            ),
+            ("GET / HTTP/1.1\r\nHost: 192.168.0.1\r\n\r\n", "403 Forbidden", "127.0.0.1\n"),
+            ("GET /metrics HTTP/1.1\r\nHost:\r\n\r\n", "403 Forbidden", "127.0.0.1\n"),
             ("HEAD /metrics HTTP/1.1\r\n\r\n", "200 OK", "Connection: close\r\n\r\n"),
             ("GET /metrics?a=b HTTP/1.0\r\n\r\n", "200 OK", "# EOF\n"),
             ("GET / HTTP/1.1\r\n\r\n", "404 Not Found", "/metrics\n"),
@@ -227,6 +314,20 @@ mod tests {
             let mut nothing = Vec::new();
             let _ = one.read_to_end(&mut nothing);
             assert!(nothing.is_empty());
+        }
+    }
+
+    #[test]
+    fn connections_without_a_request_keep_no_other_one_out() {
+        let free = SocketAddr::from(([127, 0, 0, 1], 0));
+        let server = MetricsServer::start(free, "# EOF\n".to_owned()).unwrap();
+        let address = server.address();
+        // Many times more than there are places, all of them open at the end.
+        let mut silent: Vec<TcpStream> = Vec::new();
+        for turn in 0..4 {
+            silent.extend((0..MOST).map(|_| TcpStream::connect(address).unwrap()));
+            let answer = asked(address, "GET /metrics HTTP/1.1\r\n\r\n");
+            assert!(answer.ends_with("# EOF\n"), "{turn}: {answer}");
         }
     }
 
