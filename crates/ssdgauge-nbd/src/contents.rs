@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 /// The unit of contents, in bytes: that of the model.
-const BLOCK: u64 = 4_096;
+pub(crate) const BLOCK: u64 = 4_096;
 
 /// The memory of a block besides its data, in bytes: its entry in the map, at the lowest fill of a
 /// map that has just grown, and the header of its allocation.
@@ -58,6 +58,11 @@ impl Contents {
                 data[range].copy_from_slice(&stored[from..from + length]);
             }
         }
+    }
+
+    /// Returns whether the block at `offset` takes memory; another one is of zeros.
+    pub(crate) fn holds(&self, offset: u64) -> bool {
+        self.blocks.contains_key(&(offset / BLOCK))
     }
 
     /// Sets `length` bytes from `offset` to zero.

@@ -4,8 +4,8 @@
 //! longer than [`TIME`].
 
 use crate::protocol::{
-    EXPORT_FLAGS, FIXED_NEWSTYLE, INIT, MAX_PAYLOAD, NO_ZEROES, OPTION, OPTION_REPLY, info, option,
-    reply,
+    ALLOCATION, ALLOCATION_ID, ALLOCATION_NAMESPACE, EXPORT_FLAGS, EXPORT_SENDS_WHOLE,
+    FIXED_NEWSTYLE, INIT, MAX_PAYLOAD, NO_ZEROES, OPTION, OPTION_REPLY, info, option, reply,
 };
 use crate::socket::Socket;
 use std::io;
@@ -75,6 +75,15 @@ impl From<io::Error> for HandshakeError {
     }
 }
 
+/// What a client has chosen besides the export.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    /// Reads are answered by structured replies.
+    pub(crate) structured: bool,
+    /// The client may ask which blocks are allocated.
+    pub(crate) allocation: bool,
+}
+
 /// Negotiates with the client behind `socket`, up to the first request.
 ///
 /// # Errors
@@ -83,8 +92,9 @@ pub(crate) fn negotiate(
     socket: &Socket,
     export: &Export,
     stop: &dyn Fn() -> bool,
-) -> Result<(), HandshakeError> {
-    let client = Client { socket, deadline: Instant::now() + TIME, stop };
+) -> Result<Chosen, HandshakeError> {
+    let mut client =
+        Client { socket, deadline: Instant::now() + TIME, stop, chosen: Chosen::default() };
     client.send(&[&INIT.to_be_bytes(), &OPTION.to_be_bytes()])?;
     client.send(&[&(FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes()])?;
     let flags = u32::from_be_bytes(client.receive()?);
@@ -106,7 +116,7 @@ pub(crate) fn negotiate(
         let mut data = vec![0; length as usize];
         socket.receive_all(&mut data, client.deadline, stop)?;
         if client.answer(number, &data, export, pads)? {
-            return Ok(());
+            return Ok(client.chosen);
         }
     }
     Err(HandshakeError::TooMany)
@@ -117,6 +127,7 @@ struct Client<'a> {
     socket: &'a Socket,
     deadline: Instant,
     stop: &'a dyn Fn() -> bool,
+    chosen: Chosen,
 }
 
 impl Client<'_> {
@@ -143,7 +154,7 @@ impl Client<'_> {
 
     /// Answers an option; returns whether requests follow.
     fn answer(
-        &self,
+        &mut self,
         number: u32,
         data: &[u8],
         export: &Export,
@@ -154,7 +165,7 @@ impl Client<'_> {
                 // The protocol has no error here: the connection is closed.
                 check_name(data, export)?;
                 let padding = [0; 124];
-                let flags = EXPORT_FLAGS.to_be_bytes();
+                let flags = self.export_flags().to_be_bytes();
                 let padding = if pads { &padding[..] } else { &[] };
                 self.send(&[&export.capacity.to_be_bytes(), &flags, padding])?;
                 return Ok(true);
@@ -183,9 +194,59 @@ impl Client<'_> {
                 self.describe(number, export, &kinds)?;
                 return Ok(number == option::GO);
             }
+            option::STRUCTURED_REPLY if data.is_empty() => {
+                self.chosen.structured = true;
+                self.reply(number, reply::ACK, &[])?;
+            }
+            option::STRUCTURED_REPLY => self.reply(number, reply::ERR_INVALID, &[])?,
+            option::LIST_META_CONTEXT | option::SET_META_CONTEXT => {
+                self.answer_contexts(number, data, export)?;
+            }
             _ => self.reply(number, reply::ERR_UNSUP, &[])?,
         }
         Ok(false)
+    }
+
+    /// Lists the metadata contexts that a client asks for, or chooses them. A choice replaces an earlier one.
+    fn answer_contexts(
+        &mut self,
+        number: u32,
+        data: &[u8],
+        export: &Export,
+    ) -> Result<(), HandshakeError> {
+        let sets = number == option::SET_META_CONTEXT;
+        if sets {
+            self.chosen.allocation = false;
+        }
+        let Some((name, queries)) = parse_queries(data) else {
+            return Ok(self.reply(number, reply::ERR_INVALID, b"the lengths do not agree")?);
+        };
+        if sets && !self.chosen.structured {
+            let text = b"structured replies were not negotiated";
+            return Ok(self.reply(number, reply::ERR_INVALID, text)?);
+        }
+        if check_name(name, export).is_err() {
+            return Ok(self.reply(number, reply::ERR_UNKNOWN, b"the server has one export")?);
+        }
+        let is_meant = |query: &&[u8]| {
+            *query == ALLOCATION.as_bytes() || (!sets && *query == ALLOCATION_NAMESPACE.as_bytes())
+        };
+        let lists_all = !sets && queries.is_empty();
+        if lists_all || queries.iter().any(is_meant) {
+            self.chosen.allocation |= sets;
+            // The number is reserved in a list.
+            let id = if sets { ALLOCATION_ID } else { 0 };
+            let context = [&id.to_be_bytes()[..], ALLOCATION.as_bytes()].concat();
+            self.reply(number, reply::META_CONTEXT, &context)?;
+        }
+        Ok(self.reply(number, reply::ACK, &[])?)
+    }
+
+    fn export_flags(&self) -> u16 {
+        match self.chosen.structured {
+            true => EXPORT_FLAGS | EXPORT_SENDS_WHOLE,
+            false => EXPORT_FLAGS,
+        }
     }
 
     /// Sends the information about the export that the client asked for, and what is always sent.
@@ -194,7 +255,7 @@ impl Client<'_> {
             self.reply(number, reply::INFO, &[&kind.to_be_bytes(), data].concat())
         };
         let capacity = export.capacity.to_be_bytes();
-        send(info::EXPORT, &[&capacity[..], &EXPORT_FLAGS.to_be_bytes()].concat())?;
+        send(info::EXPORT, &[&capacity[..], &self.export_flags().to_be_bytes()].concat())?;
         let sizes = [export.logical_block, export.physical_block, MAX_PAYLOAD];
         send(info::BLOCK_SIZE, &sizes.map(u32::to_be_bytes).concat())?;
         for (kind, text) in
@@ -222,10 +283,30 @@ fn check_name(name: &[u8], export: &Export) -> Result<(), HandshakeError> {
 /// Returns the name and the kinds of information of the options INFO and GO; `None` where the lengths
 /// in it do not agree.
 fn parse_info(data: &[u8]) -> Option<(&[u8], Vec<u16>)> {
-    let (length, rest) = data.split_first_chunk::<4>()?;
-    let (name, rest) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+    let (name, rest) = parse_text(data)?;
     let (count, rest) = rest.split_first_chunk::<2>()?;
     let (kinds, others) = rest.as_chunks::<2>();
     let agrees = others.is_empty() && kinds.len() == usize::from(u16::from_be_bytes(*count));
     agrees.then(|| (name, kinds.iter().map(|kind| u16::from_be_bytes(*kind)).collect()))
+}
+
+/// Returns the name of the export and the queries of an option about metadata contexts; `None` where the lengths in
+/// it do not agree.
+fn parse_queries(data: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
+    let (name, rest) = parse_text(data)?;
+    let (count, mut rest) = rest.split_first_chunk::<4>()?;
+    let mut queries = Vec::new();
+    for _ in 0..u32::from_be_bytes(*count) {
+        // Each takes four bytes at least, so that the length of the option limits their number.
+        let (query, others) = parse_text(rest)?;
+        queries.push(query);
+        rest = others;
+    }
+    rest.is_empty().then_some((name, queries))
+}
+
+/// Returns a text behind its length, and what follows it.
+fn parse_text(data: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = data.split_first_chunk::<4>()?;
+    rest.split_at_checked(u32::from_be_bytes(*length) as usize)
 }

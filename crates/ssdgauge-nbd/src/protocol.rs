@@ -1,5 +1,5 @@
 //! The numbers of the NBD protocol (github.com/NetworkBlockDevice/nbd, doc/proto.md): fixed newstyle
-//! handshake, simple replies. All integers are big-endian.
+//! handshake, simple and structured replies, the metadata context base:allocation. All integers are big-endian.
 
 /// The first eight bytes of the server.
 pub(crate) const INIT: u64 = u64::from_be_bytes(*b"NBDMAGIC");
@@ -11,6 +11,8 @@ pub(crate) const OPTION_REPLY: u64 = 0x0003_e889_0455_65a9;
 pub(crate) const REQUEST: u32 = 0x2560_9513;
 /// The mark of a simple reply.
 pub(crate) const REPLY: u32 = 0x6744_6698;
+/// The mark of a part of a structured reply.
+pub(crate) const STRUCTURED_REPLY: u32 = 0x668e_33ef;
 
 /// Flags of the handshake: fixed newstyle, and no padding behind `EXPORT_NAME`.
 pub(crate) const FIXED_NEWSTYLE: u16 = 1;
@@ -23,6 +25,9 @@ pub(crate) mod option {
     pub(crate) const LIST: u32 = 3;
     pub(crate) const INFO: u32 = 6;
     pub(crate) const GO: u32 = 7;
+    pub(crate) const STRUCTURED_REPLY: u32 = 8;
+    pub(crate) const LIST_META_CONTEXT: u32 = 9;
+    pub(crate) const SET_META_CONTEXT: u32 = 10;
 }
 
 /// The replies to an option.
@@ -30,6 +35,7 @@ pub(crate) mod reply {
     pub(crate) const ACK: u32 = 1;
     pub(crate) const SERVER: u32 = 2;
     pub(crate) const INFO: u32 = 3;
+    pub(crate) const META_CONTEXT: u32 = 4;
     pub(crate) const ERR_UNSUP: u32 = 1 << 31 | 1;
     pub(crate) const ERR_INVALID: u32 = 1 << 31 | 3;
     pub(crate) const ERR_UNKNOWN: u32 = 1 << 31 | 6;
@@ -48,9 +54,33 @@ pub(crate) mod info {
 /// one drive.
 pub(crate) const EXPORT_FLAGS: u16 = 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 8;
 
-/// Flags of a request: forced unit access; write-zeroes must not deallocate.
+/// The flag of an export whose reads are answered in one part: set where structured replies were negotiated.
+pub(crate) const EXPORT_SENDS_WHOLE: u16 = 1 << 7;
+
+/// Flags of a request: forced unit access; write-zeroes must not deallocate; a read is answered in one part; the
+/// block status of one extent only.
 pub(crate) const FLAG_FUA: u16 = 1;
 pub(crate) const FLAG_NO_HOLE: u16 = 2;
+pub(crate) const FLAG_WHOLE: u16 = 4;
+pub(crate) const FLAG_ONE_EXTENT: u16 = 8;
+
+/// The metadata context that is offered: which ranges are allocated, and which are zeros.
+pub(crate) const ALLOCATION: &str = "base:allocation";
+/// Its namespace, which a client can ask to list.
+pub(crate) const ALLOCATION_NAMESPACE: &str = "base:";
+/// The number of that context, chosen by the server.
+pub(crate) const ALLOCATION_ID: u32 = 1;
+
+/// The states of an extent in that context: not allocated; reads as zeros.
+pub(crate) const STATE_HOLE: u32 = 1;
+pub(crate) const STATE_ZERO: u32 = 2;
+
+/// The kinds of parts of a structured reply.
+pub(crate) mod part {
+    pub(crate) const OFFSET_DATA: u16 = 1;
+    pub(crate) const BLOCK_STATUS: u16 = 5;
+    pub(crate) const ERROR: u16 = 1 << 15 | 1;
+}
 
 /// The types of requests.
 pub(crate) mod command {
@@ -60,6 +90,7 @@ pub(crate) mod command {
     pub(crate) const FLUSH: u16 = 3;
     pub(crate) const TRIM: u16 = 4;
     pub(crate) const WRITE_ZEROES: u16 = 6;
+    pub(crate) const BLOCK_STATUS: u16 = 7;
 }
 
 /// The errors of a reply.
@@ -107,5 +138,18 @@ pub(crate) fn pack_reply(error: u32, cookie: u64) -> [u8; 16] {
     bytes[..4].copy_from_slice(&REPLY.to_be_bytes());
     bytes[4..8].copy_from_slice(&error.to_be_bytes());
     bytes[8..].copy_from_slice(&cookie.to_be_bytes());
+    bytes
+}
+
+/// Returns the head of a structured reply of one part of `kind`, which `length` bytes follow.
+pub(crate) fn pack_part(kind: u16, cookie: u64, length: u32) -> [u8; 20] {
+    /// The flag of the last part of a reply.
+    const DONE: u16 = 1;
+    let mut bytes = [0; 20];
+    bytes[..4].copy_from_slice(&STRUCTURED_REPLY.to_be_bytes());
+    bytes[4..6].copy_from_slice(&DONE.to_be_bytes());
+    bytes[6..8].copy_from_slice(&kind.to_be_bytes());
+    bytes[8..16].copy_from_slice(&cookie.to_be_bytes());
+    bytes[16..].copy_from_slice(&length.to_be_bytes());
     bytes
 }

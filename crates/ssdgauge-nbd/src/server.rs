@@ -9,23 +9,29 @@ use crate::shared::{ClientError, Served, Shared};
 use crate::socket::{LOOK, Socket};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use ssdgauge_core::{Bytes, Nanos};
+use ssdgauge_os::outputs;
 use ssdgauge_sim::ServedDrive;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
-/// Clients at a time; further ones are disconnected. Each takes up to 66 MiB of memory while it moves
-/// requests of the longest length.
+/// Clients at a time. A further one takes the place of the oldest that has not finished its handshake; where all
+/// have, it is disconnected. Each takes up to 3 MiB of memory, and all of them together up to 64 MiB for writes longer
+/// than 1 MiB.
 pub const MAX_CLIENTS: usize = 16;
 /// The time without a client after which a server for one client ends: programs that connect several
 /// times, such as fio, do so within it.
 const AFTER_LAST: Duration = Duration::from_secs(2);
+
+/// Connections that wait to be accepted; the default of the standard library.
+const WAITING: i32 = 128;
 
 /// Where the server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +90,38 @@ pub enum Event {
     Disconnected(ClientError),
     /// A client was not accepted, because there are [`MAX_CLIENTS`] already.
     TooManyClients,
+    /// A client was disconnected in its handshake, because another one needed its place.
+    MadeRoom,
+}
+
+/// The place of a client.
+#[derive(Debug)]
+struct Place {
+    socket: Socket,
+    /// One of the states below.
+    state: AtomicU8,
+}
+
+/// The client has not finished its handshake.
+const HALF_OPEN: u8 = 0;
+/// It has, and keeps its place.
+const OPEN: u8 = 1;
+/// Another client has its place.
+const DISMISSED: u8 = 2;
+
+impl Place {
+    /// Changes the state of a client in its handshake; returns whether it was in it.
+    fn leave_handshake(&self, to: u8) -> bool {
+        self.state.compare_exchange(HALF_OPEN, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
+/// Frees the place of the oldest client that is in its handshake; returns whether there is one.
+fn dismiss_oldest(places: &mut Vec<Arc<Place>>) -> bool {
+    let oldest = places.iter().position(|place| place.leave_handshake(DISMISSED));
+    let Some(oldest) = oldest else { return false };
+    places.remove(oldest).socket.close();
+    true
 }
 
 #[derive(Debug)]
@@ -150,18 +188,24 @@ impl Server {
         stop: &dyn Fn() -> bool,
         report: &(dyn Fn(Event) + Sync),
     ) -> Served {
-        let (shared, export, connected) = (&self.shared, &self.export, &AtomicUsize::new(0));
+        let (shared, export) = (&self.shared, &self.export);
         std::thread::scope(|scope| {
             let mut left_at: Option<Instant> = None;
             let mut next_second = shared.now();
+            // The clients in the order of their arrival; a thread that has ended has dropped its place.
+            let mut places: Vec<Arc<Place>> = Vec::new();
             while !stop() {
-                if let Some(socket) = self.listener.accept(LOOK) {
-                    if connected.load(Ordering::Acquire) < MAX_CLIENTS {
-                        connected.fetch_add(1, Ordering::AcqRel);
+                let accepted = self.listener.accept(LOOK);
+                places.retain(|place| Arc::strong_count(place) > 1);
+                if let Some(socket) = accepted {
+                    if places.len() < MAX_CLIENTS || dismiss_oldest(&mut places) {
+                        let place = Arc::new(Place { socket, state: AtomicU8::new(HALF_OPEN) });
+                        places.push(Arc::clone(&place));
                         scope.spawn(move || {
                             ssdgauge_os::thread::precise_timers();
-                            serve_client(socket, export, shared, report);
-                            connected.fetch_sub(1, Ordering::AcqRel);
+                            serve_client(&place, export, shared, report);
+                            // The place outlives this thread until the next look.
+                            place.socket.close();
                         });
                     } else {
                         shared.count_rejected();
@@ -172,8 +216,7 @@ impl Server {
                     next_second += Nanos::SECOND;
                     shared.advance();
                 }
-                let is_over =
-                    once && connected.load(Ordering::Acquire) == 0 && shared.had_clients();
+                let is_over = once && places.is_empty() && shared.had_clients();
                 left_at = is_over.then(|| left_at.unwrap_or_else(Instant::now));
                 if left_at.is_some_and(|left| left.elapsed() >= AFTER_LAST) {
                     break;
@@ -186,8 +229,15 @@ impl Server {
 }
 
 /// Serves one client, and reports why it was disconnected.
-fn serve_client(socket: Socket, export: &Export, shared: &Shared, report: &(dyn Fn(Event) + Sync)) {
-    match connection::serve(socket, export, shared) {
+fn serve_client(place: &Place, export: &Export, shared: &Shared, report: &(dyn Fn(Event) + Sync)) {
+    let begins = || place.leave_handshake(OPEN);
+    let served = connection::serve(&place.socket, export, shared, &begins);
+    let is_dismissed = place.state.load(Ordering::Acquire) == DISMISSED;
+    match served {
+        _ if is_dismissed && !shared.is_stopping() => {
+            shared.count_rejected();
+            report(Event::MadeRoom);
+        }
         Ok(()) | Err(ClientError::Handshake(HandshakeError::Left)) => {}
         Err(_) if shared.is_stopping() => {}
         Err(ClientError::Connection(error))
@@ -221,13 +271,12 @@ impl Listener {
         if path.symlink_metadata().is_ok() {
             return Err(ServerError::Exists(path.to_owned()));
         }
-        let listener = UnixListener::bind(path).map_err(|cause| match cause.kind() {
+        let socket = outputs::create_socket(path).map_err(|cause| match cause.kind() {
             io::ErrorKind::AddrInUse => ServerError::Exists(path.to_owned()),
             _ => denied(cause),
         })?;
-        let private = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600));
-        private.map_err(denied)?;
-        listener.set_nonblocking(true).map_err(denied)?;
+        rustix::net::listen(&socket, WAITING).map_err(|cause| denied(cause.into()))?;
+        let listener = UnixListener::from(socket);
         let file = path.symlink_metadata().map_err(denied)?;
         let file = (path.to_owned(), file.dev(), file.ino());
         Ok(Listener::Unix { listener, file })

@@ -3,15 +3,28 @@
 //! It must never submit a command to the model before an earlier one: the time of arrival is read
 //! under the lock of the model.
 
-use crate::contents::Contents;
-use crate::handshake::HandshakeError;
-use crate::protocol::{FLAG_FUA, FLAG_NO_HOLE, RequestHead, command, error};
+use crate::contents::{BLOCK, Contents};
+use crate::handshake::{Chosen, HandshakeError};
+use crate::protocol::{
+    FLAG_FUA, FLAG_NO_HOLE, FLAG_ONE_EXTENT, FLAG_WHOLE, MAX_PAYLOAD, RequestHead, STATE_HOLE,
+    STATE_ZERO, command, error,
+};
 use ssdgauge_core::{Bytes, Histogram, Nanos};
 use ssdgauge_os::clock::Clock;
 use ssdgauge_sim::{GroundTruth, ServedCommand, ServedDrive, ServedOutcome};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The memory for long requests of all clients together, in bytes: two of the longest. Chosen.
+const LONG_REQUESTS: u64 = 2 * (MAX_PAYLOAD as u64 + RequestHead::LENGTH as u64);
+/// How long a request that waits for that memory counts as waiting since its last attempt.
+const WAITS_FOR: Nanos = Nanos::SECOND;
+
+/// The blocks whose state one reply has at most: the model is locked for a millisecond. Chosen.
+const MAX_STATES: u64 = 32_768;
+/// The extents that one reply has at most. Chosen.
+const MAX_EXTENTS: usize = 1_024;
 
 /// Why the connection to a client ended other than by its wish.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +38,11 @@ pub enum ClientError {
     /// A write whose data would not fit.
     #[error("the client announced a write of {0} bytes, more than the 32 MiB of the protocol")]
     WriteTooLong(u32),
+    /// A long write that does not arrive, while others wait for its memory.
+    #[error(
+        "the client sent a part of a write and then nothing, while others waited for the memory"
+    )]
+    Stalled,
     /// The connection failed.
     #[error("the connection failed: {0}")]
     Connection(#[from] io::Error),
@@ -94,9 +112,25 @@ pub(crate) struct Answer {
     /// 0, or an error of the protocol.
     pub(crate) error: u32,
     pub(crate) cookie: u64,
-    /// The range whose data follows the reply; empty but for reads that succeed.
+    /// The type of the request, and its range.
+    pub(crate) command: u16,
     pub(crate) offset: u64,
     pub(crate) length: u32,
+    /// Whether the block status of one extent was asked for.
+    pub(crate) one_extent: bool,
+}
+
+/// The memory of a long request, which is returned when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Reservation<'a> {
+    shared: &'a Shared,
+    bytes: u64,
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        self.shared.reserved.fetch_sub(self.bytes, Ordering::AcqRel);
+    }
 }
 
 /// The drive and all that connections share.
@@ -110,6 +144,10 @@ pub(crate) struct Shared {
     /// When the server started, in ticks of the clock.
     started: u64,
     stops: AtomicBool,
+    /// The memory that long requests have reserved, in bytes.
+    reserved: AtomicU64,
+    /// When a request last waited for such memory, from the start of the server.
+    waited_at: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -132,6 +170,8 @@ impl Shared {
             started: clock.now(),
             clock,
             stops: AtomicBool::new(false),
+            reserved: AtomicU64::new(0),
+            waited_at: AtomicU64::new(u64::MAX),
         }
     }
 
@@ -148,6 +188,26 @@ impl Shared {
     /// Returns whether the server ends.
     pub(crate) fn is_stopping(&self) -> bool {
         self.stops.load(Ordering::Relaxed)
+    }
+
+    /// Reserves the memory of a request of `bytes` bytes; `None` where other requests have it.
+    pub(crate) fn reserve(&self, bytes: u64) -> Option<Reservation<'_>> {
+        let add = |reserved: u64| Some(reserved + bytes).filter(|sum| *sum <= LONG_REQUESTS);
+        match self.reserved.fetch_update(Ordering::AcqRel, Ordering::Acquire, add) {
+            Ok(_) => Some(Reservation { shared: self, bytes }),
+            Err(_) => {
+                self.waited_at.store(self.now().0, Ordering::Release);
+                None
+            }
+        }
+    }
+
+    /// Returns whether a request waits for memory.
+    pub(crate) fn has_waiting(&self) -> bool {
+        match self.waited_at.load(Ordering::Acquire) {
+            u64::MAX => false,
+            at => self.now().saturating_sub(Nanos(at)) < WAITS_FOR,
+        }
     }
 
     /// Lets the idle time of the drive pass.
@@ -186,18 +246,30 @@ impl Shared {
         Served { elapsed, truth, energy_j, ..served }
     }
 
-    /// Submits a request with its `data`, which only a write has, and returns the answer to it.
-    pub(crate) fn submit(&self, request: &RequestHead, data: &[u8]) -> Answer {
+    /// Submits a request with its `data`, which only a write has, of a client that has `chosen`; returns the answer
+    /// to it.
+    pub(crate) fn submit(&self, request: &RequestHead, data: &[u8], chosen: Chosen) -> Answer {
         let answer = |due: Nanos, error: u32| Answer {
             due,
             error,
             cookie: request.cookie,
+            command: request.command,
             offset: request.offset,
-            length: if error == 0 && request.command == command::READ { request.length } else { 0 },
+            length: request.length,
+            one_extent: request.flags & FLAG_ONE_EXTENT != 0,
         };
         let mut drive = self.drive();
         let now = self.now();
-        let command = match self.command_of(request) {
+        if request.command == command::BLOCK_STATUS {
+            // The map is that of the server: the drive has no such command, which would take time.
+            let error = match self.has_states(request, chosen) {
+                true => 0,
+                false => error::INVALID,
+            };
+            drive.served.errors += u64::from(error != 0);
+            return answer(now, error);
+        }
+        let command = match self.command_of(request, chosen) {
             Ok(command) => command,
             Err(error) => {
                 drive.served.errors += 1;
@@ -232,11 +304,62 @@ impl Shared {
         }
     }
 
+    /// Returns whether the state of the blocks of a request can be stated.
+    fn has_states(&self, request: &RequestHead, chosen: Chosen) -> bool {
+        let is_known = chosen.allocation && request.flags & !FLAG_ONE_EXTENT == 0;
+        is_known && self.is_aligned(request) && self.fits(request)
+    }
+
+    /// Returns the extents from `offset` on, as length and state, up to `length` bytes: as many as one reply has, or
+    /// one. A block that was written is data; where contents are kept, one of zeros is not.
+    pub(crate) fn extents(&self, offset: u64, length: u32, one: bool) -> Vec<(u32, u32)> {
+        let drive = self.drive();
+        let contents = self.contents.as_ref();
+        let contents =
+            contents.map(|contents| contents.lock().unwrap_or_else(PoisonError::into_inner));
+        let state = |at: u64| {
+            let is_mapped = drive.model.holds(Bytes(at));
+            match &contents {
+                Some(contents) if contents.holds(at) => 0,
+                Some(_) if is_mapped => STATE_ZERO,
+                None if is_mapped => 0,
+                Some(_) | None => STATE_HOLE | STATE_ZERO,
+            }
+        };
+        let end = offset + u64::from(length).min(MAX_STATES * BLOCK);
+        let mut extents: Vec<(u32, u32)> = Vec::new();
+        let mut at = offset;
+        while at < end {
+            let next = ((at / BLOCK + 1) * BLOCK).min(end);
+            let (state, part) = (state(at), (next - at) as u32);
+            let is_full = one || extents.len() == MAX_EXTENTS;
+            match extents.last_mut() {
+                Some((length, last)) if *last == state => *length += part,
+                Some(_) if is_full => break,
+                Some(_) | None => extents.push((part, state)),
+            }
+            at = next;
+        }
+        extents
+    }
+
+    fn is_aligned(&self, request: &RequestHead) -> bool {
+        let is_aligned = |bytes: u64| bytes.is_multiple_of(self.logical_block);
+        request.length > 0 && is_aligned(request.offset) && is_aligned(u64::from(request.length))
+    }
+
+    fn fits(&self, request: &RequestHead) -> bool {
+        let end = request.offset.checked_add(u64::from(request.length));
+        end.is_some_and(|end| end <= self.capacity)
+    }
+
     /// Returns the command of a request, or the error that answers it.
-    fn command_of(&self, request: &RequestHead) -> Result<ServedCommand, u32> {
-        let RequestHead { flags, command: number, offset, length, .. } = *request;
+    fn command_of(&self, request: &RequestHead, chosen: Chosen) -> Result<ServedCommand, u32> {
+        let RequestHead { flags, command: number, length, .. } = *request;
         let sync = flags & FLAG_FUA != 0;
         let (command, allowed) = match number {
+            // Each read is answered in one part.
+            command::READ if chosen.structured => (ServedCommand::Read, FLAG_FUA | FLAG_WHOLE),
             command::READ => (ServedCommand::Read, FLAG_FUA),
             command::WRITE => (ServedCommand::Write { sync }, FLAG_FUA),
             command::TRIM => (ServedCommand::Trim, FLAG_FUA),
@@ -249,14 +372,11 @@ impl Shared {
             command::FLUSH if flags & !FLAG_FUA == 0 => return Ok(ServedCommand::Flush),
             _ => return Err(error::INVALID),
         };
-        let block = self.logical_block;
-        let is_aligned = offset.is_multiple_of(block) && u64::from(length).is_multiple_of(block);
-        let is_too_long = number == command::READ && length > crate::protocol::MAX_PAYLOAD;
-        if flags & !allowed != 0 || length == 0 || !is_aligned || is_too_long {
+        let is_too_long = number == command::READ && length > MAX_PAYLOAD;
+        if flags & !allowed != 0 || !self.is_aligned(request) || is_too_long {
             return Err(error::INVALID);
         }
-        let fits = offset.checked_add(u64::from(length)).is_some_and(|end| end <= self.capacity);
-        match (fits, number) {
+        match (self.fits(request), number) {
             (true, _) => Ok(command),
             (false, command::WRITE | command::WRITE_ZEROES) => Err(error::NO_SPACE),
             (false, _) => Err(error::INVALID),

@@ -2,7 +2,7 @@
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -17,6 +17,12 @@ pub(crate) struct Socket(OwnedFd);
 impl Socket {
     pub(crate) fn new(fd: impl Into<OwnedFd>) -> Socket {
         Socket(fd.into())
+    }
+
+    /// Ends the connection, also for a thread that waits for it.
+    pub(crate) fn close(&self) {
+        // It fails where the client has closed it.
+        let _ = shutdown(&self.0, Shutdown::Both);
     }
 
     /// Receives what is there; `None` where that is nothing yet, 0 at the end of the stream.

@@ -140,6 +140,41 @@ impl Client {
         self.call(1, 0, offset, data.len() as u32, data)
     }
 
+    /// Negotiates structured replies and the context base:allocation, and then the export.
+    fn choose_allocation(&mut self) {
+        self.option(8, b"");
+        assert_eq!(self.option_reply(8), (1, Vec::new()));
+        self.option(10, &queries(b"", &[b"base:allocation"]));
+        assert_eq!(self.option_reply(10), (4, b"\0\0\0\x01base:allocation".to_vec()));
+        assert_eq!(self.option_reply(10).0, 1);
+        self.option(1, b"");
+        let mut export = [0; 10];
+        self.stream.read_exact(&mut export).unwrap();
+        // Structured replies come in one part: bit 7.
+        assert_eq!(export[9] & 1 << 7, 1 << 7);
+    }
+
+    /// Returns the kind and the data of the next structured reply, which has one part.
+    fn structured(&mut self) -> (u16, Vec<u8>) {
+        let mut head = [0; 20];
+        self.stream.read_exact(&mut head).unwrap();
+        assert_eq!(head[..4], 0x668e_33efu32.to_be_bytes());
+        assert_eq!(head[4..6], [0, 1], "the last part");
+        assert_eq!(head[8..16], self.cookie.to_be_bytes());
+        let mut data = vec![0; u32::from_be_bytes(head[16..].try_into().unwrap()) as usize];
+        self.stream.read_exact(&mut data).unwrap();
+        (u16::from_be_bytes([head[6], head[7]]), data)
+    }
+
+    /// Returns the extents of one reply to a query of the block status.
+    fn extents(&mut self, offset: u64, length: u32, flags: u16) -> Vec<(u32, u32)> {
+        self.send(7, flags, offset, length, &[]);
+        let (kind, data) = self.structured();
+        assert_eq!((kind, &data[..4]), (5, &[0, 0, 0, 1][..]), "{data:?}");
+        let word = |at: &[u8]| u32::from_be_bytes(at.try_into().unwrap());
+        data[4..].chunks(8).map(|one| (word(&one[..4]), word(&one[4..]))).collect()
+    }
+
     fn read(&mut self, offset: u64, length: usize) -> Result<Vec<u8>, u32> {
         match self.call(0, 0, offset, length as u32, &[]) {
             0 => {
@@ -159,6 +194,14 @@ impl Client {
             Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
         }
     }
+}
+
+/// Returns the data of an option about metadata contexts.
+fn queries(name: &[u8], queries: &[&[u8]]) -> Vec<u8> {
+    let text = |text: &[u8]| [&(text.len() as u32).to_be_bytes(), text].concat();
+    let mut data = [text(name), (queries.len() as u32).to_be_bytes().to_vec()].concat();
+    queries.iter().for_each(|query| data.extend(text(query)));
+    data
 }
 
 fn request(command: u16, flags: u16, cookie: u64, offset: u64, length: u32) -> [u8; 28] {
@@ -289,9 +332,10 @@ fn a_client_of_the_first_handshake_is_served_and_unknown_options_are_declined() 
     let server = Running::start("tiny", None);
     let mut client = Client { stream: server.greeted(3), cookie: 0 };
     for (number, data, expected) in [
-        (8, &b""[..], 0x8000_0001),
-        (5, b"", 0x8000_0001),
-        (9, b"anything", 0x8000_0001),
+        (5, &b""[..], 0x8000_0001),
+        (11, b"", 0x8000_0001),
+        (8, b"data", 0x8000_0003),
+        (9, b"anything", 0x8000_0003),
         (4_000_000_000, b"", 0x8000_0001),
         (3, b"data", 0x8000_0003),
         (6, b"\0\0\0\x09tiny\0\0", 0x8000_0003),
@@ -317,6 +361,137 @@ fn a_client_of_the_first_handshake_is_served_and_unknown_options_are_declined() 
     assert!(leaving.is_closed());
     let served = server.end();
     assert_eq!((served.clients, served.rejected), (2, 0));
+}
+
+#[test]
+fn the_map_of_a_drive_has_what_was_written_and_what_is_zero() {
+    const DATA: u32 = 0;
+    const ZERO: u32 = 2;
+    const HOLE: u32 = 3;
+    let server = Running::start("tiny", Some(GIB));
+    let mut client = Client { stream: server.greeted(3), cookie: 0 };
+    client.choose_allocation();
+    assert_eq!(client.extents(0, 1 << 20, 0), [(1 << 20, HOLE)]);
+    assert_eq!(client.write(64 << 10, &[7; 8 << 10]), 0);
+    assert_eq!(client.write(128 << 10, &[0; 4 << 10]), 0);
+    let map = [(65_536, HOLE), (8_192, DATA), (57_344, HOLE), (4_096, ZERO), (4_096, HOLE)];
+    assert_eq!(client.extents(0, 139_264, 0), map);
+    assert_eq!(client.extents(0, 139_264, 8), map[..1], "one extent was asked for");
+    assert_eq!(client.extents(68 << 10, 8_192, 0), [(4_096, DATA), (4_096, HOLE)]);
+    // The extents of half a block.
+    assert_eq!(client.extents((72 << 10) - 512, 1_024, 0), [(512, DATA), (512, HOLE)]);
+    // A trim makes a hole again, write-zeroes without one (bit 1) does not.
+    assert_eq!(client.call(4, 0, 64 << 10, 4_096, &[]), 0);
+    assert_eq!(client.call(6, 2, 68 << 10, 4_096, &[]), 0);
+    assert_eq!(client.extents(64 << 10, 8_192, 0), [(4_096, HOLE), (4_096, ZERO)]);
+    // A read has a structured reply, with its offset before its data; so has its error.
+    client.send(0, 4, 64 << 10, 512, &[]);
+    assert_eq!(client.structured(), (1, [&65_536u64.to_be_bytes()[..], &[0; 512]].concat()));
+    client.send(0, 0, CAPACITY, 512, &[]);
+    assert_eq!(client.structured(), ((1 << 15) + 1, [0, 0, 0, 22, 0, 0].to_vec()));
+    for (offset, length, flags) in [(0, 0, 0), (1, 512, 0), (CAPACITY, 512, 0), (0, 512, 1)] {
+        client.send(7, flags, offset, length, &[]);
+        assert_eq!(client.structured().0, (1 << 15) + 1, "{offset} {length} {flags}");
+    }
+    // Without the context, the block status is an error.
+    let mut other = server.client();
+    assert_eq!(other.call(7, 0, 0, 512, &[]), 22);
+    // Without contents, what was written is data all the same.
+    let bare = Running::start("tiny", None);
+    let mut client = Client { stream: bare.greeted(3), cookie: 0 };
+    client.choose_allocation();
+    assert_eq!(client.write(4_096, &[0; 4_096]), 0);
+    assert_eq!(client.extents(0, 8_192, 0), [(4_096, HOLE), (4_096, DATA)]);
+}
+
+#[test]
+fn metadata_contexts_are_listed_and_chosen_by_their_queries() {
+    let server = Running::start("tiny", None);
+    let mut client = Client { stream: server.greeted(3), cookie: 0 };
+    let all = (4, b"\0\0\0\0base:allocation".to_vec());
+    for names in [&[][..], &[&b"base:"[..]], &[b"x:y", b"base:allocation"]] {
+        client.option(9, &queries(b"sim:tiny", names));
+        assert_eq!(client.option_reply(9), all, "{names:?}");
+        assert_eq!(client.option_reply(9).0, 1);
+    }
+    client.option(9, &queries(b"", &[b"qemu:"]));
+    assert_eq!(client.option_reply(9).0, 1);
+    let chosen = queries(b"", &[b"base:allocation"]);
+    client.option(10, &chosen);
+    assert_eq!(client.option_reply(10).0, 0x8000_0003, "without structured replies");
+    client.option(8, b"");
+    assert_eq!(client.option_reply(8).0, 1);
+    for (data, expected) in [
+        (queries(b"other", &[b"base:allocation"]), 0x8000_0006),
+        (chosen[..chosen.len() - 1].to_vec(), 0x8000_0003),
+        ([&chosen[..], &[0]].concat(), 0x8000_0003),
+        (queries(b"", &[]), 1),
+        // A namespace is no context.
+        (queries(b"", &[b"base:"]), 1),
+    ] {
+        client.option(10, &data);
+        assert_eq!(client.option_reply(10).0, expected, "{data:?}");
+    }
+    client.option(1, b"");
+    client.stream.read_exact(&mut [0; 10]).unwrap();
+    client.send(7, 0, 0, 512, &[]);
+    assert_eq!(client.structured().0, (1 << 15) + 1, "no context was chosen");
+}
+
+#[test]
+fn the_map_agrees_with_a_plain_one_after_random_commands() {
+    let seed = 20_261_127;
+    println!("seed {seed}");
+    let mut random = Random::new(seed, 0);
+    let server = Running::start("tiny", Some(GIB));
+    let mut client = Client { stream: server.greeted(3), cookie: 0 };
+    client.choose_allocation();
+    const BLOCKS: usize = 256;
+    let mut plain = [3; BLOCKS];
+    let turns = if std::env::var_os("SSDGAUGE_LONG").is_some() { 5_000 } else { 300 };
+    for turn in 0..turns {
+        let first = random.below(BLOCKS as u64) as usize;
+        let count = 1 + random.below((BLOCKS - first).min(20) as u64) as usize;
+        let (offset, length) = (first as u64 * 4_096, count as u32 * 4_096);
+        let (state, error) = match random.below(4) {
+            0 => (3, client.call(4, 0, offset, length, &[])),
+            1 => (2, client.call(6, 2, offset, length, &[])),
+            2 => (2, client.write(offset, &vec![0; length as usize])),
+            _ => (0, client.write(offset, &vec![1; length as usize])),
+        };
+        assert_eq!(error, 0, "turn {turn}");
+        plain[first..first + count].fill(state);
+        if turn % 10 == 0 {
+            let mut map = Vec::new();
+            while map.len() < BLOCKS {
+                let at = map.len() as u64 * 4_096;
+                for (length, state) in client.extents(at, BLOCKS as u32 * 4_096 - at as u32, 0) {
+                    map.resize(map.len() + length as usize / 4_096, state);
+                }
+            }
+            assert_eq!(map, plain, "turn {turn}");
+        }
+    }
+}
+
+#[test]
+fn connections_in_their_handshake_keep_no_client_out() {
+    let server = Running::start("tiny", None);
+    let mut kept = server.client();
+    // More than there are places, all of them open: some silent, some within an option.
+    let mut half_open: Vec<UnixStream> = Vec::new();
+    for number in 0..3 * MAX_CLIENTS {
+        let mut one = if number % 2 == 0 { server.connect() } else { server.greeted(3) };
+        if number % 4 == 1 {
+            let _ = one.write_all(OPTION);
+        }
+        half_open.push(one);
+    }
+    server.client().read(0, 512).unwrap();
+    assert_eq!(server.next_event(), "MadeRoom");
+    // Who has finished its handshake stays.
+    kept.read(0, 512).unwrap();
+    assert_eq!(server.end().clients, 2);
 }
 
 #[test]

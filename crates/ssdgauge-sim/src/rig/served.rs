@@ -91,6 +91,12 @@ impl ServedDrive {
         self.rig.ground_truth()
     }
 
+    /// Returns whether the page of 4 KiB at `offset`, which lies within the capacity, is mapped: written, and not
+    /// deallocated since. A drive that writes in place maps all of them.
+    pub fn holds(&self, offset: Bytes) -> bool {
+        self.rig.drive.ftl.holds((offset.0 / PAGE) as u32)
+    }
+
     /// Ends the time of the drive at `now`; returns its ground truth and its energy in joules, both
     /// since its creation.
     pub fn end(mut self, now: Nanos) -> (GroundTruth, f64) {

@@ -2,6 +2,7 @@
 
 use crate::arguments::ServeArguments;
 use crate::failure::{Failure, FailureKind};
+use crate::output;
 use crate::process::StopFlag;
 use crate::target::{SizeRequest, Target};
 use crate::terminal;
@@ -22,6 +23,9 @@ const MAX_MESSAGES: u32 = 20;
 /// Fails where the target is no virtual drive, and where the server cannot listen.
 pub(crate) fn execute(arguments: &ServeArguments) -> Result<(), Failure> {
     let address: Address = arguments.nbd.parse()?;
+    if let Address::Unix(path) = &address {
+        output::check_place(path)?;
+    }
     let drive = ServedDrive::new(find_drive(&arguments.target, arguments.seed)?);
     let info = drive.info().clone();
     let keep = arguments.keep_data.then(|| memory_for_contents(info.capacity));
@@ -89,7 +93,10 @@ fn print_ready(arguments: &ServeArguments, uri: &str, info: &DriveInfo, keep: Op
         return terminal::print(&format!("{}\n", json!({ "schema_version": 1, "ready": ready })));
     }
     let contents = match keep {
-        Some(memory) => format!("up to {} of contents are kept in memory", memory.about()),
+        Some(memory) => format!(
+            "up to {} of contents are kept in memory, until the server ends",
+            memory.about()
+        ),
         None => "contents are not kept: reads return zeros".into(),
     };
     // One line without folds, for programs that wait for it.
@@ -102,6 +109,10 @@ fn message(event: &Event) -> String {
         Event::Disconnected(error) => format!("warning: a client was disconnected: {error}"),
         Event::TooManyClients => format!(
             "warning: a client was disconnected: {MAX_CLIENTS} clients are connected already"
+        ),
+        Event::MadeRoom => format!(
+            "warning: a client was disconnected in its handshake: another one needed its place, of \
+             {MAX_CLIENTS}"
         ),
     }
 }

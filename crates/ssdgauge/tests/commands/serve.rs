@@ -143,6 +143,125 @@ fn nbdcopy_copies_an_image_to_the_drive_and_back() {
     assert!(served["flushes"].as_u64().unwrap() > 0, "{served}");
 }
 
+/// Returns the most memory that the server had, in MiB.
+fn peak_mib(server: &Server) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() / 1_024
+}
+
+/// Returns a client of the first handshake.
+fn connect(server: &Server) -> std::io::Result<TcpStream> {
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port()))?;
+    stream.read_exact(&mut [0; 18])?;
+    stream.write_all(&[0, 0, 0, 3])?;
+    stream.write_all(b"IHAVEOPT\0\0\0\x01\0\0\0\0")?;
+    stream.read_exact(&mut [0; 10])?;
+    Ok(stream)
+}
+
+/// Returns a request of 32 MiB, the longest.
+fn longest(command: u8) -> Vec<u8> {
+    let head = [0x25, 0x60, 0x95, 0x13, 0, 0, 0, command, 0, 0, 0, 0, 0, 0, 0, 1];
+    [&head[..], &[0; 8], &(32u32 << 20).to_be_bytes()].concat()
+}
+
+#[test]
+fn the_memory_of_sixteen_clients_is_limited_whether_they_read_nothing_or_write_much() {
+    let bench = Bench::new();
+    let server = Server::start(&bench, "sim:tiny", &["--nbd", "127.0.0.1:0"]);
+    let before = peak_mib(&server);
+    let mut clients: Vec<TcpStream> = (0..16).map(|_| connect(&server).unwrap()).collect();
+    for client in &mut clients {
+        (0..4).for_each(|_| client.write_all(&longest(0)).unwrap());
+    }
+    // Once a byte of the first reply is there, so is what the server holds of it.
+    for client in &clients {
+        client.peek(&mut [0]).unwrap();
+    }
+    let of_readers = peak_mib(&server) - before;
+    assert!(of_readers <= 100, "{of_readers} MiB for clients that read nothing");
+    drop(clients);
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                // The clients above may still have their places.
+                let mut client = loop {
+                    if let Ok(client) = connect(&server) {
+                        break client;
+                    }
+                };
+                let mut reply = [0; 16];
+                for _ in 0..3 {
+                    client.write_all(&longest(1)).unwrap();
+                    client.write_all(&vec![1; 32 << 20]).unwrap();
+                    client.read_exact(&mut reply).unwrap();
+                    assert_eq!(reply[4..8], [0; 4]);
+                }
+            });
+        }
+    });
+    let of_writers = peak_mib(&server) - before;
+    println!("{of_readers} MiB for clients that read nothing, {of_writers} MiB for writers");
+    assert!(of_writers <= 180, "{of_writers} MiB for writers");
+    let (served, messages) = server.end();
+    assert_eq!(served["writes"], 48, "{messages}");
+}
+
+#[test]
+fn what_was_never_written_is_not_copied() {
+    if Command::new("nbdinfo").arg("--version").output().is_err() {
+        println!("skipped: no nbdinfo (package libnbd-bin)");
+        return;
+    }
+    let bench = Bench::new();
+    let options = ["--nbd", "unix:socket", "--keep-data"];
+    let server = Server::start(&bench, "sim:tiny?capacity=64MB", &options);
+    let size = server.ready["capacity_bytes"].as_u64().unwrap();
+    let run = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new("timeout");
+        command.args(["120", program]).args(arguments).current_dir(bench.folder.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{program}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let map = || -> Vec<(u64, u64, u64)> {
+        let map = run("nbdinfo", &["--json", "--map", server.uri()]);
+        let map: Vec<Value> = serde_json::from_str(&map).unwrap();
+        let number = |one: &Value, key: &str| one[key].as_u64().unwrap();
+        map.iter()
+            .map(|one| (number(one, "offset"), number(one, "length"), number(one, "type")))
+            .collect()
+    };
+    assert_eq!(map(), [(0, size, 3)]);
+    // 1 MiB of data at 8 MiB, in a sparse image.
+    let image = std::fs::File::create(bench.path("image")).unwrap();
+    image.set_len(size).unwrap();
+    let data: Vec<u8> = (0..1 << 20).map(|at| (at % 251) as u8 | 1).collect();
+    std::os::unix::fs::FileExt::write_all_at(&image, &data, 8 << 20).unwrap();
+    run("nbdcopy", &["--destination-is-zero", "image", server.uri()]);
+    let (at, end) = (8 << 20, 9 << 20);
+    assert_eq!(map(), [(0, at, 3), (at, 1 << 20, 0), (end, size - end, 3)]);
+    run("nbdcopy", &[server.uri(), "copy"]);
+    let copy = std::fs::read(bench.path("copy")).unwrap();
+    assert!(copy == std::fs::read(bench.path("image")).unwrap(), "the copy differs");
+    let mut read = 1u64 << 20;
+    if Command::new("qemu-img").arg("--version").output().is_ok() {
+        let convert = ["convert", "-f", "raw", "-O", "raw", server.uri(), "by-qemu"];
+        run("qemu-img", &convert);
+        assert!(copy == std::fs::read(bench.path("by-qemu")).unwrap(), "the copy of qemu differs");
+        read *= 2;
+    } else {
+        println!("skipped: no qemu-img (package qemu-utils)");
+    }
+    let (served, messages) = server.end();
+    assert_eq!(messages, "");
+    assert_eq!(served["host_written_bytes"], 1 << 20, "only the data was written");
+    // qemu looks at the first sectors for a format.
+    let of_reads = served["host_read_bytes"].as_u64().unwrap();
+    assert!((read..read + (1 << 20)).contains(&of_reads), "{of_reads} bytes were read");
+}
+
 #[test]
 fn injected_errors_reach_fio() {
     let bench = Bench::new();
