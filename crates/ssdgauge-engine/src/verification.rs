@@ -2,7 +2,9 @@
 //!
 //! Write data comes from a pool of random data that no controller can compress. At every 4 KiB
 //! boundary of the target it holds a header of two words: the address, combined with the random tag
-//! of the run, and a generation. A read of a range that this run has filled must find the header of
+//! of the run, and a generation. Every other sector of 512 bytes begins with a word that follows from
+//! the generation, so that no two sectors of a run are equal, although the pool repeats: a drive or an
+//! array that stores equal sectors once finds none. A read of a range that this run has filled must find the header of
 //! its own address, from the last fill or later. It detects writes that were dropped, misdirected
 //! or folded onto another address (a false capacity), and reads that return zeros or data of
 //! another source.
@@ -169,7 +171,7 @@ impl Verification {
     /// generation is checked; thread and count make the data of every write unique.
     pub(crate) fn header_writer(&self, thread: usize) -> HeaderWriter {
         let generation = u64::from(self.epoch) << EPOCH_SHIFT | (thread as u64 & 0xff) << 32;
-        HeaderWriter { tag: self.tag, generation, count: 0 }
+        HeaderWriter { tag: self.tag, generation, count: 0, stamps_sectors: true }
     }
 }
 
@@ -179,6 +181,8 @@ pub(crate) struct HeaderWriter {
     tag: u64,
     generation: u64,
     count: u32,
+    /// Whether the sectors between the headers differ in each write as well.
+    stamps_sectors: bool,
 }
 
 impl HeaderWriter {
@@ -187,9 +191,22 @@ impl HeaderWriter {
     ///
     /// # Safety
     /// No request in flight may use these bytes.
+    #[inline]
     pub(crate) unsafe fn stamp(&mut self, pool: &Region, at: usize, offset: u64, length: u64) {
         let generation = self.next();
-        let mut next = offset.next_multiple_of(HEADER_SPACING) - offset;
+        let first = offset.next_multiple_of(HEADER_SPACING) - offset;
+        if self.stamps_sectors {
+            let mut next = if first == 0 { SECTOR } else { 0 };
+            while next + SECTOR <= length {
+                let place = at as u64 + next;
+                // SAFETY: no request uses the bytes, by the contract of this function.
+                unsafe { pool.put_word(place as usize, stamp(generation, place / SECTOR)) };
+                next += SECTOR;
+                // The sector at the next boundary has a header.
+                next += if next % HEADER_SPACING == first % HEADER_SPACING { SECTOR } else { 0 };
+            }
+        }
+        let mut next = first;
         while next + HEADER_LENGTH <= length {
             let words = [self.tag ^ ((offset + next) / SECTOR), generation];
             // SAFETY: no request uses the bytes, by the contract of this function.
@@ -198,9 +215,11 @@ impl HeaderWriter {
         }
     }
 
-    /// Returns the same headers, but for a tag that no read accepts: they make each block differ, and verify nothing.
+    /// Returns the same headers, but for a tag that no read accepts: they make each block differ, and
+    /// verify nothing. Sectors between them stay as they are: data that is compressible in part keeps its
+    /// share.
     pub(crate) fn unverified(self) -> HeaderWriter {
-        HeaderWriter { tag: !self.tag, ..self }
+        HeaderWriter { tag: !self.tag, stamps_sectors: false, ..self }
     }
 
     #[inline]
@@ -220,6 +239,21 @@ fn scatter(generation: u64) -> u64 {
 #[inline]
 fn gather(word: u64) -> u64 {
     word.wrapping_mul(GATHER)
+}
+
+/// Returns the first word of sector number `place` of the pool in the write whose headers have the word
+/// `generation`. At one place no two writes have the same word, because each step is a bijection; at
+/// two places the other 504 bytes differ. The words of neighbours have no bytes in common that a
+/// compressor could use.
+#[inline]
+fn stamp(generation: u64, place: u64) -> u64 {
+    (generation ^ place).wrapping_mul(SCATTER)
+}
+
+/// Returns the word of a header from the first word of sector number `place` of the pool: the inverse of
+/// [`stamp`].
+fn unstamp(word: u64, place: u64) -> u64 {
+    word.wrapping_mul(GATHER) ^ place
 }
 
 /// What reads of a range must find.
@@ -359,17 +393,12 @@ impl WriteBuffer {
         let block = self.from + (self.round * self.depth + usize::from(slot)) * self.stride;
         self.round = if self.round + 1 == self.rounds { 0 } else { self.round + 1 };
         if let Some(header_writer) = &mut self.header_writer {
-            let generation = header_writer.next();
-            let fits = usize::from(slot) < self.depth && u64::from(length) <= self.block_size;
+            let length = u64::from(length);
+            let fits = usize::from(slot) < self.depth && length <= self.block_size;
             debug_assert!(fits, "{length} bytes in slot {slot} of {}", self.depth);
-            let mut at = offset.next_multiple_of(HEADER_SPACING) - offset;
-            while at + HEADER_LENGTH <= u64::from(length) {
-                let words = [header_writer.tag ^ ((offset + at) / SECTOR), generation];
-                // SAFETY: the block belongs to this slot of this thread, and the request that
-                // used it last has completed: a slot has one request at a time.
-                unsafe { self.pool.put(block + at as usize, words) };
-                at += HEADER_SPACING;
-            }
+            // SAFETY: the block belongs to this slot of this thread, and the request that used it
+            // last has completed: a slot has one request at a time.
+            unsafe { header_writer.stamp(&self.pool, block, offset, length) };
         }
         self.pool.at(block)
     }

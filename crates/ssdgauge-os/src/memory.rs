@@ -103,6 +103,18 @@ impl Region {
         unsafe { self.at(offset).cast::<[u64; 2]>().write_unaligned(words.map(u64::to_le)) };
     }
 
+    /// Writes a word at byte `offset`, little endian.
+    ///
+    /// # Safety
+    /// The eight bytes must lie inside the region, and no other thread and no request in flight may
+    /// use them.
+    #[inline]
+    pub unsafe fn put_word(&self, offset: usize, word: u64) {
+        debug_assert!(offset + 8 <= self.length, "byte {offset} of a region of {}", self.length);
+        // SAFETY: the bytes are inside and unused, by the contract of this function.
+        unsafe { self.at(offset).cast::<u64>().write_unaligned(word.to_le()) };
+    }
+
     /// Returns the region as an `iovec`, for registration with a ring.
     pub fn iovec(&self) -> libc::iovec {
         libc::iovec { iov_base: self.start.as_ptr().cast(), iov_len: self.length }

@@ -2,11 +2,12 @@
 //!
 //! The data of a request comes from the pool, at a place that the loop over requests chose and did not
 //! record. No 4 KiB of the pool repeat, and neither do its words: the second word behind the header
-//! of a sector gives the place of the sector in the pool, and so the data of all its bytes.
+//! of a sector gives the place of the sector in the pool, and so the data of all its bytes. A sector
+//! without a header begins with a word that follows from its place and from the write.
 
 use super::places::describe;
 use super::written::Part;
-use super::{EPOCH_SHIFT, HEADER_SPACING, Mismatch, SECTOR, Verification, gather};
+use super::{EPOCH_SHIFT, HEADER_SPACING, Mismatch, SECTOR, Verification, gather, stamp, unstamp};
 use crate::pool::Pool;
 use std::collections::HashMap;
 
@@ -92,13 +93,12 @@ impl Contents {
         let Some(place) = place else {
             return Verdict::Wrong("a header of this run before other data".into());
         };
-        let from = place * SECTOR_WORDS;
-        let expected = &self.pool[from..from + words.len()];
-        if words[HEADER_WORDS..] == expected[HEADER_WORDS..] {
-            return Verdict::Right;
-        }
+        // All sectors of a write have the generation of its header.
+        let generation = u64::from_le(words[1]);
         let differs = |(number, sector): &(usize, &[u64])| {
-            !self.is_sector(sector, place + number, *number == 0)
+            let place = place + number;
+            let is_of_write = || sector[0] == stamp(generation, place as u64).to_le();
+            !self.is_sector(sector, place, *number == 0) || !(*number == 0 || is_of_write())
         };
         let Some(first) = numbered().find(differs) else { return Verdict::Right };
         // Requests of less than a block, and two that were in flight together, leave sectors of
@@ -113,11 +113,12 @@ impl Contents {
                 None => Verdict::Right,
                 Some((number, sector)) => {
                     let place = self.find(sector).unwrap_or(place + number);
-                    Verdict::Wrong(self.describe_difference(number, sector, place))
+                    Verdict::Wrong(self.describe_difference(number, sector, place, generation))
                 }
             };
         }
-        Verdict::Wrong(self.describe_difference(first.0, first.1, place + first.0))
+        let (number, sector) = first;
+        Verdict::Wrong(self.describe_difference(number, sector, place + number, generation))
     }
 
     /// Compares a block without a header of this run.
@@ -155,35 +156,53 @@ impl Contents {
     }
 
     /// Returns whether `sector` is the sector `place` of the pool. The first sector of a block begins
-    /// with a header, which is checked on its own. Another one may begin with a header that an earlier
-    /// request left in the pool, where a request began between two headers.
+    /// with a header, which is checked on its own. Another one begins with the word of its write; its
+    /// second word may be that of a header that an earlier request left in the pool, where a request
+    /// began between two headers.
     fn is_sector(&self, sector: &[u64], place: usize, is_first: bool) -> bool {
         let expected = self.sector_of_pool(place);
         sector[HEADER_WORDS..] == expected[HEADER_WORDS..]
-            && (is_first
-                || sector[..HEADER_WORDS] == expected[..HEADER_WORDS]
-                || self.is_header(sector))
+            && (is_first || self.is_stamped(sector, place))
     }
 
-    /// Returns whether `sector` begins with a header of this run.
-    fn is_header(&self, sector: &[u64]) -> bool {
-        let [address, word] = [sector[0], sector[1]].map(u64::from_le);
-        let epoch = gather(word) >> EPOCH_SHIFT;
-        self.is_place(address ^ self.verification.tag)
-            && (1..=u64::from(self.verification.epoch)).contains(&epoch)
+    /// Returns whether the words of `sector` that its pool does not have are those of a write of this run.
+    fn is_stamped(&self, sector: &[u64], place: usize) -> bool {
+        let [first, second] = [sector[0], sector[1]].map(u64::from_le);
+        let is_second = sector[1] == self.sector_of_pool(place)[1] || self.is_of_run(second);
+        is_second && self.is_of_run(unstamp(first, place as u64))
+    }
+
+    /// Returns whether `word` of a header is one of this run.
+    fn is_of_run(&self, word: u64) -> bool {
+        (1..=u64::from(self.verification.epoch)).contains(&(gather(word) >> EPOCH_SHIFT))
     }
 
     /// Returns the first byte at which sector number `number` of a block differs from the sector
-    /// `place` of the pool, and how many bytes of it do.
-    fn describe_difference(&self, number: usize, sector: &[u64], place: usize) -> String {
-        let skip = if number == 0 || self.is_header(sector) { HEADER_WORDS } else { 0 };
+    /// `place` of the pool in the write `generation`, and how many bytes of it do.
+    fn describe_difference(
+        &self,
+        number: usize,
+        sector: &[u64],
+        place: usize,
+        generation: u64,
+    ) -> String {
+        let mut expected = self.sector_of_pool(place).to_vec();
+        match number {
+            0 => expected[..HEADER_WORDS].copy_from_slice(&sector[..HEADER_WORDS]),
+            _ => {
+                expected[0] = stamp(generation, place as u64).to_le();
+                // What an earlier request left.
+                let second = u64::from_le(sector[1]);
+                expected[1] = if self.is_of_run(second) { sector[1] } else { expected[1] };
+            }
+        }
         let bytes = |words: &[u64]| -> Vec<u8> {
-            words[skip..].iter().flat_map(|word| word.to_ne_bytes()).collect()
+            words.iter().flat_map(|word| word.to_ne_bytes()).collect()
         };
-        let (found, expected) = (bytes(sector), bytes(self.sector_of_pool(place)));
+        let (found, expected) = (bytes(sector), bytes(&expected));
         let differing = found.iter().zip(&expected).enumerate().filter(|(_, (a, b))| a != b);
         let places: Vec<usize> = differing.map(|(at, _)| at).collect();
-        let first = number * SECTOR as usize + skip * 8 + places.first().copied().unwrap_or(0);
+        let first = number * SECTOR as usize + places.first().copied().unwrap_or(0);
         let count = places.len();
         format!("other data from its byte {first} on ({count} bytes of this sector differ)")
     }
