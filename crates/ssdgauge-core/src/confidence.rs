@@ -26,6 +26,14 @@ pub enum ConfidenceInterval {
         /// The upper end.
         high: f64,
     },
+    /// From trials of a search that disagree: the highest load that passed every trial, and the highest
+    /// that passed one. Bounds, not 95 %.
+    OfTrials {
+        /// The lower end.
+        low: f64,
+        /// The upper end.
+        high: f64,
+    },
     /// The first seconds are better than the last ones: there is no mean yet that an interval
     /// could contain.
     StillSettling,
@@ -60,7 +68,8 @@ impl ConfidenceInterval {
         match *self {
             ConfidenceInterval::WithinRun(WithinRun { low, high, .. })
             | ConfidenceInterval::BetweenRepetitions { low, high }
-            | ConfidenceInterval::OfCounters { low, high } => {
+            | ConfidenceInterval::OfCounters { low, high }
+            | ConfidenceInterval::OfTrials { low, high } => {
                 (low.is_finite() && high.is_finite()).then_some((low, high))
             }
             ConfidenceInterval::StillSettling
@@ -75,6 +84,7 @@ impl ConfidenceInterval {
             ConfidenceInterval::WithinRun(within) => Some(within),
             ConfidenceInterval::BetweenRepetitions { .. }
             | ConfidenceInterval::OfCounters { .. }
+            | ConfidenceInterval::OfTrials { .. }
             | ConfidenceInterval::StillSettling
             | ConfidenceInterval::TooFewSeconds
             | ConfidenceInterval::Undefined => None,
@@ -88,6 +98,7 @@ impl ConfidenceInterval {
             ConfidenceInterval::WithinRun(_) => "within-run",
             ConfidenceInterval::BetweenRepetitions { .. } => "between-repetitions",
             ConfidenceInterval::OfCounters { .. } => "of-counters",
+            ConfidenceInterval::OfTrials { .. } => "of-trials",
             ConfidenceInterval::StillSettling => "still-settling",
             ConfidenceInterval::TooFewSeconds => "too-few-seconds",
             ConfidenceInterval::Undefined => "undefined",
@@ -142,7 +153,8 @@ impl ConfidenceInterval {
             ConfidenceInterval::TooFewSeconds => 2,
             ConfidenceInterval::WithinRun(_)
             | ConfidenceInterval::BetweenRepetitions { .. }
-            | ConfidenceInterval::OfCounters { .. } => 3,
+            | ConfidenceInterval::OfCounters { .. }
+            | ConfidenceInterval::OfTrials { .. } => 3,
         }
     }
 }
@@ -181,6 +193,7 @@ fn all_of_counters(each: &[ConfidenceInterval]) -> Option<Vec<(f64, f64)>> {
         ConfidenceInterval::OfCounters { low, high } => Some((low, high)),
         ConfidenceInterval::WithinRun(_)
         | ConfidenceInterval::BetweenRepetitions { .. }
+        | ConfidenceInterval::OfTrials { .. }
         | ConfidenceInterval::StillSettling
         | ConfidenceInterval::TooFewSeconds
         | ConfidenceInterval::Undefined => None,

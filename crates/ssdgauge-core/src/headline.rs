@@ -3,6 +3,7 @@
 use crate::confidence::{self, ConfidenceInterval};
 use crate::metric::Metric;
 use crate::point::{self, Point};
+use crate::power_integral::is_covered;
 use crate::scope::Scope;
 use crate::score::{Score, ScoreFamily};
 use crate::seconds::FullSeconds;
@@ -175,9 +176,13 @@ impl<'a> Series<'a> {
         };
         if score.metric().needs_power() {
             // The mean of the power of a drive and the power of a host is the power of neither.
-            let mut scopes = points.iter().filter_map(|point| Some(point.totals.power()?.0));
-            let first = scopes.next();
-            if scopes.any(|scope| Some(scope) != first) {
+            let metered = || points.iter().filter_map(|point| point.totals.metered());
+            let first = metered().next().map(|(scope, _)| scope);
+            if metered().any(|(scope, _)| Some(scope) != first) {
+                return None;
+            }
+            // A meter that contradicts itself has no power in any part of the step.
+            if metered().any(|(_, power)| power.watts.is_none() && is_covered(power.coverage)) {
                 return None;
             }
         }
@@ -243,8 +248,20 @@ impl<'a> Series<'a> {
                     None => of_point(place),
                 }
             }
-            // A load passes or fails as a whole.
-            ScoreFamily::HighestLoad => ConfidenceInterval::Undefined,
+            // A load passes or fails as a whole; only trials of one load can disagree.
+            ScoreFamily::HighestLoad => self.of_trials(score, value),
+        }
+    }
+
+    /// Returns the loads between `value`, the highest that passed every trial, and the highest that passed
+    /// one; no interval where the trials agree.
+    fn of_trials(&self, score: &Score, value: f64) -> ConfidenceInterval {
+        let Some(reading) = score.passing_reading() else { return ConfidenceInterval::Undefined };
+        let passed_one = |point: &&&Point| point.totals.reading(reading).is_some_and(|n| n > 0.0);
+        let passed = self.points.iter().filter(passed_one).map(|point| point.position);
+        match passed.reduce(f64::max) {
+            Some(high) if high > value => ConfidenceInterval::OfTrials { low: value, high },
+            Some(_) | None => ConfidenceInterval::Undefined,
         }
     }
 
@@ -286,9 +303,10 @@ fn point_value(score: &Score, point: &Point, counted: &FullSeconds<'_>) -> Optio
     }
 }
 
-/// Returns the load of `point` where it passed by this reading, otherwise 0.
+/// Returns the load of `point` where it passed each of its trials by this reading, otherwise 0.
 fn passing_load(point: &Point, reading: &str) -> Option<f64> {
-    Some(if point.totals.reading(reading)? > 0.5 { point.position } else { 0.0 })
+    // Of two trials that disagree, the mean is a half.
+    Some(if point.totals.reading(reading)? > 0.75 { point.position } else { 0.0 })
 }
 
 /// Returns the contribution of a point whose last part consists of `seconds`.
@@ -403,16 +421,16 @@ fn over<I: Iterator<Item = Totals>>(metric: Metric, seconds: impl Fn() -> I) -> 
             Some(sum(&|totals| totals.directions.iter().map(busy).sum()) / 1e9 / time)
         }
         Metric::PowerW => {
-            // A second without a reading in the narrowest scope makes the power unknown (NaN): a
-            // meter of a wider scope must not replace it.
+            // A meter of a wider scope must not replace the narrowest one.
             let scope = seconds().filter_map(|second| Some(second.power()?.0)).min()?;
-            let energy = |t: &Totals| {
-                let power = t.reading(scope.quantity()).unwrap_or(f64::NAN);
-                power * t.elapsed.as_secs_f64()
-            };
-            Some(sum(&energy) / time).filter(|power| power.is_finite())
+            let watts = |second: &Totals| second.reading(scope.quantity());
+            let length = |second: &Totals| second.elapsed.as_secs_f64();
+            let covered = sum(&|second| watts(second).map_or(0.0, |_| length(second)));
+            let energy = sum(&|second| watts(second).unwrap_or(0.0) * length(second));
+            is_covered(covered / time).then(|| energy / covered)
         }
-        Metric::LatP50Us
+        Metric::BusyThroughputMbS
+        | Metric::LatP50Us
         | Metric::LatP99Us
         | Metric::LatP999Us
         | Metric::LatP9999Us
@@ -425,6 +443,7 @@ fn over<I: Iterator<Item = Totals>>(metric: Metric, seconds: impl Fn() -> I) -> 
         | Metric::TimeOver100MsPercent
         | Metric::WorstSecondIops
         | Metric::LongestStallS
+        | Metric::PowerCoveredPercent
         | Metric::EnergyJ
         | Metric::EfficiencyMbSW
         | Metric::EfficiencyKiopsW
@@ -432,6 +451,7 @@ fn over<I: Iterator<Item = Totals>>(metric: Metric, seconds: impl Fn() -> I) -> 
         | Metric::MediaWrittenGb
         | Metric::EffectiveOverProvisioning
         | Metric::TimeS
+        | Metric::IdleS
         | Metric::TrimGbS
         | Metric::MeanOverSigma
         | Metric::LoadMultiple => None,

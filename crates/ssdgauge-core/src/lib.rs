@@ -28,6 +28,7 @@ mod permutation;
 mod phase;
 mod plan;
 mod point;
+mod power_integral;
 mod preparation;
 pub mod proof;
 mod pulse;
@@ -83,6 +84,7 @@ pub use plan::{
     Replay, RequestPath, Restart, Rounds, SteadyRule, Step, SuiteIdentity, Test, TraceIdentity,
 };
 pub use point::Point;
+pub use power_integral::{MeteredPower, PowerIntegral, is_covered};
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
 pub use pulse::{LONGEST_PAUSE, Pulse};
 pub use random::Random;
@@ -105,7 +107,7 @@ pub use statistics::histogram::{Histogram, Recorder};
 pub use steady_rounds::SteadyRounds;
 pub use step_number::StepNumbers;
 pub use timed::{Lane, LaneLimits, LaneRecord, LanesEnded, TimedRequest, Timing, Timings};
-pub use totals::{DirectionTotals, OwnRate, Totals};
+pub use totals::{DirectionTotals, IDLE, OwnRate, Totals};
 pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{
     Access, Arrival, Data, Engine, LatencyClock, Operation, Rest, Stream, Until, Workload,

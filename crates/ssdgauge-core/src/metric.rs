@@ -10,6 +10,9 @@ pub enum Metric {
     Iops,
     /// Bytes transferred per second, in 10^6 bytes.
     ThroughputMbS,
+    /// Bytes transferred per second of the time in which a request of a replay is in flight, in 10^6
+    /// bytes.
+    BusyThroughputMbS,
     /// Mean latency.
     LatMeanUs,
     /// Median latency.
@@ -46,6 +49,8 @@ pub enum Metric {
     LongestStallS,
     /// Mean power of the meter with the narrowest scope that the run had.
     PowerW,
+    /// The share of the time that the readings of this meter cover.
+    PowerCoveredPercent,
     /// Energy of the step: mean power × time.
     EnergyJ,
     /// Throughput per watt.
@@ -66,6 +71,8 @@ pub enum Metric {
     /// Time from the start to the end of a step, in seconds; the mean where it was executed several
     /// times.
     TimeS,
+    /// The time without a request of a replay in flight, in seconds.
+    IdleS,
     /// Bytes deallocated per second by a trim, in 10^9 bytes.
     TrimGbS,
     /// Mean ÷ standard deviation of the seconds: a headline, not computed from totals.
@@ -111,9 +118,10 @@ struct Traits {
 
 impl Metric {
     /// Every metric that is computed from totals, in the order of tables.
-    pub const ALL: [Metric; 26] = [
+    pub const ALL: [Metric; 29] = [
         Metric::Iops,
         Metric::ThroughputMbS,
+        Metric::BusyThroughputMbS,
         Metric::LatMeanUs,
         Metric::LatP50Us,
         Metric::LatP99Us,
@@ -129,6 +137,7 @@ impl Metric {
         Metric::WorstSecondIops,
         Metric::LongestStallS,
         Metric::PowerW,
+        Metric::PowerCoveredPercent,
         Metric::EnergyJ,
         Metric::EfficiencyMbSW,
         Metric::EfficiencyKiopsW,
@@ -137,6 +146,7 @@ impl Metric {
         Metric::MediaWrittenGb,
         Metric::EffectiveOverProvisioning,
         Metric::TimeS,
+        Metric::IdleS,
         Metric::TrimGbS,
     ];
 
@@ -146,6 +156,9 @@ impl Metric {
         let (key, title, unit, family) = match self {
             Metric::Iops => ("iops", "IOPS", "IOPS", Rate),
             Metric::ThroughputMbS => ("throughput_mb_s", "Throughput", "MB/s", Rate),
+            Metric::BusyThroughputMbS => {
+                ("busy_throughput_mb_s", "Throughput while busy", "MB/s", Rate)
+            }
             Metric::LatMeanUs => ("lat_mean_us", "Mean latency", "µs", Latency),
             Metric::LatP50Us => ("lat_p50_us", "Median latency", "µs", Latency),
             Metric::LatP99Us => ("lat_p99_us", "99th percentile latency", "µs", Latency),
@@ -171,6 +184,9 @@ impl Metric {
             Metric::WorstSecondIops => ("worst_second_iops", "Worst second", "IOPS", Rate),
             Metric::LongestStallS => ("longest_stall_s", "Longest stall", "s", Stall),
             Metric::PowerW => ("power_w", "Power", "W", Power),
+            Metric::PowerCoveredPercent => {
+                ("power_covered_percent", "Time covered by the power meter", "%", Power)
+            }
             Metric::EnergyJ => ("energy_j", "Energy", "J", Power),
             Metric::EfficiencyMbSW => ("efficiency_mb_s_w", "Efficiency", "MB/s/W", Efficiency),
             Metric::EfficiencyKiopsW => ("efficiency_kiops_w", "Efficiency", "kIOPS/W", Efficiency),
@@ -181,6 +197,7 @@ impl Metric {
                 ("effective_over_provisioning", "Effective over-provisioning", "", Spare)
             }
             Metric::TimeS => ("time_s", "Time", "s", Duration),
+            Metric::IdleS => ("idle_s", "Idle time", "s", Duration),
             Metric::TrimGbS => ("trim_gb_s", "Trim rate", "GB/s", Trim),
             Metric::MeanOverSigma => ("mean_over_sigma", "Mean ÷ σ", "", Judgement),
             Metric::LoadMultiple => ("load_multiple", "Load multiple", "×", Judgement),
@@ -270,6 +287,11 @@ impl Metric {
         matches!(self, Metric::WorstSecondIops | Metric::LongestStallS)
     }
 
+    /// Returns whether the metric is that of a replay, whose idle times are part of its trace.
+    pub fn is_of_replay(self) -> bool {
+        matches!(self, Metric::BusyThroughputMbS | Metric::IdleS)
+    }
+
     /// Returns whether the metric needs requests; the others come from instruments or from the
     /// clock alone, and are also given for a time without load.
     pub fn is_of_requests(self) -> bool {
@@ -294,7 +316,7 @@ impl Metric {
     /// Returns whether the metric counts bytes, not requests.
     pub fn counts_bytes(self) -> bool {
         match self {
-            Metric::ThroughputMbS | Metric::EfficiencyMbSW => true,
+            Metric::ThroughputMbS | Metric::BusyThroughputMbS | Metric::EfficiencyMbSW => true,
             Metric::Iops
             | Metric::LatMeanUs
             | Metric::LatP50Us
@@ -311,6 +333,7 @@ impl Metric {
             | Metric::WorstSecondIops
             | Metric::LongestStallS
             | Metric::PowerW
+            | Metric::PowerCoveredPercent
             | Metric::EnergyJ
             | Metric::EfficiencyKiopsW
             | Metric::InFlightMean
@@ -318,6 +341,7 @@ impl Metric {
             | Metric::MediaWrittenGb
             | Metric::EffectiveOverProvisioning
             | Metric::TimeS
+            | Metric::IdleS
             | Metric::TrimGbS
             | Metric::MeanOverSigma
             | Metric::LoadMultiple => false,
@@ -345,7 +369,9 @@ impl Metric {
     /// it was not: few drives report write amplification, few steps are a trim, and a slow request
     /// alone may take the share of the time that a percentile leaves.
     pub fn is_optional(self) -> bool {
-        if self.time_share().is_some() || self == Metric::WorstSecondIops {
+        let is_beside_another =
+            matches!(self, Metric::WorstSecondIops | Metric::PowerCoveredPercent);
+        if self.time_share().is_some() || is_beside_another || self.is_of_replay() {
             return true;
         }
         match self.family() {
@@ -370,6 +396,7 @@ impl Metric {
             Metric::LatP99999Us => Some(0.99999),
             Metric::Iops
             | Metric::ThroughputMbS
+            | Metric::BusyThroughputMbS
             | Metric::LatMeanUs
             | Metric::LatMaxUs
             | Metric::LatTimeP50Us
@@ -380,6 +407,7 @@ impl Metric {
             | Metric::WorstSecondIops
             | Metric::LongestStallS
             | Metric::PowerW
+            | Metric::PowerCoveredPercent
             | Metric::EnergyJ
             | Metric::EfficiencyMbSW
             | Metric::EfficiencyKiopsW
@@ -388,6 +416,7 @@ impl Metric {
             | Metric::MediaWrittenGb
             | Metric::EffectiveOverProvisioning
             | Metric::TimeS
+            | Metric::IdleS
             | Metric::TrimGbS
             | Metric::MeanOverSigma
             | Metric::LoadMultiple => None,
@@ -429,7 +458,8 @@ impl Metric {
     pub fn adds_up(self) -> bool {
         match self {
             Metric::Iops | Metric::ThroughputMbS | Metric::LatMeanUs | Metric::InFlightMean => true,
-            Metric::LatP50Us
+            Metric::BusyThroughputMbS
+            | Metric::LatP50Us
             | Metric::LatP99Us
             | Metric::LatP999Us
             | Metric::LatP9999Us
@@ -443,6 +473,7 @@ impl Metric {
             | Metric::WorstSecondIops
             | Metric::LongestStallS
             | Metric::PowerW
+            | Metric::PowerCoveredPercent
             | Metric::EnergyJ
             | Metric::EfficiencyMbSW
             | Metric::EfficiencyKiopsW
@@ -450,6 +481,7 @@ impl Metric {
             | Metric::MediaWrittenGb
             | Metric::EffectiveOverProvisioning
             | Metric::TimeS
+            | Metric::IdleS
             | Metric::TrimGbS
             | Metric::MeanOverSigma
             | Metric::LoadMultiple => false,

@@ -118,6 +118,9 @@ pub struct OpenLoop {
     /// The shares of requests with a service latency above 1, 8 and 64 ms, the limits of Aerospike
     /// ACT.
     pub service_above: [f64; 3],
+    /// The time of a replay without a request in flight before requests of this stream, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_s: Option<f64>,
     /// The service latencies as pairs of the lowest value of a bucket in nanoseconds and its count;
     /// the buckets are those of all histograms of a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -139,6 +142,8 @@ pub struct OpenLoopCount {
     pub withheld: Histogram,
     /// From the submission to the completion.
     pub service: Histogram,
+    /// The time without a request in flight before requests of this stream; of a replay alone.
+    pub idle: Nanos,
 }
 
 impl OpenLoop {
@@ -169,6 +174,7 @@ impl OpenLoop {
             service_p999_us: us(service.percentile(0.999)),
             service_max_us: us(service.max()),
             service_above: [above(1), above(8), above(64)],
+            idle_s: (count.idle > Nanos::ZERO).then(|| count.idle.as_secs_f64()),
             service_histogram: service.buckets().collect(),
         }
     }

@@ -44,7 +44,33 @@ impl Point {
         {
             return ConfidenceInterval::OfCounters { low, high };
         }
+        if metric == Metric::BusyThroughputMbS {
+            return self.busy_interval(scope);
+        }
         over_seconds(metric, scope, &self.seconds.full())
+    }
+
+    /// Returns the interval of the throughput while requests of a replay are in flight, from that of the
+    /// whole time: the idle time is that of the trace, so all of the variation is one of the busy time.
+    fn busy_interval(&self, scope: Scope) -> ConfidenceInterval {
+        let whole = self.totals.value(Metric::ThroughputMbS, scope).filter(|whole| *whole > 0.0);
+        let (Some(idle), Some(whole)) = (self.totals.idle(), whole) else {
+            return ConfidenceInterval::Undefined;
+        };
+        // The idle time for each megabyte.
+        let idle = idle / (whole * self.totals.elapsed.as_secs_f64());
+        let busy = |rate: f64| match 1.0 / rate - idle {
+            time if rate > 0.0 && time > 0.0 => 1.0 / time,
+            _ if rate > 0.0 => f64::INFINITY,
+            _ => 0.0,
+        };
+        match over_seconds(Metric::ThroughputMbS, scope, &self.seconds.full()) {
+            ConfidenceInterval::WithinRun(within) => {
+                let [mean, low, high] = [within.mean, within.low, within.high].map(busy);
+                ConfidenceInterval::WithinRun(WithinRun { mean, low, high, ..within })
+            }
+            other => other,
+        }
     }
 
     /// Returns what a real drive wrote to its media in the step; `None` where nothing counted it.
@@ -90,7 +116,8 @@ pub(crate) fn over_seconds(
         Metric::EfficiencyMbSW => ratio(Metric::ThroughputMbS),
         // Thousand requests per second per watt.
         Metric::EfficiencyKiopsW => ratio(Metric::Iops).map(|found| scaled(found, 1e-3)),
-        Metric::LatP50Us
+        Metric::BusyThroughputMbS
+        | Metric::LatP50Us
         | Metric::LatP99Us
         | Metric::LatP999Us
         | Metric::LatP9999Us
@@ -103,11 +130,13 @@ pub(crate) fn over_seconds(
         | Metric::TimeOver100MsPercent
         | Metric::WorstSecondIops
         | Metric::LongestStallS
+        | Metric::PowerCoveredPercent
         | Metric::EnergyJ
         | Metric::WriteAmplification
         | Metric::MediaWrittenGb
         | Metric::EffectiveOverProvisioning
         | Metric::TimeS
+        | Metric::IdleS
         | Metric::TrimGbS
         | Metric::MeanOverSigma
         | Metric::LoadMultiple => None,

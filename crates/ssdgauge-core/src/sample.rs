@@ -153,6 +153,15 @@ impl PowerScope {
         }
     }
 
+    /// Returns the quantity of the time of a step that its readings cover, in seconds.
+    pub fn covered_quantity(self) -> &'static str {
+        match self {
+            PowerScope::Drive => "power_covered_s",
+            PowerScope::HostDc => "host_dc_power_covered_s",
+            PowerScope::HostAc => "host_ac_power_covered_s",
+        }
+    }
+
     /// Returns the scope called `name`.
     pub fn from_name(name: &str) -> Option<PowerScope> {
         PowerScope::ALL.into_iter().find(|scope| scope.name() == name)
@@ -239,6 +248,8 @@ pub enum FindingKind {
     IntervalNotReached,
     /// The first seconds of a step are better than its last ones, without its first half as well.
     StillSettling,
+    /// Two trials of one load of a search disagree: its answer is a range.
+    TrialsDisagree,
     /// The rate of an open loop exceeds what the drive completes.
     Overloaded,
     /// Requests of an open loop were sent after their due time because no slot was free.
@@ -305,6 +316,8 @@ pub enum FindingKind {
     FlushWithoutWork,
     /// A meter disappeared, repeats one value, or reports impossible values.
     Meter,
+    /// The readings of a power meter cover too little of a step for its power.
+    PowerGaps,
     /// The requested power state was not reached.
     PowerState,
     /// The volatile write cache did not change to the requested state.
@@ -383,6 +396,7 @@ impl FindingKind {
             FindingKind::IntervalReached => "interval-reached",
             FindingKind::IntervalNotReached => "interval-not-reached",
             FindingKind::StillSettling => "still-settling",
+            FindingKind::TrialsDisagree => "trials-disagree",
             FindingKind::Overloaded => "overloaded",
             FindingKind::Withheld => "withheld",
             FindingKind::GeneratorLate => "generator-late",
@@ -416,6 +430,7 @@ impl FindingKind {
             FindingKind::FlushFailed => "flush-failed",
             FindingKind::FlushWithoutWork => "flush-without-work",
             FindingKind::Meter => "meter",
+            FindingKind::PowerGaps => "power-gaps",
             FindingKind::PowerState => "power-state",
             FindingKind::WriteCache => "write-cache",
             FindingKind::WrongData => "wrong-data",

@@ -24,6 +24,55 @@ pub struct Search {
     /// The rule of the search.
     #[serde(default)]
     pub rule: SearchRule,
+    /// Whether the loads on both sides of the answer are tried again at the end. False in run files of
+    /// older programs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
+}
+
+/// The trials of a load that has to be certain, see [`Search::repeats`].
+pub const TRIALS: usize = 2;
+
+/// The loads whose trials disagree after which a search that repeats ends: the answer is a range, which
+/// further trials would not make narrower.
+const MAX_DISAGREEING: usize = 2;
+
+impl Search {
+    /// Returns the next action among `loads` loads in ascending order; `probes` and `attempts` are the
+    /// results so far, in any order.
+    ///
+    /// After the search for the answer, the highest passing load and the one above it are tried again
+    /// where the search [repeats](Search::repeats). Where two trials of one load disagree, its neighbour
+    /// is tried, until both ends of the answer are certain.
+    pub fn next(&self, loads: usize, probes: &[Attempt], attempts: &[Attempt]) -> Next {
+        match next(self.rule, loads, probes, attempts) {
+            Next::Done(_) if self.repeats && loads > 0 => repeated(loads, attempts),
+            other @ (Next::Done(_) | Next::Probe(_) | Next::Attempt(_)) => other,
+        }
+    }
+}
+
+/// Returns the next repetition of a search whose `attempts` have an answer.
+fn repeated(loads: usize, attempts: &[Attempt]) -> Next {
+    let count = |load: usize, passed: bool| {
+        attempts.iter().filter(|one| one.load == load && one.passed == passed).count()
+    };
+    let disagree = |load: &usize| count(*load, true) > 0 && count(*load, false) > 0;
+    let highest = attempts.iter().filter(|one| one.passed).map(|one| one.load).max();
+    let above = highest.map_or(0, |load| load + 1);
+    let mut certain = highest.filter(|load| !disagree(load));
+    if highest.is_some() && certain.is_none() {
+        certain = (0..above).rev().find(|load| !disagree(load) && count(*load, false) == 0);
+    }
+    if (0..loads).filter(disagree).count() >= MAX_DISAGREEING {
+        let tried = |load: &usize| count(*load, true) > 0 && count(*load, false) == 0;
+        return Next::Done((0..above).rev().find(tried));
+    }
+    match certain {
+        Some(load) if count(load, true) < TRIALS => Next::Attempt(load),
+        _ if above < loads && count(above, false) < TRIALS => Next::Attempt(above),
+        Some(_) | None => Next::Done(certain),
+    }
 }
 
 /// The rule of a search.
@@ -270,6 +319,87 @@ mod tests {
         let (best, _, attempts) = search(SearchRule::FromOneState, 300, 15, 15);
         assert_eq!((best, attempts), (Some(14), 2));
         assert_eq!(search(SearchRule::FromOneState, 300, 300, 300).0, Some(299));
+    }
+
+    /// Searches 20 loads that repeat, whose trials pass by `passes`, which takes the load and the number
+    /// of the trial; returns the loads that passed each trial and those that passed any, the highest of
+    /// both, and the attempts.
+    fn repeats(
+        passes: impl Fn(usize, usize) -> bool,
+    ) -> (Option<usize>, Option<usize>, Vec<Attempt>) {
+        let limits = Limits { slice: Nanos::SECOND, above: Vec::new(), of: Judged::default() };
+        let search = Search {
+            probes: 0,
+            attempts: 1,
+            recondition: Vec::new(),
+            limits,
+            rule: SearchRule::FromOneState,
+            repeats: true,
+        };
+        let (mut probes, mut attempts): (Vec<Attempt>, Vec<Attempt>) = (Vec::new(), Vec::new());
+        loop {
+            match search.next(20, &probes, &attempts) {
+                Next::Probe(load) => probes.push(Attempt { load, passed: passes(load, 0) }),
+                Next::Attempt(load) => {
+                    let trial = attempts.iter().filter(|one| one.load == load).count();
+                    assert!(trial < TRIALS, "load {load} is tried {TRIALS} times at most");
+                    attempts.push(Attempt { load, passed: passes(load, trial) });
+                }
+                Next::Done(low) => {
+                    let high = attempts.iter().filter(|one| one.passed).map(|one| one.load).max();
+                    return (low, high, attempts);
+                }
+            }
+            assert!(probes.len() + attempts.len() < 60, "the search ends");
+        }
+    }
+
+    #[test]
+    fn a_search_that_repeats_tries_both_sides_of_its_answer_twice() {
+        for passing in 0..=20 {
+            let (low, high, attempts) = repeats(|load, _| load < passing);
+            let expected = passing.checked_sub(1);
+            assert_eq!((low, high), (expected, expected), "{passing}");
+            let tried = |load: usize| attempts.iter().filter(|one| one.load == load).count();
+            let sides = expected.into_iter().chain((passing < 20).then_some(passing));
+            assert!(sides.clone().all(|load| tried(load) == TRIALS), "{passing}: {attempts:?}");
+        }
+    }
+
+    #[test]
+    fn loads_whose_trials_disagree_are_between_the_ends_of_the_answer() {
+        // One load passes the first trial or the second one alone.
+        for odd in 0..20 {
+            for trial in [0, 1] {
+                let (low, high, _) = repeats(|load, now| load < odd || load == odd && now == trial);
+                assert_eq!((low, high), (odd.checked_sub(1), Some(odd)), "{odd}, trial {trial}");
+            }
+        }
+        // Every load from 5 on passes each other trial: the search still ends.
+        let (low, high, attempts) = repeats(|load, now| load < 5 || now % 2 == 1);
+        assert!(low < high && attempts.len() < 20, "{low:?} {high:?} {attempts:?}");
+    }
+
+    #[test]
+    fn random_loads_are_judged_by_all_of_their_trials() {
+        let mut random = crate::random::Random::new(43, 2);
+        for _ in 0..2_000 {
+            // Around the limit, the outcome is left to chance.
+            let limit = random.below(20) as usize;
+            let outcomes: Vec<[bool; TRIALS]> =
+                (0..20).map(|_| [(); TRIALS].map(|()| random.below(2) == 0)).collect();
+            let passes = |load: usize, trial: usize| match load.abs_diff(limit) {
+                0 | 1 => outcomes[load][trial],
+                _ => load < limit,
+            };
+            let (low, high, attempts) = repeats(passes);
+            let of = |load: usize| attempts.iter().filter(move |one| one.load == load);
+            assert!(low <= high);
+            assert!(low.is_none_or(|low| of(low).all(|one| one.passed)), "{attempts:?}");
+            // What the answer does not contain has no doubt.
+            let above = high.map_or(0, |high| high + 1);
+            assert!(above == 20 || of(above).all(|one| !one.passed), "{attempts:?}");
+        }
     }
 
     #[test]

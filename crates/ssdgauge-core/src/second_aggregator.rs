@@ -1,6 +1,7 @@
 //! Aggregation of intervals into seconds, without keeping their histograms.
 
 use crate::percentile_series::{PercentileIntervals, PercentileSeries};
+use crate::power_integral::PowerRecords;
 use crate::readings::ReadingSeries;
 use crate::sample::{Interval, Reading};
 use crate::seconds::{SecondMark, Seconds};
@@ -32,6 +33,7 @@ pub struct SecondAggregator {
     /// Whether a second came late.
     has_late: bool,
     readings: ReadingSeries,
+    power: PowerRecords,
     /// The memory of the readings, in bytes.
     readings_size: usize,
     percentiles: Option<PercentileSeries>,
@@ -148,8 +150,15 @@ impl SecondAggregator {
             return;
         }
         self.whole.add_reading(reading);
+        self.power.add(at, reading);
         let second = u32::try_from(at.0 / Nanos::SECOND.0).unwrap_or(u32::MAX);
         self.readings_size += self.readings.add(&reading.quantity, second, reading.value);
+    }
+
+    /// Ends one of several records of the step, which took `elapsed`: the next one begins at the next
+    /// full second. A last one may be left open.
+    pub fn end_record(&mut self, elapsed: Nanos) {
+        self.power.end_record(elapsed);
     }
 
     /// Returns the step, which took `elapsed`.
@@ -158,6 +167,7 @@ impl SecondAggregator {
             self.close_first();
         }
         self.whole.elapsed = elapsed;
+        self.whole.metered = std::mem::take(&mut self.power).finish(elapsed);
         if self.has_late {
             self.unite_late_seconds();
         }

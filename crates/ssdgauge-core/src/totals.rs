@@ -2,6 +2,7 @@
 
 use crate::media_writes::MediaWrites;
 use crate::metric::Metric;
+use crate::power_integral::{MeteredPower, MeteredScopes};
 use crate::readings::Readings;
 use crate::sample::{Direction, Interval, PowerScope, Reading};
 use crate::scope::Scope;
@@ -10,6 +11,9 @@ use crate::statistics::{spare_area, time_weighted};
 use crate::units::Nanos;
 use crate::worst_seconds::WorstSeconds;
 use std::borrow::Cow;
+
+/// The quantity of the reading with the time of a replay in which no request is in flight.
+pub const IDLE: &str = "idle_s";
 
 /// The sums of all samples of a step or of a second.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +32,8 @@ pub struct Totals {
     pub(crate) has_transfers: bool,
     /// Sum and number of the readings of each quantity.
     pub(crate) readings: Readings,
+    /// The power of a whole step in each scope; `None` for a second, whose readings are means already.
+    pub(crate) metered: Option<Box<MeteredScopes>>,
     /// The worst full seconds of a step whose load has no pauses of its own.
     pub(crate) worst: Option<Box<WorstSeconds>>,
 }
@@ -148,10 +154,26 @@ impl Totals {
         MediaWrites::from_readings(|quantity| self.reading(quantity))
     }
 
-    /// Returns the narrowest scope that was metered, with its mean power in watts.
+    /// Returns the narrowest scope that was metered, with its mean power in watts; `None` where the
+    /// power must not be given. A meter of a wider scope never replaces it.
     pub fn power(&self) -> Option<(PowerScope, f64)> {
-        let read = |scope: PowerScope| Some((scope, self.reading(scope.quantity())?));
-        PowerScope::ALL.into_iter().find_map(read)
+        let (scope, power) = self.metered()?;
+        Some((scope, power.watts?))
+    }
+
+    /// Returns the narrowest scope that was metered, with its power and what its readings cover.
+    pub fn metered(&self) -> Option<(PowerScope, MeteredPower)> {
+        let of_scope = |(place, scope): (usize, PowerScope)| {
+            let power = match &self.metered {
+                Some(scopes) => scopes[place]?,
+                None => {
+                    let watts = Some(self.reading(scope.quantity())?);
+                    MeteredPower { watts, coverage: 1.0 }
+                }
+            };
+            Some((scope, power))
+        };
+        PowerScope::ALL.into_iter().enumerate().find_map(of_scope)
     }
 
     /// Returns the latencies of `scope` in one histogram: percentiles are never averaged (definition
@@ -182,6 +204,10 @@ impl Totals {
                 let rate = own.or_else(|| self.per_second(self.sum(scope, |totals| totals.bytes)));
                 rate.map(|rate| rate / 1e6)
             }
+            Metric::BusyThroughputMbS => {
+                let busy = self.elapsed.as_secs_f64() - self.idle()?;
+                (busy > 0.0).then(|| self.sum(scope, |totals| totals.bytes) as f64 / 1e6 / busy)
+            }
             Metric::LatMeanUs => {
                 let ios = self.sum(scope, |totals| totals.latency.count());
                 (ios > 0).then(|| self.latency_sum(scope) as f64 / ios as f64 / 1e3)
@@ -208,6 +234,10 @@ impl Totals {
                 self.worst.as_ref().map(|one| f64::from(one.longest_stall(scope)))
             }
             Metric::PowerW => self.power().map(|(_, power)| power),
+            Metric::PowerCoveredPercent => {
+                let scopes = self.metered.is_some().then(|| self.metered()).flatten();
+                scopes.map(|(_, power)| power.coverage * 100.0)
+            }
             Metric::EnergyJ => {
                 self.power().zip(self.time()).map(|((_, power), seconds)| power * seconds)
             }
@@ -231,12 +261,18 @@ impl Totals {
                 spare_area::from_write_amplification(wa, pages)
             }
             Metric::TimeS => self.time(),
+            Metric::IdleS => self.reading(IDLE),
             Metric::TrimGbS => {
                 let rate = self.per_second(self.trimmed).map(|rate| rate / 1e9);
                 rate.filter(|_| self.trimmed > 0)
             }
             Metric::MeanOverSigma | Metric::LoadMultiple => None,
         }
+    }
+
+    /// Returns the time without a request in flight of all executions, in seconds.
+    pub(crate) fn idle(&self) -> Option<f64> {
+        Some(self.reading(IDLE)? * f64::from(self.executions.max(1)))
     }
 
     /// Returns the mean time of an execution in seconds.

@@ -132,5 +132,7 @@ pub(crate) struct OpenLoopTotals {
     pub(crate) sent: u64,
     /// Requests that were due within the time limit and not sent.
     pub(crate) unsent: u64,
+    /// The ticks without a request in flight before requests of a replay.
+    pub(crate) idle: u64,
     pub(crate) lag: Option<Lag>,
 }

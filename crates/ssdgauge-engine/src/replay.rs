@@ -297,6 +297,8 @@ impl ReplayLoop {
                 self.stopping = true;
                 return;
             }
+            // The first requests of a burst find nothing in flight.
+            let idle = if self.in_flight == 0 { now.saturating_sub(self.last) } else { 0 };
             if !self.push(due, now) {
                 (self.is_blocked, self.last_blocked) = (true, now);
                 return;
@@ -307,6 +309,7 @@ impl ReplayLoop {
                 false => recorder.withheld(late),
             }
             recorder.open_loop.sent += 1;
+            recorder.open_loop.idle += idle;
             self.read_next();
         }
     }

@@ -297,6 +297,8 @@ fn arrange(test: &mut Test, step: Step, version: &str) {
     if let Some(search) = &mut test.search {
         (search.attempts, search.probes) = (0, 1);
         search.recondition.clear();
+        // A log has one trial of its load.
+        search.repeats = false;
     }
 }
 

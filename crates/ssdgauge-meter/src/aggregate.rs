@@ -3,8 +3,12 @@
 //! Pure arithmetic: this module never reads a clock, and never interpolates a reading for a second
 //! without samples.
 
+use crate::unit_change::UnitChange;
+use crate::weighted_second::WeightedSecond;
 use ssdgauge_core::rounded::{count_of, number};
-use ssdgauge_core::{Finding, FindingKind, Nanos, Reading, Severity};
+use ssdgauge_core::{
+    Finding, FindingKind, Nanos, PowerIntegral, PowerScope, Reading, Severity, is_covered,
+};
 
 /// The equal samples, over at least [`STUCK_DURATION`], that mean a stuck meter. Smart plugs and
 /// coarse sensors repeat a value for a few seconds; both limits together exclude that.
@@ -14,8 +18,6 @@ const STUCK_DURATION: Nanos = Nanos::from_secs(20);
 /// The shortest time without samples that is a gap: more than two periods of the slowest default
 /// source (1 s) and a failed reading.
 const MIN_GAP: Nanos = Nanos::from_secs(5);
-/// The share of a step that its samples must span for its energy to be reported.
-const MIN_COVERAGE: f64 = 0.9;
 
 /// The kind of values of a channel.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +28,8 @@ pub enum ChannelKind {
         least: f64,
         /// The upper end of the plausible range.
         most: f64,
-        /// The quantity of the energy of a step, where this channel reports it.
-        energy: Option<&'static str>,
+        /// The scope whose energy this channel reports; `None` for a further meter of a scope.
+        reports: Option<PowerScope>,
     },
     /// Degrees Celsius.
     Temperature,
@@ -44,18 +46,13 @@ pub struct Aggregate {
     instrument: String,
     quantity: String,
     kind: ChannelKind,
-    /// The index of the second that is open.
-    second: u64,
-    /// The sum, count and maximum of the samples of the open second.
-    sum: f64,
-    n: u64,
-    most: f64,
-    /// The time of the last sample of the open second.
-    at: Nanos,
+    /// The second that is open.
+    second: WeightedSecond,
     /// The times of the first and of the last sample of the step, and the value of the last.
     ends: Option<(Nanos, Nanos, f64)>,
-    /// The integral over time by the trapezoidal rule, in joules for watts.
-    integral: f64,
+    /// The integral over time of a power.
+    integral: PowerIntegral,
+    unit: UnitChange,
     /// The samples of the step.
     total: u64,
     /// The samples of the step that are not 0.
@@ -75,13 +72,10 @@ impl Aggregate {
             instrument: instrument.into(),
             quantity: quantity.into(),
             kind,
-            second: 0,
-            sum: 0.0,
-            n: 0,
-            most: f64::NEG_INFINITY,
-            at: Nanos::ZERO,
+            second: WeightedSecond::default(),
             ends: None,
-            integral: 0.0,
+            integral: PowerIntegral::default(),
+            unit: UnitChange::default(),
             total: 0,
             alarms: 0,
             implausible: None,
@@ -103,29 +97,22 @@ impl Aggregate {
             self.implausible = Some((first, n + 1));
             return Vec::new();
         }
-        let mut readings = Vec::new();
-        let second = at.0 / Nanos::SECOND.0;
-        if second != self.second {
-            readings = self.close_second();
-            self.second = second;
-        }
+        let ended = self.second.add(at, value);
         if let Some((first, last, before)) = self.ends {
-            let between = Nanos(at.0.saturating_sub(last.0));
-            self.gap = self.gap.max(between);
-            self.integral += (before + value) / 2.0 * between.as_secs_f64();
+            self.gap = self.gap.max(Nanos(at.0.saturating_sub(last.0)));
             self.is_constant &= before == value;
             self.ends = Some((first, last.max(at), value));
         } else {
             self.gap = at;
             self.ends = Some((at, at, value));
         }
+        if self.is_power() {
+            self.integral.add(at, value);
+            self.unit.add(at, value);
+        }
         self.total += 1;
         self.alarms += u64::from(value != 0.0);
-        self.sum += value;
-        self.n += 1;
-        self.most = self.most.max(value);
-        self.at = at;
-        readings
+        ended.map_or_else(Vec::new, |second| self.readings_of(&second))
     }
 
     fn is_plausible(&self, value: f64) -> bool {
@@ -137,16 +124,12 @@ impl Aggregate {
         }
     }
 
-    fn close_second(&mut self) -> Vec<Reading> {
-        let (n, sum, most) = (self.n, self.sum, self.most);
-        (self.n, self.sum, self.most) = (0, 0.0, f64::NEG_INFINITY);
-        if n == 0 {
-            return Vec::new();
-        }
-        let mut readings = vec![self.reading(&self.quantity, self.at, sum / n as f64)];
-        if let (ChannelKind::Power { .. }, 2..) = (&self.kind, n) {
+    fn readings_of(&self, second: &WeightedSecond) -> Vec<Reading> {
+        let Some((mean, at)) = second.mean() else { return Vec::new() };
+        let mut readings = vec![self.reading(&self.quantity, at, mean)];
+        if let (ChannelKind::Power { .. }, 2..) = (&self.kind, second.n) {
             let quantity = self.quantity.replacen("power", "power_max", 1);
-            readings.push(self.reading(&quantity, self.at, most));
+            readings.push(self.reading(&quantity, at, second.most));
         }
         readings
     }
@@ -158,7 +141,8 @@ impl Aggregate {
     /// Ends the step with the duration `elapsed`. Returns the readings of its last second and its
     /// energy, and its findings.
     pub fn finish(&mut self, elapsed: Nanos) -> (Vec<Reading>, Vec<Finding>) {
-        let mut readings = self.close_second();
+        self.second.end(elapsed);
+        let mut readings = self.readings_of(&self.second);
         // Samples taken while the last requests complete belong to the step, and no reading may be
         // later than its end.
         readings.iter_mut().for_each(|reading| reading.at = reading.at.min(elapsed));
@@ -166,14 +150,16 @@ impl Aggregate {
         (readings, self.findings(elapsed))
     }
 
-    fn energy(&self, elapsed: Nanos) -> Option<Reading> {
-        let ChannelKind::Power { energy: Some(energy), .. } = self.kind else { return None };
-        let (first, last, _) = self.ends?;
-        let covered = (last.0 - first.0) as f64 / elapsed.0.max(1) as f64;
-        // The time before the first and after the last sample counts with the mean power.
-        let mean = self.integral / Nanos(last.0 - first.0).as_secs_f64();
-        (covered >= MIN_COVERAGE && self.gap < MIN_GAP)
-            .then(|| self.reading(energy, elapsed, mean * elapsed.as_secs_f64()))
+    /// Returns the time of the step that the samples cover, and its energy where it is known.
+    fn energy(&self, elapsed: Nanos) -> Vec<Reading> {
+        let ChannelKind::Power { reports: Some(scope), .. } = self.kind else { return Vec::new() };
+        let Some(power) = self.integral.over(elapsed) else { return Vec::new() };
+        let seconds = elapsed.as_secs_f64();
+        let covered = self.reading(scope.covered_quantity(), elapsed, power.coverage * seconds);
+        let watts = power.watts.filter(|_| self.unit.changed().is_none());
+        let energy =
+            watts.map(|watts| self.reading(scope.energy_quantity(), elapsed, watts * seconds));
+        [covered].into_iter().chain(energy).collect()
     }
 
     fn findings(&self, elapsed: Nanos) -> Vec<Finding> {
@@ -181,6 +167,8 @@ impl Aggregate {
             self.implausible_values(),
             self.stuck(elapsed),
             self.longest_gap(elapsed),
+            self.not_covered(elapsed),
+            self.changed_unit(),
             self.alarm(),
         ];
         let warning = |(kind, text, advice)| Finding::new(kind, Severity::Warning, text, advice);
@@ -232,9 +220,42 @@ impl Aggregate {
             (
                 FindingKind::Meter,
                 format!("{} gave no reading for {}", self.instrument, gap.about()),
-                "the mean power of the step is computed from the other seconds",
+                "the power between two readings counts as a straight line",
             )
         })
+    }
+
+    fn not_covered(&self, elapsed: Nanos) -> Option<Warning> {
+        let coverage = self.integral.over(elapsed)?.coverage;
+        (self.is_power() && !is_covered(coverage)).then(|| {
+            (
+                FindingKind::PowerGaps,
+                format!(
+                    "the readings of {} cover {:.1} % of the step",
+                    self.instrument,
+                    // Rounded down: 89.99 % are not 90 %.
+                    (coverage * 1e3 + 1e-6).floor() / 10.0
+                ),
+                "the step has no power, energy or efficiency: 90 % have to be covered; use a meter \
+                 that is read more often",
+            )
+        })
+    }
+
+    fn changed_unit(&self) -> Option<Warning> {
+        let change = self.unit.changed()?;
+        Some((
+            FindingKind::Meter,
+            format!(
+                "{} read {} W, and from {} on {} W, a factor of 1,000",
+                self.instrument,
+                number(change.from),
+                change.at.about(),
+                number(change.to)
+            ),
+            "the unit changed within the step, so it has no power, energy or efficiency; let the \
+             meter print one unit",
+        ))
     }
 
     fn alarm(&self) -> Option<Warning> {
@@ -259,12 +280,13 @@ impl Aggregate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ssdgauge_core::{Metric, Random, Scope, SecondAggregator, Totals};
 
     fn power() -> Aggregate {
         Aggregate::new(
             "meter",
             "power_w",
-            ChannelKind::Power { least: -0.5, most: 100.0, energy: Some("energy_j") },
+            ChannelKind::Power { least: -0.5, most: 100.0, reports: Some(PowerScope::Drive) },
         )
     }
 
@@ -293,22 +315,166 @@ mod tests {
             let readings = readings.iter().filter(|reading| reading.0 == quantity);
             readings.map(|reading| (reading.1, reading.2)).collect::<Vec<_>>()
         };
-        assert_eq!(values("power_w"), [(500, 2.0), (1_500, 5.0), (2_000, 5.0)]);
+        // The first second: 1 to 3 W, and 3 to 5 W.
+        assert_eq!(values("power_w"), [(500, 3.0), (1_500, 5.0), (2_000, 5.0)]);
         assert_eq!(values("power_max_w"), [(500, 3.0), (1_500, 5.0)]);
         assert_eq!(values("energy_j"), [(2_000, 1.0 + 2.0 + 2.5 + 2.5)]);
+        assert_eq!(values("power_covered_s"), [(2_000, 2.0)]);
         assert_eq!(findings, [""; 0]);
     }
 
     #[test]
     fn a_second_without_samples_has_no_reading_and_a_long_gap_is_a_finding() {
         let (readings, findings) = play(power(), [(100, 2.0), (8_000, 2.0), (9_900, 4.0)], 10_000);
-        let times: Vec<u64> = readings.iter().map(|reading| reading.1).collect();
-        assert_eq!(times, [100, 8_000, 9_900], "no energy over a gap either");
-        assert_eq!(findings, ["meter gave no reading for 7.90 s"]);
+        let of_seconds = readings.iter().filter(|reading| reading.0 == "power_w");
+        assert_eq!(of_seconds.map(|reading| reading.1).collect::<Vec<_>>(), [100, 8_000, 9_900]);
+        assert!(readings.iter().all(|reading| reading.0 != "energy_j"), "no energy over a gap");
+        assert_eq!(findings[0], "meter gave no reading for 7.90 s");
+        // 2.1 s of 10, exact to a bucket of the intervals.
+        assert!(findings[1].starts_with("the readings of meter cover 2"), "{}", findings[1]);
         let (readings, findings) = play(power(), [], 6_000);
         assert_eq!((readings.len(), findings.len()), (0, 1));
         let (_, short) = play(power(), [], 900);
         assert_eq!(short, [""; 0], "a step may be shorter than a period");
+    }
+
+    /// The totals of a step, as a report computes them from the readings of a run file.
+    fn totals(readings: &[(String, u64, f64)], elapsed_ms: u64) -> Totals {
+        let mut step = SecondAggregator::default();
+        for (quantity, ms, value) in readings {
+            step.reading(&Reading {
+                at: Nanos(ms * 1_000_000),
+                instrument: "meter".into(),
+                quantity: quantity.clone(),
+                value: *value,
+            });
+        }
+        step.finish(Nanos(elapsed_ms * 1_000_000)).whole
+    }
+
+    /// A simulated meter: the readings of `truth` over `seconds`, at uneven times, without those in
+    /// `silent`, and the mean power that is true.
+    fn simulated(
+        random: &mut Random,
+        truth: impl Fn(f64) -> f64,
+        seconds: f64,
+        period: impl Fn(f64, f64) -> f64,
+        silent: impl Fn(f64) -> bool,
+    ) -> (Vec<(u64, f64)>, f64) {
+        let unit = |random: &mut Random| random.next_u64() as f64 / u64::MAX as f64;
+        let (mut samples, mut at) = (Vec::new(), 0.0);
+        loop {
+            at += period(truth(at), unit(random));
+            if at >= seconds {
+                break;
+            }
+            if !silent(at) {
+                samples.push(((at * 1e3) as u64, truth(at)));
+            }
+        }
+        let steps = 100_000;
+        let middle = |step: u32| (f64::from(step) + 0.5) / f64::from(steps) * seconds;
+        let mean = (0..steps).map(|step| truth(middle(step))).sum::<f64>() / f64::from(steps);
+        (samples, mean)
+    }
+
+    #[test]
+    fn power_and_energy_of_an_uneven_meter_are_within_one_percent_of_the_truth() {
+        for seed in 0..200 {
+            let mut random = Random::new(seed, 43);
+            let mut unit = || random.next_u64() as f64 / u64::MAX as f64;
+            let (seconds, drift) = (20.0 + unit() * 40.0, unit() - 0.5);
+            let (wave, cycle) = (unit(), 12.0 + unit() * 20.0);
+            let truth = |t: f64| {
+                5.0 + drift * 3.0 * t / seconds
+                    + wave * 2.5 * (t / cycle * std::f64::consts::TAU).sin()
+            };
+            // Ten times as often while the power is low, as a meter that reports changes does.
+            let period = |watts: f64, unit: f64| match watts < 5.0 {
+                true => 0.02 + unit * 0.05,
+                false => 0.2 + unit * 0.6,
+            };
+            let (samples, mean) = simulated(&mut random, truth, seconds, period, |_| false);
+            let elapsed = (seconds * 1e3) as u64;
+            let (readings, findings) = play(power(), samples, elapsed);
+            assert_eq!(findings, [""; 0], "seed {seed}");
+            let totals = totals(&readings, elapsed);
+            let value = |metric| totals.value(metric, Scope::All).unwrap();
+            let error = value(Metric::PowerW) / mean - 1.0;
+            assert!(error.abs() < 0.01, "seed {seed}: {error}");
+            let joules = value(Metric::EnergyJ) / (mean * elapsed as f64 / 1e3) - 1.0;
+            assert!(joules.abs() < 0.01, "seed {seed}: {joules}");
+            assert!(value(Metric::PowerCoveredPercent) > 99.0, "seed {seed}");
+            // The means of the seconds, as older run files have them, suffice within 3 %.
+            let of_seconds: Vec<_> =
+                readings.into_iter().filter(|reading| reading.0 == "power_w").collect();
+            let error = self::totals(&of_seconds, elapsed).power().unwrap().1 / mean - 1.0;
+            assert!(error.abs() < 0.03, "seed {seed}, by seconds: {error}");
+        }
+    }
+
+    #[test]
+    fn a_step_whose_readings_cover_too_little_has_no_power_and_all_others_have_one() {
+        let mut refused = 0;
+        for seed in 0..200 {
+            let mut random = Random::new(seed, 44);
+            let mut unit = || random.next_u64() as f64 / u64::MAX as f64;
+            let (seconds, drift) = (30.0 + unit() * 60.0, unit() - 0.5);
+            let truth = |t: f64| 5.0 + drift * 2.0 * t / seconds;
+            // One silent time, at any place of the step, also at its ends.
+            let share = unit() * 0.25;
+            let begin = unit() * (1.0 - share) * seconds;
+            let silent = |t: f64| t >= begin && t < begin + share * seconds;
+            let period = |_: f64, unit: f64| 0.05 + unit * 0.15;
+            let (samples, mean) = simulated(&mut random, truth, seconds, period, silent);
+            let elapsed = (seconds * 1e3) as u64;
+            let (readings, findings) = play(power(), samples, elapsed);
+            let totals = totals(&readings, elapsed);
+            let covered = totals.value(Metric::PowerCoveredPercent, Scope::All).unwrap();
+            let found = totals.value(Metric::PowerW, Scope::All);
+            let has_finding = findings.iter().any(|text| text.contains("of meter cover"));
+            let efficiency = totals.value(Metric::EfficiencyMbSW, Scope::All);
+            assert_eq!(found.is_some(), efficiency.is_some(), "seed {seed}");
+            // The last period before a gap and the first one after it are uncertain.
+            let slack = 0.5 / seconds;
+            if share > 0.1 + slack {
+                assert_eq!((found, has_finding), (None, true), "seed {seed}, {share}");
+                refused += 1;
+            } else if share < 0.1 - slack {
+                let error = found.unwrap() / mean - 1.0;
+                assert!(error.abs() < 0.01, "seed {seed}: {error}");
+                assert!(!has_finding, "seed {seed}");
+            }
+            // Less than a second is not a gap.
+            let expected = (1.0 - share) * 100.0;
+            assert!(covered > expected - 1.5, "seed {seed}: {covered} {expected}");
+            assert!(covered < expected + 1.5 || share * seconds < 1.2, "seed {seed}: {covered}");
+        }
+        assert!((60..180).contains(&refused), "{refused}");
+    }
+
+    #[test]
+    fn a_meter_whose_unit_changes_has_no_power() {
+        let watts = |n: u64| 2.0 + (n % 3) as f64 * 0.02;
+        // To kilowatts after 20 s, and back.
+        let unit = |n: u64| if (200..400).contains(&n) { 1e-3 } else { 1.0 };
+        let samples = (0..600).map(|n| (n * 100, watts(n) * unit(n)));
+        let (readings, findings) = play(power(), samples, 60_000);
+        assert!(readings.iter().all(|reading| reading.0 != "energy_j"));
+        assert_eq!(totals(&readings, 60_000).power(), None);
+        assert!(
+            findings[0].starts_with("meter read 2.02 W, and from 20 s on 0.002 W"),
+            "{findings:?}"
+        );
+        // A drive whose power falls by another factor, or for one reading, has not changed it.
+        let falls =
+            (0..600).map(|n| (n * 100, if n < 200 { 2.0 } else { 0.0035 } + n as f64 * 1e-9));
+        let one = (0..600).map(|n| (n * 100, watts(n) * if n == 300 { 1e-3 } else { 1.0 }));
+        for samples in [falls.collect::<Vec<_>>(), one.collect()] {
+            let (readings, findings) = play(power(), samples, 60_000);
+            assert!(totals(&readings, 60_000).power().is_some());
+            assert_eq!(findings, [""; 0]);
+        }
     }
 
     #[test]

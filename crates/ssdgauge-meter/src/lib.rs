@@ -16,6 +16,8 @@ mod sample;
 mod sampler;
 mod source;
 mod spec;
+mod unit_change;
+mod weighted_second;
 
 pub use aggregate::{Aggregate, ChannelKind};
 pub use distribution::Distribution;

@@ -172,8 +172,8 @@ fn channel(spec: &MeterSpec, before: usize) -> (String, String, ChannelKind) {
         0 => spec.scope.quantity().to_owned(),
         n => spec.scope.quantity().replacen("power", &format!("power{}", n + 1), 1),
     };
-    let energy = (before == 0).then(|| spec.scope.energy_quantity());
-    (spec.name.clone(), quantity, ChannelKind::Power { least, most, energy })
+    let reports = (before == 0).then_some(spec.scope);
+    (spec.name.clone(), quantity, ChannelKind::Power { least, most, reports })
 }
 
 impl RunningMeter {

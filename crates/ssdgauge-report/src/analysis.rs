@@ -30,6 +30,7 @@ pub(crate) mod headline_reasons;
 pub(crate) mod history;
 pub(crate) mod input_error;
 pub(crate) mod key_metrics;
+pub(crate) mod knee;
 pub(crate) mod label_comparison;
 pub(crate) mod many_drives;
 pub(crate) mod measure;

@@ -50,6 +50,7 @@ fn loads_that_a_search_tries_until_they_fail_put_nothing_in_doubt() {
         recondition: Vec::new(),
         limits: Limits { slice: Nanos::from_secs(1), above: Vec::new(), of: Default::default() },
         rule: SearchRule::default(),
+        repeats: false,
     });
     for (run, is_doubt) in [(plain, true), (searching, false)] {
         let run = std::slice::from_ref(&run);
@@ -333,6 +334,7 @@ fn the_headline_of_a_search_states_the_load_that_passes_and_the_one_that_fails()
         recondition: Vec::new(),
         limits: Limits { slice: Nanos::from_secs(1), above: Vec::new(), of: Default::default() },
         rule: SearchRule::default(),
+        repeats: false,
     });
     let mut recipe = Recipe::new("a", plan("act", vec![act]), "Disk");
     let passed = |(number, load): (usize, f64)| {

@@ -158,6 +158,7 @@ fn a_multiple_of_a_load_names_the_load() {
         recondition: Vec::new(),
         limits: Limits { slice: Nanos::from_secs(1), above: Vec::new(), of: Default::default() },
         rule: SearchRule::default(),
+        repeats: false,
     });
     let mut recipe = Recipe::new("run-0", plan("own", vec![searched]), "Alpha");
     recipe.drive.kind = TargetKind::Block;

@@ -1,6 +1,7 @@
 //! Selection of the recorded attempts that count.
 
 use crate::record::{StepId, StepRecord, StepState};
+use ssdgauge_core::search::{Search, TRIALS};
 use ssdgauge_core::statistics::steady;
 use ssdgauge_core::{PhaseKind, Restart, Test};
 use std::collections::BTreeMap;
@@ -39,8 +40,15 @@ pub fn counted<'a>(test: &Test, attempts: &[&'a StepRecord]) -> CountedAttempts<
     counted
 }
 
-/// Returns the records of a step that are its result: the five rounds of a window are one.
+/// Returns the records of a step that are its result: the five rounds of a window are one, and so are the
+/// trials of a load.
 pub fn window<'a, 'b>(test: &Test, records: &'a [&'b StepRecord]) -> &'a [&'b StepRecord] {
-    let rounds = if test.rounds.is_some() { steady::WINDOW } else { 1 };
+    let is_of = |phase: usize| records.first().is_some_and(|record| record.place.phase == phase);
+    let is_repeated = |search: &Search| search.repeats && is_of(search.attempts);
+    let rounds = match (test.rounds, test.search.as_ref().filter(|one| is_repeated(one))) {
+        (Some(_), _) => steady::WINDOW,
+        (None, Some(_)) => TRIALS,
+        (None, None) => 1,
+    };
     &records[records.len().saturating_sub(rounds)..]
 }

@@ -91,6 +91,7 @@ impl RunFile {
             if wrong.is_some() {
                 break;
             }
+            aggregator.end_record(time);
             elapsed += time;
             // Rounds never share a second: each one starts at the next full second.
             let seconds = u32::try_from(time.0.div_ceil(Nanos::SECOND.0)).unwrap_or(u32::MAX);

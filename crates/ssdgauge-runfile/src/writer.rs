@@ -281,7 +281,8 @@ impl Writer {
             integer(reading.at.0),
             text(&reading.instrument),
             text(&reading.quantity),
-            Value::Real(reading.value),
+            // SQLite stores a negative zero as 0, which the checksum would not be that of.
+            Value::Real(reading.value + 0.0),
         ];
         self.insert(READING, values)
     }

@@ -361,6 +361,7 @@ mod tests {
             recondition,
             limits: Limits { slice, above: Vec::new(), of: Default::default() },
             rule: SearchRule::FromOneState,
+            repeats: true,
         };
         let with = |search: Search| defect(|plan| plan.tests[0].search = Some(search));
         assert_eq!(with(search(0, 0, vec![0], Nanos::SECOND)), None);

@@ -80,6 +80,7 @@ impl IoThreads {
                 let count = &mut self.open_loop_counts[io_thread.stream];
                 count.sent += open_loop.sent;
                 count.unsent += open_loop.unsent;
+                count.idle += Nanos(self.clock.nanos(open_loop.idle));
                 let lag = open_loop.lag;
                 io_thread.ended =
                     Some(ThreadEnd { enters, tick: end, failure, budget_exhausted, lag });

@@ -5,7 +5,7 @@ use super::sink::StepSink;
 use super::slices::Slices;
 use ssdgauge_core::rounded;
 use ssdgauge_core::{
-    Action, Direction, Ended, EndedBy, Finding, FindingKind, GeneratedRequests, Histogram,
+    Action, Direction, Ended, EndedBy, Finding, FindingKind, GeneratedRequests, Histogram, IDLE,
     Interval, MAX_LAG, Nanos, OpenLoop, Reading, RecordedRequests, Replay, Rig, RigError, Severity,
     Sink, SteadyRounds, Step, Stream, Test, Workload,
 };
@@ -171,9 +171,10 @@ fn replay(rig: &mut dyn Rig, replay: &Replay, sink: &mut StepSink<'_>) -> Result
         ("recorded_after_cut_s", replay.after_cut),
         ("replayed_s", ended.elapsed),
     ];
-    for (quantity, time) in times {
+    let times = times.map(|(quantity, time)| (quantity, time.as_secs_f64()));
+    let idle = ended.engine.open_loop.iter().filter_map(|one| one.idle_s).sum::<f64>();
+    for (quantity, value) in times.into_iter().chain([(IDLE, idle)]) {
         let (instrument, quantity) = ("trace".to_owned(), quantity.to_owned());
-        let value = time.as_secs_f64();
         sink.reading(&Reading { at: ended.elapsed, instrument, quantity, value });
     }
     if ended.by == EndedBy::Bytes {

@@ -1,6 +1,6 @@
 //! Remaining steps of an interrupted run: a pure function of the plan and the finished steps.
 
-use ssdgauge_core::search::{self, Attempt, Next};
+use ssdgauge_core::search::{Attempt, Next};
 use ssdgauge_core::{Action, DriveInfo, PhaseKind, Plan, Preparation, Restart, Rig, Step};
 use ssdgauge_runfile::{RunFile, RunFileError, StepPlace, StepRecord, StepState};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub(super) fn searches(run: &RunFile) -> Result<(TriedLoads, Option<usize>), Run
         let probes = run.search_attempts(number, search.probes)?;
         let attempts = run.search_attempts(number, search.attempts)?;
         let loads = test.phases[search.attempts].steps.len();
-        if !matches!(search::next(search.rule, loads, &probes, &attempts), Next::Done(_)) {
+        if !matches!(search.next(loads, &probes, &attempts), Next::Done(_)) {
             unfinished = unfinished.or(Some(number));
         }
         tried.insert((number, search.probes), probes);

@@ -2,7 +2,7 @@
 
 use super::rounds::RoundValues;
 use super::{ConductError, Conductor};
-use ssdgauge_core::search::{self, Next, SearchRule};
+use ssdgauge_core::search::{Next, SearchRule};
 use ssdgauge_runfile::{FindingRecord, StepPlace};
 
 impl Conductor<'_> {
@@ -44,7 +44,7 @@ impl Conductor<'_> {
 
     /// Searches for the highest load that `test` passes; returns false after a stop.
     ///
-    /// Every load is a step of the plan; `search::next` selects the next one from the attempts so
+    /// Every load is a step of the plan; `Search::next` selects the next one from the attempts so
     /// far, so a resumed search continues where it was interrupted.
     pub(super) fn search(&mut self, test: usize) -> Result<bool, ConductError> {
         let plan = self.plan;
@@ -57,7 +57,7 @@ impl Conductor<'_> {
         loop {
             let tried = |phase: usize| self.tried.get(&(test, phase)).cloned().unwrap_or_default();
             let (probes, attempts) = (tried(search.probes), tried(search.attempts));
-            let (phase, step) = match search::next(search.rule, loads, &probes, &attempts) {
+            let (phase, step) = match search.next(loads, &probes, &attempts) {
                 Next::Probe(load_index) => (search.probes, load_index),
                 Next::Attempt(load_index) => (search.attempts, load_index),
                 Next::Done(_) => return Ok(true),

@@ -207,7 +207,13 @@ impl Forecaster {
             [search.probes, search.attempts].map(|phase| loads(phase).map(attempt).collect());
         let again = search.recondition.iter().flat_map(|phase| loads(*phase));
         let again = again.fold(Effort::default(), |sum, step| sum.plus(self.step(step)));
-        let costs = search_path::Costs { rule: search.rule, probes, attempts, again };
+        let costs = search_path::Costs {
+            rule: search.rule,
+            repeats: search.repeats,
+            probes,
+            attempts,
+            again,
+        };
         let passing = |phase: usize, most: f64| {
             let passes = |step: &&Step| {
                 let time = step.action.until().and_then(|until| until.time).unwrap_or_default();

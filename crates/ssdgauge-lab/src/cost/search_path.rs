@@ -14,10 +14,16 @@ const PASSING_PROBES: [f64; 3] = [1.0, 1.04, 1.08];
 /// The share of its time after which an attempt fails. Chosen: it ends as soon as it cannot pass.
 const FAILING_SHARE: f64 = 0.5;
 
+/// The trials that a search which repeats adds at most: one of each side of its answer, and two of a
+/// neighbour where the trials of one load disagree. It ends with a second such load.
+const MAX_REPEATED: f64 = 4.0;
+
 /// The cost of each part of a search.
 pub(super) struct Costs {
     /// The rule of the search.
     pub(super) rule: SearchRule,
+    /// Whether the loads on both sides of the answer are tried again.
+    pub(super) repeats: bool,
     /// Each load as a probe.
     pub(super) probes: Vec<Effort>,
     /// Each load in full length.
@@ -50,7 +56,10 @@ pub(super) fn largest(costs: &Costs, passing: usize, figure: impl Fn(&Effort) ->
     let probe = costs.probes.iter().copied().fold(Effort::default(), |a, b| worst.larger(a, b));
     let attempts = (0..loads).map(|first| worst.from(first));
     let attempts = attempts.fold(Effort::default(), |a, b| worst.larger(a, b));
-    probe.times(f64::from(count)).plus(attempts)
+    let repeated =
+        costs.attempts.iter().copied().fold(Effort::default(), |a, b| worst.larger(a, b));
+    let repeated = costs.again.plus(repeated).times(if costs.repeats { MAX_REPEATED } else { 0.0 });
+    probe.times(f64::from(count)).plus(attempts).plus(repeated)
 }
 
 impl Costs {
@@ -78,7 +87,19 @@ impl Costs {
                 Next::Done(_) => break,
             }
         }
-        sum
+        sum.plus(self.repeated(passing))
+    }
+
+    /// Returns the cost of the second trials of the highest passing load and of the one above it, where
+    /// the first `passing` loads pass.
+    fn repeated(&self, passing: usize) -> Effort {
+        if !self.repeats {
+            return Effort::default();
+        }
+        let below = passing.checked_sub(1).and_then(|load| self.attempts.get(load));
+        let above = self.attempts.get(passing).map(|attempt| attempt.times(FAILING_SHARE));
+        let each = below.copied().into_iter().chain(above);
+        each.fold(Effort::default(), |sum, attempt| sum.plus(self.again).plus(attempt))
     }
 
     /// Returns the cost of the preparation between the `last` attempt and the next one.
@@ -150,6 +171,7 @@ mod tests {
         let second = Effort { seconds: 1.0, ..Effort::default() };
         Costs {
             rule: SearchRule::FromOneState,
+            repeats: false,
             probes: vec![Effort::default(); loads],
             attempts: vec![second; loads],
             again: Effort { seconds: 10.0, ..Effort::default() },
@@ -168,6 +190,21 @@ mod tests {
             let attempts = expected(&costs(300), passing, passing).seconds / 11.0;
             assert!((1.0..4.0).contains(&attempts), "{passing}: {attempts}");
         }
+    }
+
+    #[test]
+    fn both_sides_of_the_answer_are_tried_again() {
+        let repeats = Costs { repeats: true, ..costs(300) };
+        let added = |passing: usize| {
+            let cost = |costs: &Costs| expected(costs, passing, passing).seconds;
+            cost(&repeats) - cost(&costs(300))
+        };
+        // With their preparations of ten seconds; a failing trial takes half of its second.
+        for (passing, seconds) in [(0, 10.5), (15, 21.5), (299, 21.5), (300, 11.0)] {
+            assert!((added(passing) - seconds).abs() < 1e-9, "{passing}: {}", added(passing));
+        }
+        let bound = |costs: &Costs| largest(costs, 300, |cost| cost.seconds).seconds;
+        assert!((bound(&repeats) - bound(&costs(300)) - 44.0).abs() < 1e-9);
     }
 
     #[test]

@@ -121,6 +121,7 @@ impl Binder<'_> {
             recondition: (0..attempts).collect(),
             limits: Limits { slice, ..search.limits.clone() },
             rule: search::SearchRule::FromOneState,
+            repeats: true,
         }
     }
 

@@ -1,11 +1,12 @@
 //! Search for the highest passing load, on drives with known results.
 
 use crate::support::{Quiet, begun, carried_out, planned, rig, run};
-use ssdgauge_core::search::{Attempt, Next, next};
-use ssdgauge_core::{Action, LatencyClock, Nanos, Plan, Random};
-use ssdgauge_lab::{Completion, conduct, resume};
+use ssdgauge_core::search::{Attempt, Next};
+use ssdgauge_core::{Action, FindingKind, LatencyClock, Nanos, Plan, Random, Rig};
+use ssdgauge_lab::{Completion, Options, Suite, conduct, resume};
 use ssdgauge_report::PointRun;
 use ssdgauge_runfile::{RunFile, Writer};
+use ssdgauge_sim::VirtualRig;
 
 #[test]
 fn the_rates_are_those_of_act_at_every_multiple() {
@@ -148,9 +149,70 @@ fn an_interrupted_search_is_resumed_and_completed() {
         let search = plan.tests[0].search.as_ref().unwrap();
         let tried = |phase| -> Vec<Attempt> { file.search_attempts(0, phase).unwrap() };
         let loads = plan.tests[0].phases[search.attempts].steps.len();
-        let end = next(search.rule, loads, &tried(search.probes), &tried(search.attempts));
+        let end = search.next(loads, &tried(search.probes), &tried(search.attempts));
         assert!(matches!(end, Next::Done(_)), "{end:?}");
     }
+}
+
+/// Plans the search of `act-5` with a preparation that writes at random, on `rig`: no two attempts find
+/// the drive in quite the same state.
+fn planned_after_random_writes(rig: &VirtualRig) -> Plan {
+    let file = include_str!("../../suites/act.toml");
+    let fill = "{ fill = \"sequential\", span = \"100%\", block_size = \"128KiB\" },";
+    let random = "{ precondition = { access = \"random\", block_size = \"4KiB\", read_percent = 0, \
+                  queue_depth = 32, span = \"100%\" }, until = { passes = 1 } },";
+    assert!(file.contains(fill));
+    let file = file.replace(fill, random).replace("\"prepare.0\", ", "");
+    let suite = Suite::parse("own.toml", &file).unwrap_or_else(|error| panic!("{error}"));
+    let (only, shorten) = (vec!["act-5".to_owned()], 60);
+    let options = Options { only, shorten, scale_spans: true, ..Options::default() };
+    ssdgauge_lab::plan(&suite, rig.drive(), &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The answer of a search as a range of loads: one load where its trials agree.
+fn answer(run: &ssdgauge_report::Run) -> Option<(f64, f64)> {
+    let headline = &run.tests[0].headline;
+    let value = headline.value?;
+    Some(headline.interval.ends().unwrap_or((value, value)))
+}
+
+#[test]
+fn no_search_on_a_drive_of_chance_is_wrong_without_a_range() {
+    let drives = if std::env::var_os("SSDGAUGE_LONG").is_some() { 20 } else { 3 };
+    let mut ranges = 0;
+    for seed in 0..drives {
+        let target = random_drive(seed);
+        let mut searched = rig(&target);
+        let plan = planned_after_random_writes(&searched);
+        let run = carried_out(&plan, &mut searched);
+        let found = answer(&run);
+        let (low, high) = found.unwrap_or_default();
+        // Four trials of each load around the answer, each on a drive of its own.
+        let around = (low as usize).saturating_sub(3)..(high as usize + 2).min(300);
+        let passed = |load: usize| {
+            let trial = |other: u64| {
+                let mut rig = VirtualRig::open(&target, 7 + other).unwrap();
+                carried_out(&only_load(&plan, load), &mut rig).tests[0].headline.value.is_some()
+            };
+            (1..=4).filter(|other| trial(*other)).count()
+        };
+        let passed: Vec<(f64, usize)> =
+            around.map(|load| (load as f64 + 1.0, passed(load))).collect();
+        println!("seed {seed}, {target}: {found:?}; of four trials passed: {passed:?}");
+        ranges += u32::from(low < high);
+        // A load outside of the answer is not on the other side in every trial.
+        for (load, passed) in passed {
+            assert!(
+                load > low || passed > 0,
+                "seed {seed}: {load}x fails, the answer is {found:?}"
+            );
+            assert!(load <= high || passed < 4, "seed {seed}: {load}x passes, {found:?}");
+        }
+        let trials = run.tests[0].findings.iter();
+        let says = trials.filter(|one| one.finding.kind == FindingKind::TrialsDisagree).count();
+        assert_eq!(says > 0, low < high, "seed {seed}: a range has a finding");
+    }
+    println!("{ranges} of {drives} answers are a range");
 }
 
 /// Returns the plan of `plan` with the load of index `load` alone.
@@ -158,6 +220,7 @@ fn only_load(plan: &Plan, load: usize) -> Plan {
     let mut plan = plan.clone();
     let test = &mut plan.tests[0];
     let search = test.search.clone().unwrap();
+    test.search.as_mut().unwrap().repeats = false;
     for phase in [search.probes, search.attempts] {
         let step = test.phases[phase].steps.swap_remove(load);
         test.phases[phase].steps = vec![step];

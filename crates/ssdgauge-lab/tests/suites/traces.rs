@@ -105,12 +105,42 @@ fn a_full_drive_is_slower_than_an_empty_one_in_the_heavy_trace() {
         assert!(found(FindingKind::Generated) && found(FindingKind::Replayed));
         let latency = |scope| totals.value(Metric::LatMeanUs, scope).unwrap();
         assert!(latency(Scope::Read) > 0.0 && latency(Scope::Write) > 0.0);
-        assert_eq!(test.also.len(), 3);
+        assert_eq!(test.also.len(), 5);
         assert!(test.also.iter().all(|also| also.value.is_some()), "{:?}", test.also);
         test.headline.value.unwrap()
     });
     // An empty drive of this class has its whole cache; a full one has its smallest, and collects.
     assert!(full < 0.9 * empty, "{full} MB/s full, {empty} MB/s empty");
+}
+
+#[test]
+fn drives_rank_by_their_busy_time_as_by_their_latencies() {
+    let drives = ["like-850-pro", "like-970-evo-1tb", "like-900p"];
+    let measured = drives.map(|drive| {
+        let run = run("like-light", &["like-light-empty"], &format!("{drive}?capacity=16GB"), 1);
+        let test = &run.tests[0];
+        let totals = &test.points[0].point.totals;
+        let value = |metric| totals.value(metric, Scope::All).unwrap();
+        let bytes: u64 = totals.directions.iter().map(|one| one.bytes).sum();
+        // Every burst but the first waits for 25 ms or for nothing.
+        let idles = value(Metric::IdleS) / 0.025;
+        assert!(idles > 5.0 && (idles - idles.round()).abs() < 1e-6, "{drive}: {idles}");
+        let busy = totals.elapsed.as_secs_f64() - value(Metric::IdleS);
+        let headline = test.headline.value.unwrap();
+        assert!((headline / (bytes as f64 / 1e6 / busy) - 1.0).abs() < 1e-9, "{drive}");
+        let within = test.headline.interval.within_run();
+        assert!(within.is_none_or(|within| within.low <= within.mean), "{drive}: {within:?}");
+        (headline, value(Metric::ThroughputMbS), value(Metric::LatMeanUs), value(Metric::IdleS))
+    });
+    println!("{measured:?}");
+    let [sata, nvme, optane] = measured;
+    assert_eq!((sata.3, nvme.3), (nvme.3, optane.3), "the idle time is that of the trace");
+    for (slower, faster) in [(sata, nvme), (nvme, optane)] {
+        let (times, by_latency) = (faster.0 / slower.0, slower.2 / faster.2);
+        // A drive of half the latency moves the data of a burst in half the time.
+        assert!(times > 1.0 + 0.5 * (by_latency - 1.0), "{times} against {by_latency}");
+        assert!(times > 1.2 * faster.1 / slower.1, "the whole time hides the difference");
+    }
 }
 
 #[test]

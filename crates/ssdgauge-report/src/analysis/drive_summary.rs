@@ -13,6 +13,7 @@ use crate::analysis::steady_state;
 use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, TestRun};
+use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
@@ -235,7 +236,8 @@ fn passed_load(member: &Member<'_>) -> Option<String> {
     if member.test.test.score != Score::HighestPassing {
         return None;
     }
-    let value = Metric::LoadMultiple.about(member.test.headline.value?);
+    member.test.headline.value?;
+    let value = interval::headline(&member.test.headline);
     let value = match workload_text::base_load(&member.test.test) {
         Some(base) => format!("{value} of {base}"),
         None => value,

@@ -103,7 +103,8 @@ fn cache(test: &TestRun) -> impl Iterator<Item = String> {
 /// The further numbers of the protocol from the same samples.
 fn also(test: &TestRun) -> impl Iterator<Item = String> {
     test.test.also.iter().zip(&test.also).filter_map(|(score, headline)| {
-        let value = headline.metric.about(headline.value?);
+        headline.value?;
+        let value = interval::headline(headline);
         Some(format!(
             "{}: {value} ({})",
             headline.metric.title(),

@@ -1,6 +1,8 @@
 //! Reasons for a missing headline, and the limit that ended a search.
 
 use crate::analysis::group::Member;
+use crate::analysis::{headline_points, power};
+use crate::model::metrics;
 use crate::text::sanitize;
 use ssdgauge_core::{FindingKind, Score};
 
@@ -9,7 +11,11 @@ pub(crate) fn missing_reason(member: &Member<'_>) -> String {
     let test = member.test;
     match test.points.len() < test.planned {
         true => format!("unfinished: {} of {} steps", test.points.len(), test.planned),
-        false if test.headline.metric.needs_power() => "no power meter".to_owned(),
+        false if test.headline.metric.needs_power() => match metrics::power_scopes(test).as_slice()
+        {
+            [] => "no power meter".to_owned(),
+            _ => power::missing_at(&headline_points::points(test)),
+        },
         false => missing_step(member).unwrap_or_else(|| "not measured".to_owned()),
     }
 }

@@ -1,5 +1,6 @@
 //! Findings on missing values: each null on a page or in JSON has one that names the reason.
 
+use crate::analysis::power;
 use crate::model::metrics;
 use crate::model::{PointRun, StepFinding, TestRun};
 use crate::text::number;
@@ -15,6 +16,7 @@ pub(crate) fn findings(run: &TestRun) -> Vec<StepFinding> {
         findings.push(unfinished(run));
     }
     findings.extend(no_power(run));
+    findings.extend(run.points.iter().filter_map(|point| power_gaps(run, point)));
     findings.extend(run.points.iter().flat_map(point_findings));
     findings.extend(headline_finding(run));
     findings
@@ -51,11 +53,8 @@ fn unfinished(run: &TestRun) -> StepFinding {
 
 /// One finding for the whole test, because a meter is usually attached for all steps or none.
 fn no_power(run: &TestRun) -> Option<StepFinding> {
-    let without: Vec<&PointRun> = run
-        .points
-        .iter()
-        .filter(|point| metrics::value(point, Metric::PowerW, Scope::All).is_none())
-        .collect();
+    let without: Vec<&PointRun> =
+        run.points.iter().filter(|point| point.point.totals.metered().is_none()).collect();
     if without.is_empty() {
         return None;
     }
@@ -67,10 +66,9 @@ fn no_power(run: &TestRun) -> Option<StepFinding> {
             format!("no power readings in {}", labels.join(", "))
         }
     };
-    let power = Metric::ALL.into_iter().filter(|metric| metric.needs_power());
     Some(StepFinding {
         step: None,
-        metrics: power.map(|metric| metric.key().to_owned()).collect(),
+        metrics: keys_of_power(),
         finding: Finding::new(
             FindingKind::NotMeasured,
             Severity::Note,
@@ -78,6 +76,21 @@ fn no_power(run: &TestRun) -> Option<StepFinding> {
             "attach a power meter to measure them",
         ),
     })
+}
+
+fn keys_of_power() -> Vec<String> {
+    let power = Metric::ALL.into_iter().filter(|metric| metric.needs_power());
+    power.map(|metric| metric.key().to_owned()).collect()
+}
+
+/// Returns the finding on the gaps of the power meter in `point`, unless the run file has it.
+fn power_gaps(run: &TestRun, point: &PointRun) -> Option<StepFinding> {
+    let label = point.point.label.as_str();
+    let is_recorded = run.findings.iter().any(|one| {
+        one.step.as_deref() == Some(label) && one.finding.kind == FindingKind::PowerGaps
+    });
+    let finding = power::gaps(point).filter(|_| !is_recorded)?;
+    Some(StepFinding { step: Some(label.to_owned()), metrics: keys_of_power(), finding })
 }
 
 fn point_findings(point: &PointRun) -> Vec<StepFinding> {
@@ -165,6 +178,9 @@ fn headline_finding(run: &TestRun) -> Option<StepFinding> {
             | ConfidenceInterval::BetweenRepetitions { .. }
             | ConfidenceInterval::OfCounters { .. },
         ) => return None,
+        (Some(_), ConfidenceInterval::OfTrials { low, high }) => {
+            return Some(disagreeing_trials(run, low, high));
+        }
         (Some(_), ConfidenceInterval::StillSettling) => (
             FindingKind::StillSettling,
             "the headline has no 95 % interval: the first seconds of a step are better than its \
@@ -194,6 +210,19 @@ fn headline_finding(run: &TestRun) -> Option<StepFinding> {
     let metrics = vec!["headline".into()];
     let finding = Finding::new(kind, Severity::Note, text, advice);
     Some(StepFinding { step: None, metrics, finding })
+}
+
+/// Returns the finding that two trials of one load disagree.
+fn disagreeing_trials(run: &TestRun, low: f64, high: f64) -> StepFinding {
+    let words = |load| run.headline.metric.about(load);
+    let all = match low > 0.0 {
+        true => format!("{} passed every trial", words(low)),
+        false => "no load passed every trial".to_owned(),
+    };
+    let text = format!("{all}, {} passed one of two: the answer lies between them", words(high));
+    let advice = "repeat the run: the drive is at its limit between these loads";
+    let finding = Finding::new(FindingKind::TrialsDisagree, Severity::Warning, text, advice);
+    StepFinding { step: None, metrics: vec!["headline".into()], finding }
 }
 
 fn lacking(run: &TestRun) -> String {

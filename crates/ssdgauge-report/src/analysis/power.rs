@@ -5,7 +5,11 @@ use crate::analysis::headline_points;
 use crate::analysis::headline_reasons::missing_reason;
 use crate::model::{PointRun, metrics};
 use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Metric, PowerScope, Scope};
+use ssdgauge_core::{Finding, FindingKind, Metric, PowerScope, Scope, Severity, is_covered};
+
+/// The share of the time from which on readings count as complete: the first and the last second of
+/// a step of minutes.
+const COMPLETE: f64 = 0.99;
 
 /// Returns the instruments that read `quantity` in the test of `member`.
 pub(crate) fn meters(member: &Member<'_>, quantity: &str) -> Vec<String> {
@@ -57,9 +61,41 @@ pub(crate) fn at_headline(
         _ if own.len() > 1 => Err("several power scopes in one test".to_owned()),
         _ if own != scope(group) => Err(other_scope(&own)),
         _ if points.is_empty() => Err(missing_reason(member)),
-        None => Err("no power readings at some steps".to_owned()),
+        None => Err(missing_at(&points)),
         Some(value) => Ok(value),
     }
+}
+
+/// Returns why `points` have no power, in a few words.
+pub(crate) fn missing_at(points: &[&PointRun]) -> String {
+    let refused = |point: &&PointRun| {
+        let (_, power) = point.point.totals.metered()?;
+        power.watts.is_none().then_some(power.coverage)
+    };
+    match points.iter().filter_map(refused).reduce(f64::min) {
+        None => "no power readings at some steps".to_owned(),
+        Some(coverage) if is_covered(coverage) => "the power meter contradicts itself".to_owned(),
+        Some(coverage) => format!("power readings cover {:.0} % of the time", coverage * 100.0),
+    }
+}
+
+/// Returns the finding that the power readings of `point` do not cover all of its time; `None` where
+/// they do, or where there are none.
+pub(crate) fn gaps(point: &PointRun) -> Option<Finding> {
+    let (_, power) = point.point.totals.metered()?;
+    if power.coverage >= COMPLETE {
+        return None;
+    }
+    let text =
+        format!("the power readings cover {:.1} % of the time of the step", power.coverage * 100.0);
+    let (severity, advice) = match power.watts {
+        Some(_) => (Severity::Note, "in the gaps, the power counts as a straight line"),
+        None => (
+            Severity::Warning,
+            "below 90 %, a step has no power, energy or efficiency; use a meter that is read more often",
+        ),
+    };
+    Some(Finding::new(FindingKind::PowerGaps, severity, text, advice))
 }
 
 /// Returns the scopes of the first member of `group` whose power was measured.

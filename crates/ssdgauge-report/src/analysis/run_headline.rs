@@ -6,6 +6,7 @@ use crate::analysis::statements::capital;
 use crate::analysis::tried_loads::tried_loads;
 use crate::analysis::workload_text::{self, Load};
 use crate::model::TestRun;
+use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::ScoreFamily;
@@ -34,7 +35,10 @@ pub(crate) fn headline(name: &str, groups: &[Group<'_>], hero: Option<usize>) ->
     let mut tests =
         hero.into_iter().chain(groups).map(|group| (group.full_title(), group.first().test));
     let Some((title, test, value)) = tests.find_map(|(title, test)| {
-        let value = number::named(test.headline.value?, test.headline.metric);
+        let value = match interval::is_of_trials(&test.headline) {
+            true => interval::headline_measured(&test.headline)?,
+            false => number::named(test.headline.value?, test.headline.metric),
+        };
         Some((title, test, value))
     }) else {
         return RunHeadline { text: format!("{name}: no test has a result"), has_name: true };
@@ -57,7 +61,7 @@ pub(crate) fn headline(name: &str, groups: &[Group<'_>], hero: Option<usize>) ->
 fn of_search(name: &str, title: &str, test: &TestRun, value: &str) -> RunHeadline {
     let passed = test.headline.value.unwrap_or(f64::INFINITY);
     let loads = tried_loads(test);
-    let failed = loads.iter().find(|load| !load.passed && load.load > passed);
+    let failed = loads.iter().find(|load| !load.passed && !load.disagrees && load.load > passed);
     let failed = failed.map_or_else(String::new, |load| {
         format!(", fails at {}", number::measured(load.load, test.headline.metric))
     });

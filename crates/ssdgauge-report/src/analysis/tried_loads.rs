@@ -9,11 +9,13 @@ use ssdgauge_core::{Nanos, PASSED};
 pub(crate) struct TriedLoad {
     /// The load, as a multiple of the rates of the streams.
     pub(crate) load: f64,
-    /// Whether it passed.
+    /// Whether it passed every trial.
     pub(crate) passed: bool,
+    /// Whether it passed one of two trials.
+    pub(crate) disagrees: bool,
     /// The requests that were judged, in words.
     pub(crate) requests: String,
-    /// The duration of the attempt; a load that cannot pass ends early.
+    /// The duration of an attempt, the mean of two; a load that cannot pass ends early.
     pub(crate) elapsed: Nanos,
     /// Each latency with the share of judged requests above it in the worst slice, and the share that a
     /// passing load stays below, in percent.
@@ -31,9 +33,10 @@ pub(crate) fn tried_loads(test: &TestRun) -> Vec<TriedLoad> {
         });
         TriedLoad {
             load: point.point.position,
-            passed: totals.reading(PASSED).is_some_and(|value| value > 0.5),
+            passed: totals.reading(PASSED).is_some_and(|value| value > 0.75),
+            disagrees: totals.reading(PASSED).is_some_and(|value| value > 0.0 && value < 1.0),
             requests: search.limits.of.words(&point.workload),
-            elapsed: totals.elapsed,
+            elapsed: Nanos(totals.elapsed.0 / u64::from(totals.executions.max(1))),
             above: above.collect(),
         }
     };

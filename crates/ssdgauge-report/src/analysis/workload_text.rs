@@ -1,10 +1,12 @@
 //! The workload of a test in one line: block size, mix, depth, span, engine, limits.
 
 use crate::model::plan::measured_steps;
+use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::{
-    Arrival, Bytes, Data, Metric, Nanos, PhaseKind, Score, Step, Stream, Test, Until, Workload,
+    Arrival, Bytes, Data, Headline, Metric, Nanos, PhaseKind, Score, Step, Stream, Test, Until,
+    Workload,
 };
 
 /// Returns the settings of `test`, as planned.
@@ -61,12 +63,14 @@ pub(crate) fn passed_for(test: &Test) -> Option<Nanos> {
     measured_steps(test).find_map(|step| step.action.until()?.time)
 }
 
-/// Returns `value` of `metric` in `test` with its unit: a load with the time for which it passed.
-pub(crate) fn value(test: &Test, metric: Metric, value: f64) -> String {
-    let time = passed_for(test).filter(|_| metric == Metric::LoadMultiple);
-    match time {
-        Some(time) => format!("{} for {}", metric.about(value), time.about()),
-        None => metric.about(value),
+/// Returns the value of `headline` of `test` with its unit: a load, or a range of loads, with the time for
+/// which it passed; a dash without a value.
+pub(crate) fn headline(test: &Test, headline: &Headline) -> String {
+    let words = interval::headline(headline);
+    let is_load = headline.metric == Metric::LoadMultiple && headline.value.is_some();
+    match passed_for(test).filter(|_| is_load) {
+        Some(time) => format!("{words} for {}", time.about()),
+        None => words,
     }
 }
 

@@ -132,10 +132,10 @@ fn bar(member: &Member<'_>, headline: &Headline, drives: &ReportDrives) -> Bar {
 fn row(member: &Member<'_>, headline: &Headline, drives: &ReportDrives) -> Vec<String> {
     vec![
         drives.names[member.index].clone(),
-        headline.value.map_or_else(
-            || missing_reason(member),
-            |value| workload_text::value(&member.test.test, headline.metric, value),
-        ),
+        match headline.value {
+            Some(_) => workload_text::headline(&member.test.test, headline),
+            None => missing_reason(member),
+        },
         interval::low(&headline.interval, headline.metric),
         headline.interval.ends().map_or_else(
             || number::NOTHING.to_owned(),

@@ -36,7 +36,7 @@ pub(crate) fn value(point: &PointRun, metric: Metric, scope: Scope) -> Option<f6
 /// Returns what the meters of `test` saw, each scope once, the narrowest first.
 pub(crate) fn power_scopes(test: &TestRun) -> Vec<PowerScope> {
     let mut scopes: Vec<PowerScope> =
-        test.points.iter().filter_map(|point| Some(point.point.totals.power()?.0)).collect();
+        test.points.iter().filter_map(|point| Some(point.point.totals.metered()?.0)).collect();
     scopes.sort_unstable();
     scopes.dedup();
     scopes

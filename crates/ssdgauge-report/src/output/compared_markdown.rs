@@ -15,7 +15,7 @@ use crate::analysis::workload_text;
 use crate::model::{LocatedFinding, Run};
 use crate::output::markdown_text::{MODELS, SOME_MODELS, escaped};
 use crate::text::interval::{FLATTERED, FLATTERED_WORDS};
-use crate::text::{labels, number, sanitize};
+use crate::text::{interval, labels, number, sanitize};
 use ssdgauge_core::rounded::count_of;
 use std::fmt::Write;
 
@@ -186,11 +186,12 @@ fn row(
 }
 
 fn cell(group: &Group<'_>, place: usize) -> String {
-    let Some(value) = group.members[place].test.headline.value else {
-        return number::NOTHING.to_owned();
-    };
-    let metric = group.first().test.headline.metric;
-    number::words(value, metric)
+    let headline = &group.members[place].test.headline;
+    let Some(value) = headline.value else { return number::NOTHING.to_owned() };
+    match interval::is_of_trials(headline) {
+        true => interval::headline(headline),
+        false => number::words(value, group.first().test.headline.metric),
+    }
 }
 
 /// Writes what each column is: drive, firmware, suites, date and run.

@@ -3,6 +3,7 @@
 use crate::analysis::cohort::Cohort;
 use crate::analysis::endurance;
 use crate::analysis::headline_notes;
+use crate::analysis::knee;
 use crate::analysis::media_writes;
 use crate::analysis::quick_look;
 use crate::analysis::slc_cache;
@@ -117,7 +118,7 @@ fn test(run: &TestRun) -> Value {
             "key": sanitize::prose(&deviation.key), "value": sanitize::prose(&deviation.value),
             "reason": sanitize::prose(&deviation.reason),
         })).collect::<Vec<_>>(),
-        "headline": headline(&run.headline),
+        "headline": headline_of(run),
         "also": run.test.also.iter().zip(&run.also).map(|(score, also)| {
             let mut value = headline(also);
             value["score"] = json!(score.words());
@@ -269,6 +270,7 @@ fn tried_load(load: &TriedLoad) -> Value {
     json!({
         "load": load.load,
         "passed": load.passed,
+        "trials_disagree": load.disagrees,
         "requests": sanitize::prose(&load.requests),
         "elapsed_ns": load.elapsed.0,
         "above": load.above.iter().map(above).collect::<Vec<_>>(),
@@ -304,6 +306,24 @@ fn tracked(tracked: &Tracked) -> Value {
     })
 }
 
+/// Returns the headline of a test, with what stands beside it at a knee.
+fn headline_of(run: &TestRun) -> Value {
+    let mut value = headline(&run.headline);
+    if let Some(knee) = knee::at_knee(run) {
+        let depths = knee.found.depth;
+        let mut beside = json!({
+            "queue_depth": knee.depth(),
+            "queue_depth_low": depths.map(|(low, _)| low),
+            "queue_depth_high": depths.map(|(_, high)| high),
+        });
+        for (metric, measured) in knee.values() {
+            beside[metric.key()] = json!(measured);
+        }
+        value["knee"] = beside;
+    }
+    value
+}
+
 fn headline(headline: &Headline) -> Value {
     json!({
         "metric": headline.metric.key(),
@@ -328,7 +348,8 @@ fn interval(interval: &ConfidenceInterval) -> Value {
             value["seconds"] = json!(within.n);
         }
         ConfidenceInterval::BetweenRepetitions { low, high }
-        | ConfidenceInterval::OfCounters { low, high } => {
+        | ConfidenceInterval::OfCounters { low, high }
+        | ConfidenceInterval::OfTrials { low, high } => {
             value["low"] = json!(low);
             value["high"] = json!(high);
         }
@@ -349,6 +370,7 @@ fn intervals(point: &PointRun) -> Value {
             ConfidenceInterval::WithinRun(_)
             | ConfidenceInterval::BetweenRepetitions { .. }
             | ConfidenceInterval::OfCounters { .. }
+            | ConfidenceInterval::OfTrials { .. }
             | ConfidenceInterval::StillSettling => true,
             ConfidenceInterval::TooFewSeconds | ConfidenceInterval::Undefined => false,
         };

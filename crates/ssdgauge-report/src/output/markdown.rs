@@ -1,6 +1,7 @@
 //! Markdown for forums and reviews: the headlines and findings of each run.
 
 use crate::analysis::finding_lines::{self, FindingLine};
+use crate::analysis::knee;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::trust;
 use crate::analysis::workload_text;
@@ -67,6 +68,7 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
         for (headline, score) in test.also.iter().zip(&test.test.also) {
             row(text, test, headline, score)?;
         }
+        at_knee(text, test)?;
     }
     if let Some(trust) = trust::of_runs([run]) {
         writeln!(text, "\nTrust: **{}**: {}", trust.grade.letter(), escaped(&trust.in_words()))?;
@@ -75,10 +77,7 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
 }
 
 fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) -> std::fmt::Result {
-    let value = headline.value.map_or_else(
-        || number::NOTHING.to_owned(),
-        |v| workload_text::value(&test.test, headline.metric, v),
-    );
+    let value = workload_text::headline(&test.test, headline);
     let interval = interval::words(&headline.interval, headline.metric)
         .unwrap_or_else(|| number::NOTHING.to_owned());
     let interval = match interval::start_left_out(headline) {
@@ -90,6 +89,22 @@ fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) ->
     let rule = workload_text::rule(&test.test, score);
     let rule = escaped(&format!("{}, {rule}", headline.metric.title()));
     writeln!(text, "| {title} (r{}) | {value} | {interval} | {n} | {rule} |", test.test.revision)
+}
+
+/// Writes the rows of latency, efficiency and power at the knee of `test`.
+fn at_knee(text: &mut String, test: &TestRun) -> std::fmt::Result {
+    let Some(knee) = knee::at_knee(test) else { return Ok(()) };
+    let title = escaped(&sanitize::prose(&test.test.title));
+    let (depth, n, nothing) = (knee.depth(), number::count(knee.full_seconds()), number::NOTHING);
+    for (metric, value) in knee.values() {
+        let revision = test.test.revision;
+        let (value, name) = (metric.about(value), escaped(metric.title()));
+        writeln!(
+            text,
+            "| {title} (r{revision}) | {value} | {nothing} | {n} | {name}, at the knee (QD{depth}) |"
+        )?;
+    }
+    Ok(())
 }
 
 fn findings(text: &mut String, run: &Run) -> std::fmt::Result {

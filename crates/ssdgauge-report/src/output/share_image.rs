@@ -10,7 +10,7 @@ use crate::figure::draw::card::{self, Card, Row};
 use crate::model::{ReportError, Run};
 use crate::output::figure_files::marked_png;
 use crate::text::short_names::without_capacities;
-use crate::text::{labels, number, sanitize};
+use crate::text::{interval, labels, number, sanitize};
 
 /// The most rows. Chosen: each is 48 pixels high, 14 on a phone of 360 pixels.
 const MOST: usize = 6;
@@ -93,13 +93,8 @@ fn of_drives(column: &Column, answer: &Answer, drives: &ReportDrives) -> (String
 fn of_tests(groups: &[group::Group<'_>]) -> (String, Vec<Row>) {
     let row = |group: &group::Group<'_>| {
         let headline = &group.first().test.headline;
-        let value = headline.value?;
-        Some(Row {
-            slot: 0,
-            name: group.full_title(),
-            share: None,
-            words: number::measured(value, headline.metric),
-        })
+        let words = interval::headline_measured(headline)?;
+        Some(Row { slot: 0, name: group.full_title(), share: None, words })
     };
     (String::new(), groups.iter().filter_map(row).take(MOST).collect())
 }

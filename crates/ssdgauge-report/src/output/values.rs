@@ -1,5 +1,6 @@
 //! Every measured value of a run as one row: what tables for other programs contain.
 
+use crate::analysis::knee;
 use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, TestRun};
@@ -13,7 +14,8 @@ pub struct Value<'a> {
     /// The label of the step; `headline` for the headline of the test, with its rule behind it for a
     /// further one.
     pub place: String,
-    /// The value of the swept key; `None` for a headline.
+    /// The value of the swept key; `None` for a headline, the queue depth for what stands beside it at
+    /// a knee.
     pub position: Option<f64>,
     /// The metric.
     pub metric: Metric,
@@ -34,6 +36,7 @@ pub fn values(run: &Run) -> Vec<Value<'_>> {
             let place = format!("headline: {}", workload_text::rule(&test.test, score));
             values.push(of_headline(test, place, headline));
         }
+        values.extend(of_knee(test));
         values.extend(test.points.iter().flat_map(|point| of_point(test, point)));
     }
     values
@@ -49,6 +52,21 @@ fn of_headline<'a>(test: &'a TestRun, place: String, headline: &Headline) -> Val
         value: headline.value,
         interval: headline.interval.ends(),
     }
+}
+
+/// Returns latency, efficiency and power at the knee that the headline is taken from.
+fn of_knee(test: &TestRun) -> Vec<Value<'_>> {
+    let Some(knee) = knee::at_knee(test) else { return Vec::new() };
+    let value = |(metric, value): (Metric, f64)| Value {
+        test,
+        place: format!("headline: at the knee, QD{}", knee.depth()),
+        position: Some(f64::from(knee.depth())),
+        metric,
+        key: metric.key().to_owned(),
+        value: Some(value),
+        interval: None,
+    };
+    knee.values().into_iter().map(value).collect()
 }
 
 fn of_point<'a>(test: &'a TestRun, point: &'a PointRun) -> impl Iterator<Item = Value<'a>> {

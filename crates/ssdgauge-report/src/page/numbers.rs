@@ -19,7 +19,7 @@ use maud::{Markup, html};
 use ssdgauge_core::{Flush, Metric, Scope};
 
 /// The metrics of the table of all numbers.
-const COLUMNS: [Metric; 23] = [
+const COLUMNS: [Metric; 24] = [
     Metric::Iops,
     Metric::ThroughputMbS,
     Metric::LatMeanUs,
@@ -38,6 +38,7 @@ const COLUMNS: [Metric; 23] = [
     Metric::LongestStallS,
     Metric::InFlightMean,
     Metric::PowerW,
+    Metric::PowerCoveredPercent,
     Metric::EfficiencyMbSW,
     Metric::EfficiencyKiopsW,
     Metric::WriteAmplification,
@@ -112,9 +113,9 @@ fn result(group: &Group<'_>, drives: &ReportDrives) -> Markup {
                     (icon(drives, drives.drive_of(member.index)))
                     " " (drives.short(drives.drive_of(member.index))) ": "
                 }
-                @match headline.value {
+                @match interval::headline_measured(headline) {
                     Some(value) => {
-                        b { (number::measured(value, headline.metric)) }
+                        b { (value) }
                         @if let Some(words) = interval::words(&headline.interval, headline.metric) {
                             " (" (words) ")"
                         }
@@ -163,7 +164,9 @@ fn numbers(group: &Group<'_>, drives: &ReportDrives) -> Markup {
         .into_iter()
         .filter(|metric| {
             let mut points = group.members.iter().flat_map(|member| &member.test.points);
-            let known = |point| metrics::value(point, *metric, Scope::All).is_some();
+            // A meter that covers the whole time is the rule.
+            let is_said = |value: f64| *metric != Metric::PowerCoveredPercent || value < 99.5;
+            let known = |point| metrics::value(point, *metric, Scope::All).is_some_and(is_said);
             let anyway = !metric.is_optional() && !metric.needs_power();
             anyway || points.any(known)
         })

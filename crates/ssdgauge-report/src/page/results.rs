@@ -38,10 +38,8 @@ pub(super) fn table(runs: &[Run], groups: &[Group<'_>], ids: &[String]) -> Marku
                                 }
                             }
                             td.n { b {
-                                (headline.value.map_or_else(
-                                    || number::NOTHING.to_owned(),
-                                    |value| number::measured(value, headline.metric),
-                                ))
+                                (interval::headline_measured(headline)
+                                    .unwrap_or_else(|| number::NOTHING.to_owned()))
                             } }
                             td.n {
                                 (interval::words(&headline.interval, headline.metric)

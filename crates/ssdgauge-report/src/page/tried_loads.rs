@@ -53,7 +53,11 @@ fn row(drive: &str, load: &TriedLoad) -> Markup {
             td.n { (Metric::LoadMultiple.about(load.load)) }
             @for (_, above, _) in &load.above { td.n { (share(*above)) } }
             td { (load.elapsed.about()) }
-            td { (if load.passed { "yes" } else { "no" }) }
+            td { (match (load.passed, load.disagrees) {
+                (true, _) => "yes",
+                (false, true) => "one of two trials",
+                (false, false) => "no",
+            }) }
         }
     }
 }

@@ -27,12 +27,59 @@ pub(crate) fn words(interval: &ConfidenceInterval, metric: Metric) -> Option<Str
         ConfidenceInterval::WithinRun(_)
         | ConfidenceInterval::BetweenRepetitions { .. }
         | ConfidenceInterval::OfCounters { .. }
+        | ConfidenceInterval::OfTrials { .. }
         | ConfidenceInterval::TooFewSeconds
         | ConfidenceInterval::Undefined => {
             let (low, high) = interval.ends()?;
             Some(rounded::range(&end(low, metric), &end(high, metric)))
         }
     }
+}
+
+/// Returns the value of `headline` with its unit: both ends where trials of a load disagree, such as `6 to
+/// 7×`; a dash without a value.
+pub(crate) fn headline(headline: &Headline) -> String {
+    let metric = headline.metric;
+    match (headline.value, headline.interval) {
+        (None, _) => number::NOTHING.to_owned(),
+        (Some(_), ConfidenceInterval::OfTrials { low, high }) => {
+            let low = metric.about(low);
+            format!("{} to {}", low.trim_end_matches('×'), metric.about(high))
+        }
+        (
+            Some(value),
+            ConfidenceInterval::WithinRun(_)
+            | ConfidenceInterval::BetweenRepetitions { .. }
+            | ConfidenceInterval::OfCounters { .. }
+            | ConfidenceInterval::StillSettling
+            | ConfidenceInterval::TooFewSeconds
+            | ConfidenceInterval::Undefined,
+        ) => metric.about(value),
+    }
+}
+
+/// Returns whether the value of `headline` is a range, because trials of one load disagree.
+pub(crate) fn is_of_trials(headline: &Headline) -> bool {
+    matches!(headline.interval, ConfidenceInterval::OfTrials { .. })
+}
+
+/// Returns the value of `headline` as [`headline`] does, for a page: with spaces at which no line breaks;
+/// `None` without a value.
+pub(crate) fn headline_measured(headline: &Headline) -> Option<String> {
+    let (value, metric) = (headline.value?, headline.metric);
+    Some(match headline.interval {
+        ConfidenceInterval::OfTrials { low, high } => {
+            let low = number::measured(low, metric);
+            let low = low.trim_end_matches('×');
+            format!("{low}\u{a0}to\u{a0}{}", number::measured(high, metric))
+        }
+        ConfidenceInterval::WithinRun(_)
+        | ConfidenceInterval::BetweenRepetitions { .. }
+        | ConfidenceInterval::OfCounters { .. }
+        | ConfidenceInterval::StillSettling
+        | ConfidenceInterval::TooFewSeconds
+        | ConfidenceInterval::Undefined => number::measured(value, metric),
+    })
 }
 
 /// Returns one end of the interval of a value of `metric`.
@@ -87,6 +134,9 @@ pub(crate) fn reason(interval: &ConfidenceInterval) -> Option<&'static str> {
         ConfidenceInterval::TooFewSeconds => Some("too few full seconds for a 95 % interval"),
         ConfidenceInterval::Undefined => {
             Some("no 95 % interval: the number is not a mean or percentile of seconds")
+        }
+        ConfidenceInterval::OfTrials { .. } => {
+            Some("two trials of one load disagree, so the result is a range of loads")
         }
         ConfidenceInterval::WithinRun(within) if within.high.is_infinite() => {
             Some("no upper end of the 95 % interval: too few requests beyond it")

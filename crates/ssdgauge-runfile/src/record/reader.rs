@@ -14,7 +14,7 @@ use crate::untrusted::{self, Budget, MAX_FACTS, MAX_RECORDS};
 use ranges::{Range, Ranges};
 use row::Row;
 use rusqlite::Connection;
-use ssdgauge_core::search::{self, Attempt, Next};
+use ssdgauge_core::search::{Attempt, Next};
 use ssdgauge_core::{
     Bytes, Direction, DriveInfo, FindingKind, Interval, Nanos, PASSED, Preparation, Reading,
 };
@@ -212,7 +212,7 @@ impl RunFile {
         let probes = self.search_attempts(test, search.probes)?;
         let attempts = self.search_attempts(test, search.attempts)?;
         let loads = planned.phases.get(search.attempts).map_or(0, |phase| phase.steps.len());
-        Ok(matches!(search::next(search.rule, loads, &probes, &attempts), Next::Done(_)))
+        Ok(matches!(search.next(loads, &probes, &attempts), Next::Done(_)))
     }
 
     /// Calls `take` with every reading of `step`, in the order of recording.

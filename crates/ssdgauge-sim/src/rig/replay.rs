@@ -174,6 +174,7 @@ impl VirtualRig {
         let at = due.max(load.last);
         let now = load.begin + at;
         if load.in_flight == 0 {
+            load.counts[usize::from(stream)].idle += Nanos(at - load.last);
             self.drive.occupy_until(load.begin + load.last);
             self.drive.end_idle(now);
         }

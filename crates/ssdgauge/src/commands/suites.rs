@@ -97,6 +97,16 @@ fn full_text(suite: &Suite) -> String {
             test.score.words(),
             test.score.metric().key()
         ));
+        for score in &test.also {
+            let (words, key) = (score.words(), score.metric().key());
+            text.push_str(&format!("  also     {words} of {key}\n"));
+        }
+        if let Some(metric) = test.score.depth_knee() {
+            let efficiency = metric.efficiency().key();
+            text.push_str(&format!(
+                "  beside   queue depth, latency (mean, p99, p99.99) and {efficiency} at that depth\n"
+            ));
+        }
         text.push_str(&format!("  points   {}\n", points_text(test)));
         text.push_str(&provenance::lines(&test.chosen, &test.deviations, 11));
     }
@@ -123,6 +133,9 @@ fn to_json(suite: &Suite) -> serde_json::Value {
             "id": test.id, "revision": test.revision, "title": test.title,
             "source": test.source, "metric": test.score.metric().key(),
             "score": test.score.words(),
+            "also": test.also.iter().map(|score| json!({
+                "metric": score.metric().key(), "score": score.words(),
+            })).collect::<Vec<_>>(),
             "points": test.points.iter().map(|point| &point.label).collect::<Vec<_>>(),
             "chosen": test.chosen, "deviations": test.deviations,
         })

@@ -1,9 +1,10 @@
 //! Rows of the terminal summary: customary ones for `quick`, headlines for other suites.
 
+use crate::analysis::knee;
 use crate::analysis::sent_late;
 use crate::analysis::workload_text;
 use crate::model::metrics;
-use crate::model::{PointRun, Run, StepLevels};
+use crate::model::{PointRun, Run, StepLevels, TestRun};
 use crate::output::terminal::style::Style;
 use crate::text::interval;
 use crate::text::number;
@@ -206,9 +207,7 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
     let mut lines = vec![style.faint(&head)];
     for test in &run.tests {
         let headline = &test.headline;
-        let value = headline.value.map_or(number::NOTHING.into(), |value| {
-            workload_text::value(&test.test, headline.metric, value)
-        });
+        let value = workload_text::headline(&test.test, headline);
         let mut line = style.left(&sanitize::prose(&test.test.title), title);
         line.push_str(&style.strong(&style.right(&value, VALUE)));
         if with_interval {
@@ -223,6 +222,27 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
         let late =
             sent_late::latest(test).map(|late| style.folded("  ", &late)).unwrap_or_default();
         lines.extend(late.iter().map(|line| style.dim(line)));
+        lines.extend(beside(test, style));
     }
     lines
+}
+
+/// Returns the lines below the headline of `test`: what stands beside it at its knee, and its further
+/// numbers.
+fn beside(test: &TestRun, style: &Style) -> Vec<String> {
+    let rule = |score| workload_text::rule(&test.test, score);
+    let of_headline = rule(&test.test.score);
+    let further = test.test.also.iter().zip(&test.also).filter_map(|(score, number)| {
+        number.value?;
+        let (title, value) = (number.metric.title(), interval::headline(number));
+        Some(match rule(score) {
+            same if same == of_headline => format!("{title} {value}"),
+            other => format!("{title} {value} ({other})"),
+        })
+    });
+    let further: Vec<String> = further.collect();
+    let at_knee = knee::at_knee(test).map(|knee| knee.words());
+    let lines = at_knee.into_iter().chain((!further.is_empty()).then(|| further.join(", ")));
+    let folded = lines.flat_map(|line| style.folded("  ", &line));
+    folded.map(|line| style.dim(&line)).collect()
 }

@@ -51,7 +51,7 @@ pub(super) fn panel(group: &Group<'_>, drives: &ReportDrives) -> Markup {
 fn reason(member: &Member<'_>) -> String {
     let Some(passing) = member.test.headline.value else { return missing_reason(member) };
     let tried = tried_loads(member.test);
-    let failed = tried.iter().find(|load| !load.passed && load.load > passing);
+    let failed = tried.iter().find(|load| !load.passed && !load.disagrees && load.load > passing);
     let exceeded = failed.and_then(|load| {
         let above = load.above.iter().find_map(|(latency, share, limit)| {
             share.filter(|share| share >= limit).map(|share| (latency, share))
@@ -79,7 +79,11 @@ fn row(member: &Member<'_>, drives: &ReportDrives) -> MarkRow {
             true => RowMarkKind::Minor,
             false => RowMarkKind::Failed,
         };
-        let said = if load.passed { "passed" } else { "failed" };
+        let said = match (load.passed, load.disagrees) {
+            (true, _) => "passed",
+            (false, true) => "passed one of two trials",
+            (false, false) => "failed",
+        };
         let at = number::tick(load.load);
         let words = if kind == RowMarkKind::Result { format!("{at}×") } else { String::new() };
         RowMark {
