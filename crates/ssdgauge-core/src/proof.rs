@@ -12,7 +12,7 @@ mod verdict;
 pub use answer::{Answer, Observation};
 pub use content::{Content, Found};
 pub use stamp::{Stamp, WORDS_PER_BLOCK};
-pub use verdict::{Tally, Verdict, judge};
+pub use verdict::{Tally, Verdict, judge, most_held};
 
 use crate::units::Bytes;
 

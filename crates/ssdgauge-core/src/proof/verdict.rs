@@ -155,17 +155,37 @@ pub fn judge(
     if passes.is_empty() {
         return Verdict::Holds;
     }
+    let held = most_held(observations);
     // Each pass reads places all over the drive. The last one with a loss has the oldest data; one that
     // was cut short may lack what an earlier one has.
     let verdict = passes.into_iter().rev().take(PASSES).find_map(|number| {
         let of_pass = observations.iter().copied().filter(|one| one.pass == number);
         let pass: Vec<Observation> = of_pass.collect();
-        wraps(observations, &pass).or_else(|| {
+        wraps(observations, &pass, held).or_else(|| {
             ends(&pass, capacity, order)
                 .filter(|verdict| nothing_is_lost_below(observations, *verdict))
         })
     });
     verdict.unwrap_or(Verdict::Damaged)
+}
+
+/// Returns the most different blocks that held their own contents in one pass: the drive stored at least
+/// so many at that time. A block that was read twice in a pass counts once.
+pub fn most_held(observations: &[Observation]) -> u64 {
+    let own = observations.iter().filter(|one| !is_bad(one));
+    let mut runs: Vec<(u32, u64, u64)> = own.map(|one| (one.pass, one.first, one.end())).collect();
+    runs.sort_unstable();
+    let (mut most, mut held) = (0, 0);
+    let (mut pass, mut covered) = (0, 0);
+    for (of_pass, first, end) in runs {
+        if of_pass != pass {
+            (pass, covered, held) = (of_pass, 0, 0);
+        }
+        held += end.saturating_sub(first.max(covered));
+        covered = covered.max(end);
+        most = most.max(held);
+    }
+    most
 }
 
 /// Returns whether no pass lost a block below the end that `verdict` states.
@@ -178,8 +198,9 @@ fn is_bad(observation: &Observation) -> bool {
     observation.answer != Answer::Own
 }
 
-/// Returns the verdict of addresses that share their places at one distance.
-fn wraps(observations: &[Observation], pass: &[Observation]) -> Option<Verdict> {
+/// Returns the verdict of addresses that share their places at one distance, on a drive that held the
+/// contents of `held` blocks at the same time.
+fn wraps(observations: &[Observation], pass: &[Observation], held: u64) -> Option<Verdict> {
     let distances =
         observations.iter().filter_map(|one| Some(one.answer.other_address()?.abs_diff(one.first)));
     let distances: Vec<u64> = distances.filter(|distance| *distance > 0).collect();
@@ -189,7 +210,11 @@ fn wraps(observations: &[Observation], pass: &[Observation]) -> Option<Verdict> 
     if nearest / period > MOST_MULTIPLE || shares_a_place(pass, period) {
         return None;
     }
-    let least = if distances.len() >= ALIASES { period } else { 0 };
+    // More blocks than places: the distances follow from something else.
+    if held > period {
+        return None;
+    }
+    let least = if distances.len() >= ALIASES { period } else { held };
     Some(Verdict::Wraps { least, period })
 }
 
@@ -238,6 +263,7 @@ fn ends(
     let least = below.map(|one| one.end().min(most)).max().unwrap_or(0);
     let blocks_above = |one: &Observation| one.end().saturating_sub(one.first.max(most));
     let own_above: u64 = own().map(blocks_above).sum();
+    let own_below = own().map(|one| one.blocks).sum::<u64>() - own_above;
     let lost_above: u64 = lost().map(blocks_above).sum();
     let all: u64 = pass.iter().map(|one| one.blocks).sum();
     let share = (own_above + lost_above) as f64 / all.max(1) as f64;
@@ -256,7 +282,11 @@ fn ends(
     // Nor can there be an earlier write behind an end: it was stored.
     let stale = lost().filter(|one| matches!(one.answer, Answer::OldGeneration(_))).count();
     let is_stored = stale >= LOST_PLACES && stale >= lost().count() / MOST_STALE;
-    (is_boundary && is_enough && is_cached && !is_stored).then_some(Verdict::Ends { least, most })
+    // A drive stores at least as many blocks as it returns in one pass. Where more of them lie above the
+    // end than below it, addresses do not decide what is stored: they are scrambled.
+    let is_an_end = own_above <= own_below;
+    let is_found = is_boundary && is_enough && is_cached && !is_stored && is_an_end;
+    is_found.then_some(Verdict::Ends { least, most })
 }
 
 /// Returns when the middle one of the blocks of `runs` was written.
@@ -277,11 +307,13 @@ fn middle<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
+    use std::collections::BTreeMap;
 
     const CAPACITY: u64 = 100_000;
 
     /// Returns what a drive answers in `pass` for every 50th block, by `answer`.
-    fn pass(pass: u32, answer: impl Fn(u64) -> Answer) -> Vec<Observation> {
+    fn pass(pass: u32, mut answer: impl FnMut(u64) -> Answer) -> Vec<Observation> {
         (0..CAPACITY)
             .step_by(50)
             .map(|first| Observation { pass, first, blocks: 1, answer: answer(first) })
@@ -321,7 +353,7 @@ mod tests {
     fn few_aliases_state_only_the_most() {
         let seen = [one(5, 1, Answer::OtherAddress(40_005)), one(9, 1, Answer::Own)];
         let verdict = judged(&seen);
-        assert_eq!(verdict, Verdict::Wraps { least: 0, period: 40_000 });
+        assert_eq!(verdict, Verdict::Wraps { least: 1, period: 40_000 });
         assert!(!verdict.is_conclusive());
     }
 
@@ -380,6 +412,52 @@ mod tests {
         let is_late = |first: u64| u64::from(first == 100 || first == 20_000);
         let again = |one: &Observation| is_late(one.first) * CAPACITY + one.first;
         assert_eq!(judge(&seen, CAPACITY, &again), Verdict::Damaged);
+    }
+
+    #[test]
+    fn scrambled_addresses_that_hold_their_own_blocks_all_over_the_drive_have_no_end() {
+        // A drive of 100,000 addresses stores 40,000 blocks; which address shares a place with which one is
+        // random. The writes came in order of address, so that the last one of each place is returned.
+        let mut random = Random::new(43, 0);
+        let places: Vec<u64> = (0..CAPACITY).map(|_| random.below(40_000)).collect();
+        let last: BTreeMap<u64, u64> = (0..CAPACITY).map(|at| (places[at as usize], at)).collect();
+        let answer = |first: u64| match last[&places[first as usize]] {
+            own if own == first => Answer::Own,
+            other => Answer::OtherAddress(other),
+        };
+        let read = |first| Observation { pass: 0, first, blocks: 1, answer: answer(first) };
+        let seen: Vec<Observation> = (0..CAPACITY).map(read).collect();
+        // Each place holds the last block that was written to it, and no other one.
+        assert_eq!(most_held(&seen), last.len() as u64);
+        let verdict = judged(&seen);
+        assert_eq!(verdict, Verdict::Damaged);
+        // Whatever a drive answers, no capacity below what it held is stated.
+        for zeros in [false, true] {
+            for seed in 0..200 {
+                let mut random = Random::new(seed, 1);
+                let share = random.below(100);
+                let seen = pass(0, |place| match random.below(100) < share {
+                    true => Answer::Own,
+                    false if zeros => Answer::Zeros,
+                    false => Answer::OtherAddress(places[place as usize]),
+                });
+                let stated = judged(&seen).capacity();
+                assert!(
+                    stated.is_none_or(|(_, most)| most >= most_held(&seen)),
+                    "{seed}: {stated:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_held_in_one_pass_counts_each_block_once_and_passes_are_not_added_up() {
+        let mut seen =
+            vec![one(0, 10, Answer::Own), one(5, 10, Answer::Own), one(7, 1, Answer::Own)];
+        seen.push(one(50, 3, Answer::Zeros));
+        seen.push(Observation { pass: 2, ..one(0, 12, Answer::Own) });
+        assert_eq!(most_held(&seen), 15);
+        assert_eq!(most_held(&[]), 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::event::{Settings, What};
 use super::layout::{Layout, Progress, Set};
 use ssdgauge_core::Bytes;
-use ssdgauge_core::proof::{Answer, Observation, PROOF_BLOCK, Tally, Verdict, judge};
+use ssdgauge_core::proof::{Answer, Observation, PROOF_BLOCK, Tally, Verdict, judge, most_held};
 
 /// The runs of wrong blocks behind which reading everything ends: more would add nothing but records.
 /// Chosen: some 2 MB of text.
@@ -23,6 +23,8 @@ pub struct Proved {
     pub is_complete: bool,
     /// The blocks that were read, by their answer.
     pub tally: Tally,
+    /// The most blocks that held their own contents in one pass: the drive stores at least so many.
+    pub held: u64,
     /// The number of reading passes.
     pub passes: u32,
     /// Whether reading everything ended early, because so many runs of blocks were wrong.
@@ -132,6 +134,7 @@ impl State {
             verdict: self.verdict(),
             is_complete,
             tally: Tally::new(&self.observations),
+            held: most_held(&self.observations),
             passes: self.passes,
             is_cut_short: self.bad_runs > MOST_BAD,
             tested: (segments + heads.0) / PROOF_BLOCK.0 + single.count() as u64,

@@ -52,10 +52,11 @@ fn result(proved: &Proved, stated: Bytes) -> String {
     let text = match proved.verdict {
         Verdict::Untested => "nothing was read back".to_owned(),
         Verdict::Holds => "every block that was read held what was written there".to_owned(),
-        Verdict::Wraps { least: 0, period } => format!(
-            "stores at most {} of {}: some addresses share one place",
+        Verdict::Wraps { least, period } if least < period => format!(
+            "stores at most {} of {}, and at least {}: some addresses share one place",
             size(period),
-            stated.about()
+            stated.about(),
+            size(least)
         ),
         Verdict::Wraps { period, .. } => format!(
             "stores {} of {}: addresses at that distance share one place",
@@ -71,9 +72,10 @@ fn result(proved: &Proved, stated: Bytes) -> String {
         ),
         Verdict::Damaged => format!(
             "{} of {} reads of a block did not return what was written there, at addresses that show \
-             no boundary",
+             no boundary; stores at least {}: so many blocks were returned in one pass",
             rounded::count(proved.tally.bad()),
-            rounded::count(proved.tally.read())
+            rounded::count(proved.tally.read()),
+            size(proved.held)
         ),
     };
     match proved.is_complete {
@@ -180,9 +182,14 @@ fn limits(proved: &Proved) -> &'static str {
 }
 
 fn json(proved: &Proved, drive: &DriveInfo, file: &Path) -> serde_json::Value {
-    let stores = proved.verdict.capacity().map(|(least, most)| {
-        json!({ "least_bytes": least * PROOF_BLOCK.0, "most_bytes": most * PROOF_BLOCK.0 })
-    });
+    let stores = match (proved.verdict.capacity(), proved.verdict.is_bad()) {
+        (Some((least, most)), _) => {
+            json!({ "least_bytes": least * PROOF_BLOCK.0, "most_bytes": most * PROOF_BLOCK.0 })
+        }
+        // Without a boundary only the least is known.
+        (None, true) => json!({ "least_bytes": proved.held * PROOF_BLOCK.0 }),
+        (None, false) => serde_json::Value::Null,
+    };
     let verdict = match (proved.verdict, proved.is_complete) {
         // Who reads nothing but the verdict must not take a part for the whole.
         (Verdict::Holds, false) => json!({ "result": "holds-so-far" }),
