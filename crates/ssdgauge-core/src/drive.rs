@@ -108,6 +108,10 @@ impl DriveInfo {
     /// The key of the rated endurance in bytes that hosts may write.
     pub const RATED_ENDURANCE: &str = "rated_endurance_bytes";
 
+    /// The key of the digest of a virtual drive without its cooling: equal for a drive with and without a
+    /// heat sink.
+    pub const UNCOOLED_DIGEST: &str = "profile_digest_without_cooling";
+
     /// The key of the revision of the model, for a virtual drive: a number that is raised with every
     /// change of the model that moves a result.
     pub const MODEL_REVISION: &str = "model_revision";

@@ -2,6 +2,7 @@
 
 use crate::model::Run;
 use crate::text::labels;
+use ssdgauge_core::DriveInfo;
 use thiserror::Error;
 
 /// Why runs cannot be compared by their labels.
@@ -55,10 +56,16 @@ pub fn compared_labels(runs: &[Run]) -> Result<Vec<String>, LabelError> {
 }
 
 /// Returns whether two runs are of one drive; its firmware may differ. A model is one drive whatever
-/// its seed.
+/// its seed and its cooling, which its serial depends on.
 fn is_same_drive(a: &Run, b: &Run) -> bool {
     let (a, b) = (&a.head.drive, &b.head.drive);
     let is_same_place = a.serial.is_some() || a.target == b.target || a.is_model();
-    (a.kind, &a.model, &a.serial, a.capacity) == (b.kind, &b.model, &b.serial, b.capacity)
+    let uncooled = |drive: &DriveInfo| {
+        let digest = drive.details.get(DriveInfo::UNCOOLED_DIGEST).cloned();
+        digest.filter(|_| drive.is_model())
+    };
+    let is_same_model = uncooled(a).is_some() && uncooled(a) == uncooled(b);
+    (a.kind, &a.model, a.capacity) == (b.kind, &b.model, b.capacity)
+        && (a.serial == b.serial || is_same_model)
         && is_same_place
 }

@@ -33,6 +33,7 @@ pub(crate) fn drive_info(
         (DriveInfo::WHOLE_CAPACITY, usable.to_string()),
         (DriveInfo::MODEL_REVISION, MODEL_REVISION.to_string()),
         ("profile_digest", format!("{digest:016x}")),
+        (DriveInfo::UNCOOLED_DIGEST, format!("{:016x}", self::digest(&without_cooling(profile)))),
         ("seed", seed.to_string()),
         ("state_at_birth", spec.initial_state.name().to_string()),
         ("over_provisioning", format!("{:.4}", raw / usable as f64 - 1.0)),
@@ -53,6 +54,16 @@ pub(crate) fn drive_info(
         physical_block: Bytes(PAGE),
         details: details.into_iter().map(|(key, value)| (key.to_string(), value)).collect(),
     }
+}
+
+/// Returns the profile without what surrounds the drive: ambient temperature, heat sink and air. What the
+/// drive does at a temperature stays.
+fn without_cooling(profile: &Profile) -> Profile {
+    let mut profile = profile.clone();
+    profile.thermal.ambient_c = 0.0;
+    profile.thermal.r_c_per_w = 0.0;
+    profile.thermal.c_j_per_c = 0.0;
+    profile
 }
 
 /// Returns a digest of all figures and texts of the profile: the 64-bit FNV-1a hash of its TOML

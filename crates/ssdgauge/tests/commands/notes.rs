@@ -80,6 +80,9 @@ fn labels_stand_with_the_name_and_runs_of_one_drive_are_compared_by_them() {
     run("heatsink <b>", "sim:tiny", "b.ssdg");
     run("heatsink <b>", "sim:tlc-client", "c.ssdg");
     run("", "sim:tiny", "d.ssdg");
+    // Cooling alone makes no other drive, whatever it does to its serial.
+    run("fan", "sim:tiny?thermal.r_c_per_w=2&thermal.ambient_c=20", "e.ssdg");
+    run("fan", "sim:tiny?thermal.r_c_per_w=2&nand.t_r_us=95", "f.ssdg");
     bench.print(&["report", "a.ssdg", "b.ssdg", "--compare-labels", "-o", "ab.html"]);
     let page = std::fs::read_to_string(bench.path("ab.html")).unwrap();
     assert!(page.contains("bare and heatsink &lt;b&gt; compared</h1>"), "{page}");
@@ -88,6 +91,10 @@ fn labels_stand_with_the_name_and_runs_of_one_drive_are_compared_by_them() {
     assert!(page.contains(words), "{page}");
     assert!(!page.contains("No two drives") && !page.contains(wrong), "{page}");
     assert!(page.contains("<span class=\"tx\" title=\"bare\">bare</span>"));
+    bench.print(&["report", "a.ssdg", "e.ssdg", "--compare-labels", "-o", "ae.html"]);
+    let page = std::fs::read_to_string(bench.path("ae.html")).unwrap();
+    assert!(page.contains("bare and fan compared</h1>"), "{page}");
+    assert!(page.contains("One SSD, two labels compared"));
     let json: serde_json::Value =
         serde_json::from_str(&bench.print(&["report", "a.ssdg", "d.ssdg", "--json"])).unwrap();
     assert_eq!(json["runs"][0]["label"], "bare");
@@ -99,6 +106,7 @@ fn labels_stand_with_the_name_and_runs_of_one_drive_are_compared_by_them() {
     let cases = [
         (["a.ssdg", "a.ssdg"], "all runs have the label 'bare'"),
         (["a.ssdg", "c.ssdg"], "of several drives"),
+        (["a.ssdg", "f.ssdg"], "of several drives"),
         (["a.ssdg", "d.ssdg"], "has no label"),
     ];
     for (files, expected) in cases {
