@@ -20,6 +20,8 @@ pub fn json_lines(tables: &[Table]) -> String {
     for table in tables {
         for row in &table.rows {
             let mut object = Map::new();
+            // In each line: a line is read without the others, and files are joined.
+            object.insert("schema_version".into(), SCHEMA_VERSION.into());
             object.insert("table".into(), table.name.into());
             for (column, cell) in table.columns.iter().zip(row) {
                 let value = match cell {
