@@ -43,9 +43,10 @@ pub use model::{
     Wear,
 };
 pub use output::{
-    NamedFigure, PNG_MARK, PublishedNumber, SVG_MARK, Value, bands_json, claims_json,
-    claims_markdown, csv, figures, json, markdown, openmetrics, published_curve, rate_of_seconds,
-    share_image, terminal_summary, values, xray_png, xray_svg,
+    Exposition, MetricFamily, MetricKind, MetricSample, NamedFigure, PNG_MARK, PublishedNumber,
+    SVG_MARK, Value, bands_json, claims_json, claims_markdown, csv, figures, json, markdown,
+    openmetrics, published_curve, rate_of_seconds, share_image, terminal_summary, values, xray_png,
+    xray_svg,
 };
 pub use page::{PAGE_MARK, fragment, page, xray_compared_page, xray_page};
 pub use text::sanitize::{
