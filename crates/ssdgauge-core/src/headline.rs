@@ -413,8 +413,16 @@ fn over<I: Iterator<Item = Totals>>(metric: Metric, seconds: impl Fn() -> I) -> 
         Metric::Iops => Some(both(|d| d.ios as f64) / time),
         Metric::ThroughputMbS => Some(both(|d| d.bytes as f64) / time / 1e6),
         Metric::LatMeanUs => {
-            let ios = both(|d| d.latency.count() as f64);
-            (ios > 0.0).then(|| both(|d| d.latency.sum() as f64) / ios / 1e3)
+            let timed = |field: fn(&DirectionTotals) -> f64| {
+                sum(&|totals| totals.timed().iter().map(field).sum())
+            };
+            let ios = timed(|d| d.latency.count() as f64);
+            (ios > 0.0).then(|| timed(|d| d.latency.sum() as f64) / ios / 1e3)
+        }
+        Metric::CommitMeanUs => {
+            let commits = sum(&|totals| totals.commits().map_or(0.0, |(_, count)| count as f64));
+            let time = sum(&|totals| totals.commits().map_or(0.0, |(sum, _)| sum as f64));
+            (commits > 0.0).then(|| time / commits / 1e3)
         }
         Metric::InFlightMean => {
             let busy = |d: &DirectionTotals| d.latency.sum() as f64;

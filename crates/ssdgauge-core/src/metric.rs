@@ -30,6 +30,9 @@ pub enum Metric {
     LatP99999Us,
     /// Maximum latency.
     LatMaxUs,
+    /// Mean time of a commit: the writes before a flush, and the flush, of threads with one request in
+    /// flight (definition D30).
+    CommitMeanUs,
     /// The latency up to which half of the time in requests is spent (definition D25).
     LatTimeP50Us,
     /// The latency up to which 99 % of the time in requests are spent (definition D25).
@@ -118,7 +121,7 @@ struct Traits {
 
 impl Metric {
     /// Every metric that is computed from totals, in the order of tables.
-    pub const ALL: [Metric; 29] = [
+    pub const ALL: [Metric; 30] = [
         Metric::Iops,
         Metric::ThroughputMbS,
         Metric::BusyThroughputMbS,
@@ -129,6 +132,7 @@ impl Metric {
         Metric::LatP9999Us,
         Metric::LatP99999Us,
         Metric::LatMaxUs,
+        Metric::CommitMeanUs,
         Metric::LatTimeP50Us,
         Metric::LatTimeP99Us,
         Metric::TimeOver1MsPercent,
@@ -166,6 +170,7 @@ impl Metric {
             Metric::LatP9999Us => ("lat_p99_99_us", "99.99th percentile latency", "µs", Latency),
             Metric::LatP99999Us => ("lat_p99_999_us", "99.999th percentile latency", "µs", Latency),
             Metric::LatMaxUs => ("lat_max_us", "Maximum latency", "µs", Latency),
+            Metric::CommitMeanUs => ("commit_mean_us", "Mean time of a commit", "µs", Latency),
             Metric::LatTimeP50Us => {
                 ("lat_time_p50_us", "Latency up to which 50 % of the time is spent", "µs", Latency)
             }
@@ -253,6 +258,9 @@ impl Metric {
 
     /// Returns whether the metric has separate values for reads and for writes.
     pub fn is_split(self) -> bool {
+        if self == Metric::CommitMeanUs {
+            return false;
+        }
         match self.family() {
             Family::Rate | Family::Latency | Family::Stall => true,
             Family::Power
@@ -325,6 +333,7 @@ impl Metric {
             | Metric::LatP9999Us
             | Metric::LatP99999Us
             | Metric::LatMaxUs
+            | Metric::CommitMeanUs
             | Metric::LatTimeP50Us
             | Metric::LatTimeP99Us
             | Metric::TimeOver1MsPercent
@@ -369,8 +378,10 @@ impl Metric {
     /// it was not: few drives report write amplification, few steps are a trim, and a slow request
     /// alone may take the share of the time that a percentile leaves.
     pub fn is_optional(self) -> bool {
-        let is_beside_another =
-            matches!(self, Metric::WorstSecondIops | Metric::PowerCoveredPercent);
+        let is_beside_another = matches!(
+            self,
+            Metric::WorstSecondIops | Metric::PowerCoveredPercent | Metric::CommitMeanUs
+        );
         if self.time_share().is_some() || is_beside_another || self.is_of_replay() {
             return true;
         }
@@ -399,6 +410,7 @@ impl Metric {
             | Metric::BusyThroughputMbS
             | Metric::LatMeanUs
             | Metric::LatMaxUs
+            | Metric::CommitMeanUs
             | Metric::LatTimeP50Us
             | Metric::LatTimeP99Us
             | Metric::TimeOver1MsPercent
@@ -457,7 +469,11 @@ impl Metric {
     /// Returns whether the metric of a longer time follows from sums over its seconds.
     pub fn adds_up(self) -> bool {
         match self {
-            Metric::Iops | Metric::ThroughputMbS | Metric::LatMeanUs | Metric::InFlightMean => true,
+            Metric::Iops
+            | Metric::ThroughputMbS
+            | Metric::LatMeanUs
+            | Metric::CommitMeanUs
+            | Metric::InFlightMean => true,
             Metric::BusyThroughputMbS
             | Metric::LatP50Us
             | Metric::LatP99Us
@@ -501,7 +517,7 @@ mod tests {
     #[test]
     fn a_percentile_needs_one_request_beyond_it() {
         let least: Vec<u64> = Metric::ALL.iter().filter_map(|m| m.least_requests()).collect();
-        assert_eq!(least, [1, 2, 100, 1_000, 10_000, 100_000, 1, 2, 2]);
+        assert_eq!(least, [1, 2, 100, 1_000, 10_000, 100_000, 1, 1, 2, 2]);
     }
 
     #[test]

@@ -112,6 +112,13 @@ pub(crate) fn over_seconds(
             let (sums, counts): (Vec<f64>, Vec<f64>) = seconds.totals().map(sums).unzip();
             is_divisor(&counts).then(|| mean_interval::of_ratio(&sums, &counts, better))
         }
+        Metric::CommitMeanUs => {
+            let commits = |second: Totals| second.commits().unwrap_or_default();
+            let commits: Vec<(u128, u64)> = seconds.totals().map(commits).collect();
+            let sums: Vec<f64> = commits.iter().map(|(sum, _)| *sum as f64 / 1e3).collect();
+            let counts: Vec<f64> = commits.iter().map(|(_, count)| *count as f64).collect();
+            is_divisor(&counts).then(|| mean_interval::of_ratio(&sums, &counts, better))
+        }
         Metric::PowerW => each(&power).map(|values| mean_interval::of_mean(&values, better)),
         Metric::EfficiencyMbSW => ratio(Metric::ThroughputMbS),
         // Thousand requests per second per watt.

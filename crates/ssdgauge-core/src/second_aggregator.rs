@@ -1,15 +1,17 @@
 //! Aggregation of intervals into seconds, without keeping their histograms.
 
+use crate::latency_of::LatencyOf;
 use crate::percentile_series::{PercentileIntervals, PercentileSeries};
 use crate::power_integral::PowerRecords;
 use crate::readings::ReadingSeries;
 use crate::sample::{Interval, Reading};
+use crate::scope::Scope;
+use crate::second::OpenSeconds;
 use crate::seconds::{SecondMark, Seconds};
-use crate::statistics::histogram::Histogram;
 use crate::totals::Totals;
 use crate::units::Nanos;
+use crate::workload::{Stream, Workload};
 use crate::worst_seconds::{Completed, WorstSeconds};
-use std::collections::BTreeMap;
 
 /// Seconds that may still receive intervals of other streams; older ones are closed.
 ///
@@ -23,8 +25,10 @@ const MAX_IDLE: u32 = 86_400;
 #[derive(Debug, Default)]
 pub struct SecondAggregator {
     whole: Totals,
+    /// The requests whose latency is that of the step.
+    latency_of: LatencyOf,
     /// The seconds that may still receive intervals, with their buckets.
-    open: BTreeMap<u32, Totals>,
+    open: OpenSeconds,
     /// The seconds without their buckets, in the order in which they were closed. One that came late
     /// is in it twice until the end.
     closed: Seconds,
@@ -78,9 +82,22 @@ impl SecondAggregator {
         SecondAggregator { percentiles, ..SecondAggregator::default() }
     }
 
-    /// Returns the same aggregator, which also sums up each of `number` streams.
-    pub fn with_streams(self, number: usize) -> SecondAggregator {
-        SecondAggregator { streams: vec![Totals::default(); number], ..self }
+    /// Returns the same aggregator for a step with `workload`, before its first sample. It also sums up each
+    /// stream where there are several, at most `most_streams`.
+    pub fn of_workload(self, workload: &Workload, most_streams: usize) -> SecondAggregator {
+        let of_stream =
+            |stream: &Stream| Totals { latency_of: stream.latency_of(), ..Totals::default() };
+        let is_summed = (2..=most_streams).contains(&workload.streams.len());
+        let streams = workload.streams.iter().filter(|_| is_summed);
+        let latency_of = workload.latency_of();
+        SecondAggregator {
+            whole: Totals { latency_of, ..self.whole },
+            open: OpenSeconds::new(latency_of),
+            closed: Seconds::new(latency_of),
+            latency_of,
+            streams: streams.map(of_stream).collect(),
+            ..self
+        }
     }
 
     /// Returns the same aggregator, which also finds the worst seconds where `wanted`: those of a load
@@ -118,11 +135,9 @@ impl SecondAggregator {
         if self.has_own_lengths {
             self.whole.add_own_rate(&interval);
         }
-        let second = self.open.entry(interval.second).or_default();
-        second.elapsed = second.elapsed.max(interval.length);
-        second.add_owned(interval);
-        while self.open.len() > OPEN {
-            self.close_first();
+        self.open.add(interval);
+        while let Some((number, second)) = self.open.take_first(OPEN) {
+            self.close_open(number, &second);
         }
     }
 
@@ -163,8 +178,8 @@ impl SecondAggregator {
 
     /// Returns the step, which took `elapsed`.
     pub fn finish(mut self, elapsed: Nanos) -> AggregatedStep {
-        while !self.open.is_empty() {
-            self.close_first();
+        while let Some((number, second)) = self.open.take_first(0) {
+            self.close_open(number, &second);
         }
         self.whole.elapsed = elapsed;
         self.whole.metered = std::mem::take(&mut self.power).finish(elapsed);
@@ -224,7 +239,7 @@ impl SecondAggregator {
         if all.len() < n {
             self.percentiles.iter_mut().for_each(PercentileSeries::lose);
         }
-        self.closed = Seconds::default();
+        self.closed = Seconds::new(self.latency_of);
         all.iter().for_each(|(mark, second)| self.closed.push(*mark, second));
     }
 
@@ -234,25 +249,13 @@ impl SecondAggregator {
         self.closed.push(mark, second);
     }
 
-    fn close_first(&mut self) {
-        let Some((number, totals)) = self.open.pop_first() else { return };
-        let counted = totals.counted();
-        let mut used = counted.iter().filter(|one| one.latency.count() > 0);
-        let mut merged = Histogram::default();
-        // Most seconds have one direction, and nothing to merge.
-        let all = match (used.next(), used.next()) {
-            (None, _) => &counted[0].latency,
-            (Some(only), None) => &only.latency,
-            (Some(_), Some(_)) => {
-                counted.iter().for_each(|one| merged.merge(&one.latency));
-                &merged
-            }
-        };
+    fn close_open(&mut self, number: u32, totals: &Totals) {
+        let all = totals.latency(Scope::All);
         let lat_p99 = all.percentile(0.99).map(Nanos);
         if let Some(series) = &mut self.percentiles {
-            series.second(&totals, all);
+            series.second(totals, &all);
         }
-        self.close(SecondMark { number, lat_p99 }, &totals);
+        self.close(SecondMark { number, lat_p99 }, totals);
     }
 }
 
@@ -261,7 +264,7 @@ mod tests {
     use super::*;
     use crate::metric::Metric;
     use crate::sample::Direction;
-    use crate::scope::Scope;
+    use crate::statistics::histogram::Histogram;
 
     fn interval(second: u32, direction: Direction, n: u64, latency_ns: u64) -> Interval {
         let mut latency = Histogram::default();

@@ -3,6 +3,7 @@
 //! A second as [`Totals`] takes half a KiB. Most of its figures are small, so they are stored as LEB128
 //! numbers, some 30 bytes a second, and read back where they are used.
 
+use crate::latency_of::LatencyOf;
 use crate::metric::{Family, Metric};
 use crate::readings::{ReadingSeries, Readings};
 use crate::sample::Direction;
@@ -25,6 +26,8 @@ pub struct Seconds {
     /// The place of each second in `bytes`.
     starts: Vec<u32>,
     readings: Arc<ReadingSeries>,
+    /// The requests whose latency is that of a second.
+    latency_of: LatencyOf,
 }
 
 /// What is known of a second beside its totals.
@@ -38,6 +41,11 @@ pub struct SecondMark {
 }
 
 impl Seconds {
+    /// Returns no seconds yet, of a step whose latency is that of `latency_of`.
+    pub(crate) fn new(latency_of: LatencyOf) -> Seconds {
+        Seconds { latency_of, ..Seconds::default() }
+    }
+
     /// Returns the number of seconds.
     pub fn len(&self) -> usize {
         self.starts.len()
@@ -168,6 +176,7 @@ impl Seconds {
         let (_, elapsed, bits, mut bytes) = self.mark(place);
         let mut second = Totals::over(elapsed);
         second.has_transfers = bits & HAS_TRANSFERS != 0;
+        second.latency_of = self.latency_of;
         for sums in present(&mut second, bits) {
             [sums.ios, sums.bytes, sums.errors] = [(); 3].map(|()| next(&mut bytes));
         }

@@ -8,6 +8,7 @@ use crate::scope::Scope;
 use crate::statistics::steady::{self, Verdict};
 use crate::totals::Totals;
 use crate::units::{Bytes, Nanos};
+use crate::workload::Workload;
 
 /// The complete rounds of a step.
 #[derive(Clone, Debug)]
@@ -24,8 +25,8 @@ pub struct SteadyRounds {
 }
 
 impl SteadyRounds {
-    /// Returns the rounds of a step before its first second.
-    pub fn new(rule: SteadyRule) -> SteadyRounds {
+    /// Returns the rounds of a step with `workload` before its first second.
+    pub fn new(rule: SteadyRule, workload: &Workload) -> SteadyRounds {
         debug_assert!(
             rule.round >= Nanos::SECOND && rule.round.0.is_multiple_of(Nanos::SECOND.0),
             "a round of {} is not a whole number of seconds",
@@ -34,7 +35,7 @@ impl SteadyRounds {
         SteadyRounds {
             rule,
             second: 0,
-            current: Totals::default(),
+            current: Totals::of_workload(workload),
             moved: Bytes(0),
             values: Vec::new(),
             rounds_before_least: None,
@@ -66,7 +67,8 @@ impl SteadyRounds {
         self.moved += bytes;
         // A round without requests counts as 0.
         self.values.push(self.current.value(self.rule.metric, Scope::All).unwrap_or(0.0));
-        self.current = Totals::default();
+        let latency_of = self.current.latency_of;
+        self.current = Totals { latency_of, ..Totals::default() };
         if self.moved >= self.rule.least_bytes {
             self.rounds_before_least.get_or_insert(self.values.len());
         }
@@ -107,7 +109,7 @@ mod tests {
     use crate::statistics::histogram::Histogram;
 
     fn feed(rule: SteadyRule, each_second: &[u64]) -> SteadyRounds {
-        let mut rounds = SteadyRounds::new(rule);
+        let mut rounds = SteadyRounds::new(rule, Workload::no_load());
         for (second, ios) in each_second.iter().enumerate() {
             rounds.add(&Interval {
                 second: second as u32,

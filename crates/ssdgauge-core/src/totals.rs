@@ -1,5 +1,6 @@
 //! Totals: the sums of samples, and the metrics that follow from them.
 
+use crate::latency_of::LatencyOf;
 use crate::media_writes::MediaWrites;
 use crate::metric::Metric;
 use crate::power_integral::{MeteredPower, MeteredScopes};
@@ -9,6 +10,7 @@ use crate::scope::Scope;
 use crate::statistics::histogram::Histogram;
 use crate::statistics::{spare_area, time_weighted};
 use crate::units::Nanos;
+use crate::workload::Workload;
 use crate::worst_seconds::WorstSeconds;
 use std::borrow::Cow;
 
@@ -25,6 +27,8 @@ pub struct Totals {
     pub executions: u32,
     /// The bytes that they deallocated.
     pub trimmed: u64,
+    /// The requests whose latency is that of all of them.
+    pub latency_of: LatencyOf,
     /// The requests of each direction, indexed by [`Direction`].
     pub directions: [DirectionTotals; Direction::COUNT],
     /// Whether intervals of reads or writes are in it, also empty ones: a second without a completed
@@ -88,6 +92,11 @@ impl DirectionTotals {
 }
 
 impl Totals {
+    /// Returns empty totals of a step with `workload`.
+    pub fn of_workload(workload: &Workload) -> Totals {
+        Totals { latency_of: workload.latency_of(), ..Totals::default() }
+    }
+
     /// Returns empty totals over `elapsed`.
     pub fn over(elapsed: Nanos) -> Totals {
         Totals { elapsed, ..Totals::default() }
@@ -132,6 +141,24 @@ impl Totals {
         let has_others = || others.iter().any(|totals| totals.ios + totals.errors > 0);
         let sent = || transfers.iter().any(|totals| totals.ios + totals.errors > 0);
         if self.has_transfers || sent() || !has_others() { transfers } else { others }
+    }
+
+    /// Returns the directions whose latencies are those of all requests: the counted ones, or the flushes
+    /// that writes wait for.
+    pub(crate) fn timed(&self) -> &[DirectionTotals] {
+        match self.latency_of.is_of_flushes() {
+            true => self.of_direction(Direction::Flush),
+            false => self.counted(),
+        }
+    }
+
+    /// Returns the time in nanoseconds that commits took, and their number: writes of threads with one
+    /// request in flight, and the flush that follows them. `None` where they are not known one by one.
+    pub(crate) fn commits(&self) -> Option<(u128, u64)> {
+        let [write, flush] = [Direction::Write, Direction::Flush]
+            .map(|direction| &self.directions[direction as usize].latency);
+        let is_known = self.latency_of == LatencyOf::FlushesOfCommits && flush.count() > 0;
+        is_known.then(|| (write.sum() + flush.sum(), flush.count()))
     }
 
     /// Returns the memory of the buckets, in bytes.
@@ -179,7 +206,7 @@ impl Totals {
     /// Returns the latencies of `scope` in one histogram: percentiles are never averaged (definition
     /// D2).
     pub fn latency(&self, scope: Scope) -> Cow<'_, Histogram> {
-        let directions = self.in_scope(scope).iter().map(|totals| &totals.latency);
+        let directions = self.timed_in(scope).iter().map(|totals| &totals.latency);
         let mut used = directions.filter(|latency| latency.count() > 0);
         let Some(first) = used.next() else { return Cow::Owned(Histogram::default()) };
         // Most steps and seconds have one direction, and nothing to merge.
@@ -209,8 +236,14 @@ impl Totals {
                 (busy > 0.0).then(|| self.sum(scope, |totals| totals.bytes) as f64 / 1e6 / busy)
             }
             Metric::LatMeanUs => {
-                let ios = self.sum(scope, |totals| totals.latency.count());
-                (ios > 0).then(|| self.latency_sum(scope) as f64 / ios as f64 / 1e3)
+                let timed = self.timed_in(scope).iter().map(|totals| &totals.latency);
+                let (sum, ios) =
+                    timed.fold((0, 0), |(sum, ios), one| (sum + one.sum(), ios + one.count()));
+                (ios > 0).then(|| sum as f64 / ios as f64 / 1e3)
+            }
+            Metric::CommitMeanUs => {
+                let (sum, commits) = self.commits().filter(|_| scope == Scope::All)?;
+                Some(sum as f64 / commits as f64 / 1e3)
             }
             Metric::LatP50Us
             | Metric::LatP99Us
@@ -293,17 +326,22 @@ impl Totals {
 
     fn in_scope(&self, scope: Scope) -> &[DirectionTotals] {
         match scope.direction() {
-            Some(direction) => std::slice::from_ref(&self.directions[direction as usize]),
+            Some(direction) => self.of_direction(direction),
             None => self.counted(),
         }
     }
 
-    fn sum(&self, scope: Scope, field: impl Fn(&DirectionTotals) -> u64) -> u64 {
-        self.in_scope(scope).iter().map(field).sum()
+    /// Returns the directions whose latencies are those of `scope`.
+    fn timed_in(&self, scope: Scope) -> &[DirectionTotals] {
+        scope.direction().map_or_else(|| self.timed(), |direction| self.of_direction(direction))
     }
 
-    fn latency_sum(&self, scope: Scope) -> u128 {
-        self.in_scope(scope).iter().map(|totals| totals.latency.sum()).sum()
+    fn of_direction(&self, direction: Direction) -> &[DirectionTotals] {
+        std::slice::from_ref(&self.directions[direction as usize])
+    }
+
+    fn sum(&self, scope: Scope, field: impl Fn(&DirectionTotals) -> u64) -> u64 {
+        self.in_scope(scope).iter().map(field).sum()
     }
 
     fn per_second(&self, count: u64) -> Option<f64> {
@@ -338,6 +376,38 @@ mod tests {
             errors: 0,
             latency,
         }
+    }
+
+    #[test]
+    fn the_latency_of_commits_is_that_of_the_flush_and_their_mean_time_that_of_both() {
+        let write: Vec<u64> = vec![18_000; 300];
+        let flush: Vec<u64> = vec![2_240_000; 300];
+        let totals = |latency_of| {
+            let mut totals = Totals { latency_of, ..Totals::over(Nanos::SECOND) };
+            totals.add(&interval(Direction::Write, &write));
+            totals.add(&interval(Direction::Flush, &flush));
+            totals
+        };
+        let commits = totals(LatencyOf::FlushesOfCommits);
+        let us = |totals: &Totals, metric| totals.value(metric, Scope::All);
+        let is_near = |found: Option<f64>, expected: f64| {
+            assert!((found.unwrap() / expected - 1.0).abs() < 0.001, "{found:?}, not {expected}");
+        };
+        for metric in [Metric::LatMeanUs, Metric::LatP50Us, Metric::LatP99Us, Metric::LatMaxUs] {
+            is_near(us(&commits, metric), 2_240.0);
+            is_near(commits.value(metric, Scope::Write), 18.0);
+        }
+        is_near(us(&commits, Metric::CommitMeanUs), 2_258.0);
+        // A commit is one request: its write moves the data.
+        assert_eq!(us(&commits, Metric::Iops), Some(300.0));
+        // With several writes in flight, the time of a commit does not follow from the sums.
+        let queued = totals(LatencyOf::Flushes);
+        is_near(us(&queued, Metric::LatP99Us), 2_240.0);
+        assert_eq!(us(&queued, Metric::CommitMeanUs), None);
+        // Beside writes that wait for no flush, it is a load of its own.
+        let beside = totals(LatencyOf::Requests);
+        is_near(us(&beside, Metric::LatP99Us), 18.0);
+        assert_eq!(us(&beside, Metric::CommitMeanUs), None);
     }
 
     #[test]

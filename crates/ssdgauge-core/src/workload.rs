@@ -4,6 +4,7 @@ pub use crate::arrival::{Arrival, LatencyClock};
 
 use crate::block_sizes::BlockSizes;
 use crate::distribution::Distribution;
+use crate::latency_of::LatencyOf;
 use crate::pulse::Pulse;
 use crate::rounded;
 use crate::sample::Direction;
@@ -47,6 +48,11 @@ impl Workload {
     pub fn no_load() -> &'static Workload {
         static NO_LOAD: Workload = Workload { engine: Engine::IoUring, streams: Vec::new() };
         &NO_LOAD
+    }
+
+    /// Returns the requests whose latency stands for that of all streams together.
+    pub fn latency_of(&self) -> LatencyOf {
+        LatencyOf::all(self.streams.iter().map(Stream::latency_of))
     }
 
     /// Returns whether any stream writes.
@@ -228,6 +234,16 @@ impl Stream {
     /// Returns whether the stream writes.
     pub fn writes(&self) -> bool {
         self.operation.is_transfer() && self.read_percent < 100
+    }
+
+    /// Returns the requests whose latency stands for that of the stream: of writes that wait for a flush,
+    /// the flushes.
+    pub fn latency_of(&self) -> LatencyOf {
+        match self.flush_every.is_some() && self.writes() {
+            true if self.queue_depth == 1 => LatencyOf::FlushesOfCommits,
+            true => LatencyOf::Flushes,
+            false => LatencyOf::Requests,
+        }
     }
 
     /// Returns whether the stream reads.

@@ -315,6 +315,11 @@ impl<'a> Conductor<'a> {
             return Err(ConductError::Faults(step.label.clone()));
         }
         if state == StepState::Finished {
+            if step.action.preparation().is_some()
+                && let Ok(prepared) = serde_json::from_str(&done.report)
+            {
+                self.watcher.preparation_ended(step, &prepared);
+            }
             self.watcher.step_ended(test, step, done.elapsed);
             self.pause_after(step, id, done.elapsed)?;
         } else {

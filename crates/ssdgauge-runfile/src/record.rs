@@ -5,7 +5,7 @@ pub(crate) mod reader;
 
 use rusqlite::types::{Value, ValueRef};
 use serde::{Deserialize, Serialize};
-use ssdgauge_core::{DriveInfo, Finding, Nanos, Plan};
+use ssdgauge_core::{DriveInfo, Finding, Nanos, Plan, Prepared};
 use std::collections::BTreeMap;
 
 /// Number of a step record in its file, from 1.
@@ -111,6 +111,13 @@ pub struct StepRecord {
     pub ended_by: Option<String>,
     /// Report of the engine or of the preparation, as JSON.
     pub report: Option<String>,
+}
+
+impl StepRecord {
+    /// Returns the report of a preparation; `None` for other steps, and while it runs.
+    pub fn prepared(&self) -> Option<Prepared> {
+        serde_json::from_str(self.report.as_deref()?).ok()
+    }
 }
 
 /// A property of a run or of one of its steps.

@@ -5,7 +5,7 @@ use crate::record::StepRecord;
 use crate::record::reader::RunFile;
 use crate::room::Room;
 use ssdgauge_core::{
-    AggregatedStep, Bytes, Interval, Nanos, PercentileSeries, Preparation, Prepared, Reading, Rest,
+    AggregatedStep, Bytes, Interval, Nanos, PercentileSeries, Preparation, Reading, Rest,
     SecondAggregator, Step, Totals, Workload,
 };
 
@@ -45,10 +45,8 @@ impl RunFile {
             .then(|| PercentileSeries::new(&workload.directions(), Nanos(recorded)))
             .flatten();
         // Of one stream the whole is the sum; a file may claim any number of streams.
-        let streams = workload.streams.len();
-        let streams = if (2..=MAX_STREAMS).contains(&streams) { streams } else { 0 };
         let mut aggregator = SecondAggregator::new(series)
-            .with_streams(streams)
+            .of_workload(workload, MAX_STREAMS)
             .with_worst_seconds(workload.never_pauses())
             .with_own_lengths(self.has_own_lengths(records)?);
         let mut wrong = None;
@@ -143,10 +141,7 @@ impl RunFile {
 /// Adds the trims of `span` that are recorded in `records`. One without effect has no time either: a
 /// drive that ignores the command is not the fastest.
 fn add_trims(whole: &mut Totals, span: Bytes, records: &[&StepRecord]) {
-    let had_effect = |record: &&StepRecord| {
-        let report = record.report.as_deref().unwrap_or_default();
-        serde_json::from_str(report).is_ok_and(|prepared: Prepared| prepared.had_effect())
-    };
+    let had_effect = |record: &&StepRecord| record.prepared().is_some_and(|one| one.had_effect());
     match records.iter().all(had_effect) {
         true => whole.trimmed = span.0.saturating_mul(records.len() as u64),
         false => whole.elapsed = Nanos::ZERO,

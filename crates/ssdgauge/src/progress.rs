@@ -14,8 +14,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Cell, Live, Moment};
 use ssdgauge_core::rounded;
 use ssdgauge_core::{
-    Bytes, Finding, Interval, Nanos, Phase, Plan, Reading, RecordedRequests, Replay, Scope,
-    Severity, Step, Test, Totals, Verified,
+    Bytes, Finding, Interval, Nanos, Phase, Plan, Prepared, Reading, RecordedRequests, Replay,
+    Scope, Severity, Step, Test, Totals, Verified, Workload,
 };
 use ssdgauge_lab::{Boot, Outlook, Remaining, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
 use ssdgauge_runfile::{StepId, StepPlace};
@@ -79,6 +79,8 @@ pub(crate) struct Progress<'a> {
     verifies: bool,
     /// The trace that the run replays.
     trace: Option<TraceInput>,
+    /// Where the preparation that has ended changed nothing: that in words.
+    without_effect: Option<&'static str>,
     /// The socket for watchers, where there is one.
     live_seconds: Option<LiveSeconds>,
 }
@@ -117,6 +119,7 @@ impl<'a> Progress<'a> {
             verifies: false,
             trace: None,
             live_seconds: None,
+            without_effect: None,
         }
     }
 
@@ -259,8 +262,15 @@ fn finished(totals: &Totals, elapsed: Nanos, width: usize) -> String {
     }
     let seconds = elapsed.as_secs_f64().max(1e-9);
     let (mb, iops) = (bytes as f64 / seconds / 1e6, ios as f64 / seconds);
-    let mut text = format!("{:>6} MB/s", rounded::number(mb));
-    if width >= WITH_IOPS {
+    let of = totals.latency_of.prefix();
+    // The word takes room. Commits are counted, not their bytes.
+    let width = width.saturating_sub(of.len());
+    let (with_iops, with_duration) = (width >= WITH_IOPS - of.len(), width >= WITH_DURATION);
+    let mut text = String::new();
+    if of.is_empty() || with_duration {
+        text.push_str(&format!("{:>6} MB/s", rounded::number(mb)));
+    }
+    if with_iops {
         text.push_str(&format!(" {:>9} IOPS", rounded::number(iops)));
     }
     let p99 = totals
@@ -268,8 +278,8 @@ fn finished(totals: &Totals, elapsed: Nanos, width: usize) -> String {
         .percentile(0.99)
         .map(|p99| rounded::latency(Nanos(p99).as_micros_f64()));
     let has_p99 = p99.is_some();
-    text.extend(p99.map(|p99| format!("  p99 {p99:>7}")));
-    if width >= WITH_DURATION || !has_p99 {
+    text.extend(p99.map(|p99| format!("  {of}p99 {p99:>7}")));
+    if with_duration || !has_p99 {
         text.push_str(&duration);
     }
     text
@@ -314,7 +324,7 @@ impl Watcher for Progress<'_> {
         self.last_line = Instant::now();
         self.full_since = None;
         self.told_of_reader = false;
-        self.totals = Totals::default();
+        self.totals = Totals::of_workload(step.action.workload().unwrap_or(Workload::no_load()));
         self.began = Instant::now();
         self.within = Nanos::ZERO;
         self.figures.clear();
@@ -323,12 +333,13 @@ impl Watcher for Progress<'_> {
     }
 
     fn second_ended(&mut self, glimpse: &SecondSummary) {
-        let seconds = glimpse.length.as_secs_f64().max(1e-9);
-        let (mb_s, iops) = (glimpse.bytes.0 as f64 / seconds / 1e6, glimpse.ios as f64 / seconds);
-        let p99_us = glimpse.lat_p99.map(|p99| Nanos(p99).as_micros_f64());
-        self.live.push(Cell::Second { mb_s, p99_us });
-        self.figures = live::figures(mb_s, iops, p99_us, glimpse.temperature_c);
-        self.within = Nanos::SECOND * u64::from(glimpse.second + 1);
+        let second = &glimpse.second;
+        self.within = Nanos::SECOND * u64::from(second.number) + second.length;
+        // The last part of a step is too short for a rate: the second before it stays.
+        if let Some(mb_s) = second.mb_s() {
+            self.live.push(Cell::Second { mb_s, p99_us: second.lat_p99_us });
+            self.figures = live::figures(second, glimpse.temperature_c);
+        }
         if self.bar.is_some() && self.drawn.elapsed() >= FRAME_INTERVAL {
             self.draw();
         }
@@ -435,7 +446,7 @@ impl Watcher for Progress<'_> {
     fn interval_recorded(&mut self, step: StepId, interval: &Interval) {
         self.totals.add(interval);
         if let Some(live) = &mut self.live_seconds {
-            live.interval(step, interval);
+            live.interval(step, self.totals.latency_of, interval);
         }
     }
 
@@ -451,10 +462,17 @@ impl Watcher for Progress<'_> {
         self.print_line(&text);
     }
 
+    fn preparation_ended(&mut self, step: &Step, prepared: &Prepared) {
+        self.without_effect = step_title::without_effect(step, prepared);
+    }
+
     fn step_ended(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
         let number = self.number();
         let width = width::columns_of_messages().unwrap_or(width::DEFAULT);
-        let figures = finished(&self.totals, elapsed, width);
+        let figures = match self.without_effect.take() {
+            Some(words) => format!("  {words}"),
+            None => finished(&self.totals, elapsed, width),
+        };
         // The widest line without a duration has 80 columns.
         let room = match width {
             _ if width >= WITH_DURATION => 34,

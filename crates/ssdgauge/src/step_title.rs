@@ -1,6 +1,6 @@
 //! Names and numbers of steps, as the progress of a run and its observers show them.
 
-use ssdgauge_core::{Action, Phase, Plan, Step, Test, rounded};
+use ssdgauge_core::{Action, Phase, Plan, Prepared, Step, Test, rounded};
 use ssdgauge_runfile::StepPlace;
 
 /// Returns the name of a step with that of its test, or of its phase where it prepares one, for people.
@@ -17,6 +17,12 @@ pub(crate) fn title(test: &Test, phase: &Phase, step: &Step) -> String {
             }
         }
     }
+}
+
+/// Returns that the preparation `step` changed nothing, in words; `None` where it did.
+pub(crate) fn without_effect(step: &Step, prepared: &Prepared) -> Option<&'static str> {
+    let preparation = step.action.preparation().filter(|_| !prepared.had_effect())?;
+    Some(if preparation.is_purge() { "nothing was purged" } else { "without effect" })
 }
 
 /// Returns every step of `plan` with its place, in order.

@@ -94,7 +94,8 @@ pub(super) fn act(
             Ok(Done { by, elapsed: prepared.elapsed, report, open_loops: Vec::new() })
         }
         Action::Run { workload, until, steady } => {
-            sink.rounds = steady.map(SteadyRounds::new);
+            sink.begin_load(workload);
+            sink.rounds = steady.map(|rule| SteadyRounds::new(rule, workload));
             let ended = rig.run(workload, until, sink)?;
             let ended = flush_at_end(rig, workload, ended, sink)?;
             let rounds = sink.rounds.take();

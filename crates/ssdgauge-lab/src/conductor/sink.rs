@@ -6,7 +6,8 @@ use super::durability;
 use super::slices::Slices;
 use super::{SecondSummary, Watcher};
 use ssdgauge_core::{
-    Bytes, Finding, Interval, Nanos, Reading, RecordedRequests, Replay, Sink, SteadyRounds, Totals,
+    Finding, Interval, Nanos, OpenSeconds, Reading, RecordedRequests, Replay, Sink, SteadyRounds,
+    Totals, Workload,
 };
 use ssdgauge_runfile::{FindingRecord, RunFileError, StepId, Writer};
 
@@ -21,9 +22,10 @@ pub(super) struct StepSink<'a> {
     /// The first error of the run file. The rig stops at its next call of `stop`, because a sink
     /// returns no errors.
     pub(super) failure: Option<RunFileError>,
-    summary: SecondSummary,
-    /// Whether intervals of reads or writes have come, also empty ones.
-    has_transfers: bool,
+    /// The current second: its number, the length of its last interval, and its requests.
+    second: u32,
+    length: Nanos,
+    seconds: OpenSeconds,
     /// The latest temperature of the drive, in °C.
     temperature_c: Option<f64>,
     /// Duration of the recorded seconds.
@@ -56,8 +58,9 @@ impl<'a> StepSink<'a> {
             committed_ms,
             commit_every_ms,
             failure: None,
-            summary: SecondSummary::default(),
-            has_transfers: false,
+            second: 0,
+            length: Nanos::ZERO,
+            seconds: OpenSeconds::default(),
             temperature_c: None,
             elapsed: Nanos::ZERO,
             rounds: None,
@@ -65,6 +68,12 @@ impl<'a> StepSink<'a> {
             slices: None,
             comparison: None,
         }
+    }
+
+    /// Begins a load with `workload`, which decides whose latency is that of a second and of the step.
+    pub(super) fn begin_load(&mut self, workload: &Workload) {
+        self.seconds = OpenSeconds::new(workload.latency_of());
+        self.totals = Totals::of_workload(workload);
     }
 
     /// Returns a sink that compares a step with its `recorded` samples, and records nothing.
@@ -103,30 +112,14 @@ impl<'a> StepSink<'a> {
         self.keep_error(result);
     }
 
-    /// Adds the requests of `interval` to the second that is shown. As in every number over all requests,
-    /// flushes and trims count only where the step has no reads and writes.
-    fn summarise(&mut self, interval: &Interval) {
-        let is_transfer = interval.direction.is_transfer();
-        let summary = &mut self.summary;
-        if is_transfer && !self.has_transfers {
-            self.has_transfers = true;
-            (summary.ios, summary.bytes, summary.lat_p99) = (0, Bytes(0), None);
-        }
-        if is_transfer == self.has_transfers {
-            summary.ios += interval.ios;
-            summary.bytes += Bytes(interval.bytes);
-            summary.lat_p99 = summary.lat_p99.max(interval.latency.percentile(0.99));
-        }
-    }
-
     /// Shows the last complete second, and commits at intervals.
     pub(super) fn show(&mut self) {
         if self.comparison.is_some() {
             return;
         }
-        if self.summary.length > Nanos::ZERO {
+        while let Some(second) = self.seconds.take_shown(0) {
             let temperature_c = self.temperature_c;
-            self.watcher.second_ended(&SecondSummary { temperature_c, ..self.summary });
+            self.watcher.second_ended(&SecondSummary { second, temperature_c });
         }
         let now = self.watcher.unix_ms();
         if now - self.committed_ms >= self.commit_every_ms {
@@ -158,17 +151,19 @@ impl Sink for StepSink<'_> {
         if let Some(slices) = &mut self.slices {
             slices.interval(interval);
         }
-        if interval.second != self.summary.second {
+        if interval.second != self.second {
             self.show();
-            self.summary = SecondSummary { second: interval.second, ..SecondSummary::default() };
+            (self.second, self.length) = (interval.second, Nanos::ZERO);
             self.elapsed = Nanos::SECOND * u64::from(interval.second);
         }
         // The first interval of a second adds its length; the others cover the same second.
-        if self.summary.length == Nanos::ZERO {
+        if self.length == Nanos::ZERO {
             self.elapsed += interval.length;
         }
-        self.summary.length = interval.length;
-        self.summarise(interval);
+        self.length = interval.length;
+        if self.comparison.is_none() {
+            self.seconds.add(interval.clone());
+        }
     }
 
     fn reading(&mut self, reading: &Reading) {

@@ -1,8 +1,8 @@
 //! What a run asks of its surroundings, and what it tells them while it goes.
 
 use ssdgauge_core::{
-    Bytes, Finding, Interval, Nanos, Phase, Reading, RecordedRequests, Replay as TraceReplay, Step,
-    Test, Verified,
+    Bytes, Finding, Interval, Nanos, Phase, Prepared, Reading, RecordedRequests,
+    Replay as TraceReplay, Second, Step, Test, Verified,
 };
 use ssdgauge_runfile::StepId;
 
@@ -85,6 +85,10 @@ pub trait Watcher {
     /// Called with each reading of a step that is carried out. The default does nothing with it.
     fn reading_recorded(&mut self, _step: StepId, _reading: &Reading) {}
 
+    /// Called at the end of each preparation that is finished, before [`Watcher::step_ended`]. The default
+    /// does nothing with it.
+    fn preparation_ended(&mut self, _step: &Step, _prepared: &Prepared) {}
+
     /// Called at the end of each step that is finished.
     fn step_ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
 
@@ -127,20 +131,11 @@ pub const SHARED_COMMIT_INTERVAL: Nanos = Nanos::from_secs(10);
 /// further behind than two seconds.
 pub const SEPARATE_COMMIT_INTERVAL: Nanos = Nanos::from_secs(2);
 
-/// One second of a step, all streams together: its reads and writes, or where the step has neither, its
-/// flushes and trims.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// One second of a step, all streams together.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SecondSummary {
-    /// Number of the second in its step, from 0.
-    pub second: u32,
-    /// Completed requests.
-    pub ios: u64,
-    /// Their bytes.
-    pub bytes: Bytes,
-    /// Length of the interval: a second, or less at the end of a step.
-    pub length: Nanos,
-    /// 99th percentile of latency in nanoseconds: the highest of the counted streams and directions.
-    pub lat_p99: Option<u64>,
+    /// Its requests.
+    pub second: Second,
     /// The latest temperature of the drive in this step, in °C.
     pub temperature_c: Option<f64>,
 }

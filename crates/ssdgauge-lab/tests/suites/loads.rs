@@ -119,6 +119,49 @@ fn a_drive_with_a_safe_buffer_commits_more_often_than_one_without() {
 }
 
 #[test]
+fn the_latency_of_commits_is_that_of_their_flushes_on_every_surface() {
+    // Without a safe buffer a flush waits until a page is programmed, which takes 2 ms on this drive; a write
+    // is taken into the buffer within microseconds.
+    let run = run("commit", &["etcd", "busy"], "tiny?nand.t_prog_us=2000&slc.t_prog_us=2000", 20);
+    let point = &test(&run, "etcd").points[0];
+    let totals = &point.point.totals;
+    let us = |metric, scope| totals.value(metric, scope).unwrap();
+    assert!(us(Metric::LatP99Us, Scope::Write) < 200.0, "{}", us(Metric::LatP99Us, Scope::Write));
+    for metric in [Metric::LatMeanUs, Metric::LatP50Us, Metric::LatP99Us, Metric::LatMaxUs] {
+        assert!(us(metric, Scope::All) >= 1_900.0, "{metric:?}: {}", us(metric, Scope::All));
+        assert_eq!(us(metric, Scope::All), us(metric, Scope::Flush), "{metric:?}");
+    }
+    // One thread commits all the time: the mean time of a commit is the time of the step by their number.
+    let by_rate = 1e6 / us(Metric::Iops, Scope::All);
+    let commit = us(Metric::CommitMeanUs, Scope::All);
+    assert!(commit >= 2_000.0 && (commit / by_rate - 1.0).abs() < 0.01, "{commit} {by_rate}");
+    assert!(point.seconds().filter_map(|second| second.lat_p99_us).all(|p99| p99 >= 1_900.0));
+
+    let runs = std::slice::from_ref(&run);
+    let json = ssdgauge_report::json(runs);
+    let of_test = |id: &str| {
+        let tests = json["runs"][0]["tests"].as_array().unwrap();
+        tests.iter().find(|test| test["id"] == id).unwrap().clone()
+    };
+    let etcd = &of_test("etcd")["points"][0];
+    assert_eq!(etcd["latency_of"], "flushes");
+    assert_eq!(etcd["metrics"]["lat_p99_us"], etcd["metrics"]["flush_lat_p99_us"]);
+    assert_eq!(etcd["metrics"]["commit_mean_us"], commit);
+    // Beside another load, each stream has its own: that of all is one of reads and writes.
+    let busy = test(&run, "busy");
+    let (point, json) = (&busy.points[0], &of_test("busy")["points"][0]);
+    assert_eq!(json["latency_of"], "reads and writes");
+    let commits = &point.point.streams[1];
+    let mean = |scope| commits.value(Metric::LatMeanUs, scope).unwrap();
+    assert_eq!(mean(Scope::All), mean(Scope::Flush));
+    assert!(mean(Scope::All) > mean(Scope::Write));
+
+    let page = ssdgauge_report::page(runs, &ssdgauge_report::PageOptions::default());
+    assert!(page.contains("Latency of flushes is measured from"), "no caption says whose it is");
+    assert!(page.contains("latency of flushes"), "no row says whose it is");
+}
+
+#[test]
 fn experts_are_read_faster_by_several_threads_up_to_the_link() {
     let run = run("ai-experts", &[], "nvme-datacentre?capacity=8GB", 10);
     let throughput = values(&run.tests[0], Metric::ThroughputMbS);

@@ -383,6 +383,9 @@ fn marks(measure: Measure, member: &Member<'_>) -> ValueMarks {
 
 fn conditions(test: &Test, (measure, metric): (Measure, Metric), question: Question) -> String {
     let unit = match question {
+        Question::Tail if workload_text::is_of_flushes(test, Metric::LatP9999Us) => {
+            "p99.99 of flushes, left is better"
+        }
         Question::Tail => "p99.99, left is better",
         Question::Everyday | Question::Sustained | Question::Efficiency | Question::Other => {
             if metric.unit().is_empty() {

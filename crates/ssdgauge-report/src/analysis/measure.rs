@@ -4,6 +4,7 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::power;
+use crate::analysis::workload_text;
 use crate::model::PointRun;
 use crate::model::TestRun;
 use crate::model::metrics;
@@ -68,6 +69,12 @@ impl Measure {
             Measure::Shallow => "Low queue depths",
             Measure::Efficiency => "Efficiency",
             Measure::Power => "Power",
+            Measure::P99 if workload_text::is_of_flushes(test, Metric::LatP99Us) => {
+                "Flush latency p99"
+            }
+            Measure::P9999 if workload_text::is_of_flushes(test, Metric::LatP9999Us) => {
+                "Flush latency p99.99"
+            }
             Measure::P99 => "Latency p99",
             Measure::P9999 => "Latency p99.99",
         }

@@ -194,7 +194,7 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
             load: format!("{} r{} {}", test.test.id, test.test.revision, point.point.label),
             metric,
             value: value(metric)?,
-            // A commit is a write with its flush, and the latency of both together was not measured.
+            // Beside commits a second it would be that of the flush alone.
             p99_us: value(Metric::LatP99Us).filter(|_| stream.flush_every.is_none()),
             cache: point.cache.map(|cache| cache.name()),
         },

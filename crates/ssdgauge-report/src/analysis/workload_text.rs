@@ -5,8 +5,8 @@ use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::{
-    Arrival, Bytes, Data, Headline, Metric, Nanos, PhaseKind, Score, Step, Stream, Test, Until,
-    Workload,
+    Arrival, Bytes, Data, Direction, Headline, LatencyOf, Metric, Nanos, PhaseKind, Scope, Score,
+    Step, Stream, Test, Until, Workload,
 };
 
 /// Returns the settings of `test`, as planned.
@@ -50,9 +50,14 @@ pub(crate) fn rule(test: &Test, score: &Score) -> String {
         step.map_or_else(|| position.to_string(), |step| sanitize::step(&step.label))
     };
     let rule = score.describe(|position| label(&position));
-    match passed_for(test).filter(|_| score.metric() == Metric::LoadMultiple) {
-        Some(time) => format!("{rule} for {}", time.about()),
-        None => rule,
+    // A rule that names no direction counts the requests that stand for the load.
+    let is_stated = score.metric().is_latency() && score.metric().is_split();
+    match is_stated && score.scope() == Scope::All && waits_for_flushes(test, score) {
+        true => format!("{rule}, of flushes"),
+        false => match passed_for(test).filter(|_| score.metric() == Metric::LoadMultiple) {
+            Some(time) => format!("{rule} for {}", time.about()),
+            None => rule,
+        },
     }
 }
 
@@ -72,6 +77,66 @@ pub(crate) fn headline(test: &Test, headline: &Headline) -> String {
         Some(time) => format!("{words} for {}", time.about()),
         None => words,
     }
+}
+
+/// Returns whether every load that `score` counts waits for its flushes.
+fn waits_for_flushes(test: &Test, score: &Score) -> bool {
+    let counted = measured_steps(test).filter(|step| score.needs(step.position));
+    let mut loads = counted.filter_map(|step| step.action.workload()).peekable();
+    let of_load = |workload: &Workload| match score.stream() {
+        Some(stream) => workload.streams.get(usize::from(stream)).map(Stream::latency_of),
+        None => Some(workload.latency_of()),
+    };
+    let waits = |workload| of_load(workload).is_some_and(LatencyOf::is_of_flushes);
+    loads.peek().is_some() && loads.all(waits)
+}
+
+/// Returns the title of `metric` over all requests of `test`; a latency of flushes says so.
+pub(crate) fn metric_title(test: &Test, metric: Metric) -> String {
+    let title = metric.title();
+    match is_of_flushes(test, metric) {
+        true => format!("{title} of flushes"),
+        false => title.to_owned(),
+    }
+}
+
+/// Returns whether `metric` is a latency, and over all requests of `test` that of flushes.
+pub(crate) fn is_of_flushes(test: &Test, metric: Metric) -> bool {
+    let is_split = metric.is_latency() && metric.is_split();
+    is_split && waits_for_flushes(test, &Score::MeanOf(metric))
+}
+
+/// Returns the requests whose latency the steps of `test` have, such as `reads and writes`; those of each
+/// kind of step where they differ, and nothing without a load.
+pub(crate) fn latency_of(test: &Test) -> String {
+    let of_load =
+        |(workload, _): (&Workload, &Until)| workload.latency_of().requests(&workload.directions());
+    let mut kinds = range_of(measured(test).map(of_load).collect());
+    kinds.retain(|kind| !kind.is_empty());
+    kinds.join(" or ")
+}
+
+/// Returns the requests whose latency `score` states.
+pub(crate) fn scored_latency_of(test: &Test, score: &Score) -> String {
+    let counted = measured_steps(test).filter(|step| score.needs(step.position));
+    let of_load = |workload: &Workload| match (score.scope().requests(), score.stream()) {
+        (Some(requests), _) => requests.to_owned(),
+        (None, Some(stream)) => {
+            let Some(stream) = workload.streams.get(usize::from(stream)) else {
+                return String::new();
+            };
+            let directions = Direction::ALL.into_iter().filter(|one| stream.sends(*one));
+            stream.latency_of().requests(&directions.collect::<Vec<_>>())
+        }
+        (None, None) => workload.latency_of().requests(&workload.directions()),
+    };
+    let kinds = counted.filter_map(|step| step.action.workload()).map(of_load);
+    range_of(kinds.collect()).join(" or ")
+}
+
+/// Returns whether a step of `test` has the latency of flushes that its writes wait for.
+pub(crate) fn has_commits(test: &Test) -> bool {
+    measured(test).any(|(workload, _)| workload.latency_of().is_of_flushes())
 }
 
 fn measured(test: &Test) -> impl Iterator<Item = (&Workload, &Until)> {

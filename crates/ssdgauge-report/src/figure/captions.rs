@@ -3,7 +3,7 @@
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::report_drives::ReportDrives;
-use crate::analysis::uses;
+use crate::analysis::{uses, workload_text};
 use ssdgauge_core::{LatencyClock, Stream, Test};
 
 /// Returns how `member` is called in a legend; a drive without data says why.
@@ -26,20 +26,29 @@ pub(crate) fn marks(group: &Group<'_>) -> Vec<String> {
 }
 
 /// Returns the definition of the latencies of `test`, for the notes of every figure of a latency.
-pub(crate) fn latency(test: &Test) -> &'static str {
+pub(crate) fn latency(test: &Test) -> String {
     let streams = uses::streams(test);
     let is_due = |stream: &&Stream| {
         stream.arrival.per_second().is_some() && stream.clock == LatencyClock::Due
     };
     let due = streams.iter().filter(|stream| is_due(stream)).count();
-    match due {
-        0 => "Latency is measured from before the submission of a request to after its completion.",
+    let way = match due {
+        0 => "from before the submission of a request to after its completion",
         due if due == streams.len() => {
-            "Latency is measured from the time at which a request is due to after its completion."
+            "from the time at which a request is due to after its completion"
         }
         _ => {
-            "Latency is measured to after the completion of a request: where it is due at a time, from \
-             that time, otherwise from before its submission."
+            "to after the completion of a request: where it is due at a time, from that time, \
+             otherwise from before its submission"
         }
-    }
+    };
+    let of = match workload_text::latency_of(test) {
+        requests if requests.is_empty() => requests,
+        requests => format!(" of {requests}"),
+    };
+    let commits = match workload_text::has_commits(test) {
+        true => " Where writes wait for a flush, it is that of the flush.",
+        false => "",
+    };
+    format!("Latency{of} is measured {way}.{commits}")
 }

@@ -4,6 +4,7 @@ use crate::analysis::fill_level;
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::workload_text;
 use crate::figure::captions::{self, legend};
 use crate::figure::chart::{Axis, Bar, Chart, Drawing, Line, Scale, Table};
 use crate::model::PointRun;
@@ -170,15 +171,19 @@ fn curve(
         Swept::Steps => "step",
     };
     let of = scope.requests().map(|requests| format!(" of {requests}")).unwrap_or_default();
+    let title = match scope {
+        Scope::All => workload_text::metric_title(&group.first().test.test, metric),
+        Scope::Read | Scope::Write | Scope::Flush | Scope::Trim => metric.title().to_owned(),
+    };
     let points = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
     let unit = if metric.unit().is_empty() { metric.title() } else { metric.unit() };
     let axis = if with_power { "both value axes start" } else { "the value axis starts" };
     let mut notes = vec![format!("{unit}; n = {points} steps of one run each; {axis} at zero.")];
     if metric.unit() == "µs" {
-        notes.push(captions::latency(&group.first().test.test).to_owned());
+        notes.push(captions::latency(&group.first().test.test));
     }
     Chart {
-        title: format!("{}: {}{of} by {key}{}", group.title(), metric.title(), along.of_stream()),
+        title: format!("{}: {title}{of} by {key}{}", group.title(), along.of_stream()),
         notes,
         drawing,
         table: table(group, drives, (metric, scope), with_power),

@@ -10,7 +10,7 @@ use crate::figure::chart::{Bar, Chart, Drawing, Table};
 use crate::model::metrics;
 use crate::text::interval;
 use crate::text::number;
-use ssdgauge_core::{ConfidenceInterval, Headline, Score};
+use ssdgauge_core::{ConfidenceInterval, Headline, Scope, Score};
 
 /// Returns the ranking of `group` by its headline, the best first and missing values last, with
 /// their reasons.
@@ -94,12 +94,22 @@ fn ranking<'a>(
     let head = ["Drive", "Value", "95 % low", "95 % high", "Full seconds", "Steps"];
     let unit = metric.unit().to_owned();
     Chart {
-        title: format!("{}: {}", group.title(), metric.title()),
+        title: format!("{}: {}", group.title(), title(group, score)),
         notes,
         drawing: Drawing::Bars { unit, bars },
         table: Table { head: head.map(str::to_owned).to_vec(), rows },
         kind: "ranking",
         folded: false,
+    }
+}
+
+/// Returns the title of the metric; over all requests, with those that a latency is of.
+fn title(group: &Group<'_>, score: &Score) -> String {
+    match score.scope() {
+        Scope::All => workload_text::metric_title(&group.first().test.test, score.metric()),
+        Scope::Read | Scope::Write | Scope::Flush | Scope::Trim => {
+            score.metric().title().to_owned()
+        }
     }
 }
 
@@ -194,7 +204,7 @@ fn notes(group: &Group<'_>, score: &Score, ranked: &[(&Member<'_>, &Headline)]) 
         );
     }
     if metric.unit() == "µs" {
-        notes.push(captions::latency(&group.first().test.test).to_owned());
+        notes.push(captions::latency(&group.first().test.test));
     }
     notes
 }

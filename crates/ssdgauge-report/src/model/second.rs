@@ -1,7 +1,7 @@
 //! One second of a step, with the values that figures use.
 
 use crate::model::run::PointRun;
-use ssdgauge_core::{Direction, Metric, Nanos, Scope, SecondMark, Totals};
+use ssdgauge_core::{Direction, Metric, Nanos, SHORTEST_RATE, Scope, SecondMark, Totals};
 
 /// One second of a step, all streams together. It is computed where it is used: a run of a week has
 /// 600,000 of them.
@@ -68,7 +68,8 @@ impl PointRun {
         let all = &self.point.seconds;
         // What was in flight at the end completes in a last bin of microseconds. It counts in the
         // totals; as a rate it would be a spike that the drive never had.
-        let is_short = |last: Nanos| all.len() > 1 && last < Nanos::SECOND;
+        let is_short =
+            |last: Nanos| last < SHORTEST_RATE || (all.len() > 1 && last < Nanos::SECOND);
         all.len() - usize::from(all.last_elapsed().is_some_and(is_short))
     }
 

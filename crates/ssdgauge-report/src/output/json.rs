@@ -9,6 +9,7 @@ use crate::analysis::quick_look;
 use crate::analysis::slc_cache;
 use crate::analysis::state_check::{self, StateCheck};
 use crate::analysis::tried_loads::{TriedLoad, tried_loads};
+use crate::analysis::workload_text;
 use crate::model::Tracked;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, SpeedFall, StepFinding, StepLevels, TestRun};
@@ -18,7 +19,7 @@ use serde_json::{Map, Value, json};
 use ssdgauge_core::statistics::cache::Edge;
 use ssdgauge_core::statistics::separation::{Separation, Verdict};
 use ssdgauge_core::{
-    ConfidenceInterval, Direction, DriveInfo, Finding, Flush, Headline, Metric, Nanos, Scope,
+    ConfidenceInterval, Direction, DriveInfo, Finding, Flush, Headline, Metric, Nanos, Scope, Score,
 };
 
 /// The number of the JSON shape; a change that breaks a reader raises it.
@@ -118,11 +119,11 @@ fn test(run: &TestRun) -> Value {
             "key": sanitize::prose(&deviation.key), "value": sanitize::prose(&deviation.value),
             "reason": sanitize::prose(&deviation.reason),
         })).collect::<Vec<_>>(),
-        "headline": headline_of(run),
+        "headline": with_latency_of(run, &run.test.score, headline_of(run)),
         "also": run.test.also.iter().zip(&run.also).map(|(score, also)| {
             let mut value = headline(also);
             value["score"] = json!(score.words());
-            value
+            with_latency_of(run, score, value)
         }).collect::<Vec<_>>(),
         "repetitions": run.repetitions.iter().map(|repetition| json!({
             "headline": headline(&repetition.headline),
@@ -155,6 +156,7 @@ fn test(run: &TestRun) -> Value {
                 "kernel": point.kernel,
                 "flush": point.flush.as_ref().map(flush),
                 "media_writes": media_writes::json(point),
+                "latency_of": latency_of(point),
                 "metrics": metrics::shown(point)
                     .into_iter()
                     .map(|(_, _, key, value)| (key, json!(value)))
@@ -166,6 +168,20 @@ fn test(run: &TestRun) -> Value {
         "state_checks": state_check::checks(run).iter().map(state_check).collect::<Vec<_>>(),
         "findings": run.findings.iter().map(step_finding).collect::<Vec<_>>(),
     })
+}
+
+/// Returns the requests whose latency the keys of `point` without a direction state, such as `flushes`.
+fn latency_of(point: &PointRun) -> Option<String> {
+    let requests = point.workload.latency_of().requests(&point.workload.directions());
+    (!requests.is_empty()).then_some(requests)
+}
+
+/// Adds to a headline that is a latency the requests that it is one of.
+fn with_latency_of(run: &TestRun, score: &Score, mut value: Value) -> Value {
+    if score.metric().is_latency() && score.metric().is_split() {
+        value["latency_of"] = json!(workload_text::scored_latency_of(&run.test, score));
+    }
+    value
 }
 
 fn separation(found: Separation) -> Value {

@@ -16,10 +16,10 @@ use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
-use ssdgauge_core::{Flush, Metric, Scope};
+use ssdgauge_core::{Flush, LatencyOf, Metric, Scope};
 
 /// The metrics of the table of all numbers.
-const COLUMNS: [Metric; 24] = [
+const COLUMNS: [Metric; 25] = [
     Metric::Iops,
     Metric::ThroughputMbS,
     Metric::LatMeanUs,
@@ -29,6 +29,7 @@ const COLUMNS: [Metric; 24] = [
     Metric::LatP9999Us,
     Metric::LatP99999Us,
     Metric::LatMaxUs,
+    Metric::CommitMeanUs,
     Metric::LatTimeP50Us,
     Metric::LatTimeP99Us,
     Metric::TimeOver1MsPercent,
@@ -239,6 +240,7 @@ fn rows(
                 th scope="row" {
                     (label)
                     @if let Some(requests) = scope.requests() { ", " (requests) }
+                    @if *scope == Scope::All { (latency_of(point.workload.latency_of())) }
                     @if drives.count() > 1 { " · " (drives.short(drives.drive_of(member.index))) }
                 }
                 td.n { (number::text(point.point.totals.elapsed.as_secs_f64())) }
@@ -255,7 +257,9 @@ fn rows(
         }
         @for (stream, totals) in point.workload.streams.iter().zip(&point.point.streams) {
             tr {
-                th scope="row" { (label) ", " (sanitize::prose(&stream.name)) }
+                th scope="row" {
+                    (label) ", " (sanitize::prose(&stream.name)) (latency_of(stream.latency_of()))
+                }
                 td.n { (number::text(totals.elapsed.as_secs_f64())) }
                 td {}
                 @for metric in shown {
@@ -287,6 +291,11 @@ fn rows(
             }
         }
     }
+}
+
+/// Returns what the latencies of a row are, where they are not those of its requests.
+fn latency_of(of: LatencyOf) -> &'static str {
+    if of.is_of_flushes() { ", latency of flushes" } else { "" }
 }
 
 /// Returns a flush in words.

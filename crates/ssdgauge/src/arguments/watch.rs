@@ -15,11 +15,11 @@ pub(crate) struct WatchArguments {
     /// and its end.
     #[arg(long)]
     pub(crate) jsonl: bool,
-    /// Serve metrics of the runs as OpenMetrics text at http://ADDRESS/metrics, on an address of the
-    /// loopback interface such as 127.0.0.1:9184; port 0 is a free one.
+    /// Serve metrics of the runs, as OpenMetrics or Prometheus text, at http://ADDRESS/metrics, on an
+    /// address of the loopback interface such as 127.0.0.1:9184; port 0 is a free one.
     #[arg(long, value_name = "ADDRESS", value_parser = parse_loopback)]
     pub(crate) openmetrics: Option<SocketAddr>,
-    /// Wait up to this time for the run files to appear, such as 1min.
+    /// Wait up to this time for the run files to appear and to be readable, such as 1min.
     #[arg(long, value_name = "TIME")]
     pub(crate) wait: Option<Nanos>,
 }

@@ -10,6 +10,7 @@ use crate::watch::observe::{self, End, JsonLines, Metrics, Observer, PlainLines,
 use crate::watch::{json_lines, lines, metrics};
 use ssdgauge_core::Nanos;
 use ssdgauge_report::sanitize_json;
+use ssdgauge_runfile::RunFileError;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -17,6 +18,10 @@ use std::time::{Duration, Instant};
 
 /// The time between two looks for a run file that does not exist yet.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// The time for which a file is tried again where commits interrupt every look at it: a busy machine, or a
+/// virtual drive whose run commits without a pause. Chosen.
+const COMMITS: Duration = Duration::from_secs(5);
 
 /// Watches runs until they end or the user leaves. No file is changed, and no run waits for it.
 ///
@@ -55,22 +60,33 @@ pub(crate) fn execute(arguments: &WatchArguments) -> Result<(), Failure> {
 
 /// Starts the server of the metrics of `all`, and states where it is.
 fn serve(address: SocketAddr, all: &[Watched]) -> Result<MetricsServer, Failure> {
-    let server = MetricsServer::start(address, metrics::text(all)).map_err(|error| {
-        let hint = "no run was disturbed; name another port, or port 0 for a free one";
-        Failure::new(FailureKind::Failed, format!("cannot listen on {address}: {error}"), hint)
-    })?;
+    let server =
+        MetricsServer::start(address, |format| metrics::text(all, format)).map_err(|error| {
+            let hint = "no run was disturbed; name another port, or port 0 for a free one";
+            Failure::new(FailureKind::Failed, format!("cannot listen on {address}: {error}"), hint)
+        })?;
     terminal::print_message(&format!("metrics: http://{}/metrics", server.address()));
     Ok(server)
 }
 
-/// Opens the run file `path`; where it does not exist, waits for it up to `wait`.
+/// Opens the run file `path`. Where it does not exist, waits for it up to `wait`; where commits are in
+/// progress, also without `wait` for [`COMMITS`].
 fn open(path: &Path, wait: Option<Nanos>) -> Result<Watched, Failure> {
     let began = Instant::now();
     let wait = Duration::from_nanos(wait.map_or(0, |wait| wait.0));
-    while !path.exists() && began.elapsed() < wait {
+    loop {
+        let patience = match Watched::open(path) {
+            // A commit ends by itself; one that a killed run has left half written does not, and only the
+            // time tells them apart.
+            Err(RunFileError::Busy(_) | RunFileError::HalfWritten(_)) => wait.max(COMMITS),
+            Err(RunFileError::Missing(_)) => wait,
+            opened => return Ok(opened?),
+        };
+        if began.elapsed() >= patience {
+            return Ok(Watched::open(path)?);
+        }
         std::thread::sleep(BETWEEN_LOOKS);
     }
-    Watched::open(path)
 }
 
 /// Observes `all` in the form of `observer`, and serves their metrics by `server`.

@@ -4,7 +4,7 @@
 
 use crate::terminal::colour::{Paint, Role};
 use crate::terminal::fold;
-use ssdgauge_core::rounded;
+use ssdgauge_core::{Second, rounded};
 use std::collections::VecDeque;
 use textwrap::core::display_width;
 
@@ -158,10 +158,13 @@ fn plain(line: &str) -> String {
 }
 
 /// Returns the figures of a second: throughput, requests, 99th percentile and temperature.
-pub(super) fn figures(mb_s: f64, iops: f64, p99_us: Option<f64>, celsius: Option<f64>) -> String {
-    let p99 = p99_us.map_or_else(|| "–".to_owned(), rounded::latency);
-    let mut text = format!("{:>6} MB/s  {:>8} IOPS", rounded::number(mb_s), rounded::number(iops));
-    text.push_str(&format!("  p99 {p99:>8}"));
+pub(super) fn figures(second: &Second, celsius: Option<f64>) -> String {
+    let dash = || "–".to_owned();
+    let mb_s = second.mb_s().map_or_else(dash, rounded::number);
+    let iops = second.iops().map_or_else(dash, rounded::number);
+    let p99 = second.lat_p99_us.map_or_else(dash, rounded::latency);
+    let of = second.latency_of.prefix();
+    let mut text = format!("{mb_s:>6} MB/s  {iops:>8} IOPS  {of}p99 {p99:>8}");
     if let Some(celsius) = celsius {
         text.push_str(&format!("  {celsius:.0} °C"));
     }
@@ -184,13 +187,18 @@ mod tests {
         live
     }
 
+    fn second() -> Second {
+        let (ios, bytes, lat_p99_us) = (5_541, 726_000_000, Some(1_975.0));
+        Second { ios, bytes, lat_p99_us, ..Second::idle(0) }
+    }
+
     fn moment() -> Moment {
         Moment {
             title: "sequential-write 128KiB QD8".into(),
             step: "step 7 of 15".into(),
             within: "4 s of 10 s".into(),
             left: "1 min 16 s left".into(),
-            figures: figures(726.0, 5_541.0, Some(1_975.0), Some(57.2)),
+            figures: figures(&second(), Some(57.2)),
             to_write: "20.0 GB to write".into(),
             share: 0.46,
         }

@@ -1,7 +1,7 @@
 //! The lines of finished steps.
 
 use super::*;
-use ssdgauge_core::{Direction, Histogram};
+use ssdgauge_core::{Direction, Histogram, LatencyOf};
 
 /// The requests of one second in `direction`, each with this latency.
 fn second(direction: Direction, ios: u64, bytes: u64, ns: u64) -> Interval {
@@ -38,6 +38,17 @@ fn a_commit_is_one_request_in_the_line_of_a_finished_step() {
     let line = |intervals: &[Interval]| finished(&totals(intervals), Nanos::SECOND, 80);
     let both = line(&[flushes.clone(), writes]);
     assert_eq!(both, "  4.10 MB/s     1,000 IOPS  p99 20.0 µs");
+    // Where each write waits for its flush, its latency is that of the flush.
+    let mut commits = totals(&[second(Direction::Write, 1_000, 4_096_000, 20_000)]);
+    commits.latency_of = LatencyOf::FlushesOfCommits;
+    commits.add(&second(Direction::Flush, 1_000, 0, 900_000));
+    for (width, expected) in [
+        (120, "  4.10 MB/s     1,000 IOPS  flush p99  900 µs  in 1 s"),
+        (80, "     1,000 IOPS  flush p99  900 µs"),
+        (60, "  flush p99  900 µs"),
+    ] {
+        assert_eq!(finished(&commits, Nanos::SECOND, width), expected);
+    }
     // A step without transfers has the flushes alone.
     assert_eq!(line(&[flushes]), "     0 MB/s     1,000 IOPS  p99  900 µs");
 }

@@ -3,7 +3,6 @@
 use super::chart::{self, Cell, Reduce};
 use super::followed::{Standing, Watched};
 use super::screen::View;
-use super::second::Second;
 use super::style::{Look, line, pair, span};
 use super::words;
 use crate::terminal::colour::Role;
@@ -129,7 +128,7 @@ fn course(one: &Watched, title: &str) -> Vec<f64> {
     let is_it = |step: &&StepRecord| one.run.title(step.place) == title;
     let Some(step) = one.run.steps().iter().rfind(is_it) else { return Vec::new() };
     let seconds = one.run.seconds().iter().filter(|second| second.step == step.id);
-    seconds.map(Second::mb_s).collect()
+    seconds.filter_map(|second| second.load.mb_s()).collect()
 }
 
 fn head(all: &[Watched], step: Option<&str>, width: usize, look: Look) -> Vec<Line<'static>> {
@@ -147,7 +146,10 @@ fn head(all: &[Watched], step: Option<&str>, width: usize, look: Look) -> Vec<Li
         None => "ended".to_owned(),
     };
     let step = step.unwrap_or("no step yet");
-    let about = format!("MB/s of {step}, from its start, one scale");
+    let mut latest = all.iter().filter_map(|one| one.run.latest());
+    let of_flushes = latest.any(|second| second.load.latency_of.is_of_flushes());
+    let p99 = if of_flushes { "; p99 of flushes" } else { "" };
+    let about = format!("MB/s of {step}, from its start, one scale{p99}");
     vec![
         pair(look, (Role::Value, &title), (Role::Second, &left), width),
         line(look, Role::Second, &fold::cut(&about, width)),
@@ -239,10 +241,10 @@ fn heading(width: usize) -> String {
 /// Returns the figures of the last second of a run; of no run, as many spaces.
 fn figures(one: Option<&Watched>, width: usize) -> String {
     let Some(one) = one else { return " ".repeat(display_width(&heading(width))) };
-    let last = one.run.seconds().back();
+    let last = one.run.latest();
     let dash = || "–".to_owned();
-    let mb_s = last.map_or_else(dash, |second| rounded::number(second.mb_s()));
-    let p99 = last.and_then(Second::p99_us).map_or_else(dash, rounded::latency);
+    let mb_s = last.and_then(|second| second.load.mb_s()).map_or_else(dash, rounded::number);
+    let p99 = last.and_then(|second| second.load.lat_p99_us).map_or_else(dash, rounded::latency);
     let step = one.run.current().map_or_else(dash, |step| {
         let all = crate::step_title::count(&one.run.head().plan);
         let all = all.map_or(String::new(), |all| format!("/{all}"));

@@ -4,9 +4,9 @@ use crate::failure::{Failure, FailureKind};
 use crate::step_title;
 use crate::watch::live::receiver::LiveReceiver;
 use crate::watch::second::{Assembler, Moved, Second};
-use ssdgauge_core::{Direction, Nanos, Reading};
+use ssdgauge_core::{Direction, LatencyOf, Nanos, Reading, Workload};
 use ssdgauge_lab::{Outlook, PROOF_SUITE, assumed_rates};
-use ssdgauge_report::sanitize_prose;
+use ssdgauge_report::{ReportError, sanitize_prose};
 use ssdgauge_runfile::{
     FindingRecord, Follower, Head, News, RunFileError, StepId, StepPlace, StepRecord, StepState,
 };
@@ -79,7 +79,7 @@ impl Followed {
     /// # Errors
     ///
     /// Fails where it is no run file, or cannot be read.
-    pub(crate) fn open(path: &Path) -> Result<Followed, Failure> {
+    pub(crate) fn open(path: &Path) -> Result<Followed, RunFileError> {
         let follower = Follower::open(path)?;
         let live = LiveReceiver::new(path, &follower.head().id);
         Ok(Followed {
@@ -127,7 +127,12 @@ impl Followed {
             let last = self.assembler.end();
             self.keep(last, &mut events);
             self.standing = self.end()?;
-            events.push(Event::Closed(self.standing));
+            match self.standing {
+                Standing::Running => self.looks_without_writer = 0,
+                Standing::Finished | Standing::Interrupted | Standing::Killed => {
+                    events.push(Event::Closed(self.standing));
+                }
+            }
         }
         if is_new {
             self.forecast();
@@ -154,7 +159,8 @@ impl Followed {
                 {
                     self.read_out(id, &reading, &mut events);
                 }
-                let ended = self.assembler.interval(step.id, &interval);
+                let latency_of = self.latency_of(step.place);
+                let ended = self.assembler.interval(step.id, latency_of, &interval);
                 self.keep(ended, &mut events);
             }
             while let Some((id, reading)) = readings.next_if(|(id, _)| *id <= step.id) {
@@ -197,7 +203,7 @@ impl Followed {
             return;
         }
         let number = u32::try_from(reading.at.0 / Nanos::SECOND.0).unwrap_or(u32::MAX);
-        let is_next = |last: &Second| last.step != step || last.number < number;
+        let is_next = |last: &Second| last.step != step || last.load.number < number;
         if self.seconds.back().is_none_or(is_next) {
             let second = self.assembler.idle(step, number);
             self.keep(Some(second), events);
@@ -210,8 +216,8 @@ impl Followed {
         for second in self.live.take() {
             let Some(step) = self.current().map(|step| step.id) else { return };
             let last = self.seconds.back().filter(|last| last.step == step);
-            let next = last.map_or(0, |last| last.number.saturating_add(1));
-            if (second.step, second.number) == (step, next) {
+            let next = last.map_or(0, |last| last.load.number.saturating_add(1));
+            if (second.step, second.load.number) == (step, next) {
                 self.keep(Some(second), events);
             }
         }
@@ -219,12 +225,12 @@ impl Followed {
 
     /// Keeps `second`, unless it has come before: by the socket, which is ahead of the file.
     fn keep(&mut self, second: Option<Second>, events: &mut Vec<Event>) {
-        let key = |second: &Second| (second.step, second.number);
+        let key = |second: &Second| (second.step, second.load.number);
         let last = self.seconds.back().map(key);
         let Some(second) = second.filter(|new| last.is_none_or(|last| key(new) > last)) else {
             return;
         };
-        for side in second.sides.iter().filter(|side| side.direction.is_transfer()) {
+        for side in second.load.sides.iter().filter(|side| side.direction.is_transfer()) {
             let moved = &mut self.moved[side.direction.side()];
             moved.ios = moved.ios.saturating_add(side.ios);
             moved.bytes = moved.bytes.saturating_add(side.bytes);
@@ -237,7 +243,7 @@ impl Followed {
         events.push(Event::Second(second));
     }
 
-    /// Returns how the run has ended, now that no program writes the file.
+    /// Returns how the run has ended, now that no program writes the file; it runs where one does after all.
     fn end(&self) -> Result<Standing, Failure> {
         if self.follower.has_journal() {
             return Ok(Standing::Killed);
@@ -246,7 +252,10 @@ impl Followed {
             let ended = if self.is_proved { Standing::Finished } else { Standing::Interrupted };
             return Ok(ended);
         }
-        let run = ssdgauge_report::read(self.path())?;
+        let run = match ssdgauge_report::read(self.path()) {
+            Err(ReportError::RunFile(RunFileError::Busy(_))) => return Ok(Standing::Running),
+            read => read?,
+        };
         Ok(if run.complete { Standing::Finished } else { Standing::Interrupted })
     }
 
@@ -295,6 +304,14 @@ impl Followed {
         &self.seconds
     }
 
+    /// Returns the second whose numbers stand for the current step: its last one of which rates are stated;
+    /// `None` before there is one. The numbers of a step never stand below the name of another one.
+    pub(crate) fn latest(&self) -> Option<&Second> {
+        let step = self.current()?.id;
+        let mut of_step = self.seconds.iter().rev().take_while(|second| second.step == step);
+        of_step.find(|second| second.load.has_rates())
+    }
+
     /// Returns the findings so far.
     pub(crate) fn findings(&self) -> &[FindingRecord] {
         &self.findings
@@ -321,7 +338,7 @@ impl Followed {
         let Some(step) = self.current() else { return Nanos::ZERO };
         let last = self.seconds.back().filter(|second| second.step == step.id);
         step.elapsed
-            .or(last.map(|last| Nanos::SECOND * (u64::from(last.number) + 1)))
+            .or(last.map(|last| Nanos::SECOND * (u64::from(last.load.number) + 1)))
             .unwrap_or_default()
     }
 
@@ -338,6 +355,12 @@ impl Followed {
         let test = &self.head().plan.tests[place.test];
         let phase = &test.phases[place.phase];
         (test, phase, &phase.steps[place.step])
+    }
+
+    /// Returns the requests whose latency is that of the step at `place`.
+    fn latency_of(&self, place: StepPlace) -> LatencyOf {
+        let workload = self.planned(place).2.action.workload();
+        workload.map(Workload::latency_of).unwrap_or_default()
     }
 
     /// Returns the name of the step at `place`.
@@ -407,7 +430,7 @@ impl Watched {
     /// # Errors
     ///
     /// As [`Followed::open`].
-    pub(crate) fn open(path: &Path) -> Result<Watched, Failure> {
+    pub(crate) fn open(path: &Path) -> Result<Watched, RunFileError> {
         let run = Followed::open(path)?;
         Ok(Watched { path: path.to_owned(), run, is_held: false, lost: None })
     }

@@ -1,9 +1,10 @@
 //! A run that is watched as JSON: one object for each event, in one line. `docs/watch.md` describes them.
 
 use super::followed::{Event, Followed};
-use super::second::{Second, Side};
+use super::second::Second;
 use super::words;
 use serde_json::{Map, Value, json};
+use ssdgauge_core::Side;
 use ssdgauge_runfile::{FindingRecord, StepRecord};
 
 /// Returns the object that introduces the run.
@@ -49,6 +50,7 @@ pub(crate) fn event(run: &Followed, event: &Event) -> Value {
                 "state": words::state(record.state),
                 "elapsed_s": record.elapsed.map(|time| time.as_secs_f64()),
                 "ended_by": record.ended_by,
+                "had_effect": record.prepared().map(|prepared| prepared.had_effect()),
             }),
         ),
         Event::Finding(record) => finding(run, record),
@@ -87,12 +89,12 @@ fn step(run: &Followed, name: &str, record: &StepRecord, own: Value) -> Value {
 fn second(run: &Followed, second: &Second) -> Value {
     let mut own = json!({
         "step_id": second.step.0,
-        "second": second.number,
-        "length_s": second.length.as_secs_f64(),
+        "second": second.load.number,
+        "length_s": second.load.length.as_secs_f64(),
         "temperature_c": second.temperature_c,
         "power_w": second.power_w,
     });
-    for side in &second.sides {
+    for side in &second.load.sides {
         merge(&mut own, json!({ side.direction.name(): figures(side, second) }));
     }
     object(run, "second", own)
@@ -100,8 +102,10 @@ fn second(run: &Followed, second: &Second) -> Value {
 
 fn figures(side: &Side, second: &Second) -> Value {
     let mut figures = json!({
-        "iops": side.iops(second.length),
-        "throughput_mb_s": side.mb_s(second.length),
+        "requests": side.ios,
+        "bytes": side.bytes,
+        "iops": second.load.rate(side.ios),
+        "throughput_mb_s": second.load.rate(side.bytes).map(|rate| rate / 1e6),
         "errors": side.errors,
         "lat_mean_us": side.lat_mean_us,
         "lat_p99_us": side.lat_p99_us,
@@ -130,7 +134,8 @@ fn finding(run: &Followed, record: &FindingRecord) -> Value {
 
 /// Returns the object `name` of `run` with `own` members; absent values have none.
 fn object(run: &Followed, name: &str, own: Value) -> Value {
-    let mut all = json!({ "event": name, "file": run.path().display().to_string() });
+    let mut all =
+        json!({ "event": name, "schema_version": 1, "file": run.path().display().to_string() });
     if run.head().drive.is_model() {
         merge(&mut all, json!({ "model_data": "MODEL" }));
     }

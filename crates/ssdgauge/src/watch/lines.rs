@@ -18,18 +18,21 @@ fn line(run: &Followed, event: &Event) -> String {
             format!("step {number}: {} began", run.title(step.place))
         }
         Event::Second(second) => {
-            let end = Nanos::SECOND * (u64::from(second.number) + 1);
+            let end = Nanos::SECOND * (u64::from(second.load.number) + 1);
             let title = run.steps().iter().rfind(|step| step.id == second.step);
             let title = title.map_or(String::new(), |step| run.title(step.place));
             format!("{title}  {}  {}", words::whole(end).about(), words::figures(second))
         }
-        Event::Ended(step) => format!(
-            "step {}: {} {} after {}",
-            run.number(step.place),
-            run.title(step.place),
-            words::state(step.state),
-            step.elapsed.unwrap_or_default().about()
-        ),
+        Event::Ended(step) => {
+            let (number, title) = (run.number(step.place), run.title(step.place));
+            match words::without_effect(run, step) {
+                Some(words) => format!("step {number}: {title}: {words}"),
+                None => {
+                    let time = step.elapsed.unwrap_or_default().about();
+                    format!("step {number}: {title} {} after {time}", words::state(step.state))
+                }
+            }
+        }
         Event::Finding(record) => {
             let finding = &record.finding;
             format!("{}: {}", finding.severity.name(), sanitize_prose(&finding.text))

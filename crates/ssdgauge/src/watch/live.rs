@@ -15,7 +15,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// The version of the lines below. A client leaves a server of another one.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The longest line that is accepted, in bytes. A second of four directions has some 700.
 const LONGEST_LINE: usize = 16 << 10;
 

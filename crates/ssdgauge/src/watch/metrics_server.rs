@@ -4,6 +4,7 @@
 //! bodies would make larger and not safer. A request has a limit of size and of time, and names this machine: a page
 //! of another site whose name leads here (DNS rebinding) gets nothing.
 
+use ssdgauge_report::Exposition;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,8 +19,6 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// Connections at a time; a further one takes the place of the oldest without a request. Programs open some ahead
 /// of their requests.
 const MOST: usize = 32;
-/// The content type of OpenMetrics 1.0.
-const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// A server of a text that changes. When it is dropped, it answers the connection in progress and ends.
 #[derive(Debug)]
@@ -32,8 +31,29 @@ pub(crate) struct MetricsServer {
 #[derive(Debug)]
 struct Shared {
     address: SocketAddr,
-    text: Mutex<String>,
+    texts: Mutex<Texts>,
     ends: AtomicBool,
+}
+
+/// The text in each format.
+#[derive(Debug)]
+struct Texts {
+    openmetrics: String,
+    prometheus: String,
+}
+
+impl Texts {
+    fn new(text: impl Fn(Exposition) -> String) -> Texts {
+        let openmetrics = text(Exposition::OpenMetrics);
+        Texts { openmetrics, prometheus: text(Exposition::Prometheus) }
+    }
+
+    fn of(&self, format: Exposition) -> &str {
+        match format {
+            Exposition::OpenMetrics => &self.openmetrics,
+            Exposition::Prometheus => &self.prometheus,
+        }
+    }
 }
 
 impl MetricsServer {
@@ -42,12 +62,15 @@ impl MetricsServer {
     /// # Errors
     ///
     /// The address is taken, or is none of this machine.
-    pub(crate) fn start(address: SocketAddr, text: String) -> io::Result<MetricsServer> {
+    pub(crate) fn start(
+        address: SocketAddr,
+        text: impl Fn(Exposition) -> String,
+    ) -> io::Result<MetricsServer> {
         debug_assert!(address.ip().is_loopback(), "the arguments permit no other address");
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
-        let (text, ends) = (Mutex::new(text), AtomicBool::new(false));
-        let shared = Arc::new(Shared { address, text, ends });
+        let (texts, ends) = (Mutex::new(Texts::new(text)), AtomicBool::new(false));
+        let shared = Arc::new(Shared { address, texts, ends });
         let served = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("metrics".to_owned())
@@ -61,8 +84,8 @@ impl MetricsServer {
     }
 
     /// Replaces the text.
-    pub(crate) fn set(&self, text: String) {
-        *self.shared.text.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    pub(crate) fn set(&self, text: impl Fn(Exposition) -> String) {
+        *self.shared.texts.lock().unwrap_or_else(PoisonError::into_inner) = Texts::new(text);
     }
 }
 
@@ -147,8 +170,9 @@ fn answer(place: &Place, shared: &Shared) -> io::Result<()> {
             ("403 Forbidden", plain, text.to_owned())
         }
         (Some("GET" | "HEAD"), Some("/metrics")) => {
-            let text = shared.text.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            ("200 OK", OPENMETRICS, text)
+            let format = Exposition::accepted(&accept(&head));
+            let texts = shared.texts.lock().unwrap_or_else(PoisonError::into_inner);
+            ("200 OK", format.content_type(), texts.of(format).to_owned())
         }
         (Some("GET" | "HEAD"), _) => {
             ("404 Not Found", plain, "the metrics are at /metrics\n".to_owned())
@@ -160,7 +184,7 @@ fn answer(place: &Place, shared: &Shared) -> io::Result<()> {
     let allow = if status.starts_with("405") { "Allow: GET, HEAD\r\n" } else { "" };
     let answer = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{allow}\
-         Cache-Control: no-store\r\nConnection: close\r\n\r\n{body}"
+         Vary: Accept\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n{body}"
     );
     write_before(connection, answer.as_bytes(), until)
 }
@@ -200,6 +224,13 @@ fn names_this_machine(head: &str, own: SocketAddr) -> bool {
         }
     };
     hosts.into_iter().all(is_here)
+}
+
+/// Returns the media types that a request with this head accepts; empty where it names none.
+fn accept(head: &str) -> String {
+    let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
+    let values = fields.filter(|(name, _)| name.eq_ignore_ascii_case("accept"));
+    values.map(|(_, value)| value.trim()).collect::<Vec<_>>().join(",")
 }
 
 /// Reads the head of a request before `until`; `None` where the client closes the connection, sends too
@@ -256,9 +287,9 @@ mod tests {
     #[test]
     fn one_path_is_answered_and_everything_else_is_refused() {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
-        let server = MetricsServer::start(free, "first\n".to_owned()).unwrap();
+        let server = MetricsServer::start(free, |_| "first\n".to_owned()).unwrap();
         let address = server.address();
-        server.set("# EOF\n".to_owned());
+        server.set(|_| "# EOF\n".to_owned());
         for (request, status, body) in [
             ("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "200 OK", "\r\n\r\n# EOF\n"),
             ("GET /metrics HTTP/1.1\r\nHOST : LocalHost.:99\r\n\r\n", "200 OK", "# EOF\n"),
@@ -304,7 +335,7 @@ mod tests {
     #[test]
     fn connections_without_a_request_delay_no_other_one_and_have_a_limit() {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
-        let server = MetricsServer::start(free, "# EOF\n".to_owned()).unwrap();
+        let server = MetricsServer::start(free, |_| "# EOF\n".to_owned()).unwrap();
         let address = server.address();
         let silent: Vec<TcpStream> =
             (0..MOST - 1).map(|_| TcpStream::connect(address).unwrap()).collect();
@@ -320,7 +351,7 @@ mod tests {
     #[test]
     fn connections_without_a_request_keep_no_other_one_out() {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
-        let server = MetricsServer::start(free, "# EOF\n".to_owned()).unwrap();
+        let server = MetricsServer::start(free, |_| "# EOF\n".to_owned()).unwrap();
         let address = server.address();
         // Many times more than there are places, all of them open at the end.
         let mut silent: Vec<TcpStream> = Vec::new();
@@ -334,7 +365,7 @@ mod tests {
     #[test]
     fn a_request_that_arrives_before_the_end_is_answered_and_then_none_is_accepted() {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
-        let server = MetricsServer::start(free, "# EOF\n".to_owned()).unwrap();
+        let server = MetricsServer::start(free, |_| "# EOF\n".to_owned()).unwrap();
         let address = server.address();
         let mut silent = TcpStream::connect(address).unwrap();
         let mut early = TcpStream::connect(address).unwrap();

@@ -119,7 +119,7 @@ impl Observer for Metrics<'_> {
     }
 
     fn show(&mut self, all: &[Watched], pause: Duration) -> io::Result<bool> {
-        self.server.set(metrics::text(all));
+        self.server.set(|format| metrics::text(all, format));
         self.beside.show(all, pause)
     }
 }

@@ -65,7 +65,7 @@ fn head(run: &Followed, width: usize, look: Look) -> Vec<Line<'static>> {
         Standing::Interrupted | Standing::Killed => Role::Warn,
     };
     let step = run.current().map(|step| run.title(step.place)).unwrap_or_default();
-    let second = run.seconds().back();
+    let second = run.latest();
     let figures = second.map(words::figures).unwrap_or_default();
     vec![
         pair(look, (Role::Value, &title), (role, &words::left(run)), width),
@@ -85,7 +85,8 @@ fn course(
     let columns = width.saturating_sub(AXIS + 1);
     let shown = if view.is_whole { run.seconds().len() } else { columns };
     let first = run.seconds().len().saturating_sub(shown);
-    let seconds: Vec<&Second> = run.seconds().iter().skip(first).collect();
+    let seconds = run.seconds().iter().skip(first);
+    let seconds: Vec<&Second> = seconds.filter(|second| second.load.has_rates()).collect();
     let strip = |value: fn(&Second) -> Option<f64>| {
         let any = seconds.iter().any(|second| value(second).is_some());
         (any && with_strips).then(|| cells(&seconds, value, columns, Reduce::Mean))
@@ -103,11 +104,11 @@ fn course(
     };
     let mut lines = vec![Line::default()];
     if upper > 0 {
-        let cells = cells(&seconds, |second| Some(second.mb_s()), columns, Reduce::Mean);
+        let cells = cells(&seconds, |second| second.load.mb_s(), columns, Reduce::Mean);
         lines.extend(chart("MB/s", &cells, upper, look));
     }
     if lower > 0 {
-        let p99 = |second: &Second| second.p99_us().or(Some(0.0));
+        let p99 = |second: &Second| second.load.lat_p99_us.or(Some(0.0));
         let cells = cells(&seconds, p99, columns, Reduce::Highest);
         lines.extend(chart("p99", &cells, lower, look));
     }
@@ -115,7 +116,9 @@ fn course(
         lines.extend(chart(unit, &cells, 1, look));
     }
     if room > 0 {
-        let note = format!("{:>AXIS$} {span}, recorded up to 10 s ago", "");
+        let of_flushes = seconds.iter().any(|second| second.load.latency_of.is_of_flushes());
+        let p99 = if of_flushes { "; p99 of flushes where writes wait for them" } else { "" };
+        let note = format!("{:>AXIS$} {span}, recorded up to 10 s ago{p99}", "");
         lines.push(line(look, Role::Second, &fold::cut(&note, width)));
     }
     lines.truncate(room);
@@ -199,9 +202,10 @@ fn steps(run: &Followed, view: View, width: usize, count: usize, look: Look) -> 
             }
         };
         let time = record.and_then(|record| record.elapsed).map(|time| time.about());
-        let time = match is_current {
-            true => words::whole(run.within()).about(),
-            false => time.unwrap_or_default(),
+        let time = match record.and_then(|record| words::without_effect(run, record)) {
+            _ if is_current => words::whole(run.within()).about(),
+            Some(words) => words.to_owned(),
+            None => time.unwrap_or_default(),
         };
         let left = format!("{:>5} {sign} {}", index + 1, run.title(*place));
         lines.push(pair(look, (role, &left), (Role::Second, &time), width));

@@ -4,7 +4,7 @@ use super::followed::{Followed, Standing};
 use super::second::Second;
 use ssdgauge_core::{Bytes, Nanos, rounded};
 use ssdgauge_report::{sanitize_device, sanitize_prose};
-use ssdgauge_runfile::StepState;
+use ssdgauge_runfile::{StepRecord, StepState};
 
 /// Returns the name of the drive, with the word MODEL before a virtual one.
 pub(super) fn drive(run: &Followed) -> String {
@@ -58,17 +58,28 @@ pub(super) fn state(state: StepState) -> &'static str {
     }
 }
 
-/// Returns the figures of a second: throughput, requests, 99th percentile, temperature and power.
+/// Returns that a finished preparation changed nothing; `None` where it did, and for other steps.
+pub(super) fn without_effect(run: &Followed, step: &StepRecord) -> Option<&'static str> {
+    let prepared = step.prepared().filter(|_| step.state == StepState::Finished)?;
+    crate::step_title::without_effect(run.planned(step.place).2, &prepared)
+}
+
+/// Returns the figures of a second: throughput, requests, 99th percentile, temperature and power. A part of
+/// a second that is too short for a rate has its requests instead.
 pub(super) fn figures(second: &Second) -> String {
-    let mut text = String::new();
-    if !second.sides.is_empty() {
-        let p99 = second.p99_us().map_or_else(|| "–".to_owned(), rounded::latency);
-        text = format!(
-            "{} MB/s  {} IOPS  p99 {p99}",
-            rounded::number(second.mb_s()),
-            rounded::number(second.iops())
-        );
-    }
+    let load = &second.load;
+    let mut text = match (load.sides.is_empty(), load.mb_s(), load.iops()) {
+        (false, Some(mb_s), Some(iops)) => {
+            let p99 = load.lat_p99_us.map_or_else(|| "–".to_owned(), rounded::latency);
+            let of = load.latency_of.prefix();
+            format!("{} MB/s  {} IOPS  {of}p99 {p99}", rounded::number(mb_s), rounded::number(iops))
+        }
+        (false, ..) => {
+            let requests = rounded::count_of(load.ios as usize, "request");
+            format!("{requests} in the last {}", load.length.about())
+        }
+        (true, ..) => String::new(),
+    };
     let instruments = [
         second.temperature_c.map(|celsius| format!("{celsius:.0} °C")),
         second.power_w.map(|watts| format!("{} W", rounded::number(watts))),
@@ -79,7 +90,7 @@ pub(super) fn figures(second: &Second) -> String {
         }
         text.push_str(&one);
     }
-    let errors: u64 = second.sides.iter().map(|side| side.errors).sum();
+    let errors: u64 = load.sides.iter().map(|side| side.errors).sum();
     if errors > 0 {
         text.push_str(&format!("  {errors} errors"));
     }

@@ -178,7 +178,7 @@ fn a_second_comes_by_the_socket_before_it_is_committed_and_the_socket_of_a_kille
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     let id = next()["run_id"].as_str().unwrap().to_owned();
     assert_eq!(query(&file, &format!("SELECT count(*) FROM run WHERE id = '{id}'")), 1);
-    let second = next();
+    let second = next()["load"].take();
     let (number, sides) = (second["number"].as_i64().unwrap(), second["sides"].as_array().unwrap());
     assert!(sides.iter().any(|side| side["ios"].as_i64().unwrap() > 0), "{second}");
     let committed = "SELECT count(*) FROM interval WHERE second =";
@@ -197,6 +197,58 @@ fn a_second_comes_by_the_socket_before_it_is_committed_and_the_socket_of_a_kille
     signal(&resumed, "INT");
     assert_eq!(resumed.wait().unwrap().code(), Some(75));
     assert!(!socket.exists());
+}
+
+#[test]
+fn a_file_in_which_commits_are_in_progress_is_tried_again_until_they_end() {
+    let bench = Bench::new();
+    virtual_run(&bench, "a.ssdg");
+    // The journal of a commit in progress, as SQLite writes it (file format, section 3).
+    let journal = bench.path("a.ssdg-journal");
+    let magic = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    std::fs::write(&journal, [&magic[..], &[0; 504]].concat()).unwrap();
+    let mut watch = bench
+        .command(&["watch", "a.ssdg", "--jsonl", "--wait", "5min"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // One look at a file makes twenty attempts with a pause after each; the commit outlasts several.
+    let status = format!("/proc/{}/status", watch.id());
+    let pauses = || -> u64 {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        line.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+    };
+    wait_for("sixty pauses, or the end of the watcher", || {
+        pauses() >= 60 || watch.try_wait().unwrap().is_some()
+    });
+    std::fs::remove_file(&journal).unwrap();
+    let output = watch.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let objects = objects(&output.stdout);
+    assert_eq!(objects.last().unwrap()["state"], "finished");
+    assert!(objects.iter().all(|one| one["schema_version"] == 1));
+}
+
+#[test]
+fn a_purge_that_is_not_possible_is_not_shown_as_one() {
+    let bench = Bench::new();
+    let suite =
+        SUITE.replace("TIME", "1s").replace("stream =", "prepare = [{ purge = true }]\nstream =");
+    std::fs::write(bench.path("mine.toml"), suite).unwrap();
+    let run = bench.call(&["run", "mine.toml", "null:", "--size", "16MiB", "--out", "a.ssdg"]);
+    let stderr = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(0), "{stderr}");
+    let lines: Vec<&str> = stderr.lines().filter(|line| line.contains("] purge")).collect();
+    assert!(!lines.is_empty(), "{stderr}");
+    for line in lines {
+        assert!(line.ends_with("nothing was purged"), "{line}");
+    }
+    let watched = objects(&bench.call(&["watch", "a.ssdg", "--jsonl"]).stdout);
+    let purges = |one: &&Value| one["event"] == "step_end" && one["phase"] == "purge";
+    assert!(watched.iter().any(|one| purges(&one)), "{watched:?}");
+    assert!(watched.iter().filter(purges).all(|one| one["had_effect"] == false), "{watched:?}");
 }
 
 #[test]

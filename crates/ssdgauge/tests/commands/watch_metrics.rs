@@ -113,14 +113,55 @@ fn serve(bench: &Bench, file: &str) -> (Child, String) {
     (watch, address)
 }
 
-fn scrape(address: &str) -> String {
+/// Asks for the metrics in the formats of `accept`, and returns the head of the answer and the text.
+fn ask(address: &str, accept: &str) -> (String, String) {
     let mut connection = TcpStream::connect(address).unwrap();
-    connection.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let request = format!("GET /metrics HTTP/1.1\r\nHost: localhost\r\n{accept}\r\n");
+    connection.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     connection.read_to_string(&mut answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_owned(), body.to_owned())
+}
+
+fn scrape(address: &str) -> String {
+    // As Prometheus 2.53 asks.
+    let accept = "Accept: application/openmetrics-text;version=1.0.0;q=0.5,\
+                  application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,\
+                  */*;q=0.2\r\n";
+    let (head, body) = ask(address, accept);
     assert!(head.contains("application/openmetrics-text; version=1.0.0"), "{head}");
-    body.to_owned()
+    body
+}
+
+/// Parses the text format 0.0.4 of Prometheus by its specification: help, then type, then the samples of
+/// that very name; neither units nor an end.
+fn parse_text_format(text: &str) -> Parsed {
+    let mut types = BTreeMap::new();
+    let mut samples = BTreeMap::new();
+    let (mut helped, mut typed) = (String::new(), String::new());
+    assert!(text.ends_with('\n') && !text.contains("# EOF") && !text.contains("# UNIT"), "{text}");
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# HELP ") {
+            let (name, help) = rest.split_once(' ').expect("a name and a text");
+            assert!(is_name(name) && !help.is_empty() && !types.contains_key(name), "{line}");
+            helped = name.to_owned();
+        } else if let Some(rest) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = rest.split_once(' ').expect("a name and a type");
+            assert!(name == helped && ["gauge", "counter"].contains(&kind), "{line}");
+            // What promtool wants: the suffix on counters, and on nothing else.
+            assert_eq!(kind == "counter", name.ends_with("_total"), "{line}");
+            typed = name.to_owned();
+            assert!(types.insert(typed.clone(), kind.to_owned()).is_none(), "twice: {line}");
+        } else {
+            let (name, rest) = line.split_once('{').expect("every sample has labels");
+            assert_eq!(name, typed, "outside its family: {line}");
+            let (labels, rest) = labels(rest);
+            let value: f64 = rest.strip_prefix(' ').unwrap().parse().unwrap();
+            assert!(samples.insert((name.to_owned(), labels), value).is_none(), "twice: {line}");
+        }
+    }
+    Parsed { types, samples }
 }
 
 #[test]
@@ -150,6 +191,19 @@ fn a_run_is_served_as_openmetrics_until_it_ends_and_the_dashboard_uses_its_names
     let (_, labels) = parsed.samples.keys().find(|(name, _)| name == "ssdgauge_run_info").unwrap();
     assert_eq!(labels["suite"], "mine");
     assert!(labels["step"].starts_with("load") && labels["data"] == "measured", "{labels:?}");
+
+    // Without a word on OpenMetrics the same values come in the text format.
+    for accept in ["", "Accept: */*\r\n", "accept: text/plain; version=0.0.4\r\n"] {
+        let (head, body) = ask(&address, accept);
+        assert!(head.contains("Content-Type: text/plain; version=0.0.4; charset=utf-8"), "{head}");
+        let text = parse_text_format(&body);
+        assert_eq!(text.types.len(), parsed.types.len());
+        assert_eq!(text.types["ssdgauge_run_requests_total"], "counter");
+        let total = text.samples.iter().find(|((name, labels), _)| {
+            name == "ssdgauge_run_requests_total" && labels["direction"] == "read"
+        });
+        assert!(*total.unwrap().1 > 0.0, "{body}");
+    }
 
     // The port is taken as long as the watcher runs.
     let output = bench.call(&["watch", "a.ssdg", "--openmetrics", &address]);
@@ -199,4 +253,26 @@ fn an_address_that_other_machines_reach_is_refused() {
         let output = bench.call(&["watch", "a.ssdg", "--openmetrics", address]);
         assert_eq!(output.status.code(), Some(2), "{address}: {}", text(&output.stderr));
     }
+}
+
+#[test]
+fn the_metrics_of_a_report_keep_the_rules_of_openmetrics() {
+    let bench = Bench::new();
+    bench.print(&[
+        "run",
+        "quick",
+        "sim:tiny",
+        "--shorten",
+        "50",
+        "--label",
+        "a \"b\"",
+        "--out",
+        "a.ssdg",
+    ]);
+    let parsed = parse(&bench.print(&["report", "a.ssdg", "--openmetrics"]));
+    assert!(parsed.samples.len() > 100, "{}", parsed.samples.len());
+    let is_complete = |((name, _), value): (&(String, BTreeMap<String, String>), &f64)| {
+        name == "ssdgauge_run_complete" && *value == 1.0
+    };
+    assert!(parsed.samples.iter().any(is_complete));
 }

@@ -217,6 +217,10 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
             line.push_str(&style.right(&number::count(headline.n), SECONDS));
         }
         lines.push(line);
+        let title = workload_text::metric_title(&test.test, headline.metric);
+        if test.test.score.scope() == Scope::All && title != headline.metric.title() {
+            lines.push(style.dim("  latency of flushes, which the writes wait for"));
+        }
         let remark = interval::start_left_out(headline).filter(|_| with_interval);
         lines.extend(remark.map(|remark| style.dim(&format!("  {remark}"))));
         let late =

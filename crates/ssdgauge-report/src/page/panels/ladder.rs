@@ -4,6 +4,7 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::measure::Measure;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::workload_text;
 use crate::figure::curve::{self, Swept};
 use crate::model::metrics;
 use crate::model::{PointRun, TestRun};
@@ -57,7 +58,11 @@ pub(super) fn plot(group: &Group<'_>, drives: &ReportDrives, measure: Measure) -
     let along = curve::common(group);
     let name = name(along.swept);
     Some(Plot {
-        label: format!("{}: {} by {name}", group.title(), metric.title()),
+        label: format!(
+            "{}: {} by {name}",
+            group.title(),
+            workload_text::metric_title(&group.first().test.test, metric)
+        ),
         across: Across::places(labels, &format!("{name}{}", along.of_stream())),
         up,
         lines,

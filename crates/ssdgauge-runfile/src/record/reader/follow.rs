@@ -181,7 +181,7 @@ impl Follower {
                 if news.steps.len() >= MAX_RECORDS {
                     return Err("too many records before it");
                 }
-                news.steps.push(row.step(false)?);
+                news.steps.push(row.step(true)?);
                 Ok(())
             },
         )?;

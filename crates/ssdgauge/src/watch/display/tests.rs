@@ -3,10 +3,15 @@
 use super::*;
 use crate::build_identity;
 use crate::watch::followed::Standing;
+use crate::watch::{json_lines, metrics};
 use ratatui::backend::TestBackend;
-use ssdgauge_core::{Finding, Nanos, Phase, Plan, Rig, Step, Test};
+use ssdgauge_core::{
+    Direction, EngineReport, Finding, Histogram, Interval, Nanos, Phase, PhaseKind, Plan, Random,
+    Rig, Step, Test, Workload, rounded,
+};
 use ssdgauge_lab::{Options, SecondSummary, Watcher};
-use ssdgauge_runfile::{Opening, Writer};
+use ssdgauge_report::Exposition;
+use ssdgauge_runfile::{Opening, StepEnd, StepId, StepState, Writer};
 use ssdgauge_sim::VirtualRig;
 use std::path::Path;
 use std::time::Instant;
@@ -166,5 +171,193 @@ fn with_too_few_rows_the_runs_that_stopped_are_shown_and_the_others_are_counted(
             lines[first + 6].contains("stopped-one"),
             "in the order of the command: {lines:#?}"
         );
+    }
+}
+
+/// A part of a step as it is recorded: its length, and requests and bytes of each direction.
+type Part = (Nanos, Vec<(Direction, u64, u64)>);
+
+/// A run whose steps have random seconds and tails, recorded one after the other.
+struct RandomRun {
+    random: Random,
+    writer: Writer,
+    watched: Watched,
+    /// Every part that was recorded, with its step and number.
+    parts: Vec<(StepId, u32, Part)>,
+    /// The objects of the seconds that were watched.
+    seconds: Vec<serde_json::Value>,
+}
+
+impl RandomRun {
+    /// Records and returns part `number` of `step`, of `length`.
+    fn record(&mut self, step: StepId, number: u32, length: Nanos, load: &Workload) -> Part {
+        let mut sides = Vec::new();
+        for direction in load.directions() {
+            let ios = 100 + self.random.below(200);
+            let bytes = ios * 4_096 * (1 + self.random.below(9));
+            let mut latency = Histogram::default();
+            (0..ios).for_each(|_| latency.record(80_000));
+            let interval = Interval {
+                second: number,
+                stream: 0,
+                direction,
+                length,
+                ios,
+                bytes,
+                errors: 0,
+                latency,
+            };
+            self.writer.interval(step, &interval).unwrap();
+            sides.push((direction, ios, bytes));
+        }
+        self.parts.push((step, number, (length, sides.clone())));
+        (length, sides)
+    }
+
+    /// Commits, and compares screen and metrics with `expected`, the part whose numbers stand for the
+    /// current step.
+    fn check(&mut self, expected: Option<&Part>) {
+        self.writer.commit().unwrap();
+        let began = Instant::now();
+        loop {
+            let events = self.watched.poll();
+            assert!(self.watched.lost.is_none(), "{:?}", self.watched.lost);
+            let objects = events.iter().map(|event| json_lines::event(&self.watched.run, event));
+            self.seconds.extend(objects.filter(|one| one["event"] == "second"));
+            if self.watched.run.has_all() {
+                break;
+            }
+            assert!(began.elapsed().as_secs() < 60, "it has no end");
+        }
+        let all = std::slice::from_ref(&self.watched);
+        let screen = drawn(all, (100, 24), View::default(), true);
+        let text = metrics::text(all, Exposition::OpenMetrics);
+        let gauge = |name: &str, direction: Direction| {
+            let label = format!("direction=\"{}\"", direction.name());
+            let is_it = |line: &&str| line.starts_with(name) && line.contains(&label);
+            let line = text.lines().find(is_it)?;
+            line.rsplit(' ').next().map(|value| value.parse::<f64>().unwrap())
+        };
+        let rate = |count: u64, length: Nanos| count as f64 * 1e9 / length.0 as f64;
+        for direction in Direction::ALL {
+            let of = expected.and_then(|(length, sides)| {
+                let side = sides.iter().find(|(one, ..)| *one == direction)?;
+                Some((rate(side.1, *length), rate(side.2, *length)))
+            });
+            let iops = gauge("ssdgauge_run_iops{", direction);
+            let bytes = gauge("ssdgauge_run_throughput_bytes_per_second{", direction);
+            assert!(is_near(iops, of.map(|of| of.0)), "{direction:?}: {iops:?}, not {of:?}");
+            assert!(is_near(bytes, of.map(|of| of.1)), "{direction:?}: {bytes:?}, not {of:?}");
+        }
+        match expected {
+            Some((length, sides)) => {
+                let sum = |field: fn(&(Direction, u64, u64)) -> u64| -> u64 {
+                    sides.iter().map(field).sum()
+                };
+                let (iops, bytes) = (sum(|side| side.1), sum(|side| side.2));
+                let mb_s = rounded::number(rate(bytes, *length) / 1e6);
+                let iops = rounded::number(rate(iops, *length));
+                let words = format!("{mb_s} MB/s  {iops} IOPS  p99 ");
+                assert!(screen[2].starts_with(&words), "{words:?}: {screen:#?}");
+            }
+            None => assert!(!screen[2].contains("IOPS"), "{screen:#?}"),
+        }
+    }
+}
+
+fn is_near(found: Option<f64>, expected: Option<f64>) -> bool {
+    match (found, expected) {
+        (Some(found), Some(expected)) => (found / expected - 1.0).abs() < 1e-9,
+        (found, expected) => found == expected,
+    }
+}
+
+#[test]
+fn a_tail_is_no_rate_and_numbers_stand_below_the_name_of_their_step_on_every_surface() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.ssdg");
+    let rig = VirtualRig::open("tlc-client?capacity=16GB", 1).unwrap();
+    let suite = ssdgauge_lab::find_built_in("quick").unwrap();
+    let plan = ssdgauge_lab::plan(&suite, rig.drive(), &Options::default()).unwrap();
+    let opening = Opening {
+        id: "20261120-000000-00000001",
+        program: &build_identity::program(),
+        unix_ms: 1_795_000_000_000,
+        plan: &plan,
+        drive: rig.drive(),
+        environment: &[],
+        properties: &[],
+    };
+    let writer = Writer::create(&path, &opening).unwrap();
+    let mut watched = Watched::open(&path).unwrap();
+    watched.is_held = true;
+    let seed = std::process::id().into();
+    println!("seed {seed}");
+    let (parts, seconds) = (Vec::new(), Vec::new());
+    let mut run = RandomRun { random: Random::new(seed, 0), writer, watched, parts, seconds };
+    let loads = crate::step_title::places(&plan)
+        .filter_map(|(place, step)| Some((place, step, step.action.workload()?)));
+    let mut steps = Vec::new();
+    for (place, step, load) in loads {
+        let id = run.writer.begin_step(place, 1, &plan, 1_795_000_000_000).unwrap();
+        run.check(None);
+        let full = run.random.below(4) as u32;
+        let mut recorded: Vec<Part> =
+            (0..full).map(|number| run.record(id, number, Nanos::SECOND, load)).collect();
+        // The last second is complete when something follows it.
+        run.check(recorded.iter().rev().nth(1));
+        let tails = [1, 33_000, 348_000, 499_999_999, 500_000_000, 900_000_000];
+        let tail = Nanos(tails[run.random.below(tails.len() as u64) as usize]);
+        recorded.push(run.record(id, full, tail, load));
+        let elapsed = Nanos::SECOND * u64::from(full) + tail;
+        let end = StepEnd {
+            state: StepState::Finished,
+            unix_ms: 1_795_000_010_000,
+            elapsed,
+            ended_by: "time".to_owned(),
+            report: serde_json::to_string(&EngineReport::default()).unwrap(),
+        };
+        run.writer.finish_step(id, &end).unwrap();
+        let is_rate = |part: &&Part| part.0.0 >= 500_000_000;
+        run.check(recorded.iter().rev().find(is_rate));
+        steps.push((place, step, recorded));
+    }
+    assert!(steps.len() >= 8, "{} steps", steps.len());
+    let RandomRun { parts, seconds, writer, .. } = run;
+    drop(writer);
+
+    // JSON lines: every part once, with its counts; a rate where it is long enough.
+    assert_eq!(seconds.len(), parts.len());
+    for (object, (step, number, (length, sides))) in seconds.iter().zip(&parts) {
+        assert_eq!((&object["step_id"], &object["second"]), (&step.0.into(), &(*number).into()));
+        for (direction, ios, bytes) in sides {
+            let side = &object[direction.name()];
+            assert_eq!((&side["requests"], &side["bytes"]), (&(*ios).into(), &(*bytes).into()));
+            let expected = (length.0 >= 500_000_000).then(|| *ios as f64 * 1e9 / length.0 as f64);
+            assert!(is_near(side["iops"].as_f64(), expected), "{object}");
+        }
+    }
+    // The report: full seconds, and a single part only where it is long enough.
+    let report = ssdgauge_report::read(&path).unwrap();
+    for (place, step, recorded) in steps {
+        let is_measured = plan.tests[place.test].phases[place.phase].kind == PhaseKind::Measure;
+        let test = &report.tests[place.test];
+        let is_it = |point: &&ssdgauge_report::PointRun| point.point.label == step.label;
+        let Some(point) = test.points.iter().find(is_it).filter(|_| is_measured) else {
+            assert!(!is_measured, "{} has no point", step.label);
+            continue;
+        };
+        let is_full = |part: &&Part| part.0 == Nanos::SECOND;
+        let mut expected: Vec<&Part> = recorded.iter().filter(is_full).collect();
+        if expected.is_empty() {
+            expected.extend(recorded.iter().filter(|part| part.0.0 >= 500_000_000));
+        }
+        let shown: Vec<f64> = point.seconds().map(|second| second.iops()).collect();
+        assert_eq!(shown.len(), expected.len(), "{}", step.label);
+        for (shown, (length, sides)) in shown.iter().zip(expected) {
+            let ios: u64 = sides.iter().map(|side| side.1).sum();
+            let rate = ios as f64 * 1e9 / length.0 as f64;
+            assert!(is_near(Some(*shown), Some(rate)), "{}: {shown} {rate}", step.label);
+        }
     }
 }

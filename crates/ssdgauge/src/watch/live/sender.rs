@@ -10,7 +10,7 @@ use rustix::net::{
     AddressFamily, SendFlags, SocketFlags, SocketType, accept_with, connect, listen, send,
     socket_with,
 };
-use ssdgauge_core::{DriveInfo, Interval, Reading, TargetKind};
+use ssdgauge_core::{DriveInfo, Interval, LatencyOf, Reading, TargetKind};
 use ssdgauge_os::outputs;
 use ssdgauge_runfile::StepId;
 use std::collections::VecDeque;
@@ -43,7 +43,7 @@ pub(crate) struct LiveSeconds {
 
 #[derive(Debug)]
 enum Sample {
-    Interval(StepId, Interval),
+    Interval(StepId, LatencyOf, Interval),
     Reading(Reading),
 }
 
@@ -88,9 +88,9 @@ impl LiveSeconds {
         })
     }
 
-    /// Takes an interval of `step`.
-    pub(crate) fn interval(&mut self, step: StepId, interval: &Interval) {
-        self.hand_over(Sample::Interval(step, interval.clone()));
+    /// Takes an interval of `step`, whose latency is that of `latency_of`.
+    pub(crate) fn interval(&mut self, step: StepId, latency_of: LatencyOf, interval: &Interval) {
+        self.hand_over(Sample::Interval(step, latency_of, interval.clone()));
     }
 
     /// Takes a reading.
@@ -148,7 +148,9 @@ fn serve(listener: &OwnedFd, greeting: &[u8], samples: &Receiver<Sample>) {
     let mut clients: Vec<OwnedFd> = Vec::new();
     for sample in samples {
         let ended = match sample {
-            Sample::Interval(step, interval) => assembler.interval(step, &interval),
+            Sample::Interval(step, latency_of, interval) => {
+                assembler.interval(step, latency_of, &interval)
+            }
             Sample::Reading(reading) => {
                 assembler.reading(&reading);
                 None

@@ -4,7 +4,7 @@ use super::receiver::LiveReceiver;
 use super::sender::LiveSeconds;
 use super::*;
 use crate::watch::second::Second;
-use ssdgauge_core::{Direction, Histogram, Interval, Nanos, Reading};
+use ssdgauge_core::{Direction, Histogram, Interval, LatencyOf, Nanos, Reading};
 use ssdgauge_runfile::StepId;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -38,7 +38,7 @@ fn take(receiver: &mut LiveReceiver, count: usize) -> Vec<Second> {
 }
 
 fn numbers(seconds: &[Second]) -> Vec<u32> {
-    seconds.iter().map(|second| second.number).collect()
+    seconds.iter().map(|second| second.load.number).collect()
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_client_gets_the_last_seconds_and_each_one_that_follows() {
     let mut live = LiveSeconds::listen(&run_file, "run").unwrap();
     let mode = fs::symlink_metadata(socket_of(&run_file)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    (0..3).for_each(|second| live.interval(STEP, &interval(second)));
+    (0..3).for_each(|second| live.interval(STEP, LatencyOf::Requests, &interval(second)));
     let mut early = LiveReceiver::new(&run_file, "run");
     // Connected before the next sample.
     assert!(early.take().is_empty());
@@ -56,19 +56,19 @@ fn a_client_gets_the_last_seconds_and_each_one_that_follows() {
     live.reading(&Reading { at: Nanos::ZERO, instrument, quantity, value: 41.0 });
     let first = take(&mut early, 2);
     assert_eq!(numbers(&first), [0, 1]);
-    (3..6).for_each(|second| live.interval(STEP, &interval(second)));
+    (3..6).for_each(|second| live.interval(STEP, LatencyOf::Requests, &interval(second)));
     let next = take(&mut early, 3);
     assert_eq!(numbers(&next), [2, 3, 4]);
-    assert_eq!((next[0].step, next[0].sides[0].ios), (STEP, 3));
+    assert_eq!((next[0].step, next[0].load.sides[0].ios), (STEP, 3));
     assert_eq!(next[0].temperature_c, Some(41.0));
-    assert_eq!(next[0].sides[0].lat_mean_us, Some(100.0));
+    assert_eq!(next[0].load.sides[0].lat_mean_us, Some(100.0));
     let mut late = LiveReceiver::new(&run_file, "run");
     assert!(late.take().is_empty());
-    live.interval(STEP, &interval(6));
+    live.interval(STEP, LatencyOf::Requests, &interval(6));
     assert_eq!(numbers(&take(&mut late, 6)), [0, 1, 2, 3, 4, 5]);
     drop(live);
     assert!(!socket_of(&run_file).exists());
-    assert!(early.take().iter().chain(&late.take()).all(|second| second.number == 5));
+    assert!(early.take().iter().chain(&late.take()).all(|second| second.load.number == 5));
 }
 
 #[test]
@@ -82,7 +82,8 @@ fn a_client_that_does_not_read_is_disconnected_and_neither_delays_nor_ends_the_r
     let mut seen = 0;
     // A socket holds some 200 kB that were not read; a line has more than 200 bytes.
     for second in 0..4_000 {
-        live.interval(STEP, &interval(second % 8));
+        let interval = Interval { second, ..interval(second % 8) };
+        live.interval(STEP, LatencyOf::Requests, &interval);
         if second > 0 {
             seen += take(&mut reader, 1).len();
         }
@@ -134,7 +135,7 @@ fn the_path_may_be_longer_than_the_name_of_a_socket() {
     let mut live = LiveSeconds::listen(&run_file, "run").unwrap();
     let mut receiver = LiveReceiver::new(&run_file, "run");
     assert!(receiver.take().is_empty());
-    (0..2).for_each(|second| live.interval(STEP, &interval(second)));
+    (0..2).for_each(|second| live.interval(STEP, LatencyOf::Requests, &interval(second)));
     assert_eq!(numbers(&take(&mut receiver, 1)), [0]);
     let long = deep.join(format!("{}.ssdg", "z".repeat(100)));
     assert!(LiveSeconds::listen(&long, "run").is_err());
@@ -149,11 +150,14 @@ fn a_socket_of_another_run_and_one_that_speaks_otherwise_give_no_seconds() {
     let mut valid =
         serde_json::to_string(&Greeting { format: FORMAT, run_id: "run".into() }).unwrap();
     valid.push('\n');
-    let second = r#"{"step":3,"number":0,"length":1000000000,"sides":[],"temperature_c":null,"power_w":null}"#;
+    let load = ssdgauge_core::Second::idle(0);
+    let second = Second { step: STEP, load, temperature_c: None, power_w: None };
+    let second = serde_json::to_string(&second).unwrap();
+    let other = valid.replace(&format!("\"format\":{FORMAT}"), "\"format\":1");
     for (sent, expected) in [
         (format!("{valid}{second}\n"), 1),
         (format!("{}{second}\n", valid.replace("run\"}", "other\"}")), 0),
-        (format!("{}{second}\n", valid.replace("\"format\":1", "\"format\":2")), 0),
+        (format!("{other}{second}\n"), 0),
         (format!("{second}\n"), 0),
         (format!("{valid}{{\"step\":\"x\"}}\n{second}\n"), 0),
         ("x".repeat(LONGEST_LINE * 2), 0),
