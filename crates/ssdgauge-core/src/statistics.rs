@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod change_point;
 pub mod consistency;
+pub mod difference;
 pub mod fit;
 pub mod histogram;
 pub mod interference;

@@ -388,10 +388,11 @@ pub(crate) struct CompareArguments {
     pub(crate) first: PathBuf,
     /// Run file that is compared with the reference.
     pub(crate) second: PathBuf,
-    /// Exit with code 4 if the second run is worse by more than this percentage.
+    /// Exit with code 4 if the second run is worse by more than this percentage, and with 75 if the
+    /// intervals are too wide to tell.
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub(crate) threshold: Option<f64>,
-    /// Largest difference that counts as noise between runs, in percent.
+    /// Largest difference within which results are equal, in percent: the noise between runs.
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = parse_percent)]
     pub(crate) noise: f64,
     /// Folder with earlier runs of the drive under the same suite: a difference is significant where it is

@@ -32,7 +32,7 @@ pub(crate) enum FailureKind {
     Interrupted,
     /// Another run uses the drive or the run file; nothing was written.
     Busy,
-    /// The repetitions differ too much for a verdict.
+    /// The measurements vary too much for a verdict.
     Undecided,
 }
 

@@ -1,7 +1,8 @@
-//! Comparison of two runs: significant differences and noise.
+//! Comparison of two runs: what differs, what is equal, and what cannot be told.
 //!
-//! Only comparable tests are compared. An interval within two runs is not an interval between runs
-//! or between drives of one model, so a noise allowance is added.
+//! Only comparable tests are compared, and all of them by one rule ([`difference`]). An interval
+//! within two runs is not an interval between runs or between drives of one model, so a difference
+//! also has to exceed a noise allowance.
 
 use crate::analysis::group::{self, Member};
 use crate::analysis::history::{self, History, Variation};
@@ -9,8 +10,10 @@ use crate::analysis::workload_text;
 use crate::model::Run;
 use crate::text::interval;
 use crate::text::labels;
+use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::rounded::count_of;
+use ssdgauge_core::statistics::difference::{self, Loss, Outcome};
 use ssdgauge_core::{Headline, Metric, Ratio, Score};
 use thiserror::Error;
 
@@ -19,10 +22,10 @@ use thiserror::Error;
 pub struct CompareOptions {
     /// Compares a drive with itself under another firmware.
     pub any_firmware: bool,
-    /// A difference within this share counts as noise between runs: 0.03 is 3 %. Chosen, because
-    /// two runs cannot show it; repeated runs of one drive can.
+    /// Results are equal where they differ by at most this share: 0.03 is 3 %, the noise between
+    /// runs. Chosen, because two runs cannot show it; repeated runs of one drive can.
     pub noise: f64,
-    /// The gate fails where the second run is worse by more than this share beyond doubt.
+    /// The largest loss that the gate allows, as a share.
     pub threshold: Option<f64>,
 }
 
@@ -99,24 +102,24 @@ pub struct TestComparison {
 /// The meaning of a ratio.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// The second run is better, beyond its interval and the noise between runs.
+    /// The second run is better: the interval excludes equality, and the ratio is beyond the noise.
     Better,
-    /// The second run is worse, beyond its interval and the noise between runs.
+    /// The second run is worse, by the same rule.
     Worse,
-    /// The difference is within the noise.
-    WithinNoise,
-    /// Not comparable, for this reason.
+    /// Both are equal: the whole interval is within the noise.
+    Equal,
+    /// It cannot be told, or the numbers are not comparable, for this reason.
     Unknown(String),
 }
 
 /// The result of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// No test is worse than the threshold allows, and every test could be compared.
+    /// Every test is better than the largest loss that the threshold allows.
     Passed,
-    /// A test is worse than the threshold allows, beyond doubt.
+    /// A test is worse than the threshold allows.
     Failed,
-    /// No test failed, and at least one could not be judged.
+    /// No test failed, and of at least one it cannot be told.
     Undecided,
 }
 
@@ -174,7 +177,7 @@ fn compare_all(
     if tests.iter().all(|test| test.values[1].is_none()) {
         let reason = |test: &TestComparison| match &test.difference {
             Difference::Unknown(reason) => Some(reason.clone()),
-            Difference::Better | Difference::Worse | Difference::WithinNoise => None,
+            Difference::Better | Difference::Worse | Difference::Equal => None,
         };
         let reason = tests.iter().find_map(reason).unwrap_or_else(|| "there are none".to_owned());
         return Err(CompareError::NothingInCommon(reason));
@@ -242,7 +245,7 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
     comparison.values[1] = b.test.headline.value;
     comparison.ratio = b.test.over(a.test);
     let headlines = [&a.test.headline, &b.test.headline];
-    comparison.difference = difference(comparison.ratio, headlines, options.noise);
+    comparison.difference = judged(comparison.ratio, headlines, options.noise);
     comparison
 }
 
@@ -270,7 +273,7 @@ fn further(
         };
         let difference = match meters {
             Some(why) => Difference::Unknown(why),
-            None => difference(ratio, headlines, options.noise),
+            None => judged(ratio, headlines, options.noise),
         };
         let comparison = TestComparison {
             id: sanitize::prose(&a.test.test.id),
@@ -289,23 +292,34 @@ fn further(
     a.test.test.also.iter().enumerate().filter_map(number).collect()
 }
 
-fn difference(ratio: Option<Ratio>, headlines: [&Headline; 2], noise: f64) -> Difference {
+fn judged(ratio: Option<Ratio>, headlines: [&Headline; 2], noise: f64) -> Difference {
     let metric = headlines[0].metric;
     let Some(ratio) = ratio else {
         return Difference::Unknown("one of the runs has no result".to_owned());
     };
-    let Some((low, high)) = ratio.interval else {
+    let Some(interval) = ratio.interval else {
         let reason = headlines.iter().find_map(|headline| interval::reason(&headline.interval));
         let reason = reason.unwrap_or("no 95 % interval: one of the results is not above zero");
         return Difference::Unknown(reason.to_owned());
     };
-    match (low > 1.0 + noise, high < 1.0 - noise) {
-        (true, _) if metric.more_is_better() => Difference::Better,
-        (true, _) => Difference::Worse,
-        (_, true) if metric.more_is_better() => Difference::Worse,
-        (_, true) => Difference::Better,
-        (false, false) => Difference::WithinNoise,
+    match difference::judge(ratio.value, interval, noise) {
+        Outcome::Higher if metric.more_is_better() => Difference::Better,
+        Outcome::Lower if metric.more_is_better() => Difference::Worse,
+        Outcome::Higher => Difference::Worse,
+        Outcome::Lower => Difference::Better,
+        Outcome::Equal => Difference::Equal,
+        Outcome::CannotTell => Difference::Unknown(too_wide(interval, noise)),
     }
+}
+
+/// Returns why an interval decides nothing.
+fn too_wide((low, high): (f64, f64), noise: f64) -> String {
+    let within = number::share(noise);
+    let why = match low <= 1.0 && high >= 1.0 {
+        true => format!("includes 0 % and reaches beyond {within}"),
+        false => format!("excludes 0 %, and reaches from within {within} to beyond it"),
+    };
+    format!("the 95 % interval, {} to {}, {why}", number::change(low), number::change(high))
 }
 
 /// Judges a number by what it has varied before. One without two values that may be compared stays as it is.
@@ -328,49 +342,85 @@ fn judge_by_history(number: &mut TestComparison, variation: Variation) {
         )),
         Some(limit) if better > 1.0 + limit => Difference::Better,
         Some(limit) if worse > 1.0 + limit => Difference::Worse,
-        Some(_) => Difference::WithinNoise,
+        Some(_) => Difference::Equal,
     };
 }
 
-/// Judges `tests`: one fails where its whole interval lies beyond the threshold; with a history, where it
-/// is worse beyond its variation and beyond the threshold.
+/// Judges `tests` together: the worst of their gates decides. Further numbers do not count.
 fn gate(tests: &[TestComparison], threshold: f64) -> Gate {
-    let judged = || tests.iter().filter(|test| !test.further);
-    let failed = |test: &TestComparison| fails(test, threshold);
-    let unknown = |test: &TestComparison| match test.variation {
-        Some(_) => matches!(test.difference, Difference::Unknown(_)),
-        None => test.ratio.and_then(|ratio| ratio.interval).is_none(),
-    };
-    match (judged().any(failed), judged().any(unknown)) {
+    let each = || tests.iter().filter(|test| !test.further).map(|test| gate_of(test, threshold));
+    let is = |gate: Gate| each().any(|one| one == gate);
+    match (is(Gate::Failed), is(Gate::Undecided)) {
         (true, _) => Gate::Failed,
         (false, true) => Gate::Undecided,
         (false, false) => Gate::Passed,
     }
 }
 
-/// Returns whether `test` is worse than `threshold` allows, beyond doubt.
-pub(crate) fn fails(test: &TestComparison, threshold: f64) -> bool {
+/// Judges one test by its interval. With a history its limit takes the place of the interval: a loss
+/// beyond both the limit and the threshold fails, and one beyond the threshold alone is not decided. A
+/// threshold of zero then allows what the limit does.
+pub(crate) fn gate_of(test: &TestComparison, threshold: f64) -> Gate {
+    let more = test.metric.more_is_better();
     if let (Some(_), [Some(a), Some(b)]) = (test.variation, test.values) {
-        let is_beyond = match test.metric.more_is_better() {
+        let is_beyond = match more {
             true => b < a * (1.0 - threshold),
             false => b > a * (1.0 + threshold),
         };
-        return test.difference == Difference::Worse && is_beyond;
+        return match (&test.difference, is_beyond) {
+            (Difference::Unknown(_), _) => Gate::Undecided,
+            (_, false) => Gate::Passed,
+            (Difference::Worse, true) => Gate::Failed,
+            (Difference::Better | Difference::Equal, true) if threshold == 0.0 => Gate::Passed,
+            (Difference::Better | Difference::Equal, true) => Gate::Undecided,
+        };
     }
-    let Some((low, high)) = test.ratio.and_then(|ratio| ratio.interval) else { return false };
-    match test.metric.more_is_better() {
-        true => high < 1.0 - threshold,
-        false => low > 1.0 + threshold,
+    let Some(ratio) = test.ratio else { return Gate::Undecided };
+    let Some(interval) = ratio.interval else { return Gate::Undecided };
+    match difference::loss(ratio.value, interval, more, threshold) {
+        Loss::Allowed => Gate::Passed,
+        Loss::Exceeded => Gate::Failed,
+        Loss::CannotTell => Gate::Undecided,
+    }
+}
+
+impl Difference {
+    /// Returns the word of the three outcomes in JSON.
+    pub fn outcome(&self) -> &'static str {
+        match self {
+            Difference::Better | Difference::Worse => "differs",
+            Difference::Equal => "equal",
+            Difference::Unknown(_) => "cannot-tell",
+        }
+    }
+}
+
+impl Comparison {
+    /// Returns how many numbers count for the gate, and how many of them have the result `gate`.
+    pub fn gates(&self, gate: Gate) -> (usize, usize) {
+        let threshold = self.options.threshold.unwrap_or(0.0);
+        let counted = self.tests.iter().filter(|test| !test.further);
+        let same = counted.clone().filter(|test| gate_of(test, threshold) == gate);
+        (same.count(), counted.count())
     }
 }
 
 impl Gate {
-    /// Returns the word used in text and JSON.
+    /// Returns the word in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Gate::Passed => "passed",
             Gate::Failed => "failed",
             Gate::Undecided => "undecided",
+        }
+    }
+
+    /// Returns the word in text.
+    pub fn words(self) -> &'static str {
+        match self {
+            Gate::Passed => "passed",
+            Gate::Failed => "failed",
+            Gate::Undecided => "cannot tell",
         }
     }
 }

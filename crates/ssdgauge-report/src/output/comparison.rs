@@ -1,6 +1,6 @@
 //! A comparison as Markdown and as JSON.
 
-use crate::analysis::compare::{Comparison, Difference, Gate, TestComparison};
+use crate::analysis::compare::{self, Comparison, Difference, Gate, TestComparison};
 use crate::analysis::history::Variation;
 use crate::output::json::SCHEMA;
 use crate::text::number;
@@ -52,8 +52,8 @@ impl Comparison {
         text.push_str(&format!("B: {}, run {}.\n", md(&self.names[1]), md(&self.ids[1])));
         text.push_str(&format!("\n{}\n", self.basis()));
         if let Some(gate) = self.gate {
-            let threshold = percent(self.options.threshold.unwrap_or(0.0));
-            text.push_str(&format!("\nGate at {threshold}: **{}**\n", gate.name()));
+            let threshold = number::share(self.options.threshold.unwrap_or(0.0));
+            text.push_str(&format!("\nGate at {threshold}: **{}**\n", gate.words()));
         }
         text
     }
@@ -85,9 +85,11 @@ impl Comparison {
                 "history_runs": test.variation.map(|variation| variation.runs),
                 "history_limit": test.variation.and_then(|variation| variation.limit),
                 "difference": word(&test.difference),
+                "outcome": test.difference.outcome(),
+                "gate": self.gate_of(test).map(Gate::name),
                 "reason": match &test.difference {
                     Difference::Unknown(reason) => Some(reason),
-                    Difference::Better | Difference::Worse | Difference::WithinNoise => None,
+                    Difference::Better | Difference::Worse | Difference::Equal => None,
                 },
             })).collect::<Vec<_>>(),
         })
@@ -103,16 +105,31 @@ impl Comparison {
         if self.is_by_history() {
             return format!("{BY_HISTORY} {} runs of a test are needed.", Variation::LEAST_RUNS);
         }
-        let noise = percent(self.options.noise);
+        let noise = number::share(self.options.noise);
         format!(
-            "A difference is significant if its 95 % interval lies beyond {noise} of noise. {CAVEAT}"
+            "Better or worse: the 95 % interval excludes 0 %, and the change is beyond {noise}. Equal: the \
+             whole interval is within {noise}. {CAVEAT}"
         )
     }
 
     /// Returns the result of the gate in words; `None` where no threshold was given.
     pub(super) fn gate_words(&self) -> Option<String> {
-        let threshold = percent(self.options.threshold.unwrap_or(0.0));
-        self.gate.map(|gate| format!("gate at {threshold}: {}", gate.name()))
+        let threshold = number::share(self.options.threshold.unwrap_or(0.0));
+        self.gate.map(|gate| format!("gate at {threshold}: {}", gate.words()))
+    }
+
+    /// Returns the result of the gate for `test`; `None` without a threshold, and for further numbers.
+    pub(super) fn gate_of(&self, test: &TestComparison) -> Option<Gate> {
+        let threshold = self.options.threshold.filter(|_| !test.further)?;
+        Some(compare::gate_of(test, threshold))
+    }
+
+    /// Returns within what results are equal, in words.
+    pub(super) fn margin(&self) -> String {
+        match self.is_by_history() {
+            true => "its limit".to_owned(),
+            false => number::share(self.options.noise),
+        }
     }
 }
 
@@ -130,7 +147,7 @@ pub(super) fn cut(test: &TestComparison) -> Option<String> {
 /// Returns the limit of the history in words, where there is one.
 pub(super) fn limit(test: &TestComparison) -> Option<String> {
     let variation = test.variation?;
-    let limit = percent(variation.limit?);
+    let limit = number::share(variation.limit?);
     Some(format!("the limit by {} earlier runs is {limit}", variation.runs))
 }
 
@@ -144,7 +161,7 @@ pub(super) fn sentence(test: &TestComparison) -> String {
         (Some(ratio), Difference::Unknown(_)) => {
             format!("{verdict} (measured {metric}, B ÷ A: {})", times(ratio))
         }
-        (Some(ratio), Difference::Better | Difference::Worse | Difference::WithinNoise) => {
+        (Some(ratio), Difference::Better | Difference::Worse | Difference::Equal) => {
             let limit = limit(test).map_or(String::new(), |limit| format!("; {limit}"));
             format!("B is {} times A: {verdict} ({metric}{limit})", times(ratio))
         }
@@ -155,9 +172,9 @@ fn verdict(test: &TestComparison) -> String {
     match &test.difference {
         Difference::Better => "better".to_owned(),
         Difference::Worse => "worse".to_owned(),
-        Difference::WithinNoise => "no difference beyond noise".to_owned(),
-        // Both were measured, and their difference cannot be judged.
-        Difference::Unknown(reason) if test.ratio.is_some() => format!("not judged: {reason}"),
+        Difference::Equal => "equal".to_owned(),
+        // Both were measured.
+        Difference::Unknown(reason) if test.ratio.is_some() => format!("cannot tell: {reason}"),
         Difference::Unknown(reason) => format!("not compared: {reason}"),
     }
 }
@@ -166,14 +183,9 @@ fn word(difference: &Difference) -> &'static str {
     match difference {
         Difference::Better => "better",
         Difference::Worse => "worse",
-        Difference::WithinNoise => "within-noise",
+        Difference::Equal => "within-noise",
         Difference::Unknown(_) => "unknown",
     }
-}
-
-fn percent(share: f64) -> String {
-    let text = format!("{:.1}", share * 100.0);
-    format!("{} %", text.trim_end_matches(".0"))
 }
 
 fn md(text: &str) -> String {

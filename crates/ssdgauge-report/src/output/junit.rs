@@ -1,32 +1,29 @@
 //! A comparison as JUnit XML, which build servers read.
 
-use crate::analysis::compare::{Comparison, Difference, TestComparison, fails};
+use crate::analysis::compare::{Comparison, Difference, Gate, TestComparison};
 use crate::output::comparison;
 
 impl Comparison {
-    /// Returns the comparison as JUnit XML: a test fails where the gate would fail it, and is
-    /// skipped where it could not be compared.
+    /// Returns the comparison as JUnit XML. With a threshold, a test fails where the gate fails it, and
+    /// is an error where the gate cannot tell; without one, it fails where it is worse, and is skipped
+    /// where it cannot be told.
     pub fn junit(&self) -> String {
-        // With a history, its limit takes the place of the noise.
-        let least = |test: &TestComparison| match test.variation {
-            Some(_) => 0.0,
-            None => self.options.noise,
+        let result = |test: &TestComparison| match (self.gate_of(test), &test.difference) {
+            (Some(Gate::Failed), _) => Some("failure"),
+            (Some(Gate::Undecided), _) => Some("error"),
+            (None, Difference::Worse) if !test.further => Some("failure"),
+            (None, Difference::Unknown(_)) => Some("skipped"),
+            (Some(Gate::Passed) | None, _) => None,
         };
-        let fails = |test: &TestComparison| {
-            !test.further && fails(test, self.options.threshold.unwrap_or(least(test)))
-        };
-        let failures = self.tests.iter().filter(|test| fails(test)).count();
-        let unknown = |difference: &Difference| match difference {
-            Difference::Unknown(_) => true,
-            Difference::Better | Difference::Worse | Difference::WithinNoise => false,
-        };
-        let skipped = self.tests.iter().filter(|test| unknown(&test.difference)).count();
+        let count =
+            |wanted: &str| self.tests.iter().filter(|test| result(test) == Some(wanted)).count();
+        let [failures, errors, skipped] = ["failure", "error", "skipped"].map(count);
         let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         let name = escaped(&format!("{} against {}", self.names[1], self.names[0]));
         let total = self.tests.len();
         text.push_str(&format!(
             "<testsuites><testsuite name=\"{name}\" tests=\"{total}\" \
-             failures=\"{failures}\" skipped=\"{skipped}\">\n"
+             failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\">\n"
         ));
         for test in &self.tests {
             let name = match test.further {
@@ -34,10 +31,9 @@ impl Comparison {
                 true => format!("{} {} ({})", test.id, test.metric.key(), test.rule),
             };
             let (id, sentence) = (escaped(&name), escaped(&comparison::sentence(test)));
-            let inner = match (fails(test), unknown(&test.difference)) {
-                (true, _) => format!("<failure message=\"{sentence}\"/>"),
-                (false, true) => format!("<skipped message=\"{sentence}\"/>"),
-                (false, false) => format!("<system-out>{sentence}</system-out>"),
+            let inner = match result(test) {
+                Some(result) => format!("<{result} message=\"{sentence}\"/>"),
+                None => format!("<system-out>{sentence}</system-out>"),
             };
             text.push_str(&format!(
                 "<testcase classname=\"ssdgauge\" name=\"{id}\">{inner}</testcase>\n"

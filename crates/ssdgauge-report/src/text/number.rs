@@ -213,6 +213,20 @@ pub(crate) fn ratio(ratio: Ratio, decimals: usize) -> String {
     }
 }
 
+/// Returns a ratio as a change: `+7.1 %`.
+pub(crate) fn change(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    let text =
+        if percent.abs() < 99.95 { format!("{percent:+.1}") } else { format!("{percent:+.0}") };
+    format!("{} %", if matches!(&*text, "+0.0" | "-0.0") { "0.0" } else { &*text })
+}
+
+/// Returns a share in percent: `3 %`.
+pub(crate) fn share(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    format!("{} %", text.trim_end_matches(".0"))
+}
+
 /// Returns milliseconds since 1970 as `2026-11-20 22:31 UTC`.
 pub(crate) fn date(unix_ms: i64) -> String {
     let seconds = unix_ms.div_euclid(1_000);
@@ -343,5 +357,15 @@ mod tests {
         assert_eq!(of(1.561, None), "1.56");
         assert_eq!(of(1.561, Some((1.557, 1.564))), "1.56");
         assert_eq!(of(1.561, Some((1.554, 1.563))), "1.56 ± 0.01");
+    }
+
+    #[test]
+    fn a_change_has_a_sign_and_no_negative_zero() {
+        let check = |ratio, expected: &str| assert_eq!(change(ratio), expected);
+        check(0.929, "-7.1 %");
+        check(1.071, "+7.1 %");
+        check(1.0, "0.0 %");
+        check(0.9999, "0.0 %");
+        check(3.641, "+264 %");
     }
 }

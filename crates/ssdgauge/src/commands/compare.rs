@@ -12,8 +12,8 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// Fails where a file cannot be read or the runs have no test in common; with exit code 4 where the
-/// threshold is exceeded or a test could not be compared.
+/// Fails where a file cannot be read or the runs have no test in common; with a threshold, with exit
+/// code 4 where a test is worse than it allows, and with 75 where it cannot be told of a test.
 pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Failure> {
     let share = |percent: f64| percent / 100.0;
     let options = CompareOptions {
@@ -39,15 +39,24 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
             terminal::print(&comparison.text(width, terminal::has_colour()));
         }
     }
-    let failure = |error: &str| {
-        let hint = "the comparison above lists each test; --threshold, --noise and --history set the limits";
-        Err(Failure::new(FailureKind::Criterion, error, hint))
+    let counted = |gate: Gate| {
+        let (count, all) = comparison.gates(gate);
+        format!("{count} of {}", count_of(all, "test"))
     };
     match comparison.gate {
-        Some(Gate::Failed) => failure("a test is worse than the threshold allows"),
-        Some(Gate::Undecided) => {
-            failure("a test could not be compared, so the threshold is not met")
-        }
+        Some(Gate::Failed) => Err(Failure::new(
+            FailureKind::Criterion,
+            format!("worse than the threshold allows: {}", counted(Gate::Failed)),
+            "the comparison above lists each test; --threshold, --noise and --history set the limits",
+        )),
+        Some(Gate::Undecided) => Err(Failure::new(
+            FailureKind::Undecided,
+            format!(
+                "cannot tell whether the second run is worse than the threshold allows: {}",
+                counted(Gate::Undecided)
+            ),
+            "measure both again with --repeat 3 or longer steps, or allow more with --threshold",
+        )),
         Some(Gate::Passed) | None => Ok(()),
     }
 }

@@ -72,7 +72,7 @@ fn the_drift_of_a_drive_is_printed_and_too_few_peers_are_not_judged() {
 }
 
 #[test]
-fn a_comparison_with_too_short_a_history_says_so_and_fails_the_gate() {
+fn a_comparison_with_too_short_a_history_says_so_and_leaves_the_gate_undecided() {
     let bench = bench();
     let line = ["compare", "runs/a.ssdg", "runs/b.ssdg", "--history", "runs"];
     let stderr = text(&bench.call(&line).stderr);
@@ -86,7 +86,7 @@ fn a_comparison_with_too_short_a_history_says_so_and_fails_the_gate() {
     let words = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("the history has 1 run of this test, and 8 are needed"), "{words}");
     let output = bench.call(&[&line[..], &["--threshold", "5"]].concat());
-    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(75), "{}", text(&output.stderr));
     let output = bench.call(&[&line[..], &["--noise", "5"]].concat());
     assert_eq!(output.status.code(), Some(2), "two rules");
     let other = ["compare", "runs/a.ssdg", "runs/d.ssdg", "--history", "runs"];

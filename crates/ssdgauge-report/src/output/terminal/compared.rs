@@ -41,32 +41,33 @@ impl Comparison {
         lines.join("\n")
     }
 
-    /// Returns how many numbers of B are better, worse, equal and not judged.
+    /// Returns how many numbers of B are better, worse, equal and unknown.
     fn count(&self) -> String {
         let of = |wanted: &dyn Fn(&Difference) -> bool| {
             self.tests.iter().filter(|test| wanted(&test.difference)).count()
         };
         let worse = of(&|one| *one == Difference::Worse);
         let better = of(&|one| *one == Difference::Better);
-        let noise = of(&|one| *one == Difference::WithinNoise);
-        let rest = self.tests.len() - worse - better - noise;
+        let equal = of(&|one| *one == Difference::Equal);
+        let rest = self.tests.len() - worse - better - equal;
         let numbers = match self.tests.len() {
             1 => "1 number".to_owned(),
             count => format!("{count} numbers"),
         };
         format!(
-            "B is worse in {worse} of {numbers}, better in {better}; {noise} within noise, {rest} not \
-             judged"
+            "B is worse in {worse} of {numbers}, better in {better}, equal within {} in {equal}; \
+             {rest} cannot be told",
+            self.margin()
         )
     }
 }
 
-/// Returns the place of a difference in the table: worse, better, within noise, not judged.
+/// Returns the place of a difference in the table: worse, better, equal, unknown.
 fn place(difference: &Difference) -> u8 {
     match difference {
         Difference::Worse => 0,
         Difference::Better => 1,
-        Difference::WithinNoise => 2,
+        Difference::Equal => 2,
         Difference::Unknown(_) => 3,
     }
 }
@@ -102,9 +103,9 @@ fn table(comparison: &Comparison, style: &Style) -> Vec<String> {
         let cells = numbers([
             &value(test.values[0]),
             &value(test.values[1]),
-            &test.ratio.map_or(number::NOTHING.to_owned(), |ratio| change(ratio.value)),
+            &test.ratio.map_or(number::NOTHING.to_owned(), |ratio| number::change(ratio.value)),
             &interval.map_or(number::NOTHING.to_owned(), |(low, high)| {
-                format!("{} to {}", change(low), change(high))
+                format!("{} to {}", number::change(low), number::change(high))
             }),
         ]);
         let narrow = Style { width: room.saturating_sub(2), ..*style };
@@ -130,32 +131,9 @@ fn verdict(test: &TestComparison, style: &Style) -> String {
     match &test.difference {
         Difference::Better => style.good(&cell("better")),
         Difference::Worse => style.bad(&cell("worse")),
-        Difference::WithinNoise => style.faint(&cell("within noise")),
-        // Both were measured, and their difference cannot be judged.
-        Difference::Unknown(_) if test.ratio.is_some() => cell("not judged"),
+        Difference::Equal => style.faint(&cell("equal")),
+        // Both were measured.
+        Difference::Unknown(_) if test.ratio.is_some() => cell("cannot tell"),
         Difference::Unknown(_) => cell("not compared"),
-    }
-}
-
-/// Returns a ratio as a change: `+7.1 %`.
-fn change(ratio: f64) -> String {
-    let percent = (ratio - 1.0) * 100.0;
-    let text =
-        if percent.abs() < 99.95 { format!("{percent:+.1}") } else { format!("{percent:+.0}") };
-    format!("{} %", if matches!(&*text, "+0.0" | "-0.0") { "0.0" } else { &*text })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_change_has_a_sign_and_no_negative_zero() {
-        let check = |ratio, expected: &str| assert_eq!(change(ratio), expected);
-        check(0.929, "-7.1 %");
-        check(1.071, "+7.1 %");
-        check(1.0, "0.0 %");
-        check(0.9999, "0.0 %");
-        check(3.641, "+264 %");
     }
 }
