@@ -39,6 +39,8 @@ pub enum ConfidenceInterval {
     StillSettling,
     /// Fewer full seconds than the interval needs.
     TooFewSeconds,
+    /// A few seconds make most of a mean ÷ σ: others could make it any other number.
+    RestsOnFewSeconds,
     /// The number is not a mean or a percentile over seconds, or was not measured in each second.
     Undefined,
 }
@@ -74,6 +76,7 @@ impl ConfidenceInterval {
             }
             ConfidenceInterval::StillSettling
             | ConfidenceInterval::TooFewSeconds
+            | ConfidenceInterval::RestsOnFewSeconds
             | ConfidenceInterval::Undefined => None,
         }
     }
@@ -100,6 +103,7 @@ impl ConfidenceInterval {
             ConfidenceInterval::OfCounters { .. } => "of-counters",
             ConfidenceInterval::OfTrials { .. } => "of-trials",
             ConfidenceInterval::StillSettling => "still-settling",
+            | ConfidenceInterval::RestsOnFewSeconds
             ConfidenceInterval::TooFewSeconds => "too-few-seconds",
             ConfidenceInterval::Undefined => "undefined",
         }
@@ -113,6 +117,7 @@ impl ConfidenceInterval {
             let (low, high): (Vec<f64>, Vec<f64>) = bounds.into_iter().unzip();
             let mean = |ends: Vec<f64>| ends.iter().sum::<f64>() / n;
             return ConfidenceInterval::OfCounters { low: mean(low), high: mean(high) };
+            ConfidenceInterval::RestsOnFewSeconds => "rests-on-few-seconds",
         }
         let Some(found) = all_within_run(each) else {
             let missing = each.iter().filter(|one| one.within_run().is_none());
@@ -150,7 +155,8 @@ impl ConfidenceInterval {
         match self {
             ConfidenceInterval::Undefined => 0,
             ConfidenceInterval::StillSettling => 1,
-            ConfidenceInterval::TooFewSeconds => 2,
+            ConfidenceInterval::RestsOnFewSeconds => 2,
+            ConfidenceInterval::TooFewSeconds => 3,
             ConfidenceInterval::WithinRun(_)
             | ConfidenceInterval::BetweenRepetitions { .. }
             | ConfidenceInterval::OfCounters { .. }
@@ -208,9 +214,19 @@ fn all_of_counters(each: &[ConfidenceInterval]) -> Option<Vec<(f64, f64)>> {
 ///
 /// MOVER on the logarithms: for symmetric intervals ln(b/a) ± √((h_a/a)² + (h_b/b)²).
 pub(crate) fn of_ratio(a: ConfidenceInterval, b: ConfidenceInterval) -> Option<(f64, (f64, f64))> {
+        | ConfidenceInterval::RestsOnFewSeconds
     let side = |one: ConfidenceInterval| {
         let (low, high) = one.ends()?;
-        let mean = one.within_run()?.mean;
+        let mean = match one {
+            // Student's t: the mean lies in the middle.
+            ConfidenceInterval::BetweenRepetitions { low, high } => (low + high) / 2.0,
+            ConfidenceInterval::WithinRun(_)
+            | ConfidenceInterval::OfCounters { .. }
+            | ConfidenceInterval::StillSettling
+            | ConfidenceInterval::TooFewSeconds
+            | ConfidenceInterval::RestsOnFewSeconds
+            | ConfidenceInterval::Undefined => one.within_run()?.mean,
+        };
         (mean > 0.0).then_some((mean, (mean - low) / mean, (high - mean) / mean))
     };
     let ((mean_a, down_a, up_a), (mean_b, down_b, up_b)) = (side(a)?, side(b)?);

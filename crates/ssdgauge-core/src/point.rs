@@ -6,7 +6,8 @@ use crate::metric::Metric;
 use crate::scope::Scope;
 use crate::seconds::{FullSeconds, Seconds};
 use crate::statistics::mean_interval::{self, MeanInterval};
-use crate::statistics::{low_frequency, percentile_interval, summary};
+use crate::statistics::mean_over_sigma::{self, MeanOverSigma};
+use crate::statistics::percentile_interval;
 use crate::totals::Totals;
 use std::collections::BTreeMap;
 
@@ -167,30 +168,20 @@ fn scaled(interval: MeanInterval, factor: f64) -> MeanInterval {
     }
 }
 
-/// Returns the interval of mean ÷ σ of `values`, one for each full second.
-///
-/// The delta method: the number changes with one second as its influence function, of which the
-/// interval is that of a mean. The start is not cut, because σ counts its change.
+/// Returns the interval of mean ÷ σ of `values`, one for each full second. The start is not cut, because
+/// σ counts its change.
 pub(crate) fn of_mean_over_sigma(values: &[f64]) -> ConfidenceInterval {
-    if values.len() < mean_interval::FEWEST {
-        return ConfidenceInterval::TooFewSeconds;
+    match mean_over_sigma::interval(values) {
+        MeanOverSigma::Found { value, low, high } => ConfidenceInterval::WithinRun(WithinRun {
+            mean: value,
+            low,
+            high,
+            cut: 0,
+            n: values.len(),
+            of_what_was_seen: false,
+        }),
+        MeanOverSigma::TooFewSeconds => ConfidenceInterval::TooFewSeconds,
+        MeanOverSigma::RestsOnFewSeconds => ConfidenceInterval::RestsOnFewSeconds,
+        MeanOverSigma::Undefined => ConfidenceInterval::Undefined,
     }
-    let parts = || {
-        let ratio = summary::mean_over_sigma(values)?;
-        Some((summary::mean(values)?, summary::sigma(values)?, ratio))
-    };
-    let Some((mean, sigma, ratio)) = parts() else { return ConfidenceInterval::Undefined };
-    let influence = |value: &f64| {
-        let deviation = (value - mean) / sigma;
-        ratio + deviation - ratio / 2.0 * (deviation * deviation - 1.0)
-    };
-    let half = low_frequency::half(&values.iter().map(influence).collect::<Vec<f64>>());
-    ConfidenceInterval::WithinRun(WithinRun {
-        mean: ratio,
-        low: ratio - half,
-        high: ratio + half,
-        cut: 0,
-        n: values.len(),
-        of_what_was_seen: false,
-    })
 }

@@ -10,6 +10,7 @@ pub mod interference;
 pub mod knee;
 pub mod low_frequency;
 pub mod mean_interval;
+pub mod mean_over_sigma;
 pub mod percentile_interval;
 pub mod prediction_bound;
 pub mod repetition;

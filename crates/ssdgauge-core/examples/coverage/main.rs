@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p ssdgauge-core --example coverage [SERIES]` prints the tables of
 //! `docs/handbook/intervals.md`: SERIES of each kind (default 2,000; half of them from 1,200
-//! seconds on); with `stopping` behind it, the table of runs that end by their width alone. Equal arguments print equal tables. It fails where a goal of that page is missed by
+//! seconds on); with `stopping` or `sigma` behind it, the table of runs that end by their width, or those
+//! of mean ÷ σ and of trends, alone. Equal arguments print equal tables. It fails where a goal of that page is missed by
 //! more than two standard errors.
 #![allow(clippy::print_stdout, reason = "the tables are the product of this program")]
 
@@ -10,6 +11,7 @@ mod comparison;
 mod coverage;
 mod percentiles;
 mod series;
+mod sigma;
 mod stopping;
 
 use series::{CHOSEN_ON, HELD_OUT};
@@ -27,12 +29,19 @@ const CORRELATIONS: [f64; 4] = [0.0, 0.5, 0.7, 0.9];
 fn main() -> ExitCode {
     let trials: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(2_000);
     let mut missed = Vec::new();
-    if std::env::args().nth(2).as_deref() != Some("stopping") {
+    let part = std::env::args().nth(2);
+    if part.is_none() {
         missed.extend(means(trials));
         missed.extend(comparisons(trials));
         percentiles(trials / 4);
     }
-    missed.extend(stopping_by_width(10 * trials));
+    if part.as_deref() != Some("stopping") {
+        missed.extend(means_over_sigma(trials));
+        trends(trials);
+    }
+    if part.as_deref() != Some("sigma") {
+        missed.extend(stopping_by_width(10 * trials));
+    }
     println!("\nGoals missed: {}", missed.len());
     missed.iter().for_each(|goal| println!("- {goal}"));
     if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -90,6 +99,43 @@ fn percentiles(trials: usize) {
             let cells = CORRELATIONS
                 .map(|phi| format!("{:.1}", 100.0 * percentiles::coverage(phi, n, share, trials)));
             println!("| {name}, n = {n} | {} |", cells.join(" | "));
+        }
+    }
+}
+
+/// The lengths of the tables of mean ÷ σ and of trends.
+const LONGER: [usize; 5] = [60, 120, 200, 400, 1_200];
+
+fn means_over_sigma(trials: usize) -> Vec<String> {
+    println!("\nMean ÷ σ: right among the given (%), median upper ÷ lower end, refused (%)\n");
+    println!("| Kind of series | {} |", LONGER.map(|n| format!("n = {n}")).join(" | "));
+    println!("|---|{}", "---|".repeat(LONGER.len()));
+    let mut missed = Vec::new();
+    for spread in sigma::SPREADS {
+        let cells = LONGER.map(|n| {
+            let outcome = sigma::measure(spread, n, trials);
+            if outcome.wrong > 0.08 + coverage::noise(0.08, trials) {
+                missed.push(format!("mean ÷ σ, {}, n = {n}: {outcome:?}", spread.name()));
+            }
+            outcome.text()
+        });
+        println!("| {} | {} |", spread.name(), cells.join(" | "));
+    }
+    missed
+}
+
+fn trends(trials: usize) {
+    println!("\nTrends found behind the cut: drifts + shifts (%)\n");
+    println!("| | {} |", LONGER.map(|n| format!("n = {n}")).join(" | "));
+    println!("|---|{}", "--:|".repeat(LONGER.len()));
+    let rows = [sigma::Added::Nothing, sigma::Added::Drift, sigma::Added::Shift];
+    for (added, name) in rows.into_iter().zip(["nothing", "drift of −10 %", "shift of −10 %"]) {
+        for phi in CORRELATIONS {
+            let cells = LONGER.map(|n| {
+                let (drifts, shifts) = sigma::trends(added, phi, n, trials);
+                format!("{:.1} + {:.1}", 100.0 * drifts, 100.0 * shifts)
+            });
+            println!("| {name}, φ {phi} | {} |", cells.join(" | "));
         }
     }
 }

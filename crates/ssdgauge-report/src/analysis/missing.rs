@@ -199,6 +199,13 @@ fn headline_finding(run: &TestRun) -> Option<StepFinding> {
             ),
             REPEAT,
         ),
+        (Some(_), ConfidenceInterval::RestsOnFewSeconds) => (
+            FindingKind::TooFewSamples,
+            "the headline has no 95 % interval: a few seconds make most of σ, and a few others would \
+             make it another number"
+                .to_owned(),
+            REPEAT,
+        ),
         (Some(_), ConfidenceInterval::Undefined) => (
             FindingKind::TooFewSamples,
             "the headline has no 95 % interval: it is not a mean or a percentile over seconds, or \

@@ -378,6 +378,7 @@ fn interval(interval: &ConfidenceInterval) -> Value {
 
 /// Returns the intervals of the metrics of `point`, by their keys. A metric without one has no key,
 /// nor has the only direction of a workload.
+        | ConfidenceInterval::RestsOnFewSeconds
 fn intervals(point: &PointRun) -> Value {
     let of_metric = |(metric, scope, key, value): (Metric, Scope, String, Option<f64>)| {
         let is_own = value.is_some() && point.has_own_intervals(scope);
@@ -388,7 +389,9 @@ fn intervals(point: &PointRun) -> Value {
             | ConfidenceInterval::OfCounters { .. }
             | ConfidenceInterval::OfTrials { .. }
             | ConfidenceInterval::StillSettling => true,
-            ConfidenceInterval::TooFewSeconds | ConfidenceInterval::Undefined => false,
+            ConfidenceInterval::TooFewSeconds
+            | ConfidenceInterval::RestsOnFewSeconds
+            | ConfidenceInterval::Undefined => false,
         };
         is_said.then(|| (key, interval(&found)))
     };

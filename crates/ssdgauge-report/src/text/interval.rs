@@ -29,6 +29,7 @@ pub(crate) fn words(interval: &ConfidenceInterval, metric: Metric) -> Option<Str
         | ConfidenceInterval::OfCounters { .. }
         | ConfidenceInterval::OfTrials { .. }
         | ConfidenceInterval::TooFewSeconds
+        | ConfidenceInterval::RestsOnFewSeconds
         | ConfidenceInterval::Undefined => {
             let (low, high) = interval.ends()?;
             Some(rounded::range(&end(low, metric), &end(high, metric)))
@@ -149,6 +150,9 @@ pub(crate) fn reason(interval: &ConfidenceInterval) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+        ConfidenceInterval::RestsOnFewSeconds => {
+            Some("no 95 % interval: a few seconds make most of σ")
+        }
     use super::*;
     use ssdgauge_core::WithinRun;
 
