@@ -237,6 +237,8 @@ pub enum FindingKind {
     LeftSteadyState,
     /// A step contains two levels, such as writes into the cache of a drive and behind it.
     TwoLevels,
+    /// A step drifts, or shifts from one level to another, by more than the interval of its mean.
+    ChangesWithin,
     /// The first point of a test, measured again at its end, differs: the points are not those of
     /// one state.
     StateChanged,
@@ -391,6 +393,7 @@ impl FindingKind {
             FindingKind::NotSteady => "not-steady",
             FindingKind::LeftSteadyState => "left-steady-state",
             FindingKind::TwoLevels => "two-levels",
+            FindingKind::ChangesWithin => "changes-within",
             FindingKind::StateChanged => "state-changed",
             FindingKind::OrderEffect => "order-effect",
             FindingKind::IntervalReached => "interval-reached",

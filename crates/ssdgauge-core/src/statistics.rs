@@ -21,5 +21,6 @@ pub mod steady;
 pub mod student;
 pub mod summary;
 pub mod time_weighted;
+pub mod trend;
 mod two_levels;
 pub mod variation;

@@ -7,7 +7,7 @@ pub(crate) const MARKED: [FindingKind; 3] =
     [FindingKind::Model, FindingKind::Shortened, FindingKind::SpanScaled];
 
 /// The kinds that pages show most often: title, and what it means for the reader.
-const FREQUENT: [(FindingKind, &str, &str); 19] = [
+const FREQUENT: [(FindingKind, &str, &str); 20] = [
     (
         FindingKind::CacheExceeded,
         "The cache ends inside a test",
@@ -28,6 +28,11 @@ const FREQUENT: [(FindingKind, &str, &str); 19] = [
         FindingKind::TwoLevels,
         "Two levels in one step",
         "The mean depends on the length of the step: use the two levels.",
+    ),
+    (
+        FindingKind::ChangesWithin,
+        "Drifts or shifts within a step",
+        "The mean depends on the length of the step: its interval does not hold for a longer one.",
     ),
     (
         FindingKind::StillSettling,

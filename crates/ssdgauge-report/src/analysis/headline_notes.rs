@@ -40,6 +40,8 @@ pub(crate) fn notes(test: &TestRun) -> Vec<String> {
     notes.extend(no_certificate(test));
     notes.extend(also(test));
     notes.extend(cache(test));
+    notes.extend(changes(test));
+    notes.extend(between_steps(test));
     notes.extend(separation::words(test));
     notes
 }
@@ -47,6 +49,28 @@ pub(crate) fn notes(test: &TestRun) -> Vec<String> {
 /// The result of every repetition, in the order of execution.
 fn repeated(test: &TestRun) -> Option<String> {
     let value = |repetition: &Repetition| number::optional(repetition.headline.value);
+/// What the interval of a mean over equal steps comes from.
+fn between_steps(test: &TestRun) -> Option<String> {
+    let is_between =
+        matches!(test.headline.interval, ConfidenceInterval::BetweenRepetitions { .. });
+    let steps = test.points.iter().filter(|one| test.test.score.needs(one.point.position)).count();
+    (is_between && test.repetitions.is_empty())
+        .then(|| format!("the 95 % interval is that between {steps} equal steps"))
+}
+
+/// The steps that drift or shift by more than the interval of their mean.
+fn changes(test: &TestRun) -> Option<String> {
+    let is_change = |found: &&StepFinding| found.finding.kind == FindingKind::ChangesWithin;
+    let mut found = test.findings.iter().filter(is_change);
+    let first = found.next()?;
+    let step = first.step.as_deref().filter(|_| test.points.len() > 1);
+    let step = step.map_or(String::new(), |step| format!("{step} "));
+    Some(match found.count() {
+        0 => format!("{step}{}", first.finding.text),
+        more => format!("{step}{}; {} more change", first.finding.text, count_of(more, "step")),
+    })
+}
+
     let each: Vec<String> = test.repetitions.iter().map(value).collect();
     (each.len() > 1).then(|| {
         format!(

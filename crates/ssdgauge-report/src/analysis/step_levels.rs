@@ -4,7 +4,8 @@ use crate::analysis::slc_cache;
 use crate::model::{PointRun, StepFinding, StepLevels, TestRun};
 use crate::text::{number, sanitize};
 use ssdgauge_core::statistics::change_point;
-use ssdgauge_core::{Finding, FindingKind, Metric, ScoreFamily, Severity};
+use ssdgauge_core::statistics::trend::{self, Trend};
+use ssdgauge_core::{Finding, FindingKind, Metric, Scope, ScoreFamily, Severity};
 
 /// Finds the levels of every measured step of `test`, and adds a finding for each mixture that a number
 /// of the test counts as one level.
@@ -24,6 +25,59 @@ pub(crate) fn annotate(test: &mut TestRun) {
         let mixed = test.points.iter().filter(counts).filter(|one| !slc_cache::fills(one));
         let found: Vec<StepFinding> = mixed.filter_map(finding).collect();
         test.findings.extend(found);
+    }
+    let changes: Vec<StepFinding> = changes(test).collect();
+    test.findings.extend(changes);
+}
+
+/// Returns a finding for each step that changes by more than the interval of its mean, where the headline
+/// counts it as one level. A test of a fill states its levels, and the rate of an open loop is that of the
+/// load.
+fn changes(test: &TestRun) -> impl Iterator<Item = StepFinding> {
+    let score = &test.test.score;
+    let metric = Some(score.metric()).filter(|metric| is_rate(*metric));
+    let of_point = move |point: &PointRun| {
+        let (metric, full) = (metric?, point.point.seconds.full());
+        let all = full.len();
+        let counted = match score.last_part() {
+            Some((_, window)) => window.select(full)?,
+            None => full,
+        };
+        let is_counted = score.needs(point.point.position) && point.workload.never_pauses();
+        if !is_counted || point.levels.is_some() || slc_cache::fills(point) {
+            return None;
+        }
+        let interval = point.interval(metric, Scope::All);
+        let cut = match score.last_part() {
+            Some(_) => 0,
+            None => interval.within_run().map_or(0, |within| within.cut),
+        };
+        let rates = counted.rates(metric);
+        let found = trend::find(&rates[cut.min(rates.len())..])?;
+        let text = words(found, counted.len(), cut, all - counted.len());
+        Some(StepFinding {
+            step: Some(sanitize::prose(&point.point.label)),
+            metrics: vec![metric.key().to_owned()],
+            finding: Finding::new(
+                FindingKind::ChangesWithin,
+                Severity::Note,
+                text,
+                "measure a longer step: the mean depends on its length, and the interval does not hold \
+                 for a longer one",
+            ),
+        })
+    };
+    test.points.iter().filter_map(of_point)
+}
+
+/// Returns a change in words: the seconds that it is found in begin `cut` + `before` seconds into the step.
+fn words(found: Trend, n: usize, cut: usize, before: usize) -> String {
+    let percent = format!("{:+.1}\u{a0}%", 100.0 * found.share()).replace('-', "−");
+    match found {
+        Trend::Drift { .. } => format!("drifts by {percent} over {}\u{a0}s", n - cut),
+        Trend::Shift { at, .. } => {
+            format!("shifts by {percent} at {}\u{a0}s of the step", at + cut + before)
+        }
     }
 }
 
