@@ -97,7 +97,13 @@ fn headline(test: &TestRun, metric: Metric) -> Option<Number> {
     let found = std::iter::once(&test.headline)
         .chain(&test.also)
         .find(|headline: &&Headline| headline.metric == metric)?;
-    Some(number(found.value?, found.interval))
+    // A review counts as its protocol does.
+    let value = found.protocol.or(found.value)?;
+    match (found.interval, test.repetitions.is_empty()) {
+        // The variation of equal steps, such as bursts, is a property of the drive in its model.
+        (ConfidenceInterval::BetweenRepetitions { .. }, true) => Some(Number::exact(value)),
+        (interval, _) => Some(number(value, interval)),
+    }
 }
 
 /// Returns `metric` of one point with its interval.

@@ -138,6 +138,11 @@ impl Ratio {
                 interval: Some(interval),
                 cut_seconds: [cut(a.interval), cut(b.interval)],
             },
+        Ratio::of_headlines(&a, &b)
+    }
+
+    /// Returns `b` divided by `a`, as [`Ratio::from_points`] does.
+    pub fn of_headlines(a: &Headline, b: &Headline) -> Option<Ratio> {
             None => Ratio { value: whole, interval: None, cut_seconds: [0, 0] },
         })
     }

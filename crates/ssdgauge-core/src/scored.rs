@@ -1,9 +1,14 @@
 //! The headlines of a test as planned: which points they need, and what must be there for them.
 
+use crate::confidence::ConfidenceInterval;
 use crate::headline::Headline;
-use crate::plan::Test;
+use crate::plan::{Action, Test};
 use crate::point::Point;
-use crate::score::{PASSED, Score};
+use crate::score::{PASSED, Score, ScoreFamily};
+use crate::statistics::repetition::{self, Stopping};
+
+/// The fewest equal steps that are a sample. Chosen: the interval of two is 12.7 standard errors wide.
+const FEWEST_EQUAL: usize = 3;
 
 impl Test {
     /// Returns the number by `score` from the `points` that were measured, without a value where
@@ -20,9 +25,49 @@ impl Test {
         let headline = Headline::from_points(score, &used);
         let finite = headline.value.is_some_and(f64::is_finite);
         match whole && finite {
-            true => headline,
+            true => match self.between_equal_steps(score, &used) {
+                Some((low, high)) => {
+                    let interval = ConfidenceInterval::BetweenRepetitions { low, high };
+                    Headline { interval, ..headline }
+                }
+                None => headline,
+            },
             false => Headline::unmeasured(headline.metric, headline.n),
         }
+    }
+
+    /// Returns the 95 % interval of a mean over steps that are equal, such as 32 bursts: they are a sample,
+    /// and its variation is more than that of the seconds of one of them. `None` where a step has fewer
+    /// than [`FEWEST_EQUAL`] of its kind.
+    ///
+    /// Several kinds, such as two sizes, are combined as independent means (MOVER).
+    fn between_equal_steps(&self, score: &Score, used: &[&Point]) -> Option<(f64, f64)> {
+        if score.family() != ScoreFamily::Mean {
+            return None;
+        }
+        let mut kinds: Vec<(&Action, Vec<f64>)> = Vec::new();
+        let needed = self.measured_steps().filter(|(_, step)| score.needs(step.position));
+        for ((_, step), point) in needed.zip(used) {
+            let is_here = step.label == point.label && step.position == point.position;
+            let value = point.score(score).filter(|_| is_here)?;
+            match kinds.iter_mut().find(|(action, _)| **action == step.action) {
+                Some((_, values)) => values.push(value),
+                None => kinds.push((&step.action, vec![value])),
+            }
+        }
+        let n = used.len() as f64;
+        let (mut mean, mut squares) = (0.0, 0.0);
+        for (_, values) in &kinds {
+            if values.len() < FEWEST_EQUAL {
+                return None;
+            }
+            let (low, high) = repetition::interval(values, Stopping::Fixed)?;
+            let share = values.len() as f64 / n;
+            mean += share * (low + high) / 2.0;
+            squares += (share * (high - low) / 2.0).powi(2);
+        }
+        let half = squares.sqrt();
+        Some((mean - half, mean + half)).filter(|_| !kinds.is_empty())
     }
 
     /// Returns those of `points` that `score` rests on, and whether none of them is missing.

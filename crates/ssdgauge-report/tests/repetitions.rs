@@ -193,3 +193,48 @@ fn a_loss_of_steady_state_raises_a_finding() {
     assert!(!kinds(&long(false)).contains(&FindingKind::LeftSteadyState));
     assert!(matches!(run.tests[0].test.phases[0].steps[0].action, Action::Run { .. }));
 }
+
+/// A run with one test of `n` equal bursts of two seconds, in MB/s around `level`.
+fn bursts(id: &str, level: f64, n: u32) -> Run {
+    let one = |turn: u32| {
+        let mut burst = stream(Access::Sequential, 131_072, 100, 2);
+        burst.name = "burst".into();
+        step(&format!("#{}", turn + 1), f64::from(turn + 1), burst, 2)
+    };
+    let score = Score::MeanOf(Metric::ThroughputMbS);
+    let test = test("burst", "Burst", score, &[], (0..n).map(one).collect());
+    let count = std::cell::Cell::new(0u64);
+    let pace = |_: &Stream, _: u32| {
+        // The bursts differ by some per cent.
+        let turn = count.replace(count.get() + 1) / 2;
+        let rate = level * (1.0 + 0.01 * ((turn * 37 % 11) as f64 - 5.0));
+        Pace { iops: (rate * 1e6 / 131_072.0) as u64, lat_us: 800.0 }
+    };
+    let mut recipe = Recipe::new(id, plan("bursts", vec![test]), id);
+    recipe.pace = &pace;
+    support::run(&recipe)
+}
+
+#[test]
+fn equal_steps_are_a_sample_and_decide_leads_and_comparisons() {
+    let (fast, slow) = (bursts("Fast", 302.0, 32), bursts("Slow", 220.0, 32));
+    let ConfidenceInterval::BetweenRepetitions { low, high } = fast.tests[0].headline.interval
+    else {
+        panic!("{:?}", fast.tests[0].headline)
+    };
+    // s = 3.16 % of 32 values: t(31) s ÷ √32 = 1.1 %.
+    let value = fast.tests[0].headline.value.unwrap();
+    assert!(low < value && value < high && (high - low) / value < 0.03, "{low} {high}");
+    let comparison = compare(&slow, &fast, &CompareOptions::default()).unwrap();
+    assert_eq!(comparison.tests[0].difference, Difference::Better);
+    let ratio = comparison.tests[0].ratio.unwrap();
+    let (low, high) = ratio.interval.unwrap();
+    assert!(low < 302.0 / 220.0 && 302.0 / 220.0 < high && high - low < 0.08, "{ratio:?}");
+    let runs = [fast, slow];
+    let text = page(&runs, &Default::default());
+    assert!(!text.contains("without 95"), "a lead of 37 % over 32 bursts is one");
+    assert!(text.contains("between 32 equal steps"));
+    // Two are no sample.
+    let two = bursts("Two", 302.0, 2);
+    assert_eq!(two.tests[0].headline.interval, ConfidenceInterval::TooFewSeconds);
+}

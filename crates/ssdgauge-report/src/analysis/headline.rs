@@ -115,6 +115,9 @@ impl Number<'_> {
         if let Some(ratio) = Ratio::of_repetitions(&other.each, &self.each) {
             return Some(ratio);
         }
+        if self.each.is_empty() && other.each.is_empty() {
+            return Ratio::of_headlines(&other.headline, &self.headline);
+        }
         let (others_points, points) = (other.points.as_ref()?, self.points.as_ref()?);
         let ratio = Ratio::from_points(score, others_points, points)?;
         // Where one of the two was repeated, its number is the mean of all repetitions. A ratio with an
