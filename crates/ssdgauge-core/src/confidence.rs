@@ -81,6 +81,18 @@ impl ConfidenceInterval {
         }
     }
 
+    /// Returns the number that belongs to the interval: `whole`, which counts all samples of a step, or
+    /// the mean of the seconds of the interval where a start that flatters is left out, or where a
+    /// shorter last second moves `whole` out of the interval.
+    pub fn settled(&self, whole: f64) -> f64 {
+        match self.within_run() {
+            Some(within) if within.cut > 0 || !(within.low <= whole && whole <= within.high) => {
+                within.mean
+            }
+            Some(_) | None => whole,
+        }
+    }
+
     /// Returns the interval over the seconds of one run, where it is one.
     pub fn within_run(&self) -> Option<WithinRun> {
         match *self {
@@ -90,6 +102,7 @@ impl ConfidenceInterval {
             | ConfidenceInterval::OfTrials { .. }
             | ConfidenceInterval::StillSettling
             | ConfidenceInterval::TooFewSeconds
+            | ConfidenceInterval::RestsOnFewSeconds
             | ConfidenceInterval::Undefined => None,
         }
     }
@@ -103,8 +116,8 @@ impl ConfidenceInterval {
             ConfidenceInterval::OfCounters { .. } => "of-counters",
             ConfidenceInterval::OfTrials { .. } => "of-trials",
             ConfidenceInterval::StillSettling => "still-settling",
-            | ConfidenceInterval::RestsOnFewSeconds
             ConfidenceInterval::TooFewSeconds => "too-few-seconds",
+            ConfidenceInterval::RestsOnFewSeconds => "rests-on-few-seconds",
             ConfidenceInterval::Undefined => "undefined",
         }
     }
@@ -117,7 +130,6 @@ impl ConfidenceInterval {
             let (low, high): (Vec<f64>, Vec<f64>) = bounds.into_iter().unzip();
             let mean = |ends: Vec<f64>| ends.iter().sum::<f64>() / n;
             return ConfidenceInterval::OfCounters { low: mean(low), high: mean(high) };
-            ConfidenceInterval::RestsOnFewSeconds => "rests-on-few-seconds",
         }
         let Some(found) = all_within_run(each) else {
             let missing = each.iter().filter(|one| one.within_run().is_none());
@@ -160,7 +172,7 @@ impl ConfidenceInterval {
             ConfidenceInterval::WithinRun(_)
             | ConfidenceInterval::BetweenRepetitions { .. }
             | ConfidenceInterval::OfCounters { .. }
-            | ConfidenceInterval::OfTrials { .. } => 3,
+            | ConfidenceInterval::OfTrials { .. } => 4,
         }
     }
 }
@@ -202,6 +214,7 @@ fn all_of_counters(each: &[ConfidenceInterval]) -> Option<Vec<(f64, f64)>> {
         | ConfidenceInterval::OfTrials { .. }
         | ConfidenceInterval::StillSettling
         | ConfidenceInterval::TooFewSeconds
+        | ConfidenceInterval::RestsOnFewSeconds
         | ConfidenceInterval::Undefined => None,
     };
     let found: Option<Vec<_>> = each.iter().map(bounds).collect();
@@ -214,7 +227,6 @@ fn all_of_counters(each: &[ConfidenceInterval]) -> Option<Vec<(f64, f64)>> {
 ///
 /// MOVER on the logarithms: for symmetric intervals ln(b/a) ± √((h_a/a)² + (h_b/b)²).
 pub(crate) fn of_ratio(a: ConfidenceInterval, b: ConfidenceInterval) -> Option<(f64, (f64, f64))> {
-        | ConfidenceInterval::RestsOnFewSeconds
     let side = |one: ConfidenceInterval| {
         let (low, high) = one.ends()?;
         let mean = match one {

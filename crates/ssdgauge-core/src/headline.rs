@@ -17,8 +17,11 @@ use std::borrow::Borrow;
 pub struct Headline {
     /// The metric of the number.
     pub metric: Metric,
-    /// The number; `None` where it was not measured.
+    /// The number; `None` where it was not measured. It counts the seconds of its interval, which
+    /// leave out a start that flatters.
     pub value: Option<f64>,
+    /// The number by the protocol, which counts every second; `None` where it is `value`.
+    pub protocol: Option<f64>,
     /// The full seconds that it is computed from.
     pub n: u64,
     /// The 95 % interval, over the seconds of this run or between its repetitions.
@@ -28,28 +31,30 @@ pub struct Headline {
 impl Headline {
     /// Returns a headline without a value.
     pub fn unmeasured(metric: Metric, n: u64) -> Headline {
-        Headline { metric, value: None, n, interval: ConfidenceInterval::Undefined }
+        let interval = ConfidenceInterval::Undefined;
+        Headline { metric, value: None, protocol: None, n, interval }
     }
 
     /// Returns the headline of `points` by `score`.
     ///
-    /// The value counts all seconds; the interval has a mean of its own where the start of a step
-    /// flatters (definition D17). It gives the variation within this run, not the difference to
-    /// another run.
+    /// Where the start of a step flatters, the value and its interval leave it out (definition D17), and
+    /// the number of all seconds stands beside. The interval gives the variation within this run, not
+    /// the difference to another run.
     pub fn from_points<P: Borrow<Point>>(score: &Score, points: &[P]) -> Headline {
         let metric = score.metric();
         let Some(series) = Series::new(score, points) else {
             return Headline::unmeasured(metric, 0);
         };
         let n = series.seconds.iter().map(|seconds| seconds.len() as u64).sum();
-        match series.value(score) {
-            Some(value) => {
-                let n = series.seconds_behind(score, value).unwrap_or(n);
-                let interval = series.interval(score, value);
-                Headline { metric, value: Some(value), n, interval }
-            }
-            None => Headline::unmeasured(metric, n),
-        }
+        let values = [Count::Settled, Count::All].map(|count| series.value(score, count));
+        let [Some(value), Some(whole)] = values else { return Headline::unmeasured(metric, n) };
+        let interval = series.interval(score, value);
+        let is_other = (whole - value).abs() > ROUNDING * value.abs();
+        let n = match interval.within_run().filter(|within| within.cut > 0) {
+            Some(within) => within.n as u64,
+            None => series.seconds_behind(score, value).unwrap_or(n),
+        };
+        Headline { metric, value: Some(value), protocol: is_other.then_some(whole), n, interval }
     }
 
     /// Returns the headline of a test that was repeated: the mean of its repetitions with the 95 %
@@ -64,7 +69,13 @@ impl Headline {
             Some((low, high)) => ConfidenceInterval::BetweenRepetitions { low, high },
             None => ConfidenceInterval::Undefined,
         };
-        Some(Headline { metric: first.metric, value, n, interval })
+        let whole = |each: &Headline| each.protocol.or(each.value);
+        let protocol = match each.iter().any(|each| each.protocol.is_some()) {
+            true => each.iter().map(whole).collect::<Option<Vec<f64>>>(),
+            false => None,
+        };
+        let protocol = protocol.as_deref().and_then(summary::mean).filter(|_| value.is_some());
+        Some(Headline { metric: first.metric, value, protocol, n, interval })
     }
 
     /// Returns the indices of the points that the headline is taken from by `score`: the knee of a
@@ -73,9 +84,7 @@ impl Headline {
     /// Empty where the headline has no value.
     pub fn points(&self, score: &Score, points: &[&Point]) -> Vec<usize> {
         let Some(value) = self.value else { return Vec::new() };
-        let measured = |point: &Point| {
-            score.value(&point.totals, &point.streams).filter(|value| value.is_finite())
-        };
+        let measured = |point: &Point| point.score(score).filter(|value| value.is_finite());
         let those = |is_one: &dyn Fn(&Point) -> bool| -> Vec<usize> {
             (0..points.len()).filter(|index| is_one(points[*index])).collect()
         };
@@ -129,6 +138,11 @@ impl Ratio {
     /// seconds.
     pub fn from_points<P: Borrow<Point>>(score: &Score, a: &[P], b: &[P]) -> Option<Ratio> {
         let [a, b] = [a, b].map(|points| Headline::from_points(score, points));
+        Ratio::of_headlines(&a, &b)
+    }
+
+    /// Returns `b` divided by `a`, as [`Ratio::from_points`] does.
+    pub fn of_headlines(a: &Headline, b: &Headline) -> Option<Ratio> {
         let divisor = a.value.filter(|value| *value > 0.0)?;
         let whole = Some(b.value? / divisor).filter(|ratio| ratio.is_finite())?;
         let cut = |one: ConfidenceInterval| one.within_run().map_or(0, |within| within.cut);
@@ -138,11 +152,6 @@ impl Ratio {
                 interval: Some(interval),
                 cut_seconds: [cut(a.interval), cut(b.interval)],
             },
-        Ratio::of_headlines(&a, &b)
-    }
-
-    /// Returns `b` divided by `a`, as [`Ratio::from_points`] does.
-    pub fn of_headlines(a: &Headline, b: &Headline) -> Option<Ratio> {
             None => Ratio { value: whole, interval: None, cut_seconds: [0, 0] },
         })
     }
@@ -157,6 +166,18 @@ impl Ratio {
         let (value, interval) = repetition::ratio(&values(a)?, &values(b)?)?;
         Some(Ratio { value, interval: Some(interval), cut_seconds: [0, 0] })
     }
+}
+
+/// Two ways to count differ where their numbers are further apart than this share.
+const ROUNDING: f64 = 1e-9;
+
+/// The samples that a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Count {
+    /// All samples: the number by the protocol.
+    All,
+    /// Those of its interval, which leave out a start that flatters.
+    Settled,
 }
 
 /// The points that a score needs, with the full seconds that it counts.
@@ -195,11 +216,11 @@ impl<'a> Series<'a> {
         Some(Series { seconds: seconds?, points })
     }
 
-    /// Returns the headline over all samples.
-    fn value(&self, score: &Score) -> Option<f64> {
+    /// Returns the headline over the samples that `count`.
+    fn value(&self, score: &Score, count: Count) -> Option<f64> {
         self.combined(score, |score| {
             let pairs = self.points.iter().zip(&self.seconds);
-            pairs.map(|(point, seconds)| point_value(score, point, seconds)).collect()
+            pairs.map(|(point, seconds)| point_value(score, point, seconds, count)).collect()
         })
     }
 
@@ -207,7 +228,7 @@ impl<'a> Series<'a> {
     /// of the highest load; `None` where several points have a part in it.
     fn seconds_behind(&self, score: &Score, value: f64) -> Option<u64> {
         let is_it = |point: &&Point| match score.family() {
-            ScoreFamily::Point => score.value(&point.totals, &point.streams) == Some(value),
+            ScoreFamily::Point => point.score(score) == Some(value),
             ScoreFamily::HighestLoad => point.position == value,
             ScoreFamily::Mean | ScoreFamily::LastPart | ScoreFamily::Knee => false,
         };
@@ -234,7 +255,7 @@ impl<'a> Series<'a> {
             ScoreFamily::Point | ScoreFamily::Knee => {
                 let is_here = |point: &&&Point| {
                     score.position().is_none_or(|position| point.position == position)
-                        && score.value(&point.totals, &point.streams) == Some(value)
+                        && point.score(score) == Some(value)
                 };
                 let place = self.points.iter().position(|point| is_here(&point));
                 let Some(place) = place else { return ConfidenceInterval::Undefined };
@@ -274,7 +295,7 @@ impl<'a> Series<'a> {
     /// them has none.
     fn knee(&self, metric: Metric) -> Option<knee::Knee> {
         let sweep_point = |point: &&Point| {
-            let value = point.totals.value(metric, Scope::All)?;
+            let value = point.value(metric, Scope::All)?;
             let interval = point.interval(metric, Scope::All).ends()?;
             Some(knee::SweepPoint { depth: point.position as u32, value, interval })
         };
@@ -296,14 +317,28 @@ impl<'a> Series<'a> {
 }
 
 /// Returns the contribution of a point to the headline.
-fn point_value(score: &Score, point: &Point, counted: &FullSeconds<'_>) -> Option<f64> {
-    match (score.family(), score.passing_reading()) {
-        (ScoreFamily::LastPart, _) => last_part_value(score, counted),
-        (_, Some(reading)) => passing_load(point, reading),
+fn point_value(
+    score: &Score,
+    point: &Point,
+    counted: &FullSeconds<'_>,
+    count: Count,
+) -> Option<f64> {
+    match (score.family(), score.passing_reading(), count) {
+        (ScoreFamily::LastPart, _, Count::All) => last_part_value(score, counted),
+        (ScoreFamily::LastPart, _, Count::Settled) => {
+            Some(of_last_part(score, counted).settled(last_part_value(score, counted)?))
+        }
+        (_, Some(reading), _) => passing_load(point, reading),
+        (
+            ScoreFamily::Mean | ScoreFamily::Point | ScoreFamily::Knee | ScoreFamily::HighestLoad,
+            None,
+            Count::Settled,
+        ) => point.score(score),
         // Whole steps count all their samples, those of a shorter last second included.
         (
             ScoreFamily::Mean | ScoreFamily::Point | ScoreFamily::Knee | ScoreFamily::HighestLoad,
             None,
+            Count::All,
         ) => score.value(&point.totals, &point.streams),
     }
 }
@@ -391,7 +426,7 @@ impl KneeFound {
     pub fn find<P: Borrow<Point>>(metric: Metric, points: &[P]) -> Option<KneeFound> {
         let series = Series::new(&Score::Knee(metric), points)?;
         let whole: Option<Vec<f64>> =
-            series.points.iter().map(|point| point.totals.value(metric, Scope::All)).collect();
+            series.points.iter().map(|point| point.value(metric, Scope::All)).collect();
         let positions: Vec<f64> = series.points.iter().map(|point| point.position).collect();
         let knee = knee::find(&sweep(&positions, &whole?))?;
         let possible = series.knee(metric);

@@ -4,6 +4,7 @@ use crate::confidence::{ConfidenceInterval, WithinRun};
 use crate::media_writes::MediaWrites;
 use crate::metric::Metric;
 use crate::scope::Scope;
+use crate::score::Score;
 use crate::seconds::{FullSeconds, Seconds};
 use crate::statistics::mean_interval::{self, MeanInterval};
 use crate::statistics::mean_over_sigma::{self, MeanOverSigma};
@@ -71,6 +72,21 @@ impl Point {
                 ConfidenceInterval::WithinRun(WithinRun { mean, low, high, ..within })
             }
             other => other,
+        }
+    }
+
+    /// Returns `metric` over the requests of `scope`: the number that its interval belongs to.
+    pub fn value(&self, metric: Metric, scope: Scope) -> Option<f64> {
+        let whole = self.totals.value(metric, scope)?;
+        Some(self.interval(metric, scope).settled(whole))
+    }
+
+    /// Returns the metric of the part of the step that the rule names, as [`Point::value`] does. The
+    /// seconds are kept for all streams together, so the number of one stream counts all samples.
+    pub fn score(&self, score: &Score) -> Option<f64> {
+        match score.stream() {
+            Some(_) => score.value(&self.totals, &self.streams),
+            None => self.value(score.metric(), score.scope()),
         }
     }
 

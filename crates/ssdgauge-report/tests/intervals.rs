@@ -59,7 +59,7 @@ fn json_null() -> serde_json::Value {
 }
 
 #[test]
-fn the_cut_of_a_flattering_start_is_stated_and_moves_no_value() {
+fn a_flattering_start_is_left_out_of_the_value_and_the_protocol_counts_it() {
     let cached = |_: &Stream, second: u32| Pace {
         iops: if second < 10 { 40_000 } else { 5_000 } + varied(second),
         lat_us: 100.0,
@@ -67,8 +67,25 @@ fn the_cut_of_a_flattering_start_is_stated_and_moves_no_value() {
     let run = run("a", one_step(0, 60), &cached);
     let document = json(std::slice::from_ref(&run));
     let headline = &document["runs"][0]["tests"][0]["headline"];
-    assert!(headline["value"].as_f64().unwrap() > 10_000.0);
+    assert!(headline["protocol"].as_f64().unwrap() > 10_000.0);
     let interval = &headline["interval"];
+    assert_eq!(headline["value"], interval["mean"]);
+    let point = &document["runs"][0]["tests"][0]["points"][0];
+    assert_eq!(point["metrics"]["iops"], headline["value"]);
+    assert_eq!(point["protocol"]["iops"], headline["protocol"]);
+    let protocol = run.tests[0].headline.protocol.unwrap();
+    let rows = csv(std::slice::from_ref(&run));
+    assert!(rows.contains(&format!(",iops_protocol,{protocol}")), "{rows}");
+    // Both are named in words wherever one of them is printed.
+    let words =
+        |text: String| text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let runs = std::slice::from_ref(&run);
+    for text in [words(markdown(runs)), words(page(runs, &Default::default()))] {
+        assert!(
+            text.contains("settled; 10,8") && text.contains(" by the protocol, with the first "),
+            "{text}"
+        );
+    }
     assert_eq!(interval["kind"], "within-run");
     let cut = interval["cut_seconds"].as_u64().unwrap();
     assert!((10..30).contains(&cut), "{interval}");

@@ -64,7 +64,7 @@ fn a_mean_over_points_lies_in_its_interval() {
 }
 
 #[test]
-fn a_start_that_flatters_leaves_the_interval_and_stays_in_the_value() {
+fn a_start_that_flatters_leaves_the_value_and_its_interval_and_stays_in_that_of_the_protocol() {
     let mut random = Random::new(41, 0);
     let mut ios = vec![4_000; 10];
     ios.extend((0..50).map(|_| 1_000 + random.below(11)));
@@ -72,7 +72,25 @@ fn a_start_that_flatters_leaves_the_interval_and_stays_in_the_value() {
     let within = headline.interval.within_run().unwrap();
     assert!((10..=15).contains(&within.cut) && within.cut + within.n == 60, "{within:?}");
     assert!((within.mean - 1_005.0).abs() < 1.0 && within.high < 1_010.0, "{within:?}");
-    assert!(headline.value.unwrap() > 1_500.0, "the value counts every second");
+    assert_eq!((headline.value, headline.n), (Some(within.mean), within.n as u64));
+    assert!(headline.protocol.unwrap() > 1_500.0, "the protocol counts every second");
+    // The last part of a step is treated alike, and so is the best of several points.
+    let flattering = point(2.0, &ios);
+    for score in [
+        Score::MeanOfLast { metric: Metric::Iops, window: Window::Time(Nanos::from_secs(58)) },
+        Score::BestOf(Metric::Iops),
+        Score::At { metric: Metric::Iops, position: 2.0 },
+        Score::Knee(Metric::Iops),
+    ] {
+        let points = [point(1.0, &[900; 60]), flattering.clone()];
+        let points = &points[usize::from(score.last_part().is_some())..];
+        let headline = Headline::from_points(&score, points);
+        let (low, high) = headline.interval.ends().unwrap();
+        let value = headline.value.unwrap();
+        assert!(low <= value && value <= high && value < 1_010.0, "{score:?}: {headline:?}");
+        let all: Vec<&Point> = points.iter().collect();
+        assert!(!headline.points(&score, &all).is_empty(), "{score:?}");
+    }
 }
 
 #[test]

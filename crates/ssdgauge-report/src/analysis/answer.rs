@@ -10,7 +10,7 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::trust;
 use crate::analysis::uses;
 use crate::analysis::workload_text;
-use crate::text::interval;
+use crate::text::interval::{self, Flattered};
 use candidates::{everyday, sustained, tail};
 use ssdgauge_core::{Metric, Test};
 
@@ -81,9 +81,8 @@ pub(crate) struct Column {
 pub(crate) struct ValueMarks {
     /// Its 95 % interval.
     pub(crate) interval: Option<(f64, f64)>,
-    /// How many seconds at the start it counts and its interval leaves out, where it lies outside of
-    /// that: the start flatters.
-    pub(crate) flattered_by: Option<usize>,
+    /// The value of the protocol, where it is far from the settled one: the start flatters.
+    pub(crate) flattered_by: Option<Flattered>,
     /// Why it is in doubt, each reason once.
     pub(crate) doubts: Vec<String>,
 }
@@ -373,7 +372,7 @@ impl Choice<'_> {
 fn marks(measure: Measure, member: &Member<'_>) -> ValueMarks {
     let headline = measure.headline(member);
     let interval = headline.as_ref().and_then(|headline| headline.interval.ends());
-    let flattered_by = headline.as_ref().and_then(interval::flattering_seconds);
+    let flattered_by = headline.as_ref().and_then(interval::flattered);
     ValueMarks {
         interval: interval.filter(|(low, high)| low.is_finite() && high.is_finite()),
         flattered_by,

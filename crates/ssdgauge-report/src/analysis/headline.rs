@@ -120,10 +120,9 @@ impl Number<'_> {
         }
         let (others_points, points) = (other.points.as_ref()?, self.points.as_ref()?);
         let ratio = Ratio::from_points(score, others_points, points)?;
-        // Where one of the two was repeated, its number is the mean of all repetitions. A ratio with an
+        // One of the two was repeated, and its number is the mean of all repetitions. A ratio with an
         // interval is that of the seconds of the interval instead, so that the interval contains it.
-        let is_one = self.each.is_empty() && other.each.is_empty();
-        let is_whole = is_one || ratio.interval.is_some();
+        let is_whole = ratio.interval.is_some();
         Some(if is_whole { ratio } else { Ratio { value: value / others, ..ratio } })
     }
 }

@@ -6,14 +6,17 @@ use crate::analysis::slc_cache;
 use crate::analysis::steady_state;
 use crate::analysis::workload_text;
 use crate::model::metrics;
-use crate::model::{Repetition, TestRun};
+use crate::model::{Repetition, StepFinding, TestRun};
 use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
+use ssdgauge_core::rounded::count_of;
 use ssdgauge_core::statistics::cache::Edge;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::{knee, summary};
-use ssdgauge_core::{KneeFound, Metric, Nanos, Scope, Score, ScoreFamily, Window};
+use ssdgauge_core::{
+    ConfidenceInterval, FindingKind, KneeFound, Metric, Nanos, Scope, Score, ScoreFamily, Window,
+};
 
 /// Returns the notes on the headline of `test`; empty where it has no value.
 pub(crate) fn notes(test: &TestRun) -> Vec<String> {
@@ -36,19 +39,16 @@ pub(crate) fn notes(test: &TestRun) -> Vec<String> {
         (ScoreFamily::LastPart, Some((metric, window))) => over_last(test, metric, window),
         (ScoreFamily::Point | ScoreFamily::LastPart | ScoreFamily::HighestLoad, _) => Vec::new(),
     });
+    notes.extend(changes(test));
+    notes.extend(between_steps(test));
     notes.extend(from_sending(test));
     notes.extend(no_certificate(test));
     notes.extend(also(test));
     notes.extend(cache(test));
-    notes.extend(changes(test));
-    notes.extend(between_steps(test));
     notes.extend(separation::words(test));
     notes
 }
 
-/// The result of every repetition, in the order of execution.
-fn repeated(test: &TestRun) -> Option<String> {
-    let value = |repetition: &Repetition| number::optional(repetition.headline.value);
 /// What the interval of a mean over equal steps comes from.
 fn between_steps(test: &TestRun) -> Option<String> {
     let is_between =
@@ -71,6 +71,9 @@ fn changes(test: &TestRun) -> Option<String> {
     })
 }
 
+/// The result of every repetition, in the order of execution.
+fn repeated(test: &TestRun) -> Option<String> {
+    let value = |repetition: &Repetition| number::optional(repetition.headline.value);
     let each: Vec<String> = test.repetitions.iter().map(value).collect();
     (each.len() > 1).then(|| {
         format!(

@@ -81,9 +81,17 @@ fn points_in_order(run: &TestRun) -> Vec<Option<usize>> {
     measured_steps(&run.test).map(place).collect()
 }
 
-/// Returns the half-widths of the 95 % intervals between `tests`, for each metric of each measured
-/// step that all of them have.
-fn intervals(tests: &[TestRun], stopping: Stopping) -> Vec<BTreeMap<MetricKey, f64>> {
+/// A 95 % interval between repetitions.
+struct Between {
+    /// Half of its width.
+    half: f64,
+    /// By how much the values without a start that flatters exceed those of all samples, in the mean.
+    settled: f64,
+}
+
+/// Returns the 95 % intervals between `tests`, for each metric of each measured step that all of them
+/// have.
+fn intervals(tests: &[TestRun], stopping: Stopping) -> Vec<BTreeMap<MetricKey, Between>> {
     let orders: Vec<Vec<Option<usize>>> = tests.iter().map(points_in_order).collect();
     let steps = orders.iter().map(Vec::len).min().unwrap_or(0);
     let of_step = |order: usize| {
@@ -94,13 +102,18 @@ fn intervals(tests: &[TestRun], stopping: Stopping) -> Vec<BTreeMap<MetricKey, f
             .collect();
         let points = points.unwrap_or_default();
         let keys = points.first().map(|point| metrics::shown(point)).unwrap_or_default();
-        let half = |(metric, scope, ..): (Metric, Scope, String, Option<f64>)| {
+        let between = |(metric, scope, ..): (Metric, Scope, String, Option<f64>)| {
             let values: Option<Vec<f64>> =
                 points.iter().map(|point| metrics::value(point, metric, scope)).collect();
             let (low, high) = repetition::interval(&values?, stopping)?;
-            Some(((metric, scope), (high - low) / 2.0))
+            let moved = points.iter().filter_map(|point| {
+                let protocol = metrics::protocol(point, metric, scope)?;
+                Some(metrics::value(point, metric, scope)? - protocol)
+            });
+            let settled = moved.sum::<f64>() / points.len() as f64;
+            Some(((metric, scope), Between { half: (high - low) / 2.0, settled }))
         };
-        keys.into_iter().filter_map(half).collect()
+        keys.into_iter().filter_map(between).collect()
     };
     (0..steps).map(of_step).collect()
 }
@@ -109,7 +122,7 @@ fn intervals(tests: &[TestRun], stopping: Stopping) -> Vec<BTreeMap<MetricKey, f
 /// around its own values.
 fn merge_points(
     totals: &BTreeMap<usize, Totals>,
-    between: Vec<BTreeMap<MetricKey, f64>>,
+    between: Vec<BTreeMap<MetricKey, Between>>,
     run: &mut TestRun,
 ) {
     for (order, place) in points_in_order(run).into_iter().enumerate() {
@@ -117,12 +130,11 @@ fn merge_points(
         if let Some(all) = totals.get(&order) {
             point.point.totals = all.clone();
         }
-        let halves = between.get(order).into_iter().flatten();
-        let around = |(key, half): (&MetricKey, &f64)| {
-            let value = metrics::value(point, key.0, key.1)?;
+        let around = |(key, Between { half, settled }): (&MetricKey, &Between)| {
+            let value = metrics::whole(point, key.0, key.1)? + settled;
             Some((*key, (value - half, value + half)))
         };
-        let intervals = halves.filter_map(around).collect();
+        let intervals = between.get(order).into_iter().flatten().filter_map(around).collect();
         point.between = Some(intervals);
     }
 }

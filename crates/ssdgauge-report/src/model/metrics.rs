@@ -28,8 +28,34 @@ pub(crate) fn shown(point: &PointRun) -> Vec<(Metric, Scope, String, Option<f64>
     rows
 }
 
-/// Returns `metric` of `point`; `None` where it was not measured.
+/// Returns `metric` of `point`, the number that its interval belongs to; `None` where it was not
+/// measured. That of several repetitions counts the samples of all of them.
 pub(crate) fn value(point: &PointRun, metric: Metric, scope: Scope) -> Option<f64> {
+    let value = match &point.between {
+        Some(between) => {
+            let whole = whole(point, metric, scope)?;
+            let middle = between.get(&(metric, scope)).map(|(low, high)| (low + high) / 2.0);
+            Some(middle.filter(|middle| differ(*middle, whole)).unwrap_or(whole))
+        }
+        None => point.point.value(metric, scope),
+    };
+    value.filter(|value| value.is_finite())
+}
+
+/// Returns whether two numbers differ by more than rounding.
+fn differ(a: f64, b: f64) -> bool {
+    (a - b).abs() > 1e-9 * b.abs()
+}
+
+/// Returns `metric` of `point` by the protocol, which also counts a start that flatters; `None` where it
+/// is that of [`value`].
+pub(crate) fn protocol(point: &PointRun, metric: Metric, scope: Scope) -> Option<f64> {
+    let (settled, whole) = (value(point, metric, scope)?, whole(point, metric, scope)?);
+    differ(settled, whole).then_some(whole)
+}
+
+/// Returns `metric` over all samples of `point`, which a protocol counts.
+pub(crate) fn whole(point: &PointRun, metric: Metric, scope: Scope) -> Option<f64> {
     point.point.totals.value(metric, scope).filter(|value| value.is_finite())
 }
 

@@ -113,7 +113,7 @@ fn answer_table(
     let is_flattered =
         |column: &Column| column.marks.iter().any(|marks| marks.flattered_by.is_some());
     if answer.columns.iter().any(is_flattered) {
-        writeln!(text, "\n{}.", FLATTERED_WORDS.replace(", the thin line,", ""))?;
+        writeln!(text, "\n{}.", FLATTERED_WORDS)?;
     }
     writeln!(text)
 }

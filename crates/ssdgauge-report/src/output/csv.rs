@@ -29,7 +29,8 @@ const HEAD: [&str; 19] = [
 /// Returns `runs` as a table with one row for each value: run × test × point × metric.
 ///
 /// The headline of a test has the point `headline`, further ones say their rule behind it; an
-/// interval has the metrics with the suffixes `_low` and `_high`, for steps only where there is one.
+/// interval has the metrics with the suffixes `_low` and `_high`, for steps only where there is one. The
+/// suffix `_protocol` is that of a number which also counts a start that flatters.
 /// A value that was not measured is an empty cell. Lines end with CR LF (RFC 4180); a text cell that a spreadsheet would take for a
 /// formula begins with an apostrophe.
 pub fn csv(runs: &[Run]) -> String {
@@ -42,6 +43,9 @@ pub fn csv(runs: &[Run]) -> String {
         for value in values(run) {
             let (low, high) = value.interval.unzip();
             row(&mut text, &of_run, &value, "", value.value, &label);
+            if value.protocol.is_some() {
+                row(&mut text, &of_run, &value, "_protocol", value.protocol, &label);
+            }
             let ends = [("_low", low), ("_high", high)];
             // A headline has rows for its interval also where it has none.
             for (suffix, end) in

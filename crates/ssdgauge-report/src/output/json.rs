@@ -162,6 +162,12 @@ fn test(run: &TestRun) -> Value {
                     .map(|(_, _, key, value)| (key, json!(value)))
                     .collect::<Map<_, _>>(),
                 "intervals": intervals(point),
+                "protocol": metrics::shown(point)
+                    .into_iter()
+                    .filter_map(|(metric, scope, key, _)| {
+                        Some((key, json!(metrics::protocol(point, metric, scope)?)))
+                    })
+                    .collect::<Map<_, _>>(),
             })
         }).collect::<Vec<_>>(),
         "tried_loads": tried_loads(run).iter().map(tried_load).collect::<Vec<_>>(),
@@ -344,6 +350,7 @@ fn headline(headline: &Headline) -> Value {
     json!({
         "metric": headline.metric.key(),
         "value": headline.value,
+        "protocol": headline.protocol.or(headline.value),
         "unit": headline.metric.unit(),
         "n": headline.n,
         "low": headline.interval.ends().map(|(low, _)| low),
@@ -371,6 +378,7 @@ fn interval(interval: &ConfidenceInterval) -> Value {
         }
         ConfidenceInterval::StillSettling
         | ConfidenceInterval::TooFewSeconds
+        | ConfidenceInterval::RestsOnFewSeconds
         | ConfidenceInterval::Undefined => {}
     }
     value
@@ -378,7 +386,6 @@ fn interval(interval: &ConfidenceInterval) -> Value {
 
 /// Returns the intervals of the metrics of `point`, by their keys. A metric without one has no key,
 /// nor has the only direction of a workload.
-        | ConfidenceInterval::RestsOnFewSeconds
 fn intervals(point: &PointRun) -> Value {
     let of_metric = |(metric, scope, key, value): (Metric, Scope, String, Option<f64>)| {
         let is_own = value.is_some() && point.has_own_intervals(scope);

@@ -23,6 +23,8 @@ pub struct Value<'a> {
     pub key: String,
     /// The value; `None` where it was not measured.
     pub value: Option<f64>,
+    /// The value by the protocol, which also counts a start that flatters; `None` where it is the same.
+    pub protocol: Option<f64>,
     /// The ends of its 95 % interval; `None` where there is none.
     pub interval: Option<(f64, f64)>,
 }
@@ -50,6 +52,7 @@ fn of_headline<'a>(test: &'a TestRun, place: String, headline: &Headline) -> Val
         metric: headline.metric,
         key: headline.metric.key().to_owned(),
         value: headline.value,
+        protocol: headline.protocol,
         interval: headline.interval.ends(),
     }
 }
@@ -79,6 +82,7 @@ fn of_point<'a>(test: &'a TestRun, point: &'a PointRun) -> impl Iterator<Item = 
             metric,
             key,
             value,
+            protocol: metrics::protocol(point, metric, scope),
             interval: is_own.then(|| point.interval(metric, scope)).and_then(|found| found.ends()),
         }
     })

@@ -214,8 +214,8 @@ fn title(column: &Column, drives: &ReportDrives, drive: usize, value: f64) -> St
         let [low, high] = [low, high].map(|value| interval::end(value, column.metric));
         title.push_str(&format!(", 95\u{a0}% interval {low} to {high}"));
     }
-    if let Some(cut) = marks.flattered_by {
-        title.push_str(&format!(" without the first {cut}\u{a0}s, which flatter"));
+    if let Some(flattered) = marks.flattered_by {
+        title.push_str(&format!("; {}", flattered.words(column.metric)));
     }
     if !marks.doubts.is_empty() {
         title.push_str(&format!("; in doubt: {}", marks.doubts.join("; ")));

@@ -43,8 +43,7 @@ pub(super) fn list(runs: &[Run], drives: &ReportDrives) -> Markup {
     let sentences = comparability::sentences(runs, drives);
     let unknown = unknown_caches(runs);
     let unsteady = titled(runs, drives, steady_state::is_never_steady);
-    let flattered =
-        titled(runs, drives, |test| interval::flattering_seconds(&test.headline).is_some());
+    let flattered = titled(runs, drives, |test| interval::flattered(&test.headline).is_some());
     let rest = lines.split_off(lines.len().min(UNFOLDED));
     html! {
         @if lines.is_empty() && sentences.is_empty() && unknown == 0 && unsteady.is_empty() && flattered.is_empty() { p.small { "None." } }
@@ -174,8 +173,8 @@ const WITHOUT_STEADY_STATE: OfTests = OfTests {
 
 const FLATTERED: OfTests = OfTests {
     name: "A start that flatters",
-    meaning: "The result (marked †) counts all seconds and lies outside of its 95\u{a0}% interval, which \
-              leaves the start out: quote the interval for longer work.",
+    meaning: "The result (marked †) is the settled one. That of the protocol also counts the start, which \
+              longer work does not have.",
 };
 
 /// Returns the line of `tests`; nothing without any.

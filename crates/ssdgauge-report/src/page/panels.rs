@@ -198,7 +198,7 @@ fn row(group: &Group<'_>, member: &Member<'_>, drives: &ReportDrives, measure: M
     let metric = measure.metric(&member.test.test);
     let value = measure.value(group, member);
     let flattered_by = match measure {
-        Measure::Speed => interval::flattering_seconds(&member.test.headline),
+        Measure::Speed => interval::flattered(&member.test.headline),
         Measure::Shallow | Measure::Efficiency | Measure::Power | Measure::P99 | Measure::P9999 => {
             None
         }
@@ -225,8 +225,8 @@ fn row(group: &Group<'_>, member: &Member<'_>, drives: &ReportDrives, measure: M
     if let Some((low, high)) = interval {
         let (low, high) = (interval::end(low, metric), interval::end(high, metric));
         title.push_str(&format!(", 95\u{a0}% interval {low} to {high}"));
-        if let Some(cut) = flattered_by {
-            title.push_str(&format!(" without the first {cut}\u{a0}s, which flatter"));
+        if let Some(flattered) = flattered_by {
+            title.push_str(&format!("; {}", flattered.words(metric)));
         }
     }
     if !extra.is_empty() {

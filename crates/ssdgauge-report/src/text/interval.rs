@@ -7,12 +7,12 @@ use ssdgauge_core::{ConfidenceInterval, Headline, Metric, rounded};
 pub(crate) const BASIS: &str =
     "over the seconds of its run, or between repetitions where a run has them";
 
-/// The mark of a value that counts a start which flatters.
+/// The mark of a settled value, from which that of the protocol is far.
 pub(crate) const FLATTERED: &str = "†";
 
 /// What [`FLATTERED`] means.
 pub(crate) const FLATTERED_WORDS: &str =
-    "† counts a start that flatters: its 95\u{a0}% interval, the thin line, leaves that out";
+    "† is the settled value: that of the protocol also counts a start that flatters";
 
 /// Returns the heading of a column of intervals.
 pub(crate) fn heading(is_repeated: bool) -> &'static str {
@@ -88,34 +88,48 @@ pub(crate) fn end(value: f64, metric: Metric) -> String {
     if metric.is_latency() { metric.about(value) } else { number::words(value, metric) }
 }
 
-/// The share by which a value has to lie beyond its interval to have a mark. Chosen: the noise assumed
-/// between runs, since less changes no order of drives.
+/// The share by which the value of the protocol has to differ from the settled one to have a mark.
+/// Chosen: the noise assumed between runs, since less changes no order of drives.
 const FAR: f64 = 0.03;
 
-/// Returns how many seconds at the start the interval of `headline` leaves out, where its value lies
-/// beyond it by more than 3 %: the value counts all seconds, the interval those behind a start that
-/// flatters (definition D17).
-pub(crate) fn flattering_seconds(headline: &Headline) -> Option<usize> {
-    let (low, high) = headline.interval.ends()?;
-    let value = headline.value?;
-    let is_far = value < low / (1.0 + FAR) || high * (1.0 + FAR) < value;
-    left_out(headline).filter(|_| is_far)
+/// The value of the protocol where a start that flatters is left out of the settled one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Flattered {
+    /// The value of the protocol, which counts every second.
+    pub(crate) protocol: f64,
+    /// The seconds that the settled value leaves out.
+    pub(crate) seconds: usize,
 }
 
-/// Returns how many seconds at the start the interval of `headline` leaves out, where its value lies
-/// outside of it.
-fn left_out(headline: &Headline) -> Option<usize> {
-    let ConfidenceInterval::WithinRun(within) = headline.interval else { return None };
-    let value = headline.value?;
-    let is_outside = value < within.low || within.high < value;
-    (is_outside && within.cut > 0).then_some(within.cut)
+/// Returns the value of the protocol where it differs from that of `headline` by more than 3 %
+/// (definition D17).
+pub(crate) fn flattered(headline: &Headline) -> Option<Flattered> {
+    let (value, protocol) = (headline.value?, headline.protocol?);
+    let ratio = if value < protocol { protocol / value } else { value / protocol };
+    (ratio > 1.0 + FAR).then(|| by_protocol(headline))?
 }
 
-/// Returns a remark where the value of `headline` lies outside of its interval for its start.
+fn by_protocol(headline: &Headline) -> Option<Flattered> {
+    let cut = headline.interval.within_run()?.cut;
+    (cut > 0).then_some(Flattered { protocol: headline.protocol?, seconds: cut })
+}
+
+impl Flattered {
+    /// Returns the value of the protocol, with the seconds that it counts and the settled one does not.
+    pub(crate) fn words(&self, metric: Metric) -> String {
+        let verb = if self.seconds == 1 { "flatters" } else { "flatter" };
+        let value = number::measured(self.protocol, metric);
+        format!("{value} by the protocol, with the first {}\u{a0}s, which {verb}", self.seconds)
+    }
+}
+
+/// Returns a remark with the value of the protocol, where it is shown as another one than that of
+/// `headline`.
 pub(crate) fn start_left_out(headline: &Headline) -> Option<String> {
-    let cut = left_out(headline)?;
-    let verb = if cut == 1 { "flatters" } else { "flatter" };
-    Some(format!("the interval leaves out {cut} s at the start, which {verb}"))
+    let found = by_protocol(headline)?;
+    let shown = |value: f64| number::measured(value, headline.metric);
+    let is_other = shown(found.protocol) != shown(headline.value?);
+    is_other.then(|| format!("settled; {}", found.words(headline.metric)))
 }
 
 /// Returns the lower end, `still settling` or a dash, for a column of its own.
@@ -133,6 +147,9 @@ pub(crate) fn reason(interval: &ConfidenceInterval) -> Option<&'static str> {
             Some("still settling: the start is faster than the end")
         }
         ConfidenceInterval::TooFewSeconds => Some("too few full seconds for a 95 % interval"),
+        ConfidenceInterval::RestsOnFewSeconds => {
+            Some("no 95 % interval: a few seconds make most of σ")
+        }
         ConfidenceInterval::Undefined => {
             Some("no 95 % interval: the number is not a mean or percentile of seconds")
         }
@@ -150,9 +167,6 @@ pub(crate) fn reason(interval: &ConfidenceInterval) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-        ConfidenceInterval::RestsOnFewSeconds => {
-            Some("no 95 % interval: a few seconds make most of σ")
-        }
     use super::*;
     use ssdgauge_core::WithinRun;
 
@@ -170,18 +184,22 @@ mod tests {
     }
 
     #[test]
-    fn a_value_outside_of_its_interval_has_a_remark_and_one_inside_has_none() {
-        let remark = |value: f64, cut: usize| {
-            let (low, high) = (32_101.0, 38_506.0);
-            let within =
-                WithinRun { mean: 35_300.0, low, high, cut, n: 20 - cut, of_what_was_seen: false };
+    fn a_settled_value_has_the_one_of_the_protocol_beside_it_where_they_differ() {
+        let headline = |protocol: f64, cut: usize| {
+            let (mean, low, high) = (35_300.0, 32_101.0, 38_506.0);
+            let within = WithinRun { mean, low, high, cut, n: 20 - cut, of_what_was_seen: false };
             let interval = ConfidenceInterval::WithinRun(within);
-            start_left_out(&Headline { metric: Metric::Iops, value: Some(value), n: 20, interval })
+            let protocol = Some(protocol).filter(|_| cut > 0);
+            Headline { metric: Metric::Iops, value: Some(mean), protocol, n: 20, interval }
         };
-        let words = "the interval leaves out 3 s at the start, which flatter";
+        let remark = |protocol, cut| start_left_out(&headline(protocol, cut));
+        let words =
+            "settled; 38,768\u{a0}IOPS by the protocol, with the first 3\u{a0}s, which flatter";
         assert_eq!(remark(38_768.0, 3).as_deref(), Some(words));
-        assert_eq!(remark(38_768.0, 0), None);
-        assert_eq!(remark(35_000.0, 3), None);
-        assert!(remark(30_000.0, 1).unwrap().ends_with("1 s at the start, which flatters"));
+        assert_eq!(remark(35_300.0, 0), None);
+        assert_eq!(remark(35_300.1, 3), None);
+        assert!(remark(30_000.0, 1).unwrap().ends_with("1\u{a0}s, which flatters"));
+        assert!(flattered(&headline(38_768.0, 3)).is_some());
+        assert_eq!(flattered(&headline(35_500.0, 3)), None, "less than 3 %");
     }
 }
