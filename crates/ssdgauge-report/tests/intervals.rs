@@ -100,7 +100,7 @@ fn percentiles_have_intervals_from_sixty_seconds_on() {
         lat_us: 80.0 + varied(second) as f64 / 10.0,
     };
     let of = |seconds| run("a", one_step(70, seconds), &steady);
-    let (short, long, longer) = (of(59), of(60), of(400));
+    let (short, long, longer, hour) = (of(59), of(60), of(400), of(3_600));
     let point = |run: &Run| {
         let document = json(std::slice::from_ref(run));
         document["runs"][0]["tests"][0]["points"][0].clone()
@@ -115,7 +115,8 @@ fn percentiles_have_intervals_from_sixty_seconds_on() {
         let (low, high) = (interval["low"].as_f64().unwrap(), interval["high"].as_f64().unwrap());
         assert!(low <= value && value <= high && high < 2.0 * value, "{key}: {interval}");
     }
-    assert_eq!(point(&longer)["intervals"]["lat_p99_us"]["kind"], "within-run");
+    assert_eq!(point(&longer)["intervals"]["lat_p99_us"]["kind"], "of-what-was-seen");
+    assert_eq!(point(&hour)["intervals"]["lat_p99_us"]["kind"], "within-run");
     let rows = csv(std::slice::from_ref(&longer));
     assert!(rows.contains(",lat_p99_us_low,") && rows.contains(",lat_p99_us_high,"));
     let all = longer.tests[0].points[0].interval(Metric::LatP99Us, Scope::All).ends().unwrap();
