@@ -13,9 +13,9 @@ use crate::statistics::{mean_interval, summary};
 /// The fewest seconds that have to make σ: (Σ d²)² ÷ Σ d⁴ over the deviations d. Chosen.
 const FEWEST_EFFECTIVE: f64 = 5.0;
 
-/// The least number with an interval. Below it, rates that are not below zero are so skewed that σ
-/// follows from their tail. Chosen.
-const LEAST: f64 = 1.4;
+/// The least number with an interval is 1 plus this many n-ths. Below it, rates that are not below zero
+/// are so skewed that σ follows from their tail. Chosen.
+const LEAST: f64 = 24.0;
 
 /// The width that is added for each effective second. Chosen.
 const FOR_EACH_EFFECTIVE: f64 = 2.0;
@@ -62,7 +62,8 @@ pub fn interval(values: &[f64]) -> MeanOverSigma {
     let deviations: Vec<f64> = values.iter().map(|one| (one - mean) / sigma).collect();
     let power = |exponent: i32| deviations.iter().map(|one| one.powi(exponent)).sum::<f64>();
     let effective = power(2).powi(2) / power(4);
-    if effective < FEWEST_EFFECTIVE || value < LEAST {
+    let least = 1.0 + LEAST / values.len() as f64;
+    if effective < FEWEST_EFFECTIVE || value < least {
         return MeanOverSigma::RestsOnFewSeconds;
     }
     let influence = |one: &f64| one / value - (one * one - 1.0) / 2.0;
