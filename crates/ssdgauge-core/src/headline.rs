@@ -63,6 +63,17 @@ impl Headline {
         let first = each.first()?;
         let n = each.iter().map(|headline| headline.n).sum();
         let values: Option<Vec<f64>> = each.iter().map(|headline| headline.value).collect();
+    /// Returns the same headline with the interval between equal steps and the mean in its middle.
+    pub(crate) fn between(self, low: f64, high: f64) -> Headline {
+        let whole = self.protocol.or(self.value);
+        let value = (low + high) / 2.0;
+        let is_other = |whole: &f64| (whole - value).abs() > ROUNDING * value.abs();
+        let protocol = whole.filter(is_other);
+        let value = if protocol.is_some() { Some(value) } else { whole };
+        let interval = ConfidenceInterval::BetweenRepetitions { low, high };
+        Headline { value, protocol, interval, ..self }
+    }
+
         let value = values.as_deref().and_then(summary::mean);
         let interval = values.and_then(|values| repetition::interval(&values, stopping));
         let interval = match interval {

@@ -1,11 +1,11 @@
 //! The headlines of a test as planned: which points they need, and what must be there for them.
 
-use crate::confidence::ConfidenceInterval;
 use crate::headline::Headline;
 use crate::plan::{Action, Test};
 use crate::point::Point;
 use crate::score::{PASSED, Score, ScoreFamily};
 use crate::statistics::repetition::{self, Stopping};
+use crate::units::Bytes;
 
 /// The fewest equal steps that are a sample. Chosen: the interval of two is 12.7 standard errors wide.
 const FEWEST_EQUAL: usize = 3;
@@ -26,10 +26,7 @@ impl Test {
         let finite = headline.value.is_some_and(f64::is_finite);
         match whole && finite {
             true => match self.between_equal_steps(score, &used) {
-                Some((low, high)) => {
-                    let interval = ConfidenceInterval::BetweenRepetitions { low, high };
-                    Headline { interval, ..headline }
-                }
+                Some((low, high)) => headline.between(low, high),
                 None => headline,
             },
             false => Headline::unmeasured(headline.metric, headline.n),
@@ -45,14 +42,15 @@ impl Test {
         if score.family() != ScoreFamily::Mean {
             return None;
         }
-        let mut kinds: Vec<(&Action, Vec<f64>)> = Vec::new();
+        let mut kinds: Vec<(Action, Vec<f64>)> = Vec::new();
         let needed = self.measured_steps().filter(|(_, step)| score.needs(step.position));
         for ((_, step), point) in needed.zip(used) {
+            let action = anywhere(&step.action);
             let is_here = step.label == point.label && step.position == point.position;
             let value = point.score(score).filter(|_| is_here)?;
-            match kinds.iter_mut().find(|(action, _)| **action == step.action) {
+            match kinds.iter_mut().find(|(kind, _)| *kind == action) {
                 Some((_, values)) => values.push(value),
-                None => kinds.push((&step.action, vec![value])),
+                None => kinds.push((action, vec![value])),
             }
         }
         let n = used.len() as f64;
@@ -90,4 +88,13 @@ impl Test {
         };
         (used, whole)
     }
+}
+
+/// Returns `action` without the place of its data: each of several bursts has a part of the drive.
+fn anywhere(action: &Action) -> Action {
+    let mut action = action.clone();
+    if let Action::Run { workload, .. } = &mut action {
+        workload.streams.iter_mut().for_each(|stream| stream.offset = Bytes(0));
+    }
+    action
 }

@@ -199,6 +199,8 @@ fn bursts(id: &str, level: f64, n: u32) -> Run {
     let one = |turn: u32| {
         let mut burst = stream(Access::Sequential, 131_072, 100, 2);
         burst.name = "burst".into();
+        // Each burst has a part of the drive.
+        burst.offset = ssdgauge_core::Bytes(u64::from(turn) << 30);
         step(&format!("#{}", turn + 1), f64::from(turn + 1), burst, 2)
     };
     let score = Score::MeanOf(Metric::ThroughputMbS);

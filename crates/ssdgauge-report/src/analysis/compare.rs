@@ -243,7 +243,7 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
         return comparison;
     }
     comparison.values[1] = b.test.headline.value;
-    comparison.ratio = b.test.over(a.test);
+    comparison.ratio = b.test.over(a.test).map(|ratio| of_one_run(ratio, a, b, comparison.values));
     let headlines = [&a.test.headline, &b.test.headline];
     comparison.difference = judged(comparison.ratio, headlines, options.noise);
     comparison
@@ -271,6 +271,7 @@ fn further(
             [Some(_), Some(_)] => b.test.also_over(a.test, score),
             [_, _] => None,
         };
+        let ratio = ratio.map(|ratio| of_one_run(ratio, a, b, values));
         let difference = match meters {
             Some(why) => Difference::Unknown(why),
             None => judged(ratio, headlines, options.noise),
@@ -290,6 +291,14 @@ fn further(
         Some((history::HEADLINE + 1 + place, comparison))
     };
     a.test.test.also.iter().enumerate().filter_map(number).collect()
+}
+
+/// Returns `ratio`, without an uncertainty where it is that of a run and a copy of it.
+fn of_one_run(ratio: Ratio, a: Member<'_>, b: Member<'_>, values: [Option<f64>; 2]) -> Ratio {
+    match a.run.head.id == b.run.head.id && values[0] == values[1] {
+        true => Ratio { value: 1.0, interval: Some((1.0, 1.0)), ..ratio },
+        false => ratio,
+    }
 }
 
 fn judged(ratio: Option<Ratio>, headlines: [&Headline; 2], noise: f64) -> Difference {
