@@ -47,8 +47,14 @@ impl Headline {
         };
         let n = series.seconds.iter().map(|seconds| seconds.len() as u64).sum();
         let values = [Count::Settled, Count::All].map(|count| series.value(score, count));
-        let [Some(value), Some(whole)] = values else { return Headline::unmeasured(metric, n) };
-        let interval = series.interval(score, value);
+        let [Some(settled), Some(whole)] = values else { return Headline::unmeasured(metric, n) };
+        let interval = series.interval(score, settled);
+        // A mean without an interval is not settled, although some of its steps may be.
+        let is_settled = match score.family() {
+            ScoreFamily::Mean | ScoreFamily::LastPart => interval.within_run().is_some(),
+            ScoreFamily::Point | ScoreFamily::Knee | ScoreFamily::HighestLoad => true,
+        };
+        let value = if is_settled { settled } else { whole };
         let is_other = (whole - value).abs() > ROUNDING * value.abs();
         let n = match interval.within_run().filter(|within| within.cut > 0) {
             Some(within) => within.n as u64,
@@ -57,12 +63,6 @@ impl Headline {
         Headline { metric, value: Some(value), protocol: is_other.then_some(whole), n, interval }
     }
 
-    /// Returns the headline of a test that was repeated: the mean of its repetitions with the 95 %
-    /// interval between them. `None` for an empty slice; no value where a repetition has none.
-    pub fn of_repetitions(each: &[Headline], stopping: Stopping) -> Option<Headline> {
-        let first = each.first()?;
-        let n = each.iter().map(|headline| headline.n).sum();
-        let values: Option<Vec<f64>> = each.iter().map(|headline| headline.value).collect();
     /// Returns the same headline with the interval between equal steps and the mean in its middle.
     pub(crate) fn between(self, low: f64, high: f64) -> Headline {
         let whole = self.protocol.or(self.value);
@@ -74,6 +74,12 @@ impl Headline {
         Headline { value, protocol, interval, ..self }
     }
 
+    /// Returns the headline of a test that was repeated: the mean of its repetitions with the 95 %
+    /// interval between them. `None` for an empty slice; no value where a repetition has none.
+    pub fn of_repetitions(each: &[Headline], stopping: Stopping) -> Option<Headline> {
+        let first = each.first()?;
+        let n = each.iter().map(|headline| headline.n).sum();
+        let values: Option<Vec<f64>> = each.iter().map(|headline| headline.value).collect();
         let value = values.as_deref().and_then(summary::mean);
         let interval = values.and_then(|values| repetition::interval(&values, stopping));
         let interval = match interval {

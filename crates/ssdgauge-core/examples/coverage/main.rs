@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p ssdgauge-core --example coverage [SERIES]` prints the tables of
 //! `docs/handbook/intervals.md`: SERIES of each kind (default 2,000; half of them from 1,200
-//! seconds on); with `stopping` or `sigma` behind it, the table of runs that end by their width, or those
+//! seconds on); with `stopping` or `sigma` after it, the table of runs that end by their width, or those
 //! of mean ÷ σ and of trends, alone. Equal arguments print equal tables. It fails where a goal of that page is missed by
 //! more than two standard errors.
 #![allow(clippy::print_stdout, reason = "the tables are the product of this program")]
@@ -125,7 +125,7 @@ fn means_over_sigma(trials: usize) -> Vec<String> {
 }
 
 fn trends(trials: usize) {
-    println!("\nTrends found behind the cut: drifts + shifts (%)\n");
+    println!("\nTrends found after the cut: drifts + shifts (%)\n");
     println!("| | {} |", LONGER.map(|n| format!("n = {n}")).join(" | "));
     println!("|---|{}", "--:|".repeat(LONGER.len()));
     let rows = [sigma::Added::Nothing, sigma::Added::Drift, sigma::Added::Shift];

@@ -160,7 +160,7 @@ pub(crate) enum Added {
     Shift,
 }
 
-/// Returns the share of `trials` series of `n` seconds behind whose cut a trend is found: drifts, shifts.
+/// Returns the share of `trials` series of `n` seconds in which a trend is found after the cut: drifts, shifts.
 pub(crate) fn trends(added: Added, phi: f64, n: usize, trials: usize) -> (f64, f64) {
     let mut random = Random::new(n as u64, 31);
     let (mut drifts, mut shifts) = (0, 0);

@@ -100,9 +100,9 @@ fn no_value_lies_outside_of_its_own_interval() {
     let mut settled = 0;
     for (suite, shorten, _) in RUNS.iter().filter(|(suite, ..)| is_wanted(suite)) {
         for drive in drives {
-            // A longer step than in RUNS: an interval needs ten seconds, that of a percentile 60.
-            let shorten = shorten.div_ceil(6);
-            let run = run(suite, &[], &format!("{drive}?capacity=4GB"), shorten);
+            // Longer steps than in RUNS: an interval needs ten seconds, that of a percentile 60.
+            let shorten = shorten.div_ceil(10);
+            let run = run(suite, &[], &format!("{drive}?capacity=8GB"), shorten);
             assert!(values_in_their_intervals(suite, &run) > 0, "{suite} on {drive}");
             let apart = |test: &&TestRun| test.headline.protocol.is_some();
             settled += run.tests.iter().filter(apart).count();

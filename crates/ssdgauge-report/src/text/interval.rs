@@ -97,8 +97,8 @@ const FAR: f64 = 0.03;
 pub(crate) struct Flattered {
     /// The value of the protocol, which counts every second.
     pub(crate) protocol: f64,
-    /// The seconds that the settled value leaves out.
-    pub(crate) seconds: usize,
+    /// The seconds that the settled value leaves out; `None` for the mean of several steps or repetitions.
+    pub(crate) seconds: Option<usize>,
 }
 
 /// Returns the value of the protocol where it differs from that of `headline` by more than 3 %
@@ -110,16 +110,21 @@ pub(crate) fn flattered(headline: &Headline) -> Option<Flattered> {
 }
 
 fn by_protocol(headline: &Headline) -> Option<Flattered> {
-    let cut = headline.interval.within_run()?.cut;
-    (cut > 0).then_some(Flattered { protocol: headline.protocol?, seconds: cut })
+    let protocol = headline.protocol?;
+    let cut = headline.interval.within_run().map(|within| within.cut);
+    (cut != Some(0)).then_some(Flattered { protocol, seconds: cut })
 }
 
 impl Flattered {
-    /// Returns the value of the protocol, with the seconds that it counts and the settled one does not.
+    /// Returns the value of the protocol, with what it counts and the settled one does not.
     pub(crate) fn words(&self, metric: Metric) -> String {
-        let verb = if self.seconds == 1 { "flatters" } else { "flatter" };
         let value = number::measured(self.protocol, metric);
-        format!("{value} by the protocol, with the first {}\u{a0}s, which {verb}", self.seconds)
+        let start = match self.seconds {
+            Some(1) => "the first 1\u{a0}s, which flatters".to_owned(),
+            Some(seconds) => format!("the first {seconds}\u{a0}s, which flatter"),
+            None => "starts that flatter".to_owned(),
+        };
+        format!("{value} by the protocol, with {start}")
     }
 }
 
