@@ -50,11 +50,12 @@ impl Headline {
         let [Some(settled), Some(whole)] = values else { return Headline::unmeasured(metric, n) };
         let interval = series.interval(score, settled);
         // A mean without an interval is not settled, although some of its steps may be.
-        let is_settled = match score.family() {
-            ScoreFamily::Mean | ScoreFamily::LastPart => interval.within_run().is_some(),
-            ScoreFamily::Point | ScoreFamily::Knee | ScoreFamily::HighestLoad => true,
+        let is_mean = matches!(score.family(), ScoreFamily::Mean | ScoreFamily::LastPart);
+        let value = match (is_mean, interval.within_run()) {
+            (true, None) => whole,
+            (true, Some(_)) => interval.settled(settled),
+            (false, _) => settled,
         };
-        let value = if is_settled { settled } else { whole };
         let is_other = (whole - value).abs() > ROUNDING * value.abs();
         let n = match interval.within_run().filter(|within| within.cut > 0) {
             Some(within) => within.n as u64,
@@ -65,11 +66,10 @@ impl Headline {
 
     /// Returns the same headline with the interval between equal steps and the mean in its middle.
     pub(crate) fn between(self, low: f64, high: f64) -> Headline {
-        let whole = self.protocol.or(self.value);
-        let value = (low + high) / 2.0;
-        let is_other = |whole: &f64| (whole - value).abs() > ROUNDING * value.abs();
-        let protocol = whole.filter(is_other);
-        let value = if protocol.is_some() { Some(value) } else { whole };
+        let (whole, middle) = (self.protocol.or(self.value), (low + high) / 2.0);
+        let protocol = whole.filter(|whole| (whole - middle).abs() > ROUNDING * middle.abs());
+        // Equal steps have an interval without a width: rounding must not leave it.
+        let value = Some(whole.filter(|_| protocol.is_none()).unwrap_or(middle).max(low).min(high));
         let interval = ConfidenceInterval::BetweenRepetitions { low, high };
         Headline { value, protocol, interval, ..self }
     }
