@@ -234,6 +234,7 @@ pub(crate) fn of_ratio(a: ConfidenceInterval, b: ConfidenceInterval) -> Option<(
             ConfidenceInterval::BetweenRepetitions { low, high } => (low + high) / 2.0,
             ConfidenceInterval::WithinRun(_)
             | ConfidenceInterval::OfCounters { .. }
+            | ConfidenceInterval::OfTrials { .. }
             | ConfidenceInterval::StillSettling
             | ConfidenceInterval::TooFewSeconds
             | ConfidenceInterval::RestsOnFewSeconds

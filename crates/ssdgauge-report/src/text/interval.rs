@@ -54,6 +54,7 @@ pub(crate) fn headline(headline: &Headline) -> String {
             | ConfidenceInterval::OfCounters { .. }
             | ConfidenceInterval::StillSettling
             | ConfidenceInterval::TooFewSeconds
+            | ConfidenceInterval::RestsOnFewSeconds
             | ConfidenceInterval::Undefined,
         ) => metric.about(value),
     }
@@ -79,6 +80,7 @@ pub(crate) fn headline_measured(headline: &Headline) -> Option<String> {
         | ConfidenceInterval::OfCounters { .. }
         | ConfidenceInterval::StillSettling
         | ConfidenceInterval::TooFewSeconds
+        | ConfidenceInterval::RestsOnFewSeconds
         | ConfidenceInterval::Undefined => number::measured(value, metric),
     })
 }
