@@ -67,6 +67,7 @@ fn of_knee(test: &TestRun) -> Vec<Value<'_>> {
         metric,
         key: metric.key().to_owned(),
         value: Some(value),
+        protocol: None,
         interval: None,
     };
     knee.values().into_iter().map(value).collect()
