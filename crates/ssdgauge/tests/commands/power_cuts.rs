@@ -46,7 +46,7 @@ fn strings(line: &str) -> Vec<Vec<u8>> {
     parts.filter(|part| part.starts_with("\\x")).map(decode).collect()
 }
 
-/// Returns the file behind a path. The run file is written under a temporary name and linked to its
+/// Returns the file behind a path. The run file is written under a temporary name and renamed to its
 /// own; the journal of the temporary name plays no role later.
 fn inode(path: &[u8]) -> Option<Inode> {
     let path = String::from_utf8_lossy(path);
@@ -73,7 +73,7 @@ fn event(line: &str, folder: &Path) -> Option<Event> {
             Some(Event::SyncFolder)
         }
         "fsync" | "fdatasync" => Some(Event::Sync(inode(first)?)),
-        "linkat" => Some(Event::Name(inode(strings.get(3)?)?, true)),
+        "renameat2" => Some(Event::Name(inode(strings.get(3)?)?, true)),
         "openat" if rest.contains("O_CREAT") && inode(strings.get(1)?)? == Inode::Journal => {
             Some(Event::Name(Inode::Journal, true))
         }
@@ -85,7 +85,7 @@ fn event(line: &str, folder: &Path) -> Option<Event> {
 
 /// Records a run in `bench`.
 fn record(bench: &Bench) -> Vec<Event> {
-    let calls = "trace=pwrite64,write,fsync,fdatasync,ftruncate,linkat,unlink,openat";
+    let calls = "trace=pwrite64,write,fsync,fdatasync,ftruncate,renameat2,unlink,openat";
     let output = Command::new("strace")
         .args(["-f", "-qq", "-y", "-xx", "-s", "1000000", "-o", "trace", "-e", calls])
         .arg(env!("CARGO_BIN_EXE_ssdgauge"))
