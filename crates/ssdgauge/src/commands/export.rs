@@ -56,6 +56,13 @@ fn write_job_file(arguments: &ExportArguments) -> Result<(), Failure> {
         Failure::new(FailureKind::Usage, error.to_string(), hint)
     })?;
     unknown.iter().for_each(|words| terminal::print_message(&format!("warning: {words}")));
+    if !text.lines().any(|line| line.starts_with('[') && line != "[global]") {
+        return Err(Failure::new(
+            FailureKind::Usage,
+            format!("fio has no job for any step of {source}"),
+            "nothing was written; a replay is not a load of fio: give the trace to fio --read_iolog",
+        ));
+    }
     match &arguments.output {
         Some(to) => output::write(to, Format::FioJob, &[path], text.as_bytes()),
         None => {

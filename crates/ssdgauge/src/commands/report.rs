@@ -11,7 +11,7 @@ use crate::page_file::{page_beside, write_page};
 use crate::run_files;
 use crate::terminal;
 use crate::text_file::read_text_file;
-use ssdgauge_report::{PageOptions, Run, Specification};
+use ssdgauge_report::{NamedFigure, PageOptions, Run, Specification};
 use std::path::{Path, PathBuf};
 
 /// Writes the report of run files, or prints their results.
@@ -78,13 +78,14 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         batch: None,
         cohort: arguments.cohort.as_ref().map(|_| cohort::read(&cohort)).transpose()?,
     };
+    let figures = figures(arguments, &runs, &options)?;
     if let Some(page) = &page {
         write_page(page, &inputs, &runs, &options)?;
         if arguments.output.is_none() {
             terminal::print_message(&format!("report: {}", page.display()));
         }
     }
-    write_figures(arguments, &inputs, &runs, &options)?;
+    write_figures(arguments, &inputs, &figures)?;
     if let Some(image) = &arguments.share_image {
         let png = ssdgauge_report::share_image(&runs, &options)?;
         output::write(image, Format::Png, &inputs, &png)?;
@@ -249,20 +250,40 @@ fn read_specifications(files: &[PathBuf], runs: &[Run]) -> Result<Vec<Specificat
     Ok(specifications)
 }
 
+/// Returns the charts of `runs`, none where no option asks for them.
+///
+/// # Errors
+///
+/// Refuses runs without a chart.
+fn figures(
+    arguments: &arguments::ReportArguments,
+    runs: &[Run],
+    options: &PageOptions,
+) -> Result<Vec<NamedFigure>, Failure> {
+    if [&arguments.svg, &arguments.png, &arguments.vega].iter().all(|folder| folder.is_none()) {
+        return Ok(Vec::new());
+    }
+    let figures = ssdgauge_report::figures(runs, options);
+    match figures.is_empty() {
+        false => Ok(figures),
+        true => Err(Failure::new(
+            FailureKind::Usage,
+            "there is no chart: no step with one has finished",
+            "nothing was written; omit --svg, --png and --vega, or continue with `ssdgauge resume`",
+        )),
+    }
+}
+
 /// Writes every chart into the folders of `--svg`, `--png` and `--vega`.
 fn write_figures(
     arguments: &arguments::ReportArguments,
     inputs: &[&Path],
-    runs: &[Run],
-    options: &PageOptions,
+    figures: &[NamedFigure],
 ) -> Result<(), Failure> {
-    if [&arguments.svg, &arguments.png, &arguments.vega].iter().all(|folder| folder.is_none()) {
-        return Ok(());
-    }
     let write = |folder: &Path, name: &str, format: Format, bytes: &[u8]| {
         output::write_into(folder, name, format, inputs, bytes)
     };
-    for figure in ssdgauge_report::figures(runs, options) {
+    for figure in figures {
         if let Some(folder) = &arguments.svg {
             write(folder, &format!("{}.svg", figure.name), Format::Svg, figure.svg.as_bytes())?;
         }
