@@ -1,10 +1,10 @@
 //! Reasons for a missing headline, and the limit that ended a search.
 
 use crate::analysis::group::Member;
-use crate::analysis::{headline_points, power};
-use crate::model::metrics;
+use crate::analysis::headline_points;
+use crate::model::{PointRun, metrics};
 use crate::text::sanitize;
-use ssdgauge_core::{FindingKind, Score};
+use ssdgauge_core::{FindingKind, Score, is_covered};
 
 /// Returns the reason for a missing headline, in a few words.
 pub(crate) fn missing_reason(member: &Member<'_>) -> String {
@@ -14,9 +14,22 @@ pub(crate) fn missing_reason(member: &Member<'_>) -> String {
         false if test.headline.metric.needs_power() => match metrics::power_scopes(test).as_slice()
         {
             [] => "no power meter".to_owned(),
-            _ => power::missing_at(&headline_points::points(test)),
+            _ => missing_power(&headline_points::points(test)),
         },
         false => missing_step(member).unwrap_or_else(|| "not measured".to_owned()),
+    }
+}
+
+/// Returns why `points` have no power, in a few words.
+pub(crate) fn missing_power(points: &[&PointRun]) -> String {
+    let refused = |point: &&PointRun| {
+        let (_, power) = point.point.totals.metered()?;
+        power.watts.is_none().then_some(power.coverage)
+    };
+    match points.iter().filter_map(refused).reduce(f64::min) {
+        None => "no power readings at some steps".to_owned(),
+        Some(coverage) if is_covered(coverage) => "the power meter contradicts itself".to_owned(),
+        Some(coverage) => format!("power readings cover {:.0} % of the time", coverage * 100.0),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
-use crate::analysis::headline_reasons::missing_reason;
+use crate::analysis::headline_reasons::{missing_power, missing_reason};
 use crate::model::{PointRun, metrics};
 use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Finding, FindingKind, Metric, PowerScope, Scope, Severity, is_covered};
+use ssdgauge_core::{Finding, FindingKind, Metric, PowerScope, Scope, Severity};
 
 /// The share of the time from which on readings count as complete: the first and the last second of
 /// a step of minutes.
@@ -61,21 +61,8 @@ pub(crate) fn at_headline(
         _ if own.len() > 1 => Err("several power scopes in one test".to_owned()),
         _ if own != scope(group) => Err(other_scope(&own)),
         _ if points.is_empty() => Err(missing_reason(member)),
-        None => Err(missing_at(&points)),
+        None => Err(missing_power(&points)),
         Some(value) => Ok(value),
-    }
-}
-
-/// Returns why `points` have no power, in a few words.
-pub(crate) fn missing_at(points: &[&PointRun]) -> String {
-    let refused = |point: &&PointRun| {
-        let (_, power) = point.point.totals.metered()?;
-        power.watts.is_none().then_some(power.coverage)
-    };
-    match points.iter().filter_map(refused).reduce(f64::min) {
-        None => "no power readings at some steps".to_owned(),
-        Some(coverage) if is_covered(coverage) => "the power meter contradicts itself".to_owned(),
-        Some(coverage) => format!("power readings cover {:.0} % of the time", coverage * 100.0),
     }
 }
 
