@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::terminal;
+use rustix::process::{Signal, parent_process_death_signal};
 use rustix::time::{ClockId, clock_gettime};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use ssdgauge_core::Nanos;
@@ -30,10 +31,15 @@ impl StopFlag {
     pub(crate) fn listen(&self) -> Result<(), Failure> {
         let flag = &self.0;
         let denied = |error| denied_by_system(&format!("cannot handle signals: {error}"));
+        // The signal of a parent that has ended may arrive several times: the kernel sends it for each
+        // thread of the parent. It asks for a stop, and never ends the process at once.
+        let of_parent = parent_process_death_signal().ok().flatten().map(Signal::as_raw);
         // The conditional default comes first: it must see the flag as it was before this signal.
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-            let default = signal_hook::flag::register_conditional_default(signal, flag.clone());
-            default.map_err(denied)?;
+            if of_parent != Some(signal) {
+                let default = signal_hook::flag::register_conditional_default(signal, flag.clone());
+                default.map_err(denied)?;
+            }
             signal_hook::flag::register(signal, flag.clone()).map_err(denied)?;
         }
         Ok(())

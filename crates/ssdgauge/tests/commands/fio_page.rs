@@ -17,7 +17,7 @@ id = "random-read"
 revision = 1
 title = "Random reads"
 stream = { access = "random", block_size = "4KiB", read_percent = 100, queue_depth = 2 }
-until = { time = "100ms" }
+until = { time = "600ms" }
 score = { mean_of = "iops" }
 
 [[test]]
@@ -25,7 +25,7 @@ id = "random-write"
 revision = 1
 title = "Random writes"
 stream = { access = "random", block_size = "4KiB", read_percent = 0, queue_depth = 2 }
-until = { time = "100ms" }
+until = { time = "600ms" }
 score = { mean_of = "iops" }
 "#;
 

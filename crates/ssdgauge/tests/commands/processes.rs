@@ -98,7 +98,7 @@ fn writing_check(bench: &Bench, wrapper: &str) -> Option<WritingCheck> {
     let device = Loop::attach(bench.folder.path(), SIZE)?;
     let suite = "[suite]\nid = \"w\"\nrevision = 1\ntitle = \"W\"\n[[test]]\nid = \"w\"\nrevision = 1\n\
                  title = \"W\"\nstream = { access = \"random\", block_size = \"4KiB\", \
-                 read_percent = 0 }\nuntil = { time = \"50ms\" }\nscore = { mean_of = \"iops\" }\n";
+                 read_percent = 0 }\nuntil = { time = \"600ms\" }\nscore = { mean_of = \"iops\" }\n";
     std::fs::write(bench.path("w.toml"), suite).unwrap();
     let serial = format!("{}:{SIZE}", device.name());
     let consent = ["--confirm", &serial, "--confined", &serial];
