@@ -202,7 +202,7 @@ fn a_signal_ends_a_command_that_waits_for_a_file_system_and_no_file_is_left() {
     let names = || std::fs::read_dir(point).unwrap().count();
     let before = names();
     let frozen = run(&["fsfreeze", "-f", point]);
-    let file = format!("{point}/new");
+    let file = format!("{point}/new.bin");
     let mut results = Vec::new();
     for target in [point, &file] {
         let line = ["quick", target, "--size", "8MiB", "--shorten", "100", "--out", "a.ssdg"];
