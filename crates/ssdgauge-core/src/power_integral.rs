@@ -45,7 +45,7 @@ pub struct PowerIntegral {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeteredPower {
     /// The mean power in watts: energy ÷ time. `None` where it must not be given: the readings cover
-    /// less than [`MIN_COVERAGE`] of the time, or the meter contradicts itself.
+    /// less than `MIN_COVERAGE` of the time, or the meter contradicts itself.
     pub watts: Option<f64>,
     /// The share of the time that the readings cover.
     pub coverage: f64,

@@ -1,7 +1,7 @@
 //! The 95 % interval of mean ÷ σ over correlated seconds.
 //!
 //! The delta method: the logarithm of the number changes with one second as its influence function,
-//! of which the interval is that of a mean ([`low_frequency`]). Three things that the delta method
+//! of which the interval is that of a mean (`low_frequency`). Three things that the delta method
 //! does not see are added: a slow change whose spread the seconds do not show, the weight of a few
 //! seconds in σ, and rare seconds that a short series misses. Where a few seconds make σ, there is
 //! no interval. The constants were chosen by simulation; `docs/handbook/intervals.md` has the

@@ -2,7 +2,7 @@
 //!
 //! A line and two levels are fitted to the seconds, and the better one counts. It is a change where its
 //! size exceeds several standard errors, which follow from the interval of what it leaves
-//! ([`low_frequency`]), so that correlated seconds are not taken for one. The mean of such a step
+//! (`low_frequency`), so that correlated seconds are not taken for one. The mean of such a step
 //! depends on its length: no interval of it holds for a longer one. False alarms and power are in
 //! `docs/handbook/intervals.md`.
 
