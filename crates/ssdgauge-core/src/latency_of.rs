@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The requests whose latency stands for that of a step.
 ///
-/// Where a flush follows the writes of a thread, nobody waits for a write alone: the data is durable when
+/// Where a flush follows the writes of a thread, the application waits for the flush: the data is durable when
 /// the flush has completed. Write and flush are recorded as two distributions, whose percentiles do not
 /// add up, so that the percentiles are those of the flush: the least that a commit takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

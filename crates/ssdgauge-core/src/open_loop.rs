@@ -142,7 +142,7 @@ pub struct OpenLoopCount {
     pub withheld: Histogram,
     /// From the submission to the completion.
     pub service: Histogram,
-    /// The time without a request in flight before requests of this stream; of a replay alone.
+    /// The time without a request in flight before requests of this stream; only in a replay.
     pub idle: Nanos,
 }
 

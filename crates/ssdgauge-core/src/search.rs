@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn loads_whose_trials_disagree_are_between_the_ends_of_the_answer() {
-        // One load passes the first trial or the second one alone.
+        // One load passes only one of its two trials.
         for odd in 0..20 {
             for trial in [0, 1] {
                 let (low, high, _) = repeats(|load, now| load < odd || load == odd && now == trial);
