@@ -4,7 +4,7 @@
 //! never hold more than one request and [`MAX_OUTPUT`] bytes of replies, and no request longer than [`INPUT`]
 //! without a reservation: the data of a read is taken from the contents as the client accepts it.
 
-use crate::handshake::{Chosen, Export, HandshakeError, negotiate};
+use crate::handshake::{Chosen, Export, negotiate};
 use crate::protocol::{
     ALLOCATION_ID, MAX_PAYLOAD, RequestHead, command, pack_part, pack_reply, part,
 };
@@ -34,7 +34,7 @@ const STALLED: Nanos = Nanos(5 * Nanos::SECOND.0);
 const AWAKE: u64 = 60_000;
 
 /// Serves the client behind `socket`, until it disconnects or the server ends. `begins` is called when it has
-/// chosen the export; it returns whether the client may go on.
+/// chosen the export and before it is told so; it returns whether the client may go on.
 ///
 /// # Errors
 /// A client that does not follow the protocol, and a connection that failed.
@@ -44,10 +44,7 @@ pub(crate) fn serve(
     shared: &Shared,
     begins: &dyn Fn() -> bool,
 ) -> Result<(), ClientError> {
-    let chosen = negotiate(socket, export, &|| shared.is_stopping())?;
-    if !begins() {
-        return Err(HandshakeError::Left.into());
-    }
+    let chosen = negotiate(socket, export, &|| shared.is_stopping(), begins)?;
     shared.count_client();
     let mut connection = Connection {
         socket,

@@ -84,17 +84,19 @@ pub(crate) struct Chosen {
     pub(crate) allocation: bool,
 }
 
-/// Negotiates with the client behind `socket`, up to the first request.
+/// Negotiates with the client behind `socket`, up to the first request. `begins` is called when the client has
+/// chosen the export and before it is told so; it returns whether the client may go on.
 ///
 /// # Errors
-/// A client that left, did not follow the protocol, or took too long.
+/// A client that left, did not follow the protocol, took too long, or may not go on.
 pub(crate) fn negotiate(
     socket: &Socket,
     export: &Export,
     stop: &dyn Fn() -> bool,
+    begins: &dyn Fn() -> bool,
 ) -> Result<Chosen, HandshakeError> {
-    let mut client =
-        Client { socket, deadline: Instant::now() + TIME, stop, chosen: Chosen::default() };
+    let deadline = Instant::now() + TIME;
+    let mut client = Client { socket, deadline, stop, begins, chosen: Chosen::default() };
     client.send(&[&INIT.to_be_bytes(), &OPTION.to_be_bytes()])?;
     client.send(&[&(FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes()])?;
     let flags = u32::from_be_bytes(client.receive()?);
@@ -127,6 +129,7 @@ struct Client<'a> {
     socket: &'a Socket,
     deadline: Instant,
     stop: &'a dyn Fn() -> bool,
+    begins: &'a dyn Fn() -> bool,
     chosen: Chosen,
 }
 
@@ -139,6 +142,11 @@ impl Client<'_> {
 
     fn send(&self, parts: &[&[u8]]) -> io::Result<()> {
         self.socket.send_all(&parts.concat(), self.deadline, self.stop)
+    }
+
+    /// Takes the client out of its handshake, before it is told: from then on no other client takes its place.
+    fn begin(&self) -> Result<(), HandshakeError> {
+        if (self.begins)() { Ok(()) } else { Err(HandshakeError::Left) }
     }
 
     /// Replies to the option `number`.
@@ -167,6 +175,7 @@ impl Client<'_> {
                 let padding = [0; 124];
                 let flags = self.export_flags().to_be_bytes();
                 let padding = if pads { &padding[..] } else { &[] };
+                self.begin()?;
                 self.send(&[&export.capacity.to_be_bytes(), &flags, padding])?;
                 return Ok(true);
             }
@@ -192,7 +201,12 @@ impl Client<'_> {
                     return Ok(false);
                 }
                 self.describe(number, export, &kinds)?;
-                return Ok(number == option::GO);
+                let is_chosen = number == option::GO;
+                if is_chosen {
+                    self.begin()?;
+                }
+                self.reply(number, reply::ACK, &[])?;
+                return Ok(is_chosen);
             }
             option::STRUCTURED_REPLY if data.is_empty() => {
                 self.chosen.structured = true;
@@ -265,7 +279,7 @@ impl Client<'_> {
                 send(kind, text.as_bytes())?;
             }
         }
-        self.reply(number, reply::ACK, &[])
+        Ok(())
     }
 }
 

@@ -1,8 +1,10 @@
 //! The bytes that a run may write: a lot to a scratch file is permitted once, and the limit holds.
 
 use crate::support::{Bench, measures, query, signal, text, unfolded, wait_for};
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::io::{Read, Write};
+use std::process::{ChildStdout, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 /// Writes for a minute.
 const WRITES: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n\n[[test]]\nid = \"a\"\n\
@@ -116,6 +118,38 @@ fn the_smaller_one_of_limit_and_share_of_the_endurance_rules() {
     assert_eq!(bench.names(), ["mine.toml"]);
 }
 
+const QUESTION: &str = "Type yes to permit it (--max-writes ";
+
+/// What a terminal has shown so far.
+struct Shown {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Shown {
+    fn read(mut terminal: ChildStdout) -> Shown {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let shared = Arc::clone(&bytes);
+        let reader = std::thread::spawn(move || {
+            let mut part = [0; 4_096];
+            while let Ok(length @ 1..) = terminal.read(&mut part) {
+                shared.lock().unwrap().extend(&part[..length]);
+            }
+        });
+        Shown { bytes, reader }
+    }
+
+    fn text(&self) -> String {
+        unfolded(&String::from_utf8_lossy(&self.bytes.lock().unwrap()))
+    }
+
+    /// Returns all that it has shown, when the program has ended.
+    fn at_end(self) -> String {
+        self.reader.join().unwrap();
+        unfolded(&String::from_utf8_lossy(&self.bytes.lock().unwrap()))
+    }
+}
+
 #[test]
 fn on_a_terminal_it_asks_once() {
     if Command::new("script").arg("--version").output().is_err() {
@@ -133,6 +167,11 @@ fn on_a_terminal_it_asks_once() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
+        let shown = Shown::read(child.stdout.take().unwrap());
+        // The terminal echoes the answer into what the program writes at that moment.
+        wait_for("the question", || {
+            shown.text().contains(QUESTION) || child.try_wait().unwrap().is_some()
+        });
         writeln!(input, "{answer}").unwrap();
         if code == 75 {
             wait_for("a measuring step", || {
@@ -140,11 +179,11 @@ fn on_a_terminal_it_asks_once() {
             });
             input.write_all(b"\x03").unwrap();
         }
-        let output = child.wait_with_output().unwrap();
+        let status = child.wait().unwrap();
         drop(input);
-        let shown = unfolded(&String::from_utf8_lossy(&output.stdout));
-        assert_eq!(output.status.code(), Some(code), "{answer}: {shown}");
-        assert_eq!(shown.matches("Type yes to permit it (--max-writes ").count(), 1, "{shown}");
+        let shown = shown.at_end();
+        assert_eq!(status.code(), Some(code), "{answer}: {shown}");
+        assert_eq!(shown.matches(QUESTION).count(), 1, "{shown}");
         assert_eq!(bench.path("a.ssdg").exists(), code == 75, "{shown}");
     }
     assert!(recorded(&bench, "a.ssdg") > 100_000_000_000);
