@@ -30,7 +30,7 @@ const RUN: [Column; 4] = [
     optional("kernel", Text),
     optional("processor", Text),
 ];
-const VALUE: [Column; 9] = [
+const VALUE: [Column; 10] = [
     required("test_id", Text),
     required("test_revision", Small),
     required("step", Text),
@@ -40,6 +40,8 @@ const VALUE: [Column; 9] = [
     optional("value", Real),
     optional("low", Real),
     optional("high", Real),
+    // Not in tables that were written before the column.
+    optional("latency_of", Text),
 ];
 const STEP: [Column; 13] = [
     required("test_id", Text),
@@ -56,7 +58,7 @@ const STEP: [Column; 13] = [
     required("bucket_ns", Integers),
     required("bucket_requests", Integers),
 ];
-const SECOND: [Column; 20] = [
+const SECOND: [Column; 21] = [
     required("test_id", Text),
     required("test_revision", Small),
     required("step", Text),
@@ -67,6 +69,8 @@ const SECOND: [Column; 20] = [
     optional("lat_mean_us", Real),
     optional("lat_p99_us", Real),
     optional("lat_max_us", Real),
+    // Not in tables that were written before the column.
+    optional("latency_of", Text),
     optional("temperature_c", Real),
     optional("power_w", Real),
     optional("power_scope", Text),
@@ -187,6 +191,7 @@ fn value_table(run: &Run, of_run: &[Cell]) -> Table {
             Cell::from(value.value),
             Cell::from(low),
             Cell::from(high),
+            Cell::from(value.latency_of.as_deref()),
         ];
         table.push(of_run.iter().cloned().chain(own).collect());
     }
@@ -248,6 +253,7 @@ fn second_table(run: &Run, of_run: &[Cell]) -> Table {
         }
         // A meter of a wider scope does not replace one of a narrower scope in a second without a reading.
         let scope = point.point.totals.power().map(|(scope, _)| scope);
+        let latency_of = point.latency_of();
         for second in point.seconds() {
             let power = scope.and_then(|scope| second.reading(scope.quantity()));
             let own = [
@@ -257,6 +263,7 @@ fn second_table(run: &Run, of_run: &[Cell]) -> Table {
                 Cell::from(second.lat_mean_us()),
                 Cell::from(second.lat_p99_us),
                 Cell::from(second.lat_max_us()),
+                Cell::from(second.lat_max_us().and(latency_of.as_deref())),
                 Cell::from(second.reading("temperature_c")),
                 Cell::from(power),
                 Cell::from(power.and(scope).map(PowerScope::name)),

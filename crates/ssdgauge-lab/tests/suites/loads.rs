@@ -156,6 +156,18 @@ fn the_latency_of_commits_is_that_of_their_flushes_on_every_surface() {
     assert_eq!(mean(Scope::All), mean(Scope::Flush));
     assert!(mean(Scope::All) > mean(Scope::Write));
 
+    let of_value = |place: &str, key: &str| {
+        let values = ssdgauge_report::values(&run);
+        let found = values.into_iter().find(|one| {
+            one.test.test.id == "etcd" && one.place.starts_with(place) && one.key == key
+        });
+        found.unwrap().latency_of
+    };
+    let label = &test(&run, "etcd").points[0].point.label;
+    assert_eq!(of_value(label, "lat_p99_us").as_deref(), Some("flushes"));
+    assert_eq!(of_value(label, "write_lat_p99_us").as_deref(), Some("writes"));
+    assert_eq!(of_value(label, "iops"), None);
+
     let page = ssdgauge_report::page(runs, &ssdgauge_report::PageOptions::default());
     assert!(page.contains("Latency of flushes is measured from"), "no caption says whose it is");
     assert!(page.contains("latency of flushes"), "no row says whose it is");

@@ -30,6 +30,11 @@ impl AtKnee<'_> {
         self.found.knee.depth
     }
 
+    /// Returns the requests whose latency its latencies are.
+    pub(crate) fn latency_of(&self) -> Option<String> {
+        self.point.latency_of()
+    }
+
     /// Returns latencies, efficiency and power at the knee that were measured.
     pub(crate) fn values(&self) -> Vec<(Metric, f64)> {
         let metrics = [

@@ -53,6 +53,13 @@ impl Second {
 }
 
 impl PointRun {
+    /// Returns the requests whose latency its numbers without a direction state, such as `flushes`; `None`
+    /// for a step without requests.
+    pub fn latency_of(&self) -> Option<String> {
+        let requests = self.workload.latency_of().requests(&self.workload.directions());
+        (!requests.is_empty()).then_some(requests)
+    }
+
     /// Returns the seconds that figures use, in order.
     pub fn seconds(&self) -> impl DoubleEndedIterator<Item = Second> + ExactSizeIterator {
         let second = |(mark, totals): (SecondMark, Totals)| Second {

@@ -156,7 +156,7 @@ fn test(run: &TestRun) -> Value {
                 "kernel": point.kernel,
                 "flush": point.flush.as_ref().map(flush),
                 "media_writes": media_writes::json(point),
-                "latency_of": latency_of(point),
+                "latency_of": point.latency_of(),
                 "metrics": metrics::shown(point)
                     .into_iter()
                     .map(|(_, _, key, value)| (key, json!(value)))
@@ -174,12 +174,6 @@ fn test(run: &TestRun) -> Value {
         "state_checks": state_check::checks(run).iter().map(state_check).collect::<Vec<_>>(),
         "findings": run.findings.iter().map(step_finding).collect::<Vec<_>>(),
     })
-}
-
-/// Returns the requests whose latency the keys of `point` without a direction state, such as `flushes`.
-fn latency_of(point: &PointRun) -> Option<String> {
-    let requests = point.workload.latency_of().requests(&point.workload.directions());
-    (!requests.is_empty()).then_some(requests)
 }
 
 /// Adds to a headline that is a latency the requests that it is one of.

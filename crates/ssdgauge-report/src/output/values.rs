@@ -4,7 +4,7 @@ use crate::analysis::knee;
 use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, TestRun};
-use ssdgauge_core::{Headline, Metric};
+use ssdgauge_core::{Headline, Metric, Score};
 
 /// One measured value.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Value<'a> {
     pub metric: Metric,
     /// Its key, with the direction before it where it is of one: `read_lat_p99_us`.
     pub key: String,
+    /// The requests whose latency a latency is, such as `flushes`; `None` for another metric.
+    pub latency_of: Option<String>,
     /// The value; `None` where it was not measured.
     pub value: Option<f64>,
     /// The value by the protocol, which also counts a start that flatters; `None` where it is the same.
@@ -33,10 +35,10 @@ pub struct Value<'a> {
 pub fn values(run: &Run) -> Vec<Value<'_>> {
     let mut values = Vec::new();
     for test in &run.tests {
-        values.push(of_headline(test, "headline".into(), &test.headline));
+        values.push(of_headline(test, "headline".into(), &test.test.score, &test.headline));
         for (score, headline) in test.test.also.iter().zip(&test.also) {
             let place = format!("headline: {}", workload_text::rule(&test.test, score));
-            values.push(of_headline(test, place, headline));
+            values.push(of_headline(test, place, score, headline));
         }
         values.extend(of_knee(test));
         values.extend(test.points.iter().flat_map(|point| of_point(test, point)));
@@ -44,17 +46,29 @@ pub fn values(run: &Run) -> Vec<Value<'_>> {
     values
 }
 
-fn of_headline<'a>(test: &'a TestRun, place: String, headline: &Headline) -> Value<'a> {
+fn of_headline<'a>(
+    test: &'a TestRun,
+    place: String,
+    score: &Score,
+    headline: &Headline,
+) -> Value<'a> {
+    let is_latency = is_of_requests(headline.metric);
     Value {
         test,
         place,
         position: None,
         metric: headline.metric,
         key: headline.metric.key().to_owned(),
+        latency_of: is_latency.then(|| workload_text::scored_latency_of(&test.test, score)),
         value: headline.value,
         protocol: headline.protocol,
         interval: headline.interval.ends(),
     }
+}
+
+/// Returns whether `metric` is the latency of requests, and not that of commits.
+fn is_of_requests(metric: Metric) -> bool {
+    metric.is_latency() && metric.is_split()
 }
 
 /// Returns latency, efficiency and power at the knee that the headline is taken from.
@@ -66,6 +80,7 @@ fn of_knee(test: &TestRun) -> Vec<Value<'_>> {
         position: Some(f64::from(knee.depth())),
         metric,
         key: metric.key().to_owned(),
+        latency_of: knee.latency_of().filter(|_| is_of_requests(metric)),
         value: Some(value),
         protocol: None,
         interval: None,
@@ -82,6 +97,11 @@ fn of_point<'a>(test: &'a TestRun, point: &'a PointRun) -> impl Iterator<Item = 
             position: Some(point.point.position),
             metric,
             key,
+            latency_of: match scope.requests() {
+                _ if !is_of_requests(metric) => None,
+                Some(requests) => Some(requests.to_owned()),
+                None => point.latency_of(),
+            },
             value,
             protocol: metrics::protocol(point, metric, scope),
             interval: is_own.then(|| point.interval(metric, scope)).and_then(|found| found.ends()),

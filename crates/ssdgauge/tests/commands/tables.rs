@@ -112,6 +112,35 @@ fn rows_of_tables_have_the_numbers_of_the_report() {
 }
 
 #[test]
+fn rows_with_a_latency_name_its_requests() {
+    let bench = Bench::new();
+    let drive = "sim:tiny?nand.t_prog_us=2000&slc.t_prog_us=2000";
+    let run = ["run", "commit", drive, "--test", "etcd", "--scale-spans", "--shorten", "20"];
+    bench.print(&[run.as_slice(), &["--out", "a.ssdg"]].concat());
+    let lines = bench.print(&["export", "--jsonl", "--seconds", "a.ssdg"]);
+    let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |table: &'static str| rows.iter().filter(move |row| row["table"] == table);
+    assert!(of("second").count() >= 2);
+    for second in of("second") {
+        // A write takes 20 us, a flush waits for a program operation of 2 ms.
+        assert!(second["lat_mean_us"].as_f64().unwrap() > 1_900.0, "{second}");
+        assert_eq!(second["latency_of"], "flushes");
+    }
+    for value in of("value") {
+        let requests = match value["metric"].as_str().unwrap() {
+            "lat_p99_us" | "flush_lat_p99_us" | "lat_max_us" => "flushes",
+            "write_lat_p99_us" => "writes",
+            "iops" | "flush_iops" => {
+                assert!(value["latency_of"].is_null(), "{value}");
+                continue;
+            }
+            _ => continue,
+        };
+        assert_eq!(value["latency_of"], requests, "{value}");
+    }
+}
+
+#[test]
 fn a_run_that_is_exported_again_replaces_its_own_files_alone() {
     let bench = bench();
     let export = ["export", "--parquet", "tables", "runs"];
