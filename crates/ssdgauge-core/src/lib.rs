@@ -103,7 +103,7 @@ pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading,
 pub use schedule::{MAX_LAG, Schedule};
 pub use scope::Scope;
 pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};
-pub use second::{OpenSeconds, SHORTEST_RATE, Second, Side};
+pub use second::{OpenSeconds, SHORTEST_RATE, Second, Side, rate};
 pub use second_aggregator::{AggregatedStep, SecondAggregator};
 pub use seconds::{FullSeconds, SecondMark, Seconds};
 pub use shell::shell_word;

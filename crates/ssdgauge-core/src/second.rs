@@ -16,6 +16,14 @@ use std::collections::BTreeMap;
 /// last part of microseconds, which would be a spike that the drive never had. Chosen.
 pub const SHORTEST_RATE: Nanos = Nanos(Nanos::SECOND.0 / 2);
 
+/// Returns `count` within `time` as a rate per second; `None` for a time below [`SHORTEST_RATE`].
+///
+/// Every surface that shows a second or a step in progress takes its rates from here. The results of a
+/// step that ends by its bytes are rates over its exact time (definition D23), which may be shorter.
+pub fn rate(count: u64, time: Nanos) -> Option<f64> {
+    (time >= SHORTEST_RATE).then(|| count as f64 / time.as_secs_f64())
+}
+
 /// The seconds of one step that may still receive intervals, with their buckets.
 #[derive(Debug, Default)]
 pub struct OpenSeconds {
@@ -137,7 +145,7 @@ impl Second {
 
     /// Returns `count` of its requests, or of their bytes, as a rate per second.
     pub fn rate(&self, count: u64) -> Option<f64> {
-        self.has_rates().then(|| count as f64 / self.length.as_secs_f64())
+        rate(count, self.length)
     }
 
     /// Returns whether rates of it are stated.

@@ -210,12 +210,12 @@ impl<'a> Progress<'a> {
 
     /// Prints the rest of the run by the rate of its first fill, of `filled` bytes, which has ended.
     fn print_outlook(&self, filled: Bytes, elapsed: Nanos) {
-        let rate = filled.0 as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;
         let time = self.remaining.time.saturating_sub(self.expected);
         let written = Bytes(self.remaining.written.0.saturating_sub(filled.0));
         let rest = rest_text(time, written);
-        let rate = rounded::number(rate);
-        self.print_line(&format!("        after this fill at {rate} MB/s: about {rest}"));
+        let at = ssdgauge_core::rate(filled.0, elapsed)
+            .map_or(String::new(), |rate| format!(" at {} MB/s", rounded::number(rate / 1e6)));
+        self.print_line(&format!("        after this fill{at}: about {rest}"));
     }
 
     /// Returns the bytes that are written in the last `left` of the run: in proportion to the time.
@@ -252,7 +252,7 @@ const WITH_IOPS: usize = 80;
 const WITH_DURATION: usize = 96;
 
 /// Returns throughput, IOPS, 99th percentile of latency and duration of a finished step in columns, as
-/// far as a line of `width` has room for them.
+/// far as a line of `width` has room for them. A step that is too short for a rate has dashes.
 fn finished(totals: &Totals, elapsed: Nanos, width: usize) -> String {
     let duration = format!("  in {}", elapsed.about());
     let counted = totals.counted().iter();
@@ -260,18 +260,19 @@ fn finished(totals: &Totals, elapsed: Nanos, width: usize) -> String {
     if ios == 0 {
         return duration;
     }
-    let seconds = elapsed.as_secs_f64().max(1e-9);
-    let (mb, iops) = (bytes as f64 / seconds / 1e6, ios as f64 / seconds);
+    let words = |rate: Option<f64>| rate.map_or_else(|| "–".to_owned(), rounded::number);
+    let mb = words(ssdgauge_core::rate(bytes, elapsed).map(|rate| rate / 1e6));
+    let iops = words(ssdgauge_core::rate(ios, elapsed));
     let of = totals.latency_of.prefix();
     // The word takes room. Commits are counted, not their bytes.
     let width = width.saturating_sub(of.len());
     let (with_iops, with_duration) = (width >= WITH_IOPS - of.len(), width >= WITH_DURATION);
     let mut text = String::new();
     if of.is_empty() || with_duration {
-        text.push_str(&format!("{:>6} MB/s", rounded::number(mb)));
+        text.push_str(&format!("{mb:>6} MB/s"));
     }
     if with_iops {
-        text.push_str(&format!(" {:>9} IOPS", rounded::number(iops)));
+        text.push_str(&format!(" {iops:>9} IOPS"));
     }
     let p99 = totals
         .latency(Scope::All)

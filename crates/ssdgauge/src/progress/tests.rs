@@ -32,6 +32,14 @@ fn the_line_of_a_finished_step_has_its_p99_at_every_width() {
 }
 
 #[test]
+fn the_line_of_a_step_below_half_a_second_has_no_rate() {
+    let totals = totals(&[second(Direction::Read, 1_000, 131_072_000, 20_000)]);
+    let line = |ms: u64| finished(&totals, Nanos(ms * 1_000_000), 120);
+    assert_eq!(line(499), "     – MB/s         – IOPS  p99 20.0 µs  in 499 ms");
+    assert_eq!(line(500), "   262 MB/s     2,000 IOPS  p99 20.0 µs  in 500 ms");
+}
+
+#[test]
 fn a_commit_is_one_request_in_the_line_of_a_finished_step() {
     let writes = second(Direction::Write, 1_000, 4_096_000, 20_000);
     let flushes = second(Direction::Flush, 1_000, 0, 900_000);
