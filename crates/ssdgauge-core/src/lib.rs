@@ -16,6 +16,7 @@ mod drive_change;
 mod drive_description;
 mod durability;
 mod extents;
+mod gauges;
 mod generated_requests;
 mod headline;
 mod hot_blocks;

@@ -53,6 +53,19 @@ impl Readings {
         }
     }
 
+    /// Sets the mean of `quantity`; `None` removes it.
+    pub(crate) fn set_mean(&mut self, quantity: &str, mean: Option<f64>) {
+        if let Readings::Sums(sums) = self {
+            match (sums.get_mut(quantity), mean) {
+                (Some(sum), Some(mean)) => *sum = (mean, 1),
+                (Some(_), None) => {
+                    sums.remove(quantity);
+                }
+                (None, _) => {}
+            }
+        }
+    }
+
     /// Returns the mean of all readings of `quantity`.
     pub(crate) fn mean(&self, quantity: &str) -> Option<f64> {
         let (sum, n) = match self {
@@ -122,6 +135,17 @@ impl ReadingSeries {
             });
             seconds.shrink_to_fit();
         }
+    }
+
+    /// Returns the quantities.
+    pub(crate) fn quantities(&self) -> impl Iterator<Item = &str> {
+        self.quantities.keys().map(String::as_str)
+    }
+
+    /// Returns the mean of the readings of `quantity` in each second that has any.
+    pub(crate) fn means(&self, quantity: &str) -> Vec<(u32, f64)> {
+        let seconds = self.quantities.get(quantity).into_iter().flatten();
+        seconds.map(|one| (one.second, one.sum / f64::from(one.n))).collect()
     }
 
     /// Returns the readings of `quantity` in `second`.

@@ -1,5 +1,6 @@
 //! Aggregation of intervals into seconds, without keeping their histograms.
 
+use crate::gauges::{self, RecordLengths};
 use crate::latency_of::LatencyOf;
 use crate::percentile_series::{PercentileIntervals, PercentileSeries};
 use crate::power_integral::PowerRecords;
@@ -38,6 +39,7 @@ pub struct SecondAggregator {
     has_late: bool,
     readings: ReadingSeries,
     power: PowerRecords,
+    records: RecordLengths,
     /// The memory of the readings, in bytes.
     readings_size: usize,
     percentiles: Option<PercentileSeries>,
@@ -174,6 +176,7 @@ impl SecondAggregator {
     /// full second. A last one may be left open.
     pub fn end_record(&mut self, elapsed: Nanos) {
         self.power.end_record(elapsed);
+        self.records.push(elapsed);
     }
 
     /// Returns the step, which took `elapsed`.
@@ -201,6 +204,10 @@ impl SecondAggregator {
         }
         let percentiles = self.percentiles.as_ref().map(|series| series.intervals(&self.whole));
         self.readings.sort();
+        self.records.end(elapsed);
+        for (quantity, mean) in gauges::means(&self.readings, &self.records) {
+            self.whole.readings.set_mean(&quantity, mean);
+        }
         self.closed.set_readings(self.readings);
         self.closed.shrink();
         self.whole.directions.iter_mut().for_each(|totals| totals.latency.compact());

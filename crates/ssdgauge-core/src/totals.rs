@@ -171,7 +171,8 @@ impl Totals {
         self.readings.add(&reading.quantity, reading.value);
     }
 
-    /// Returns the mean of all readings of `quantity`.
+    /// Returns the mean of all readings of `quantity`: for a whole step, over the time for what is read again
+    /// and again, which has none where the readings cover less than nine tenths of it.
     pub fn reading(&self, quantity: &str) -> Option<f64> {
         self.readings.mean(quantity)
     }

@@ -298,7 +298,10 @@ fn has(run: &Run, kind: FindingKind) -> bool {
 
 fn readings<'a>(run: &'a Run, quantity: &'a str) -> impl Iterator<Item = f64> + 'a {
     let points = run.tests.iter().flat_map(|test| &test.points);
-    points.filter_map(move |point| point.point.totals.reading(quantity))
+    points.flat_map(move |point| {
+        let of_step = point.point.totals.reading(quantity);
+        of_step.into_iter().chain(point.point.seconds.readings(quantity).map(|(_, value)| value))
+    })
 }
 
 /// Endurance used from here on is worth a look. Chosen: a fifth is left.
