@@ -3,11 +3,13 @@
 //! Pure arithmetic: this module never reads a clock, and never interpolates a reading for a second
 //! without samples.
 
+use crate::counted_energy::CountedEnergy;
 use crate::unit_change::UnitChange;
 use crate::weighted_second::WeightedSecond;
 use ssdgauge_core::rounded::{count_of, number};
 use ssdgauge_core::{
-    Finding, FindingKind, Nanos, PowerIntegral, PowerScope, Reading, Severity, is_covered,
+    Finding, FindingKind, MeteredPower, Nanos, PowerIntegral, PowerScope, Reading, Severity,
+    is_covered,
 };
 
 /// The equal samples, over at least [`STUCK_DURATION`], that mean a stuck meter. Smart plugs and
@@ -50,8 +52,10 @@ pub struct Aggregate {
     second: WeightedSecond,
     /// The times of the first and of the last sample of the step, and the value of the last.
     ends: Option<(Nanos, Nanos, f64)>,
-    /// The integral over time of a power.
+    /// The integral over time.
     integral: PowerIntegral,
+    /// The energy of a meter that counts it; `None` where none came.
+    counted: Option<CountedEnergy>,
     unit: UnitChange,
     /// The samples of the step.
     total: u64,
@@ -75,6 +79,7 @@ impl Aggregate {
             second: WeightedSecond::default(),
             ends: None,
             integral: PowerIntegral::default(),
+            counted: None,
             unit: UnitChange::default(),
             total: 0,
             alarms: 0,
@@ -92,12 +97,37 @@ impl Aggregate {
     /// Adds a sample that was taken at `at` from the start of the step. Returns the readings of the
     /// second that it completes.
     pub fn sample(&mut self, at: Nanos, value: f64) -> Vec<Reading> {
-        if !value.is_finite() || !self.is_plausible(value) {
-            let (first, n) = self.implausible.unwrap_or((value, 0));
-            self.implausible = Some((first, n + 1));
+        if self.leaves_out(value) {
             return Vec::new();
         }
         let ended = self.second.add(at, value);
+        self.integral.add(at, value);
+        self.count(at, value, ended)
+    }
+
+    /// Adds the mean `value` of the time from `from` to `at`, the difference of a counter, as
+    /// [`Aggregate::sample`] does.
+    pub fn mean(&mut self, from: Nanos, at: Nanos, value: f64) -> Vec<Reading> {
+        if self.leaves_out(value) {
+            return Vec::new();
+        }
+        let ended = self.second.add_mean(from, at, value);
+        self.counted.get_or_insert_default().add(from, at, value);
+        self.count(at, value, ended)
+    }
+
+    /// Returns whether `value` is left out, and counts those that are.
+    fn leaves_out(&mut self, value: f64) -> bool {
+        let is_out = !value.is_finite() || !self.is_plausible(value);
+        if is_out {
+            let (first, n) = self.implausible.unwrap_or((value, 0));
+            self.implausible = Some((first, n + 1));
+        }
+        is_out
+    }
+
+    /// Counts a sample that has completed the second `ended`.
+    fn count(&mut self, at: Nanos, value: f64, ended: Option<WeightedSecond>) -> Vec<Reading> {
         if let Some((first, last, before)) = self.ends {
             self.gap = self.gap.max(Nanos(at.0.saturating_sub(last.0)));
             self.is_constant &= before == value;
@@ -107,7 +137,6 @@ impl Aggregate {
             self.ends = Some((at, at, value));
         }
         if self.is_power() {
-            self.integral.add(at, value);
             self.unit.add(at, value);
         }
         self.total += 1;
@@ -127,7 +156,8 @@ impl Aggregate {
     fn readings_of(&self, second: &WeightedSecond) -> Vec<Reading> {
         let Some((mean, at)) = second.mean() else { return Vec::new() };
         let mut readings = vec![self.reading(&self.quantity, at, mean)];
-        if let (ChannelKind::Power { .. }, 2..) = (&self.kind, second.n) {
+        // The means between the readings of a counter depend on when it is read: they have no maximum.
+        if let (ChannelKind::Power { .. }, 2.., None) = (&self.kind, second.n, self.counted) {
             let quantity = self.quantity.replacen("power", "power_max", 1);
             readings.push(self.reading(&quantity, at, second.most));
         }
@@ -153,13 +183,21 @@ impl Aggregate {
     /// Returns the time of the step that the samples cover, and its energy where it is known.
     fn energy(&self, elapsed: Nanos) -> Vec<Reading> {
         let ChannelKind::Power { reports: Some(scope), .. } = self.kind else { return Vec::new() };
-        let Some(power) = self.integral.over(elapsed) else { return Vec::new() };
+        let Some(power) = self.power(elapsed) else { return Vec::new() };
         let seconds = elapsed.as_secs_f64();
         let covered = self.reading(scope.covered_quantity(), elapsed, power.coverage * seconds);
         let watts = power.watts.filter(|_| self.unit.changed().is_none());
         let energy =
             watts.map(|watts| self.reading(scope.energy_quantity(), elapsed, watts * seconds));
         [covered].into_iter().chain(energy).collect()
+    }
+
+    /// Returns the power of the step: by the energy that the meter counted, else by the integral.
+    fn power(&self, elapsed: Nanos) -> Option<MeteredPower> {
+        match &self.counted {
+            Some(counted) => counted.over(elapsed),
+            None => self.integral.over(elapsed),
+        }
     }
 
     fn findings(&self, elapsed: Nanos) -> Vec<Finding> {
@@ -169,7 +207,7 @@ impl Aggregate {
             self.longest_gap(elapsed),
             self.not_covered(elapsed),
             self.changed_unit(),
-            self.alarm(),
+            self.alarm(elapsed),
         ];
         let warning = |(kind, text, advice)| Finding::new(kind, Severity::Warning, text, advice);
         findings.into_iter().flatten().map(warning).collect()
@@ -216,17 +254,19 @@ impl Aggregate {
         let last = self.ends.map_or(elapsed, |(_, last, _)| last);
         let after_last = Nanos(elapsed.0.saturating_sub(last.0));
         let gap = if self.total == 0 { elapsed } else { self.gap.max(after_last) };
+        // The energy of a gap is known where a counter was read before and after it.
+        let advice = match self.counted {
+            Some(_) => "its energy counts, and the seconds have no power of their own",
+            None => "the power between two readings counts as a straight line",
+        };
         (self.is_power() && gap >= MIN_GAP).then(|| {
-            (
-                FindingKind::Meter,
-                format!("{} gave no reading for {}", self.instrument, gap.about()),
-                "the power between two readings counts as a straight line",
-            )
+            let text = format!("{} gave no reading for {}", self.instrument, gap.about());
+            (FindingKind::Meter, text, advice)
         })
     }
 
     fn not_covered(&self, elapsed: Nanos) -> Option<Warning> {
-        let coverage = self.integral.over(elapsed)?.coverage;
+        let coverage = self.power(elapsed)?.coverage;
         (self.is_power() && !is_covered(coverage)).then(|| {
             (
                 FindingKind::PowerGaps,
@@ -258,13 +298,18 @@ impl Aggregate {
         ))
     }
 
-    fn alarm(&self) -> Option<Warning> {
+    fn alarm(&self, elapsed: Nanos) -> Option<Warning> {
         (self.kind == ChannelKind::Alarm && self.alarms > 0).then(|| {
+            // 0 and 1 over time: the mean is the share of the time.
+            let share = self.integral.over(elapsed).and_then(|mean| mean.watts);
+            let share = share.map_or(String::new(), |share| {
+                format!(", about {:.0} % of the time", share * 100.0)
+            });
             (
                 FindingKind::Throttled,
                 format!(
-                    "{} was on in {} of {} readings: a temperature of the drive was beyond its \
-                     limits",
+                    "{} was on in {} of {} readings{share}: a temperature of the drive was beyond \
+                     its limits",
                     self.instrument, self.alarms, self.total
                 ),
                 "cool the drive: a drive that reports a temperature alarm may be throttled",
@@ -278,228 +323,4 @@ impl Aggregate {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ssdgauge_core::{Metric, Random, Scope, SecondAggregator, Totals};
-
-    fn power() -> Aggregate {
-        Aggregate::new(
-            "meter",
-            "power_w",
-            ChannelKind::Power { least: -0.5, most: 100.0, reports: Some(PowerScope::Drive) },
-        )
-    }
-
-    /// Adds samples (ms, W) and ends the step; returns readings (quantity, ms, value) and findings.
-    fn play(
-        mut aggregate: Aggregate,
-        samples: impl IntoIterator<Item = (u64, f64)>,
-        elapsed_ms: u64,
-    ) -> (Vec<(String, u64, f64)>, Vec<String>) {
-        let mut readings = Vec::new();
-        for (ms, value) in samples {
-            readings.extend(aggregate.sample(Nanos(ms * 1_000_000), value));
-        }
-        let (last, findings) = aggregate.finish(Nanos(elapsed_ms * 1_000_000));
-        readings.extend(last);
-        let readings =
-            readings.into_iter().map(|r| (r.quantity, r.at.0 / 1_000_000, r.value)).collect();
-        (readings, findings.into_iter().map(|finding| finding.text).collect())
-    }
-
-    #[test]
-    fn a_second_has_its_mean_and_maximum_and_a_step_its_energy() {
-        let samples = [(0, 1.0), (500, 3.0), (1_000, 5.0), (1_500, 5.0), (2_000, 5.0)];
-        let (readings, findings) = play(power(), samples, 2_000);
-        let values = |quantity: &str| {
-            let readings = readings.iter().filter(|reading| reading.0 == quantity);
-            readings.map(|reading| (reading.1, reading.2)).collect::<Vec<_>>()
-        };
-        // The first second: 1 to 3 W, and 3 to 5 W.
-        assert_eq!(values("power_w"), [(500, 3.0), (1_500, 5.0), (2_000, 5.0)]);
-        assert_eq!(values("power_max_w"), [(500, 3.0), (1_500, 5.0)]);
-        assert_eq!(values("energy_j"), [(2_000, 1.0 + 2.0 + 2.5 + 2.5)]);
-        assert_eq!(values("power_covered_s"), [(2_000, 2.0)]);
-        assert_eq!(findings, [""; 0]);
-    }
-
-    #[test]
-    fn a_second_without_samples_has_no_reading_and_a_long_gap_is_a_finding() {
-        let (readings, findings) = play(power(), [(100, 2.0), (8_000, 2.0), (9_900, 4.0)], 10_000);
-        let of_seconds = readings.iter().filter(|reading| reading.0 == "power_w");
-        assert_eq!(of_seconds.map(|reading| reading.1).collect::<Vec<_>>(), [100, 8_000, 9_900]);
-        assert!(readings.iter().all(|reading| reading.0 != "energy_j"), "no energy over a gap");
-        assert_eq!(findings[0], "meter gave no reading for 7.90 s");
-        // 2.1 s of 10, exact to a bucket of the intervals.
-        assert!(findings[1].starts_with("the readings of meter cover 2"), "{}", findings[1]);
-        let (readings, findings) = play(power(), [], 6_000);
-        assert_eq!((readings.len(), findings.len()), (0, 1));
-        let (_, short) = play(power(), [], 900);
-        assert_eq!(short, [""; 0], "a step may be shorter than a period");
-    }
-
-    /// The totals of a step, as a report computes them from the readings of a run file.
-    fn totals(readings: &[(String, u64, f64)], elapsed_ms: u64) -> Totals {
-        let mut step = SecondAggregator::default();
-        for (quantity, ms, value) in readings {
-            step.reading(&Reading {
-                at: Nanos(ms * 1_000_000),
-                instrument: "meter".into(),
-                quantity: quantity.clone(),
-                value: *value,
-            });
-        }
-        step.finish(Nanos(elapsed_ms * 1_000_000)).whole
-    }
-
-    /// A simulated meter: the readings of `truth` over `seconds`, at uneven times, without those in
-    /// `silent`, and the mean power that is true.
-    fn simulated(
-        random: &mut Random,
-        truth: impl Fn(f64) -> f64,
-        seconds: f64,
-        period: impl Fn(f64, f64) -> f64,
-        silent: impl Fn(f64) -> bool,
-    ) -> (Vec<(u64, f64)>, f64) {
-        let unit = |random: &mut Random| random.next_u64() as f64 / u64::MAX as f64;
-        let (mut samples, mut at) = (Vec::new(), 0.0);
-        loop {
-            at += period(truth(at), unit(random));
-            if at >= seconds {
-                break;
-            }
-            if !silent(at) {
-                samples.push(((at * 1e3) as u64, truth(at)));
-            }
-        }
-        let steps = 100_000;
-        let middle = |step: u32| (f64::from(step) + 0.5) / f64::from(steps) * seconds;
-        let mean = (0..steps).map(|step| truth(middle(step))).sum::<f64>() / f64::from(steps);
-        (samples, mean)
-    }
-
-    #[test]
-    fn power_and_energy_of_an_uneven_meter_are_within_one_percent_of_the_truth() {
-        for seed in 0..200 {
-            let mut random = Random::new(seed, 43);
-            let mut unit = || random.next_u64() as f64 / u64::MAX as f64;
-            let (seconds, drift) = (20.0 + unit() * 40.0, unit() - 0.5);
-            let (wave, cycle) = (unit(), 12.0 + unit() * 20.0);
-            let truth = |t: f64| {
-                5.0 + drift * 3.0 * t / seconds
-                    + wave * 2.5 * (t / cycle * std::f64::consts::TAU).sin()
-            };
-            // Ten times as often while the power is low, as a meter that reports changes does.
-            let period = |watts: f64, unit: f64| match watts < 5.0 {
-                true => 0.02 + unit * 0.05,
-                false => 0.2 + unit * 0.6,
-            };
-            let (samples, mean) = simulated(&mut random, truth, seconds, period, |_| false);
-            let elapsed = (seconds * 1e3) as u64;
-            let (readings, findings) = play(power(), samples, elapsed);
-            assert_eq!(findings, [""; 0], "seed {seed}");
-            let totals = totals(&readings, elapsed);
-            let value = |metric| totals.value(metric, Scope::All).unwrap();
-            let error = value(Metric::PowerW) / mean - 1.0;
-            assert!(error.abs() < 0.01, "seed {seed}: {error}");
-            let joules = value(Metric::EnergyJ) / (mean * elapsed as f64 / 1e3) - 1.0;
-            assert!(joules.abs() < 0.01, "seed {seed}: {joules}");
-            assert!(value(Metric::PowerCoveredPercent) > 99.0, "seed {seed}");
-            // The means of the seconds, as older run files have them, suffice within 3 %.
-            let of_seconds: Vec<_> =
-                readings.into_iter().filter(|reading| reading.0 == "power_w").collect();
-            let error = self::totals(&of_seconds, elapsed).power().unwrap().1 / mean - 1.0;
-            assert!(error.abs() < 0.03, "seed {seed}, by seconds: {error}");
-        }
-    }
-
-    #[test]
-    fn a_step_whose_readings_cover_too_little_has_no_power_and_all_others_have_one() {
-        let mut refused = 0;
-        for seed in 0..200 {
-            let mut random = Random::new(seed, 44);
-            let mut unit = || random.next_u64() as f64 / u64::MAX as f64;
-            let (seconds, drift) = (30.0 + unit() * 60.0, unit() - 0.5);
-            let truth = |t: f64| 5.0 + drift * 2.0 * t / seconds;
-            // One silent time, at any place of the step, also at its ends.
-            let share = unit() * 0.25;
-            let begin = unit() * (1.0 - share) * seconds;
-            let silent = |t: f64| t >= begin && t < begin + share * seconds;
-            let period = |_: f64, unit: f64| 0.05 + unit * 0.15;
-            let (samples, mean) = simulated(&mut random, truth, seconds, period, silent);
-            let elapsed = (seconds * 1e3) as u64;
-            let (readings, findings) = play(power(), samples, elapsed);
-            let totals = totals(&readings, elapsed);
-            let covered = totals.value(Metric::PowerCoveredPercent, Scope::All).unwrap();
-            let found = totals.value(Metric::PowerW, Scope::All);
-            let has_finding = findings.iter().any(|text| text.contains("of meter cover"));
-            let efficiency = totals.value(Metric::EfficiencyMbSW, Scope::All);
-            assert_eq!(found.is_some(), efficiency.is_some(), "seed {seed}");
-            // The last period before a gap and the first one after it are uncertain.
-            let slack = 0.5 / seconds;
-            if share > 0.1 + slack {
-                assert_eq!((found, has_finding), (None, true), "seed {seed}, {share}");
-                refused += 1;
-            } else if share < 0.1 - slack {
-                let error = found.unwrap() / mean - 1.0;
-                assert!(error.abs() < 0.01, "seed {seed}: {error}");
-                assert!(!has_finding, "seed {seed}");
-            }
-            // Less than a second is not a gap.
-            let expected = (1.0 - share) * 100.0;
-            assert!(covered > expected - 1.5, "seed {seed}: {covered} {expected}");
-            assert!(covered < expected + 1.5 || share * seconds < 1.2, "seed {seed}: {covered}");
-        }
-        assert!((60..180).contains(&refused), "{refused}");
-    }
-
-    #[test]
-    fn a_meter_whose_unit_changes_has_no_power() {
-        let watts = |n: u64| 2.0 + (n % 3) as f64 * 0.02;
-        // To kilowatts after 20 s, and back.
-        let unit = |n: u64| if (200..400).contains(&n) { 1e-3 } else { 1.0 };
-        let samples = (0..600).map(|n| (n * 100, watts(n) * unit(n)));
-        let (readings, findings) = play(power(), samples, 60_000);
-        assert!(readings.iter().all(|reading| reading.0 != "energy_j"));
-        assert_eq!(totals(&readings, 60_000).power(), None);
-        assert!(
-            findings[0].starts_with("meter read 2.02 W, and from 20 s on 0.002 W"),
-            "{findings:?}"
-        );
-        // A drive whose power falls by another factor, or for one reading, has not changed it.
-        let falls =
-            (0..600).map(|n| (n * 100, if n < 200 { 2.0 } else { 0.0035 } + n as f64 * 1e-9));
-        let one = (0..600).map(|n| (n * 100, watts(n) * if n == 300 { 1e-3 } else { 1.0 }));
-        for samples in [falls.collect::<Vec<_>>(), one.collect()] {
-            let (readings, findings) = play(power(), samples, 60_000);
-            assert!(totals(&readings, 60_000).power().is_some());
-            assert_eq!(findings, [""; 0]);
-        }
-    }
-
-    #[test]
-    fn implausible_values_are_left_out_with_a_finding() {
-        let (readings, findings) =
-            play(power(), [(0, 5_000.0), (500, 5.0), (900, f64::NAN)], 1_000);
-        assert_eq!(readings[0].2, 5.0);
-        assert!(findings[0].starts_with("meter read 5,000, outside -0.5 to 100 W; 2 readings"));
-    }
-
-    #[test]
-    fn a_constant_power_is_a_finding_and_a_constant_temperature_is_not() {
-        let flat = (0..300).map(|n| (n * 100, 2.5));
-        let (_, findings) = play(power(), flat, 30_000);
-        assert_eq!(findings, ["meter read exactly 2.5 W in all 300 readings"]);
-        let alive = (0..300).map(|n| (n * 100, 2.5 + (n % 2) as f64 * 0.001));
-        assert_eq!(play(power(), alive, 30_000).1, [""; 0]);
-        let heat = Aggregate::new("nvme", "temperature_c", ChannelKind::Temperature);
-        assert_eq!(play(heat, (0..60).map(|n| (n * 1_000, 40.0)), 60_000).1, [""; 0]);
-    }
-
-    #[test]
-    fn an_alarm_is_a_throttling_finding() {
-        let alarm = Aggregate::new("nvme alarm", "temperature_alarm", ChannelKind::Alarm);
-        let (_, findings) = play(alarm, [(0, 0.0), (1_000, 1.0), (2_000, 1.0)], 3_000);
-        assert!(findings[0].starts_with("nvme alarm was on in 2 of 3 readings"), "{findings:?}");
-    }
-}
+mod tests;

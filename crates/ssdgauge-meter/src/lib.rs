@@ -8,7 +8,9 @@
 //! This crate never touches an I/O thread or the data of the drive.
 
 mod aggregate;
+mod counted_energy;
 mod distribution;
+mod energy_counter;
 mod error;
 mod monotonic;
 mod parse;

@@ -11,6 +11,9 @@ pub(crate) fn in_words(period: Duration) -> String {
 /// One value of one channel of a source, in the unit of the source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
+    /// The time since which the value is the mean, for the difference of a counter; `None` for a value at
+    /// one time.
+    pub since: Option<Instant>,
     /// The time of the reading, by the monotonic clock of this host.
     pub at: Instant,
     /// The channel of the source, from 0.
@@ -31,7 +34,8 @@ pub struct Batch {
 impl Batch {
     /// Returns a batch with at most one sample of channel 0.
     pub(crate) fn from_value(at: Instant, value: Option<f64>) -> Batch {
-        let samples = value.map(|value| Sample { at, channel: 0, value }).into_iter().collect();
+        let samples =
+            value.map(|value| Sample { since: None, at, channel: 0, value }).into_iter().collect();
         Batch { samples, warnings: Vec::new() }
     }
 }

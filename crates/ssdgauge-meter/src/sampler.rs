@@ -4,6 +4,7 @@
 //! flags. It is never joined: a meter that does not respond must not delay the run.
 
 use crate::aggregate::ChannelKind;
+use crate::energy_counter::EnergyCounter;
 use crate::error::MeterError;
 use crate::sample::{Batch, Sample};
 use crate::source::interface::{LogReader, OpenContext, Source};
@@ -99,6 +100,7 @@ impl Meters {
             let absent = |what| MeterError::Absent { meter: spec.text.clone(), what };
             let context = OpenContext { period: spec.period, log_reader: &mut log_reader };
             let source = spec.source.open(context).map_err(absent)?;
+            let source = as_power(source, spec);
             let before = meters.running.iter().filter(|other| other.scope == Some(spec.scope));
             let channel = channel(spec, before.count());
             let (channels, scope) = (vec![channel], Some(spec.scope));
@@ -162,6 +164,13 @@ impl Meters {
     pub fn pause_drive_queries(&self, paused: bool) {
         self.running.iter().for_each(|running| running.paused.store(paused, Ordering::Relaxed));
     }
+}
+
+/// Returns `source` as a source of power: where it counts energy, its differences.
+fn as_power(source: Box<dyn Source>, spec: &MeterSpec) -> Box<dyn Source> {
+    let Some(range) = spec.counts.or_else(|| source.counts()) else { return source };
+    let (_, most) = plausible_range(spec.scope);
+    Box::new(EnergyCounter::new(source, range, most / spec.scale))
 }
 
 /// Returns the channel of a power meter with `before` meters of the same scope before it. The first
@@ -271,5 +280,23 @@ fn run_sampler(
         if sender.try_send(message).is_err() {
             lost.fetch_add(1, Ordering::Relaxed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_meter_that_counts_energy_is_a_source_of_power() {
+        let sampling = |text: &str| {
+            let spec = MeterSpec::parse(text).unwrap();
+            let context = OpenContext { period: None, log_reader: &mut || None };
+            as_power(spec.source.open(context).unwrap(), &spec).sampling()
+        };
+        let program = "command:sleep 600";
+        let counted = sampling(&format!("reads=energy@{program}"));
+        assert!(counted.starts_with("differences of an energy counter, read "), "{counted}");
+        assert!(!sampling(program).contains("counter"));
     }
 }

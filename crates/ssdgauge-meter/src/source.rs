@@ -10,11 +10,12 @@ pub(crate) mod http;
 pub(crate) mod hwmon;
 pub(crate) mod interface;
 pub(crate) mod nvme;
+pub(crate) mod powercap;
 pub(crate) mod quarch;
 pub(crate) mod thermometer;
 
 use interface::SourceKind;
 
 /// Every kind of power meter, in the order of the hint.
-pub(crate) const KINDS: [&SourceKind; 5] =
-    [&hwmon::KIND, &quarch::KIND, &nvme::KIND, &command::KIND, &http::KIND];
+pub(crate) const KINDS: [&SourceKind; 6] =
+    [&hwmon::KIND, &powercap::KIND, &quarch::KIND, &nvme::KIND, &command::KIND, &http::KIND];

@@ -1,5 +1,6 @@
 //! The specification of a power meter: `OPTIONS@SOURCE`, where the options are optional.
 
+use crate::energy_counter::CounterRange;
 use crate::error::MeterError;
 use crate::source::KINDS;
 use crate::source::interface::{ParsedSpec, SourceSpec};
@@ -23,8 +24,10 @@ pub struct MeterSpec {
     pub scope: PowerScope,
     /// Whether the scope was given, and is not the default of the kind of meter.
     pub(crate) scope_is_explicit: bool,
-    /// The factor from readings to watts.
+    /// The factor from readings to watts, or from those of a counter to joules.
     pub scale: f64,
+    /// How the readings count energy, where an option says so; `None` where the source knows.
+    pub(crate) counts: Option<CounterRange>,
     /// The sampling period, where it was given.
     pub(crate) period: Option<Duration>,
     pub(crate) source: Box<dyn SourceSpec>,
@@ -40,10 +43,22 @@ impl MeterSpec {
         let (options, rest) = split_options(text);
         let mut pointer = None;
         let (mut scope, mut scale, mut period, mut name) = (None, 1.0, None, None);
+        let mut counts: Option<CounterRange> = None;
         for (key, value) in options {
             match key {
                 "scope" => scope = Some(parse_scope(value).map_err(&wrong)?),
                 "scale" => scale = parse_scale(value).map_err(&wrong)?,
+                "reads" if value == "energy" => {
+                    counts.get_or_insert(CounterRange { wraps_at: None });
+                }
+                "reads" if value == "power" => {}
+                "reads" => return Err(wrong(format!("'{value}' is neither power nor energy"))),
+                "wraps" => {
+                    let wraps_at = Some(parse_positive(value).ok_or_else(|| {
+                        wrong(format!("'{value}' is no value at which a counter begins again"))
+                    })?);
+                    counts = Some(CounterRange { wraps_at });
+                }
                 "period" => period = Some(parse_period(value).map_err(&wrong)?),
                 "name" => name = Some(value.to_owned()),
                 "pointer" => pointer = Some(value.to_owned()),
@@ -57,6 +72,7 @@ impl MeterSpec {
             scope: scope.unwrap_or_else(|| source.default_scope()),
             scope_is_explicit: scope.is_some(),
             scale,
+            counts,
             period,
             source,
         })
@@ -96,8 +112,12 @@ fn parse_scope(text: &str) -> Result<PowerScope, String> {
 }
 
 fn parse_scale(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n > 0.0);
-    number.ok_or_else(|| format!("'{text}' is no scale; write a number such as 0.001"))
+    parse_positive(text)
+        .ok_or_else(|| format!("'{text}' is no scale; write a number such as 0.001"))
+}
+
+fn parse_positive(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|n| n.is_finite() && *n > 0.0)
 }
 
 fn parse_period(text: &str) -> Result<Duration, String> {
@@ -141,6 +161,18 @@ mod tests {
     }
 
     #[test]
+    fn an_option_says_that_a_meter_counts_energy() {
+        let counts = |text| MeterSpec::parse(text).unwrap().counts;
+        assert_eq!(counts("command:x"), None);
+        assert_eq!(counts("reads=power@command:x"), None);
+        let endless = Some(CounterRange { wraps_at: None });
+        assert_eq!(counts("reads=energy,scale=3600@http://p/#/wh"), endless);
+        let wraps = Some(CounterRange { wraps_at: Some(1e6) });
+        assert_eq!(counts("wraps=1000000@command:x"), wraps);
+        assert_eq!(counts("wraps=1000000,reads=energy@command:x"), wraps);
+    }
+
+    #[test]
     fn every_kind_has_its_own_keywords_and_the_hint_shows_its_form() {
         let mut keywords: Vec<&str> =
             KINDS.iter().flat_map(|kind| kind.keywords).copied().collect();
@@ -175,6 +207,9 @@ mod tests {
             ("https://bmc/redfish#/x", "command:curl"),
             ("scope=wall@nvme", "drive, host-dc, host-ac"),
             ("scale=0@nvme", "no scale"),
+            ("reads=joules@nvme", "neither power nor energy"),
+            ("wraps=-1@command:x", "no value at which a counter begins again"),
+            ("powercap:", "powercap:package-0"),
             ("scale=nan@nvme", "no scale"),
             ("period=1us@nvme", "between"),
             ("colour=red@nvme", "no option is called 'colour'"),

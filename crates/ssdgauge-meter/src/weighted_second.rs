@@ -38,9 +38,29 @@ impl WeightedSecond {
     /// Adds a sample of `value` at `at`. Returns the second that it completes.
     pub(crate) fn add(&mut self, at: Nanos, value: f64) -> Option<WeightedSecond> {
         let number = at.0 / Nanos::SECOND.0;
-        let mut ended = None;
         // The first sample counts from the start of its second on.
         let (from, before) = self.last.unwrap_or((Nanos(number * Nanos::SECOND.0), value));
+        self.add_line((from, before), (at, value))
+    }
+
+    /// Adds the mean `value` of the time from `from` to `at`. Returns the second that it completes.
+    pub(crate) fn add_mean(
+        &mut self,
+        from: Nanos,
+        at: Nanos,
+        value: f64,
+    ) -> Option<WeightedSecond> {
+        self.add_line((from, value), (at, value))
+    }
+
+    /// Adds a straight line from one value to that of a sample at `at`.
+    fn add_line(
+        &mut self,
+        (from, before): (Nanos, f64),
+        (at, value): (Nanos, f64),
+    ) -> Option<WeightedSecond> {
+        let number = at.0 / Nanos::SECOND.0;
+        let mut ended = None;
         let is_bridged = at.0.saturating_sub(from.0) <= MAX_INTERVAL.0;
         if number != self.number {
             if is_bridged && self.last.is_some() {

@@ -26,19 +26,23 @@ struct MeterEntry {
     scale: Option<f64>,
     period: Option<String>,
     pointer: Option<String>,
+    reads: Option<String>,
+    wraps: Option<f64>,
 }
 
 impl MeterEntry {
     /// Returns the same specification in the syntax of `--power`.
     fn to_spec(&self) -> String {
-        let MeterEntry { spec, name, scope, scale, period, pointer } = self;
-        let scale = scale.map(|scale| scale.to_string());
+        let MeterEntry { spec, name, scope, scale, period, pointer, reads, wraps } = self;
+        let [scale, wraps] = [scale, wraps].map(|number| number.map(|number| number.to_string()));
         let options = [
             ("name", name),
             ("scope", scope),
             ("scale", &scale),
             ("period", period),
             ("pointer", pointer),
+            ("reads", reads),
+            ("wraps", &wraps),
         ];
         let options: Vec<String> = options
             .into_iter()
@@ -78,7 +82,7 @@ pub(crate) fn parse(texts: &[String]) -> Result<Vec<MeterSpec>, Failure> {
 
 fn read_file(path: &str) -> Result<Vec<MeterSpec>, Failure> {
     let hint = "a meter file has [[power]] entries with spec = \"hwmon:NAME/power1\", and optionally \
-                name, scope, scale, period and pointer: docs/meters.md";
+                name, scope, scale, period, pointer, reads and wraps: docs/meters.md";
     let failure = |error: String| Failure::new(FailureKind::Usage, error, hint);
     let text = read_text_file(path).map_err(failure)?;
     let file: MeterFile =

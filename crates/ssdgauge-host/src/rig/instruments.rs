@@ -133,8 +133,17 @@ impl Instruments {
                     let Some(aggregate) = self.aggregates[meter].get_mut(sample.channel) else {
                         continue;
                     };
-                    let at = Nanos(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX));
-                    let readings = aggregate.sample(at, running.scaled(sample));
+                    let nanos =
+                        |time: Duration| Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+                    let (at, value) = (nanos(at), running.scaled(sample));
+                    let readings = match sample.since {
+                        // What a counter counted before the step had the same mean power.
+                        Some(since) => {
+                            let from = nanos(since.saturating_duration_since(self.begin));
+                            aggregate.mean(from, at, value)
+                        }
+                        None => aggregate.sample(at, value),
+                    };
                     readings.iter().for_each(|reading| sink.reading(reading));
                 }
                 for remark in &batch.warnings {

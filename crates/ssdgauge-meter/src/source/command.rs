@@ -168,7 +168,7 @@ impl Command {
             Ok(line) => {
                 self.bad_lines = 0;
                 let is_later = line.stamp.is_none_or(|stamp| self.check.accepts(stamp));
-                Ok(is_later.then_some(Sample { at, channel: 0, value: line.value }))
+                Ok(is_later.then_some(Sample { since: None, at, channel: 0, value: line.value }))
             }
             Err(cause) => {
                 self.bad_lines += 1;

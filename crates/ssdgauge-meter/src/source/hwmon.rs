@@ -1,8 +1,9 @@
 //! Sensor chips with a kernel driver: files in /sys/class/hwmon.
 //!
-//! Units follow Documentation/hwmon/sysfs-interface.rst: µW, mV, mA, m°C, ms.
+//! Units follow Documentation/hwmon/sysfs-interface.rst: µW, µJ, mV, mA, m°C, ms.
 
 use super::interface::{OpenContext, ParsedSpec, Source, SourceKind, SourceSpec, after_keyword};
+use crate::energy_counter::CounterRange;
 use crate::sample::{Batch, ConsecutiveFailures, PollTimer, in_words};
 use ssdgauge_core::PowerScope;
 use ssdgauge_os::sysfs::attribute;
@@ -28,11 +29,13 @@ struct HwmonSpec {
     channel: Channel,
 }
 
-/// The inputs of a chip that give watts.
+/// The inputs of a chip that give watts, or joules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Channel {
     /// The number of a power input.
     Power(u32),
+    /// The number of an input that counts energy.
+    Energy(u32),
     /// The numbers of a voltage input and a current input, which are multiplied.
     Product(u32, u32),
 }
@@ -48,15 +51,19 @@ impl HwmonSpec {
             .rsplit_once('/')
             .filter(|(chip, _)| !chip.is_empty() && !chip.contains('/'))
             .ok_or(
-                "write hwmon:NAME/power1, or hwmon:NAME/in1*curr1 for a voltage times a current",
+                "write hwmon:NAME/power1, hwmon:NAME/energy1 for a counter of energy, or \
+                 hwmon:NAME/in1*curr1 for a voltage times a current",
             )?;
         let product = channel
             .split_once('*')
             .and_then(|(volts, amperes)| Some((number(volts, "in")?, number(amperes, "curr")?)));
-        let channel = match (number(channel, "power"), product) {
-            (Some(number), _) => Channel::Power(number),
-            (None, Some((volts, amperes))) => Channel::Product(volts, amperes),
-            (None, None) => return Err(format!("'{channel}' is neither power1 nor in1*curr1")),
+        let channel = match (number(channel, "power"), number(channel, "energy"), product) {
+            (Some(number), ..) => Channel::Power(number),
+            (None, Some(number), _) => Channel::Energy(number),
+            (None, None, Some((volts, amperes))) => Channel::Product(volts, amperes),
+            (None, None, None) => {
+                return Err(format!("'{channel}' is neither power1, energy1 nor in1*curr1"));
+            }
         };
         Ok(HwmonSpec { chip: chip.to_owned(), channel })
     }
@@ -105,17 +112,18 @@ pub struct Sensor {
     pub label: String,
     /// The present value in `unit`; `None` where it cannot be read.
     pub value: Option<f64>,
-    /// `W`, `V`, `A` or `°C`.
+    /// `W`, `J`, `V`, `A` or `°C`.
     pub unit: &'static str,
 }
 
-/// Returns every power, voltage, current and temperature channel of the chips below `class`.
+/// Returns every power, energy, voltage, current and temperature channel of the chips below `class`.
 pub fn sensors(class: &Path) -> Vec<Sensor> {
     let mut sensors = Vec::new();
     for (place, folder, chip) in chips(class) {
         for name in names(&folder) {
             let kinds = [
                 ("power", "W", 1e-6),
+                ("energy", "J", 1e-6),
                 ("in", "V", 1e-3),
                 ("curr", "A", 1e-3),
                 ("temp", "°C", 1e-3),
@@ -209,6 +217,7 @@ impl Hwmon {
         };
         let files = match channel {
             Channel::Power(n) => vec![input(format!("power{n}"))?],
+            Channel::Energy(n) => vec![input(format!("energy{n}"))?],
             Channel::Product(volts, amperes) => {
                 vec![input(format!("in{volts}"))?, input(format!("curr{amperes}"))?]
             }
@@ -221,17 +230,20 @@ impl Hwmon {
         });
         let timer = PollTimer::with_period(period.unwrap_or(default));
         let mut hwmon = Hwmon { files, channel, timer, failures: ConsecutiveFailures::default() };
-        hwmon.watts()?;
+        hwmon.value()?;
         Ok(hwmon)
     }
 
-    fn watts(&mut self) -> Result<f64, String> {
+    /// Returns the power in watts, or the energy in joules.
+    fn value(&mut self) -> Result<f64, String> {
         match (self.channel, self.files.as_slice()) {
-            (Channel::Power(_), [power]) => read(power).map(|microwatts| microwatts * 1e-6),
+            (Channel::Power(_) | Channel::Energy(_), [file]) => {
+                read(file).map(|micro| micro * 1e-6)
+            }
             (Channel::Product(..), [volts, amperes]) => {
                 Ok(read(volts)? * 1e-3 * (read(amperes)? * 1e-3))
             }
-            (Channel::Power(_) | Channel::Product(..), _) => {
+            (Channel::Power(_) | Channel::Energy(_) | Channel::Product(..), _) => {
                 unreachable!("open() collects one file for each input of the channel")
             }
         }
@@ -244,12 +256,20 @@ impl Source for Hwmon {
             return Ok(Batch::default());
         }
         let at = Instant::now();
-        let result = self.watts();
+        let result = self.value();
         Ok(Batch::from_value(at, self.failures.record(result)?))
     }
 
     fn wakes_drive(&self) -> bool {
         false
+    }
+
+    fn counts(&self) -> Option<CounterRange> {
+        match self.channel {
+            // Drivers extend the counters of chips to 64 bits; one that falls was reset.
+            Channel::Energy(_) => Some(CounterRange { wraps_at: None }),
+            Channel::Power(_) | Channel::Product(..) => None,
+        }
     }
 
     fn sampling(&self) -> String {
@@ -309,6 +329,23 @@ mod tests {
         assert!((product - 4.2035).abs() < 1e-9, "{product}");
         let ina = Hwmon::open(root.path(), "ina226", Channel::Power(1), None).unwrap();
         assert_eq!(ina.timer.period, Duration::from_millis(18));
+    }
+
+    #[test]
+    fn an_energy_input_is_a_counter_in_joules() {
+        let root = class();
+        let files = [("name", "ina238"), ("energy1_input", "7250000")];
+        chip(root.path(), "hwmon4", &files);
+        let parsed = HwmonSpec::parse("hwmon:ina238/energy1").unwrap();
+        assert_eq!(parsed.channel, Channel::Energy(1));
+        assert_eq!(read_once(root.path(), "ina238", Channel::Energy(1)), Ok(7.25));
+        let counts =
+            |chip, channel| Hwmon::open(root.path(), chip, channel, None).unwrap().counts();
+        assert_eq!(counts("ina238", Channel::Energy(1)), Some(CounterRange { wraps_at: None }));
+        assert_eq!(counts("ina226", Channel::Power(1)), None);
+        let all = sensors(root.path());
+        let counter = all.iter().find(|sensor| sensor.channel == "energy1").unwrap();
+        assert_eq!((counter.value, counter.unit), (Some(7.25), "J"));
     }
 
     #[test]

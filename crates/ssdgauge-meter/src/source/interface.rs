@@ -3,6 +3,7 @@
 //! A source runs on a sampler thread. It never touches an I/O thread, and it never blocks for much
 //! longer than its caller allows.
 
+use crate::energy_counter::CounterRange;
 use crate::sample::Batch;
 use ssdgauge_core::PowerScope;
 use std::fmt::Debug;
@@ -62,6 +63,11 @@ pub(crate) trait Source: Send {
     /// Returns whether each reading sends a command to the drive under test. Such a command can
     /// leave a power state, so these sources are paused while idle power is measured.
     fn wakes_drive(&self) -> bool;
+
+    /// Returns how the values count energy; `None` where they are powers.
+    fn counts(&self) -> Option<CounterRange> {
+        None
+    }
 
     /// Returns the sampling period and the clock of the time stamps, as the run file records them.
     fn sampling(&self) -> String;

@@ -181,6 +181,7 @@ impl Source for Quarch {
         batch.samples = (1..=n)
             .zip(values)
             .map(|(k, value)| Sample {
+                since: None,
                 at: self.last_response + between * k / n,
                 channel: 0,
                 value,

@@ -87,7 +87,9 @@ impl Source for Thermometer {
             // Another sensor that fails leaves a gap; the first one is the temperature of the
             // drive, and ends the meter when it keeps failing.
             match (read(file), channel) {
-                (Ok(value), _) => samples.push(Sample { at, channel, value: value * factor }),
+                (Ok(value), _) => {
+                    samples.push(Sample { since: None, at, channel, value: value * factor })
+                }
                 (Err(cause), 0) => {
                     self.failures.record(Err(cause))?;
                     return Ok(Batch { samples, warnings: Vec::new() });

@@ -232,11 +232,11 @@ pub(crate) fn list_sensors(json: bool) -> String {
     rows.iter().map(|row| format!("{}\n", line(row).trim_end())).collect()
 }
 
-/// Returns the option that reads power from `sensor`, as one word so that a fold does not divide it: from a power channel, or from a current
-/// channel and the voltage channel of the same number.
+/// Returns the option that reads power from `sensor`, as one word so that a fold does not divide it: from a
+/// power channel, a counter of energy, or a current channel and the voltage channel of the same number.
 fn power_option(sensor: &Sensor, all: &[Sensor]) -> Option<String> {
     let Sensor { place, channel, .. } = sensor;
-    if channel.starts_with("power") {
+    if channel.starts_with("power") || channel.starts_with("energy") {
         return Some(format!("--power=hwmon:{place}/{channel}"));
     }
     let volts = format!("in{}", channel.strip_prefix("curr")?);
