@@ -261,39 +261,46 @@ impl OpenLoop {
         };
         let mut severity = Severity::Warning;
         let mut late = Vec::new();
-        let mut judge = |name: &str, value: f64, delay: f64, most: f64, is_bulk: bool| {
-            if delay > most * value {
-                severity = if is_bulk { Severity::Invalid } else { severity };
-                late.push(format!(
-                    "{} at a {name} of {} ({:.1} %)",
-                    rounded::latency(delay / 1e3),
-                    rounded::latency(value / 1e3),
-                    100.0 * delay / value
-                ));
-            }
-        };
+        let mut judge =
+            |name: &str, value: f64, who: &str, delay: f64, most: f64, is_bulk: bool| {
+                if delay > most * value {
+                    severity = if is_bulk { Severity::Invalid } else { severity };
+                    late.push(format!(
+                        "the {name} of {} ({who} {} late)",
+                        rounded::latency(value / 1e3),
+                        rounded::latency(delay / 1e3)
+                    ));
+                }
+            };
         if let Some(mean) = latency.mean() {
             let own = lateness.sum() as f64 / (own_count + others) as f64;
-            judge("mean", mean, own, LATENESS, true);
+            judge("mean", mean, "requests were on average", own, LATENESS, true);
         }
         for (name, share) in PERCENTILES {
             let Some(value) = latency.percentile(share) else { continue };
             let same = beyond(1.0 - share) as f64;
-            let (delay, most) = match same > LATENESS * value as f64 {
-                true => (same, LATENESS),
-                false => (beyond((1.0 - share) / 10.0) as f64, TAIL_LATENESS),
+            let (rare, delay, most) = match same > LATENESS * value as f64 {
+                true => (1.0 - share, same, LATENESS),
+                false => {
+                    let tenth = (1.0 - share) / 10.0;
+                    (tenth, beyond(tenth) as f64, TAIL_LATENESS)
+                }
             };
-            judge(name, value as f64, delay, most, share <= 0.99);
+            let who = format!(
+                "one request in {} was at least",
+                rounded::count((1.0 / rare).round() as u64)
+            );
+            judge(name, value as f64, &who, delay, most, share <= 0.99);
         }
         if let Some(max) = latency.max() {
-            judge("maximum", max as f64, own_max as f64, TAIL_LATENESS, false);
+            judge("maximum", max as f64, "one request was", own_max as f64, TAIL_LATENESS, false);
         }
         (!late.is_empty()).then(|| {
             Finding::new(
                 FindingKind::GeneratorLate,
                 severity,
                 format!(
-                    "the load generator sent requests of stream '{}' late: {}",
+                    "the load generator sent requests of stream '{}' late, which puts in doubt {}",
                     self.stream,
                     late.join(", ")
                 ),
@@ -378,19 +385,25 @@ mod tests {
             (finding.kind, finding.severity),
             (FindingKind::GeneratorLate, Severity::Invalid)
         );
-        let expected = "4.00 ms at a p99 of 11.5 ms";
+        let expected = "the p99 of 11.5 ms (one request in 1,000 was at least 4.00 ms late)";
         assert!(finding.text.contains(expected), "{}", finding.text);
-        assert!(finding.text.contains("at a p99.9 of"), "{}", finding.text);
+        assert!(finding.text.contains("the p99.9 of"), "{}", finding.text);
         assert!(!finding.text.contains("median"), "{}", finding.text);
         // One in five thousand concerns p99.9 and the figures beyond it alone.
         let finding = late(&[(99_980, 1), (20, 4_000)]).unwrap();
         assert_eq!(finding.severity, Severity::Warning);
-        assert!(!finding.text.contains("a p99 of"), "{}", finding.text);
-        assert!(finding.text.contains("4.00 ms at a p99.9 of 17.3 ms"), "{}", finding.text);
+        assert!(!finding.text.contains("the p99 of"), "{}", finding.text);
+        assert!(
+            finding
+                .text
+                .contains("the p99.9 of 17.3 ms (one request in 10,000 was at least 4.00 ms late)"),
+            "{}",
+            finding.text
+        );
         // A single request concerns the maximum, and a percentile with fewer than ten beyond it.
         let finding = late(&[(99_999, 1), (1, 4_000)]).unwrap();
-        assert!(finding.text.contains("at a maximum of"), "{}", finding.text);
-        assert!(!finding.text.contains("a p99.9 of"), "{}", finding.text);
+        assert!(finding.text.contains("the maximum of"), "{}", finding.text);
+        assert!(!finding.text.contains("the p99.9 of"), "{}", finding.text);
     }
 
     #[test]

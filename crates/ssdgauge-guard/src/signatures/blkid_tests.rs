@@ -15,7 +15,7 @@ use std::process::Command;
 const SIZE: u64 = 512 << 20;
 
 /// The formats that both know: the type of libblkid, and the words of this crate.
-const NAMES: [(&str, &str); 33] = [
+const NAMES: [(&str, &str); 51] = [
     ("crypto_LUKS", "a LUKS volume"),
     ("linux_raid_member", "a RAID member (md"),
     ("isw_raid_member", "a RAID member (Intel)"),
@@ -47,6 +47,24 @@ const NAMES: [(&str, &str); 33] = [
     ("ext2", "an ext2, ext3 or ext4 file system"),
     ("ext3", "an ext2, ext3 or ext4 file system"),
     ("ext4", "an ext2, ext3 or ext4 file system"),
+    ("via_raid_member", "a RAID member (VIA)"),
+    ("silicon_medley_raid_member", "a RAID member (Silicon Image)"),
+    ("jmicron_raid_member", "a RAID member (JMicron)"),
+    ("swsuspend", "a suspended system"),
+    ("ufs", "a UFS file system"),
+    ("sysv", "a System V file system"),
+    ("zfs_member", "a ZFS member"),
+    ("reiser4", "a Reiser4 file system"),
+    ("ocfs2", "an OCFS2 file system"),
+    ("gfs", "a GFS file system"),
+    ("gfs2", "a GFS file system"),
+    ("hpfs", "an HPFS file system"),
+    ("vxfs", "a VxFS file system"),
+    ("nss", "a NetWare volume"),
+    ("nilfs2", "a NILFS2 file system"),
+    ("bcachefs", "a bcachefs file system"),
+    ("hfsplus", "an HFS+ file system"),
+    ("stratis", "a Stratis member"),
     ("gpt", "a partition table (GPT)"),
     ("dos", "MBR"),
 ];

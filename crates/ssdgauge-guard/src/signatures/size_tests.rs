@@ -23,7 +23,7 @@ type Format = (fn(u64) -> u64, &'static [u8], &'static str);
 
 const UNKNOWN: &str = "unknown kind";
 const MD: &[u8] = &[0xfc, 0x4e, 0x2b, 0xa9];
-const FORMATS: [Format; 21] = [
+const FORMATS: [Format; 27] = [
     // Intel: two logical blocks before the end (mdadm, super-intel.c).
     (|size| size - 2 * 512, b"Intel Raid ISM Cfg Sig. 1.0.00", "RAID member (Intel)"),
     (|size| size - 2 * 4_096, b"Intel Raid ISM Cfg Sig. 1.3.00", "RAID member (Intel)"),
@@ -48,20 +48,65 @@ const FORMATS: [Format; 21] = [
     (|size| size - 11 * 512, &[0xf3, 0x16, 0x78, 0x5a], "RAID member (HighPoint)"),
     // DRBD: the last 4 KiB on a grid of 4 KiB.
     (|size| (size & !0xfff) - 4_096 + 60, &[0x83, 0x74, 0x02, 0x6b], "DRBD"),
-    // Formats with a short magic and a checksum: not named, but never blank.
+    // The same host adapters with the checksum that their metadata needs (dmraid), and JMicron.
+    (|size| size - 512, &[0x55, 0xaa, 0x01], "RAID member (VIA)"),
+    (|size| size - 512, &SILICON_IMAGE, "RAID member (Silicon Image)"),
+    (|size| size - 512, b"JM", "RAID member (JMicron)"),
+    // The copies of file systems: the last sector, the one before it, eight before the end.
+    (|size| size - 512, b"\xeb\x52\x90NTFS    ", "NTFS file system"),
+    (|size| size - 1_024, b"H+\0\x04", "HFS+ file system"),
+    (|size| size - 4_096, &[2, 0, 0, 0, 0, 0, 0x34, 0x34], "NILFS2 file system"),
+    (|size| (size & !0x3_ffff) - 0x4_0000 + 0x3_fc00, &[0x0c, 0xb1, 0xba, 0], "ZFS member"),
+    // Without the checksum: not named, but never blank.
     (|size| size - 512, &[0x55, 0xaa, 0x01, 0x05], UNKNOWN), // VIA
     (|size| size - 512 + 0x60, &[0, 0, 0, 0x2f], UNKNOWN),   // Silicon Image
-    (|size| size - 512, b"JM", UNKNOWN),                     // JMicron
     (|size| size - 1, &[1], UNKNOWN),
 ];
 
 /// Formats at the head, whose drives can end anywhere as well.
-const AT_THE_HEAD: [(u64, &[u8], &str); 4] = [
+const AT_THE_HEAD: [(u64, &[u8], &str); 25] = [
     (0, b"dmvdo001", "VDO volume"),
     (1 << 20, &[0x0d, 0xd0, 0x01, 0xc0], "VMFS volume"),
     (2 << 20, &[0x5e, 0xf1, 0xab, 0x2f], "VMFS file system"),
     (536, b"LVM2 001", "LVM2"),
+    // UFS: 1,372 bytes into the superblock, at 8, 64 or 256 KiB, in either byte order.
+    (8_192 + 1_372, &[0x54, 0x19, 0x01, 0x00], "UFS file system"),
+    (65_536 + 1_372, &[0x19, 0x01, 0x54, 0x19], "UFS file system"),
+    (262_144 + 1_372, &[0x19, 0x54, 0x01, 0x19], "UFS file system"),
+    (0x2_0000 + 0x4_0000, &[0x0c, 0xb1, 0xba, 0], "ZFS member"),
+    (8_192 - 10, b"S1SUSPEND\0", "suspended system"),
+    (16_384 - 10, b"LINHIB0001", "suspended system"),
+    (32_768 - 10, b"ULSUSPEND\0", "suspended system"),
+    (8_192 - 10, b"SWAPSPACE2", "swap space"),
+    (65_536 - 10, b"SWAP-SPACE", "swap space"),
+    (65_536, b"ReIsEr4", "Reiser4"),
+    (8_244, b"ReIsErFs", "ReiserFS"),
+    (4_096, b"OCFSV2", "OCFS2"),
+    (8_192, b"OCFSV2", "OCFS2"),
+    (65_536, &[0x01, 0x16, 0x19, 0x70], "GFS file system"),
+    (8_192, &[0x49, 0xe8, 0x95, 0xf9], "HPFS"),
+    (4_096, b"SPB5", "NetWare"),
+    (9 * 1_024 + 1_016, &[0xfd, 0x18, 0x7e, 0x20], "System V"),
+    (5_120, &[0x10, 0x20, 0xf5, 0xf2], "F2FS"),
+    (
+        4_120,
+        &[
+            0xc6, 0x85, 0x73, 0xf6, 0x66, 0xce, 0x90, 0xa9, 0xd9, 0x6a, 0x60, 0xcf, 0x80, 0x3d,
+            0xf7, 0xef,
+        ],
+        "bcachefs",
+    ),
+    (4_624, b"!Stra0tis", "Stratis"),
+    (17 * 512, &[0xfe, 0xed, 0xba, 0xbe, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 2, 0], "log of XFS"),
 ];
+
+/// Metadata of Silicon Image whose words to the checksum add up to zero: 0x2f00 and 0xd100.
+const SILICON_IMAGE: [u8; 0x140] = {
+    let mut bytes = [0; 0x140];
+    bytes[0x63] = 0x2f;
+    bytes[0x13f] = 0xd1;
+    bytes
+};
 
 fn image(path: &Path, size: u64, parts: &[(u64, &[u8])]) -> File {
     let file = File::options().read(true).write(true).create(true).truncate(true).open(path);
@@ -186,4 +231,38 @@ fn every_image_of_util_linux_is_recognised_on_a_drive_of_any_size() {
         assert!(cases >= REMAINDERS.len(), "{name}");
     }
     println!("{} images, each on drives of 8 sizes; {unnamed} without a name", images.len());
+}
+
+/// Returns the type that libblkid finds, or `None`.
+fn blkid(image: &Path) -> Option<String> {
+    let output =
+        Command::new("blkid").args(["-p", "-s", "TYPE", "-o", "value"]).arg(image).output();
+    let text = String::from_utf8_lossy(&output.unwrap().stdout).trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+#[test]
+fn what_libblkid_names_after_the_first_block_outweighs_a_label_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(images) = images(folder.path()) else { return };
+    let path = folder.path().join("image");
+    let label = ownership_label("S123", Some("r1"));
+    let mut named = std::collections::BTreeSet::new();
+    for packed in &images {
+        let unpacked = Image::unpack(packed);
+        // A file system keeps its size; libblkid looks at the end of what it is given.
+        let size = unpacked.length.next_multiple_of(512);
+        if size < TAIL / 2 {
+            continue;
+        }
+        let mut parts = unpacked.moved(LABEL_LENGTH as u64, 0);
+        parts.insert(0, (0, &label));
+        let file = image(&path, size, &parts);
+        let Some(theirs) = blkid(&path) else { continue };
+        let found = found(&file, size);
+        assert!(!found.is_empty(), "{}: libblkid finds {theirs}", packed.display());
+        named.insert(theirs);
+    }
+    println!("{} formats have a signature after the first block: {named:?}", named.len());
+    assert!(named.len() >= 20, "{named:?}");
 }

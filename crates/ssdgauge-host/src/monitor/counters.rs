@@ -112,7 +112,7 @@ pub(super) fn compare(compared: &Compared) -> Vec<Finding> {
             _ => format!("{:.1} % of the traffic of the step", share * 100.0),
         };
         let text = format!(
-            "other programs {word} {} on the drive during the step, {beside}",
+            "other programs have {word} {} during the step, {beside}",
             Bytes(others).about(),
         );
         let (is_reported, severity) = match is_drive {

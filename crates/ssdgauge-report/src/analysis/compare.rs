@@ -6,6 +6,7 @@
 
 use crate::analysis::group::{self, Member};
 use crate::analysis::history::{self, History, Variation};
+use crate::analysis::trust::{self, Grade};
 use crate::analysis::workload_text;
 use crate::model::Run;
 use crate::text::interval;
@@ -65,6 +66,9 @@ pub struct Comparison {
     pub ids: [String; 2],
     /// The marks of both runs, such as `MODEL`.
     pub marks: Vec<String>,
+    /// What puts the numbers of each run in doubt, such as `C, 2 of 5 results in doubt: throttled`; `None`
+    /// without a doubt.
+    pub doubts: [Option<String>; 2],
     /// The tests of the first run, in their order.
     pub tests: Vec<TestComparison>,
     /// The options of the comparison.
@@ -190,7 +194,11 @@ fn compare_all(
     let [name_a, name_b] = distinct([a, b]);
     let gate = options.threshold.map(|threshold| gate(&tests, threshold));
     let ids = [a, b].map(|run| sanitize::prose(&run.head.id));
-    Ok(Comparison { names: [name_a, name_b], ids, marks, tests, options: *options, gate })
+    let doubts = [a, b].map(|run| {
+        let trust = trust::of_runs([run]).filter(|trust| trust.grade > Grade::A)?;
+        Some(format!("{}, {}", trust.grade.letter(), trust.in_words()))
+    });
+    Ok(Comparison { names: [name_a, name_b], ids, marks, doubts, tests, options: *options, gate })
 }
 
 fn check_firmware(a: &Run, b: &Run, options: &CompareOptions) -> Result<(), CompareError> {
@@ -234,6 +242,11 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
         difference: Difference::Unknown("the second run has no such test".to_owned()),
     };
     let Some(b) = b else { return comparison };
+    if let Some(why) = invalid([a, b]) {
+        comparison.values[0] = comparison.values[0].filter(|_| invalid([a]).is_none());
+        comparison.difference = Difference::Unknown(why);
+        return comparison;
+    }
     if let Some(why) = group::incomparable(a, b) {
         comparison.difference = Difference::Unknown(why.to_owned());
         return comparison;
@@ -249,6 +262,13 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
     comparison
 }
 
+/// Returns which of the tests has an invalid result, and why: it is compared with nothing.
+fn invalid<const N: usize>(members: [Member<'_>; N]) -> Option<String> {
+    let why = |member: Member<'_>| trust::invalid(member.run, member.test);
+    let mut named = ["first", "second"].into_iter().zip(members);
+    named.find_map(|(name, member)| Some(format!("the {name} run is invalid: {}", why(member)?)))
+}
+
 /// Compares the further numbers of a test that both runs have by the same rule; each with its place among
 /// the numbers of the first run.
 fn further(
@@ -256,7 +276,9 @@ fn further(
     b: Option<Member<'_>>,
     options: &CompareOptions,
 ) -> Vec<(usize, TestComparison)> {
-    let Some(b) = b.filter(|b| group::incomparable(a, *b).is_none()) else { return Vec::new() };
+    let may_be =
+        |b: &Member<'_>| group::incomparable(a, *b).is_none() && invalid([a, *b]).is_none();
+    let Some(b) = b.filter(may_be) else { return Vec::new() };
     let number = |(place, score): (usize, &Score)| {
         let of_b = b.test.test.also.iter().position(|other| other == score)?;
         let headlines = [a.test.also.get(place)?, b.test.also.get(of_b)?];

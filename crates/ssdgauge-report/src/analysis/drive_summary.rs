@@ -10,6 +10,7 @@ use crate::analysis::headline_reasons;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
 use crate::analysis::steady_state;
+use crate::analysis::trust;
 use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, TestRun};
@@ -33,12 +34,18 @@ pub(crate) fn sentences(runs: &[Run], drives: &ReportDrives, drive: usize) -> Ve
         let of_run = |index: usize| {
             runs[index].tests.iter().map(move |test| Member { index, run: &runs[index], test })
         };
-        drives.runs_of(drive).flat_map(of_run)
+        let is_valid = |member: &Member<'_>| trust::invalid(member.run, member.test).is_none();
+        drives.runs_of(drive).flat_map(of_run).filter(is_valid)
     };
     let first = |sentence: &dyn Fn(&TestRun) -> Option<String>| {
         members().find_map(|member| sentence(member.test))
     };
+    let mut invalid = drives.runs_of(drive).filter_map(|run| trust::invalidating(&runs[run]));
+    let invalid = invalid
+        .next()
+        .map(|finding| format!("Look at this first: {}.", sanitize::prose(&finding.text)));
     let mut sentences: Vec<Option<String>> = vec![
+        invalid,
         throttled(members().map(|member| member.test)),
         first(&falls),
         first(&settled),

@@ -4,6 +4,7 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::power;
+use crate::analysis::trust;
 use crate::analysis::workload_text;
 use crate::model::PointRun;
 use crate::model::TestRun;
@@ -104,6 +105,9 @@ impl Measure {
     /// The reason in a few words, such as `no power meter`.
     pub(crate) fn value(self, group: &Group<'_>, member: &Member<'_>) -> Result<f64, String> {
         let metric = self.metric(&member.test.test);
+        if let Some(why) = trust::invalid(member.run, member.test) {
+            return Err(format!("invalid: {why}"));
+        }
         match self {
             Measure::Speed if metric.needs_power() && power::is_elsewhere(group, member) => {
                 Err(power::other_scope(&metrics::power_scopes(member.test)))

@@ -4,6 +4,7 @@ use crate::analysis::caches;
 use crate::analysis::fall_words;
 use crate::analysis::quick_answer;
 use crate::analysis::slc_cache;
+use crate::analysis::trust;
 use crate::model::metrics;
 use crate::model::{FallCause, PointRun, Run, SpeedFall, TestRun};
 use crate::text::number;
@@ -83,7 +84,8 @@ pub(crate) fn is_quick(suite: &str) -> bool {
 /// Returns the headline: the answer for a kind of work, speeds, or what stands against them.
 pub(crate) fn headline(run: &Run) -> String {
     let kinds = [FindingKind::HealthWarning, FindingKind::MediaError, FindingKind::WrongData];
-    let ill = run.all_findings().into_iter().find(|one| kinds.contains(&one.finding.kind));
+    let ill = run.all_findings().into_iter().map(|one| one.finding);
+    let ill = trust::invalidating(run).or(ill.into_iter().find(|one| kinds.contains(&one.kind)));
     let best = |reads: bool| {
         figures(run, reads).into_iter().find(|figure| figure.metric == Metric::ThroughputMbS)
     };
@@ -108,7 +110,7 @@ pub(crate) fn headline(run: &Run) -> String {
     };
     let speeds = match (ill, best(true), best(false)) {
         (Some(ill), _, _) => {
-            let text = crate::text::sanitize::prose(&ill.finding.text);
+            let text = crate::text::sanitize::prose(&ill.text);
             return format!("Look at this first: {text}");
         }
         (None, Some(read), Some(write)) => format!("{}, {}", reads(&read), writes(&write)),

@@ -4,6 +4,7 @@
 use crate::analysis::group::Group;
 use crate::analysis::statements::capital;
 use crate::analysis::tried_loads::tried_loads;
+use crate::analysis::trust;
 use crate::analysis::workload_text::{self, Load};
 use crate::model::TestRun;
 use crate::text::interval;
@@ -32,8 +33,9 @@ pub(crate) struct RunHeadline {
 /// or of the first test with a value where that has none.
 pub(crate) fn headline(name: &str, groups: &[Group<'_>], hero: Option<usize>) -> RunHeadline {
     let hero = hero.and_then(|hero| groups.get(hero));
-    let mut tests =
-        hero.into_iter().chain(groups).map(|group| (group.full_title(), group.first().test));
+    let invalid = |group: &Group<'_>| trust::invalid(group.first().run, group.first().test);
+    let tests = hero.into_iter().chain(groups).filter(|group| invalid(group).is_none());
+    let mut tests = tests.map(|group| (group.full_title(), group.first().test));
     let Some((title, test, value)) = tests.find_map(|(title, test)| {
         let value = match interval::is_of_trials(&test.headline) {
             true => interval::headline_measured(&test.headline)?,
@@ -41,7 +43,11 @@ pub(crate) fn headline(name: &str, groups: &[Group<'_>], hero: Option<usize>) ->
         };
         Some((title, test, value))
     }) else {
-        return RunHeadline { text: format!("{name}: no test has a result"), has_name: true };
+        let text = match groups.iter().find_map(invalid) {
+            Some(why) => format!("{name}: no test has a valid result ({why})"),
+            None => format!("{name}: no test has a result"),
+        };
+        return RunHeadline { text, has_name: true };
     };
     if test.test.score.family() == ScoreFamily::HighestLoad {
         return of_search(name, &title, test, &value);

@@ -128,6 +128,21 @@ pub(crate) fn doubts(test: &TestRun) -> Vec<String> {
     reasons
 }
 
+/// Returns why the result of `test` must not be used: the finding that makes it or the whole run invalid;
+/// `None` for a valid result. Such a result leads nowhere, is compared with nothing and is no headline.
+pub(crate) fn invalid(run: &Run, test: &TestRun) -> Option<String> {
+    let is_invalid = |finding: &Finding| finding.severity == Severity::Invalid;
+    let of_test = test.findings.iter().filter(|one| concerns_result(one, test));
+    let mut found = run.findings.iter().chain(of_test.map(|one| &one.finding));
+    found.find(|finding| is_invalid(finding)).map(|finding| finding_words::title(finding.kind))
+}
+
+/// Returns the first finding that makes `run` or one of its tests invalid.
+pub(crate) fn invalidating(run: &Run) -> Option<&Finding> {
+    let all = run.all_findings().into_iter().map(|located| located.finding);
+    all.into_iter().find(|finding| finding.severity == Severity::Invalid)
+}
+
 fn doubt(finding: &Finding) -> Doubt {
     let is_invalid = finding.severity == Severity::Invalid;
     let grade = if is_invalid { Grade::D } else { Grade::C };

@@ -24,6 +24,12 @@ impl Comparison {
         if !self.marks.is_empty() {
             text.push_str(&format!("**{}**\n\n", self.marks.join(" · ")));
         }
+        for doubt in self.doubts_in_words() {
+            text.push_str(&format!("{}  \n", md(&doubt)));
+        }
+        if self.doubts.iter().any(Option::is_some) {
+            text.push('\n');
+        }
         text.push_str("| Test | A | B | B ÷ A | Verdict |\n|---|--:|--:|--:|---|\n");
         for test in &self.tests {
             let value = |value: Option<f64>| {
@@ -62,8 +68,8 @@ impl Comparison {
     pub fn json(&self) -> Value {
         json!({
             "schema_version": SCHEMA,
-            "a": { "id": self.ids[0], "drive": self.names[0] },
-            "b": { "id": self.ids[1], "drive": self.names[1] },
+            "a": { "id": self.ids[0], "drive": self.names[0], "doubts": self.doubts[0] },
+            "b": { "id": self.ids[1], "drive": self.names[1], "doubts": self.doubts[1] },
             "marks": self.marks,
             "noise": (!self.is_by_history()).then_some(self.options.noise),
             "threshold": self.options.threshold,
@@ -93,6 +99,15 @@ impl Comparison {
                 },
             })).collect::<Vec<_>>(),
         })
+    }
+
+    /// Returns a sentence for each run whose numbers are in doubt.
+    pub(super) fn doubts_in_words(&self) -> Vec<String> {
+        let named = ["A", "B"].into_iter().zip(&self.doubts);
+        let sentence = |(name, doubt): (&str, &Option<String>)| {
+            doubt.as_ref().map(|doubt| format!("Trust in the numbers of {name}: {doubt}."))
+        };
+        named.filter_map(sentence).collect()
     }
 
     /// Returns whether differences are judged by earlier runs.

@@ -9,6 +9,7 @@ use crate::analysis::quick_look;
 use crate::analysis::slc_cache;
 use crate::analysis::state_check::{self, StateCheck};
 use crate::analysis::tried_loads::{TriedLoad, tried_loads};
+use crate::analysis::trust;
 use crate::analysis::workload_text;
 use crate::model::Tracked;
 use crate::model::metrics;
@@ -85,7 +86,7 @@ fn run(run: &Run, cohort: &Cohort) -> Value {
         "findings": run.findings.iter().map(finding).collect::<Vec<_>>(),
         "quick_answer": quick_look::is_quick(&plan.suite.id).then(|| quick_look::headline(run)),
         "quick_bands": bands_json(run, cohort),
-        "tests": run.tests.iter().map(test).collect::<Vec<_>>(),
+        "tests": run.tests.iter().map(|of_run| test(run, of_run)).collect::<Vec<_>>(),
     })
 }
 
@@ -104,9 +105,10 @@ fn drive(drive: &DriveInfo) -> Value {
     })
 }
 
-fn test(run: &TestRun) -> Value {
+fn test(of: &Run, run: &TestRun) -> Value {
     json!({
         "id": sanitize::prose(&run.test.id),
+        "invalid": trust::invalid(of, run),
         "revision": run.test.revision,
         "title": sanitize::prose(&run.test.title),
         "source": sanitize::prose(&run.test.source),

@@ -64,9 +64,9 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     )?;
     writeln!(text, "|---|--:|--:|--:|---|")?;
     for test in &run.tests {
-        row(text, test, &test.headline, &test.test.score)?;
+        row(text, (run, test), &test.headline, &test.test.score)?;
         for (headline, score) in test.also.iter().zip(&test.test.also) {
-            row(text, test, headline, score)?;
+            row(text, (run, test), headline, score)?;
         }
         at_knee(text, test)?;
     }
@@ -76,9 +76,19 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     findings(text, run)
 }
 
-fn row(text: &mut String, test: &TestRun, headline: &Headline, score: &Score) -> std::fmt::Result {
-    let value = workload_text::headline(&test.test, headline);
+fn row(
+    text: &mut String,
+    (run, test): (&Run, &TestRun),
+    headline: &Headline,
+    score: &Score,
+) -> std::fmt::Result {
+    let invalid = trust::invalid(run, test);
+    let value = match &invalid {
+        Some(why) => format!("invalid ({})", escaped(why)),
+        None => workload_text::headline(&test.test, headline),
+    };
     let interval = interval::words(&headline.interval, headline.metric)
+        .filter(|_| invalid.is_none())
         .unwrap_or_else(|| number::NOTHING.to_owned());
     let interval = match interval::start_left_out(headline) {
         Some(remark) => format!("{interval} ({remark})"),

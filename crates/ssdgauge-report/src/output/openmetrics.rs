@@ -1,5 +1,6 @@
 //! OpenMetrics text, which monitoring systems collect from a file.
 
+use crate::analysis::trust;
 use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{LocatedFinding, PointRun, Run, TestRun};
@@ -9,12 +10,14 @@ use ssdgauge_core::{Headline, Score, Severity};
 
 /// Returns `runs` as OpenMetrics text: headlines, all measured values, findings and completeness.
 ///
-/// The label `metric` includes the unit, as in JSON. A value that was not measured has no line.
+/// The label `metric` includes the unit, as in JSON. A value that was not measured has no line, nor has one
+/// that a finding makes invalid.
 pub fn openmetrics(runs: &[Run]) -> String {
     let gauge = |name, help| MetricFamily { name, kind: MetricKind::Gauge, unit: "", help };
     let of_tests = |samples: fn(&Run, &TestRun) -> Vec<MetricSample>| {
         let of_run = |run: &Run| -> Vec<MetricSample> {
-            run.tests.iter().flat_map(|test| samples(run, test)).collect()
+            let valid = run.tests.iter().filter(|test| trust::invalid(run, test).is_none());
+            valid.flat_map(|test| samples(run, test)).collect()
         };
         runs.iter().flat_map(of_run).collect()
     };

@@ -112,6 +112,7 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
                 (number::text(fall.gb)) " GB" } ", then with " b { (number::text(fall.behind)) " MB/s" }
                 (cause(fall.cause)) ". "
             }
+            None if trust::invalidating(run).is_some() => {}
             None => {
                 @match quick_look::sag(run) {
                     Some((first, last)) => {

@@ -13,7 +13,7 @@ const NAME: &str = "health    ";
 /// Returns what a quick run shows, in sentences.
 pub(super) fn verdict(run: &Run, style: &Style) -> Vec<String> {
     let mut text = format!("{}.", quick_look::headline(run));
-    if let Some(fall) = quick_look::fall(run) {
+    if let Some(fall) = quick_look::fall(run).filter(|_| trust::invalidating(run).is_none()) {
         let (size, behind) = (&fall.size_words, number::text(fall.behind));
         text.push_str(&match fall.cause {
             FallCause::Cache => {

@@ -30,6 +30,8 @@ impl Comparison {
             lines[last] = lines[last].replacen("   ", &format!("{letter}  "), 1);
         }
         lines.extend((!self.marks.is_empty()).then(|| style.alarm(&self.marks.join(" · "))));
+        let doubts = self.doubts_in_words();
+        lines.extend(doubts.iter().flat_map(|doubt| style.folded("", doubt)));
         lines.push(String::new());
         lines.extend(style.folded("", &self.count()));
         lines.push(String::new());

@@ -2,6 +2,7 @@
 
 use crate::analysis::knee;
 use crate::analysis::sent_late;
+use crate::analysis::trust;
 use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, StepLevels, TestRun};
@@ -207,11 +208,16 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
     let mut lines = vec![style.faint(&head)];
     for test in &run.tests {
         let headline = &test.headline;
-        let value = workload_text::headline(&test.test, headline);
+        let is_valid = trust::invalid(run, test).is_none();
+        let value = match is_valid {
+            true => workload_text::headline(&test.test, headline),
+            false => "invalid".to_owned(),
+        };
         let mut line = style.left(&sanitize::prose(&test.test.title), title);
         line.push_str(&style.strong(&style.right(&value, VALUE)));
         if with_interval {
             let interval = interval::words(&headline.interval, headline.metric)
+                .filter(|_| is_valid)
                 .unwrap_or_else(|| number::NOTHING.into());
             line.push_str(&style.right(&interval, INTERVAL));
             line.push_str(&style.right(&number::count(headline.n), SECONDS));
