@@ -141,7 +141,7 @@ mod tests {
     /// Returns the samples (from ms, to ms, power) and the warnings of a counter with `readings`.
     fn play(wraps_at: Option<f64>, readings: &[(u64, f64)]) -> (Vec<(u64, u64, f64)>, Vec<String>) {
         let start = Instant::now();
-        let script = Script { start, readings: readings.to_vec().into_iter() };
+        let script = Script { start, readings: Vec::from(readings).into_iter() };
         let range = CounterRange { wraps_at };
         let mut counter = EnergyCounter::new(Box::new(script), range, 150.0);
         let (mut samples, mut warnings) = (Vec::new(), Vec::new());
@@ -217,7 +217,7 @@ mod tests {
             }
             let source = |readings: &[(u64, f64)]| {
                 let start = Instant::now();
-                let script = Script { start, readings: readings.to_vec().into_iter() };
+                let script = Script { start, readings: Vec::from(readings).into_iter() };
                 let range = CounterRange { wraps_at: Some(wraps_at) };
                 (start, EnergyCounter::new(Box::new(script), range, 10.0))
             };
