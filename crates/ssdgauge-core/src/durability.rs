@@ -29,6 +29,9 @@ pub struct ReadBack {
     /// Those of them that do not hold the data that was written last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<LostWrite>,
+    /// Where the first of them begins that holds data of others, in bytes; not recorded.
+    #[serde(skip)]
+    pub foreign_at: Option<u64>,
 }
 
 /// A block that does not hold the data that was written last.
@@ -126,7 +129,8 @@ mod tests {
     #[test]
     fn lost_writes_are_described_by_their_number_and_the_first_place() {
         let lost = |offset| LostWrite { offset, found: "zeros".into() };
-        let read_back = ReadBack { read: 64, lost: vec![lost(8_192), lost(4_096)] };
+        let read_back =
+            ReadBack { read: 64, lost: vec![lost(8_192), lost(4_096)], foreign_at: None };
         let expected = "2 of 64 blocks that were read back do not hold the data that was written \
                         last; the one at byte 8192 holds zeros";
         assert_eq!(read_back.describe().as_deref(), Some(expected));

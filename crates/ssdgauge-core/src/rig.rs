@@ -136,7 +136,8 @@ pub trait Rig {
     /// nothing was filled, or where the target keeps no contents from one part to the next.
     ///
     /// # Errors
-    /// When the drive fails the reads, does not respond, or has disappeared; see [`RigError`].
+    /// [`RigError::Holds`] where a block holds data of others whose loss was not confirmed; else when the drive
+    /// fails the reads, does not respond, or has disappeared.
     fn read_earlier(&mut self, _earlier: &[(&Action, bool)]) -> Result<Option<ReadBack>, RigError> {
         Ok(None)
     }
@@ -384,6 +385,16 @@ pub enum RigError {
     /// not begun.
     #[error("{0}")]
     Changed(String),
+    /// The drive holds data that nobody has given up; nothing was written.
+    #[error("{drive} holds {what}")]
+    Holds {
+        /// The drive.
+        drive: String,
+        /// What it holds, with its place.
+        what: String,
+        /// What confirms the loss of the data.
+        confirmation: String,
+    },
     /// The bytes written exceed, or would exceed, the write budget of the plan.
     #[error("{drive}: {} written, where the plan allows {}", written.about_and_exact(), most.about_and_exact())]
     OverBudget {

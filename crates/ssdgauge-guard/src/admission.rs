@@ -37,6 +37,8 @@ pub struct Admitted {
     folder: PathBuf,
     identity: Identity,
     label: Vec<u8>,
+    /// What confirms the loss of data; `None` where it was confirmed.
+    unconfirmed: Option<String>,
     results: Option<PathBuf>,
     /// Where it is looked at before each step. A process of its own is started then, with the
     /// privileges that this process has kept.
@@ -150,6 +152,8 @@ fn apply_rules(
         folder,
         identity: expected.identity.clone(),
         label: signatures::ownership_label(&expected.confirmation, options.run_id),
+        unconfirmed: (options.erase != Some(&expected.confirmation))
+            .then(|| expected.confirmation.clone()),
         results: options.results.map(Path::to_owned),
         look: place.anew(),
         unseen,
@@ -193,6 +197,11 @@ impl Admitted {
     /// Returns what this process could not see when it looked for uses of the drive, one line each.
     pub fn unseen(&self) -> &[String] {
         &self.unseen
+    }
+
+    /// Returns what would confirm the loss of data that is not of this run; `None` where `--erase` confirmed it.
+    pub fn unconfirmed_loss(&self) -> Option<&str> {
+        self.unconfirmed.as_deref()
     }
 
     /// Returns the ownership label: the block that marks the contents as test data of this run.

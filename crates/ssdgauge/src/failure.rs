@@ -399,6 +399,13 @@ impl From<ConductError> for Failure {
                 error.to_string(),
                 "fill the range in the suite before it is read: prepare = [{ fill = \"sequential\" }]",
             ),
+            ConductError::Rig(RigError::Holds { ref confirmation, .. }) => {
+                let hint = format!(
+                    "nothing was written; if all of this data may be lost, add --erase {confirmation} and \
+                     --confirm {confirmation}"
+                );
+                Failure::new(FailureKind::Refused, error.to_string(), hint)
+            }
             ConductError::Rig(RigError::CannotPurge { .. }) => Failure::new(
                 FailureKind::Refused,
                 error.to_string(),

@@ -163,6 +163,9 @@ pub fn read_back(
         let mismatch = unsafe { expected.check(region.at(0), offset, HEADER_SPACING) };
         let lost = |mismatch| LostWrite { offset, found: describe(mismatch) };
         read_back.lost.extend(mismatch.map(lost));
+        if mismatch == Some(Mismatch::Foreign) {
+            read_back.foreign_at = read_back.foreign_at.or(Some(offset));
+        }
         // SAFETY: as above.
         let [_, found] = unsafe { words_at(region.at(0)) }.map(gather);
         let same = generation.filter(|last| mismatch.is_none() && last >> 32 == found >> 32);

@@ -8,7 +8,7 @@ use ssdgauge_core::{
     Sink, Verified,
 };
 use ssdgauge_engine::{self as engine, Place, Verification, VerifyError};
-use ssdgauge_guard::signatures;
+use ssdgauge_guard::{OpenTarget, signatures};
 use ssdgauge_os::sysfs::name_of;
 use ssdgauge_os::{file_io, thread};
 use std::io;
@@ -114,7 +114,24 @@ impl LinuxRig {
         let verification = std::mem::replace(&mut self.verification, known.0);
         self.earlier_pool = known.1;
         let places = verification.places(None, self.info.capacity.0, ReadBack::BLOCKS, self.seed);
-        self.read_places(verification, places, EARLIER_TIMEOUT)
+        let found = self.read_places(verification, places, EARLIER_TIMEOUT)?;
+        let foreign_at = found.as_ref().and_then(|found| found.foreign_at);
+        match (foreign_at, self.unconfirmed_loss()) {
+            (Some(at), Some(confirmation)) => Err(RigError::Holds {
+                drive: self.info.target.clone(),
+                what: format!("data that this run never wrote at byte {at}"),
+                confirmation: confirmation.to_owned(),
+            }),
+            (_, _) => Ok(found),
+        }
+    }
+
+    /// Returns what would confirm the loss of data of others; `None` where it was confirmed, or is none.
+    fn unconfirmed_loss(&self) -> Option<&str> {
+        match &self.target {
+            OpenTarget::Drive(drive) => drive.unconfirmed_loss(),
+            OpenTarget::Null | OpenTarget::Scratch(_) => None,
+        }
     }
 
     /// Returns the flushes that the target has completed, where it is a block device.

@@ -127,7 +127,7 @@ fn lost_contents(
             (&step_at(plan, record.place).action, is_finished)
         })
         .collect();
-    let Some(ReadBack { read, lost }) = rig.read_earlier(&earlier)? else { return Ok(None) };
+    let Some(ReadBack { read, lost, .. }) = rig.read_earlier(&earlier)? else { return Ok(None) };
     Ok(lost.first().map(|first| {
         format!(
             "the drive was changed meanwhile, {} of {read} sampled blocks no longer hold what the \

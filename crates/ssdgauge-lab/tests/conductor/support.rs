@@ -141,7 +141,7 @@ impl Rig for Script {
         };
         let lost = LostWrite { offset: 8_192, found: "zeros".into() };
         let lost = if self.is_changed { vec![lost] } else { Vec::new() };
-        let read = ReadBack { read: ReadBack::BLOCKS as u64, lost };
+        let read = ReadBack { read: ReadBack::BLOCKS as u64, lost, foreign_at: None };
         Ok(earlier.iter().any(is_fill).then_some(read))
     }
 

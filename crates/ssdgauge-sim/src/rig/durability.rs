@@ -53,7 +53,7 @@ impl VirtualRig {
             Some(LostWrite { offset: u64::from(page) * PAGE, found })
         });
         let (read, lost) = (pages.len() as u64, lost.collect());
-        (read > 0).then_some(ReadBack { read, lost })
+        (read > 0).then_some(ReadBack { read, lost, foreign_at: None })
     }
 
     /// Records that pages in the spans that `workload` trims may be deallocated: what they hold is no

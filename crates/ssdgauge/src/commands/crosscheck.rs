@@ -350,7 +350,9 @@ fn interrupted(stop: &StopFlag) -> Result<(), Failure> {
 
 fn rig_failure(error: RigError) -> Failure {
     let kind = match error {
-        RigError::Refused(_) | RigError::Changed(_) => FailureKind::Refused,
+        RigError::Refused(_) | RigError::Changed(_) | RigError::Holds { .. } => {
+            FailureKind::Refused
+        }
         RigError::System { .. }
         | RigError::CannotPurge { .. }
         | RigError::OverBudget { .. }

@@ -227,6 +227,14 @@ fn a_resumed_run_prepares_a_drive_again_that_no_longer_holds_what_it_had_filled(
     killed.bench.run(&["blkdiscard", "-o", &from, "-l", &length, &killed.device]);
     check(&killed, &[], Some("zeros at byte"));
 
+    // Data of somebody else: the first block and the signatures are as they were.
+    let killed = Killed::start().unwrap();
+    killed.wait_until_free();
+    write(&killed.image, SIZE / 4, &vec![b'd'; SIZE as usize / 4]);
+    killed.check_refused(&killed.image, "data that this run never wrote at byte");
+    let confirm = killed.confirm.clone();
+    check(&killed, &["--erase", &confirm], Some("data that this run never wrote"));
+
     // Another run, whose data is test data as well.
     let killed = Killed::start().unwrap();
     killed.wait_until_free();
