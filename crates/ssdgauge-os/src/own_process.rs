@@ -113,6 +113,16 @@ pub fn serve() -> io::Result<UnixStream> {
     Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
+/// Lets a write beyond the limit of the size of a file (`ulimit -f`) fail as one on a full file system does: the
+/// signal that the kernel sends in its place would end the process and leave a part of an output. Programs that this
+/// one starts keep the signal.
+pub fn survive_file_size_limit() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    let handler = nothing as extern "C" fn(libc::c_int);
+    // SAFETY: a handler that does nothing is safe at any moment; the kernel resets it in a program that is started.
+    unsafe { libc::signal(libc::SIGXFSZ, handler as libc::sighandler_t) };
+}
+
 /// Closes every descriptor that the caller left open for this process, but the standard streams and
 /// those that an argument names as `/dev/fd/N`, as a shell does for `<(program)`. A run would
 /// otherwise hold the files, locks and drives of its caller for hours. To be called first in `main`.

@@ -98,7 +98,8 @@ pub fn within_while<T: Send + 'static>(
         let _ = sender.send(work(&file));
     };
     if let Err(error) = std::thread::Builder::new().name("ssdgauge-timed".into()).spawn(body) {
-        return Some(Err(error));
+        let text = format!("no thread could be started ({error}); see ulimit -u and ulimit -v");
+        return Some(Err(io::Error::new(error.kind(), text)));
     }
     loop {
         match done.recv_timeout(CHECK_INTERVAL) {

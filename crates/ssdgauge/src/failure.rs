@@ -427,7 +427,10 @@ impl From<ConductError> for Failure {
             ConductError::Rig(_) | ConductError::Faults(_) => Failure::new(
                 FailureKind::Failed,
                 error.to_string(),
-                format!("check the kernel log (dmesg) and the health of the drive; {resume}"),
+                format!(
+                    "check the kernel log (dmesg), the limits of the process (ulimit -a) and the health of the drive; \
+                     {resume}"
+                ),
             ),
             ConductError::Differs { .. } => Failure::new(
                 FailureKind::Refused,

@@ -47,6 +47,7 @@ use terminal::width;
 
 fn main() -> ExitCode {
     own_process::close_inherited(std::env::args_os());
+    own_process::survive_file_size_limit();
     let command = Arguments::command().term_width(width::columns().min(width::DEFAULT));
     let parsed = command.clone().try_get_matches();
     match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {

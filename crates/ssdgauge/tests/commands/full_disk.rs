@@ -119,3 +119,35 @@ fn an_output_on_a_full_file_system_is_complete_or_absent() {
     println!("{} failed, {} succeeded", outcomes[0], outcomes[1]);
     assert!(outcomes.iter().all(|count| *count > OUTPUTS.len()), "{outcomes:?}");
 }
+
+#[test]
+fn a_limit_of_the_size_of_files_is_an_error_and_leaves_no_part_of_an_output() {
+    let bench = Bench::new();
+    samples::write_all(&bench);
+    let before = bench.names();
+    let mut failed = 0;
+    for (line, name) in OUTPUTS {
+        let line: Vec<&str> =
+            line.iter().map(|word| if *word == "OUT" { name } else { *word }).collect();
+        // In units of 1,024 bytes for bash, and of 512 for other shells.
+        let script =
+            format!("ulimit -f 8; exec {} {}", env!("CARGO_BIN_EXE_ssdgauge"), line.join(" "));
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.args(["-c", &script]).current_dir(bench.folder.path()).output().unwrap();
+        let stderr = unfolded(&text(&output.stderr));
+        // A program that a signal ends has no exit code.
+        let code = output.status.code();
+        assert!(matches!(code, Some(0 | 1 | 3 | 75)), "{line:?}: {:?} {stderr}", output.status);
+        failed += u32::from(code != Some(0));
+        let left = bench.names();
+        let parts =
+            left.iter().filter(|name| name.contains(".partial") || name.contains(".opening"));
+        assert_eq!(parts.count(), 0, "{line:?}: {left:?}");
+        for name in left.iter().filter(|name| !before.contains(name)) {
+            let path = bench.path(name);
+            if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
+                .unwrap();
+        }
+    }
+    assert!(failed >= 6, "{failed} of {} outputs are larger", OUTPUTS.len());
+}
