@@ -174,8 +174,8 @@ impl Ratio {
     }
 
     /// Returns the headline of `b` divided by that of `a`, both from repetitions: the interval
-    /// includes the variation from one repetition to the next. `None` below two repetitions of
-    /// either.
+    /// includes the variation from one repetition to the next, which one that was carried out once takes from
+    /// the other. `None` below two repetitions of both.
     pub fn of_repetitions(a: &[Headline], b: &[Headline]) -> Option<Ratio> {
         let values = |each: &[Headline]| -> Option<Vec<f64>> {
             each.iter().map(|headline| headline.value).collect()

@@ -152,10 +152,17 @@ fn a_comparison_of_repeated_runs_uses_the_variation_between_repetitions() {
     // The same means, and repetitions so far apart that nothing can be said.
     let (wide, judged) = difference(&[700, 1_300, 1_000], &[900, 1_500, 1_200]);
     assert_eq!(judged.outcome(), "cannot-tell", "{wide:?}");
-    // One repetition has only its seconds to speak for it.
+    // A run that was carried out once varies as the repetitions of the other do.
     let (once, judged) = difference(&[1_000, 1_010, 990], &[1_200]);
     assert_eq!(judged, Difference::Better);
     assert!((once.value - 1.2).abs() < 0.01 && once.interval.is_some());
+    // Its seconds alone would tell it from runs that it lies between.
+    for (a, b) in [(&[930, 1_000, 1_070][..], &[950][..]), (&[950], &[930, 1_000, 1_070])] {
+        let (ratio, judged) = difference(a, b);
+        let means = [a, b].map(|paces| paces.iter().sum::<u64>() as f64 / paces.len() as f64);
+        assert!((ratio.value - means[1] / means[0]).abs() < 0.005, "{ratio:?}");
+        assert_eq!(judged.outcome(), "cannot-tell", "{ratio:?}");
+    }
 }
 
 #[test]

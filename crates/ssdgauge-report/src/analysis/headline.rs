@@ -71,7 +71,7 @@ impl TestRun {
     }
 
     /// Returns how many times the headline of `other` this test has; `None` where one of them has
-    /// none. Where both were repeated the interval is that between repetitions, else that over the
+    /// none. Where one was repeated the interval is that between repetitions, else that over the
     /// seconds of the runs.
     pub(crate) fn over(&self, other: &TestRun) -> Option<Ratio> {
         fn number(test: &TestRun) -> Number<'_> {
@@ -112,7 +112,11 @@ struct Number<'a> {
 impl Number<'_> {
     fn over(&self, other: &Number<'_>, score: &Score) -> Option<Ratio> {
         let (value, others) = (self.headline.value?, other.headline.value?);
-        if let Some(ratio) = Ratio::of_repetitions(&other.each, &self.each) {
+        let each = |number: &Number<'_>| match number.each.is_empty() {
+            true => vec![number.headline.clone()],
+            false => number.each.clone(),
+        };
+        if let Some(ratio) = Ratio::of_repetitions(&each(other), &each(self)) {
             return Some(ratio);
         }
         if self.each.is_empty() && other.each.is_empty() {

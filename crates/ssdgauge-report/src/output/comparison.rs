@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use ssdgauge_core::Metric;
 
 /// The limits of every comparison, printed below it.
-const CAVEAT: &str = "Where both runs were repeated, the intervals come from their repetitions. \
+const CAVEAT: &str = "Where a run was repeated, the intervals come from its repetitions. \
                       Otherwise they come from the seconds of one run each, and do not include \
                       the variation between runs, or between drives of one model.";
 
