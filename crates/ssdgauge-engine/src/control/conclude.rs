@@ -21,7 +21,7 @@ impl IoThreads {
         let last = ends.map(|end| end.tick).max().unwrap_or(self.start).max(self.start);
         // Threads that hang have no last completion: the time until now counts.
         let end = if self.unresponsive.is_some() { self.clock.now() } else { last };
-        let elapsed = Nanos(self.clock.nanos(end - self.start));
+        let elapsed = at_whole_second(Nanos(self.clock.nanos(end - self.start)));
         self.emit_remaining(elapsed, sink);
         self.report_conditions(sink);
         let processor_time = ssdgauge_os::process::cpu_time().saturating_sub(self.processor_time);
@@ -113,10 +113,20 @@ impl IoThreads {
     /// Emits the remaining seconds, the last one with its actual length.
     fn emit_remaining(&mut self, elapsed: Nanos, sink: &mut dyn Sink) {
         let whole = (elapsed.0 / Nanos::SECOND.0) as u32;
+        let remainder = Nanos(elapsed.0 - u64::from(whole) * Nanos::SECOND.0);
         while self.emitted < whole {
+            if remainder == Nanos::ZERO && self.emitted + 1 == whole {
+                fold_into(&mut self.pending, self.emitted);
+            }
             self.emit_second(Nanos::SECOND, sink);
         }
-        let remainder = Nanos(elapsed.0 - u64::from(whole) * Nanos::SECOND.0);
+        if remainder == Nanos::ZERO {
+            // A thread may announce a second in which nothing is left to happen.
+            let is_used = |bucket: &IntervalBuckets| {
+                bucket.iter().any(|one| one.latency.count() > 0 || one.errors > 0)
+            };
+            self.pending.retain(|_, streams| streams.iter().any(is_used));
+        }
         if remainder > Nanos::ZERO || !self.pending.is_empty() {
             fold_into(&mut self.pending, self.emitted);
             self.emit_second(remainder, sink);
@@ -157,6 +167,13 @@ impl IoThreads {
     }
 }
 
+/// Returns `elapsed`, and the whole second where it is within two nanoseconds of one: ticks of the clock are not whole
+/// nanoseconds, and a step of ten seconds has ten full ones.
+fn at_whole_second(elapsed: Nanos) -> Nanos {
+    let nearest = (elapsed.0 + Nanos::SECOND.0 / 2) / Nanos::SECOND.0 * Nanos::SECOND.0;
+    if elapsed.0.abs_diff(nearest) <= 2 { Nanos(nearest) } else { elapsed }
+}
+
 /// Adds all seconds behind `last` to it.
 ///
 /// The threads count seconds in whole ticks and `elapsed` is rounded to nanoseconds. A completion
@@ -179,6 +196,21 @@ fn fold_into(pending: &mut BTreeMap<u32, Vec<IntervalBuckets>>, last: u32) {
 mod tests {
     use super::*;
     use ssdgauge_core::Recorder;
+
+    #[test]
+    fn an_end_beside_a_whole_second_is_at_it() {
+        let second = Nanos::SECOND.0;
+        for (elapsed, expected) in [
+            (10 * second - 1, 10 * second),
+            (10 * second, 10 * second),
+            (10 * second + 2, 10 * second),
+            (10 * second - 3, 10 * second - 3),
+            (second / 2, second / 2),
+            (0, 0),
+        ] {
+            assert_eq!(at_whole_second(Nanos(elapsed)), Nanos(expected));
+        }
+    }
 
     #[test]
     fn completions_recorded_behind_the_last_second_are_counted_in_it() {
