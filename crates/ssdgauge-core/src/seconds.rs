@@ -3,13 +3,14 @@
 //! A second as [`Totals`] takes half a KiB. Most of its figures are small, so they are stored as LEB128
 //! numbers, some 30 bytes a second, and read back where they are used.
 
+use crate::direction_totals::DirectionTotals;
 use crate::latency_of::LatencyOf;
 use crate::metric::{Family, Metric};
 use crate::readings::{ReadingSeries, Readings};
 use crate::sample::Direction;
 use crate::scope::Scope;
 use crate::statistics::histogram::Histogram;
-use crate::totals::{DirectionTotals, Totals};
+use crate::totals::Totals;
 use crate::units::Nanos;
 use std::sync::Arc;
 

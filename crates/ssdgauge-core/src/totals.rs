@@ -1,5 +1,6 @@
 //! Totals: the sums of samples, and the metrics that follow from them.
 
+use crate::direction_totals::{self, DirectionTotals};
 use crate::latency_of::LatencyOf;
 use crate::media_writes::MediaWrites;
 use crate::metric::Metric;
@@ -40,55 +41,6 @@ pub struct Totals {
     pub(crate) metered: Option<Box<MeteredScopes>>,
     /// The worst full seconds of a step whose load has no pauses of its own.
     pub(crate) worst: Option<Box<WorstSeconds>>,
-}
-
-/// The sums of all samples of one direction.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DirectionTotals {
-    /// Requests that completed in full.
-    pub ios: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Requests that failed or transferred fewer bytes than requested.
-    pub errors: u64,
-    /// Their latencies in nanoseconds.
-    pub latency: Histogram,
-    /// Their rates over a time of their own, where it is not that of the step.
-    pub own_rate: Option<OwnRate>,
-}
-
-/// The rates of requests that ran for another time than their step: the streams of an imported result
-/// do not end together, and each has its own length.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct OwnRate {
-    /// Requests per second.
-    pub iops: f64,
-    /// Bytes per second.
-    pub bytes_s: f64,
-    /// The mean number in flight.
-    pub in_flight: f64,
-}
-
-impl OwnRate {
-    /// Adds the rates of `interval` over its length.
-    fn add(&mut self, interval: &Interval) {
-        let seconds = interval.length.as_secs_f64();
-        if seconds > 0.0 {
-            self.iops += interval.ios as f64 / seconds;
-            self.bytes_s += interval.bytes as f64 / seconds;
-            self.in_flight += interval.latency.sum() as f64 / 1e9 / seconds;
-        }
-    }
-}
-
-impl DirectionTotals {
-    /// Adds the requests of `other`.
-    pub(crate) fn add(&mut self, other: &DirectionTotals) {
-        self.ios += other.ios;
-        self.bytes += other.bytes;
-        self.errors += other.errors;
-        self.latency.merge(&other.latency);
-    }
 }
 
 impl Totals {
@@ -224,11 +176,11 @@ impl Totals {
     pub fn value(&self, metric: Metric, scope: Scope) -> Option<f64> {
         match metric {
             Metric::Iops => {
-                let own = own_rate(self.in_scope(scope), |own| own.iops);
+                let own = direction_totals::own_rate(self.in_scope(scope), |own| own.iops);
                 own.or_else(|| self.per_second(self.sum(scope, |totals| totals.ios)))
             }
             Metric::ThroughputMbS => {
-                let own = own_rate(self.in_scope(scope), |own| own.bytes_s);
+                let own = direction_totals::own_rate(self.in_scope(scope), |own| own.bytes_s);
                 let rate = own.or_else(|| self.per_second(self.sum(scope, |totals| totals.bytes)));
                 rate.map(|rate| rate / 1e6)
             }
@@ -280,7 +232,7 @@ impl Totals {
             Metric::InFlightMean => {
                 let busy: u128 = self.directions.iter().map(|totals| totals.latency.sum()).sum();
                 let busy = busy as f64;
-                own_rate(&self.directions, |own| own.in_flight)
+                direction_totals::own_rate(&self.directions, |own| own.in_flight)
                     .or_else(|| (self.elapsed.0 > 0).then(|| busy / self.elapsed.0 as f64))
             }
             Metric::WriteAmplification => {
@@ -353,11 +305,6 @@ impl Totals {
         let (_, power) = self.power().filter(|(_, power)| *power > 0.0)?;
         self.value(metric, Scope::All).map(|value| value / power)
     }
-}
-
-/// Returns the sum of the own rates of `directions`; `None` where none has one.
-fn own_rate(directions: &[DirectionTotals], field: fn(&OwnRate) -> f64) -> Option<f64> {
-    directions.iter().filter_map(|totals| totals.own_rate.as_ref()).map(field).reduce(|a, b| a + b)
 }
 
 #[cfg(test)]

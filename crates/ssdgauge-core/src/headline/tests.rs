@@ -1,6 +1,7 @@
 //! Tests of headlines, ratios and their intervals.
 
 use super::*;
+use crate::ratio::Ratio;
 use crate::sample::{Direction, Interval, Reading};
 use crate::seconds::Seconds;
 use crate::statistics::histogram::Histogram;
