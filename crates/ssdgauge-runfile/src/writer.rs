@@ -6,6 +6,7 @@
 //! the state behind it. Room for both files is allocated beforehand, so that a full file system is
 //! met before a commit and not in it.
 
+mod creation;
 mod input;
 mod names;
 mod open_step;
@@ -18,24 +19,19 @@ pub use input::{Opening, StepEnd};
 use crate::error::RunFileError;
 use crate::header;
 use crate::histogram;
-use crate::neighbours::{check_new, journal_of};
 use crate::record::reader::RunFile;
 use crate::record::{
     FindingRecord, StepId, StepPlace, StepState, checksum, integer, optional, text,
 };
 use crate::schema;
-use crate::untrusted;
-use names::{give_name, lock, remove_own, remove_stale_files, remove_with_journal, temporary_name};
+use names::{lock, remove_own, remove_stale_files};
 use open_step::OpenStep;
 use room::RESERVE;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use rustix::io::Errno;
 use ssdgauge_core::{Interval, Plan, Reading};
-use ssdgauge_os::outputs;
-use statements::{
-    DRIVE, ENVIRONMENT, FINDING, INTERVAL, PROPERTY, READING, RUN, START_COLUMNS, STEP,
-};
+use statements::{FINDING, INTERVAL, PROPERTY, READING, START_COLUMNS, STEP};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -60,51 +56,6 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates `path`, which must not exist, with the opening record.
-    ///
-    /// The file is written under a temporary name and takes its name when the record is durable:
-    /// after a kill at any point there is either a readable run file or none.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`check_new`] where `path` or a name beside it is taken, [`RunFileError::Full`] where the file system
-    /// is full, [`RunFileError::System`] or [`RunFileError::Sqlite`] for other failures.
-    pub fn create(path: &Path, opening: &Opening<'_>) -> Result<Writer, RunFileError> {
-        check_new(path)?;
-        // A file that no program reads again must not be begun.
-        if let Some(what) = untrusted::excess(opening.plan, opening.drive) {
-            return Err(RunFileError::Excess { path: path.to_owned(), what });
-        }
-        remove_stale_files(path);
-        let temporary = temporary_name(path);
-        let created = Writer::write_opening(&temporary, path, opening).and_then(|lock| {
-            // Its transaction is complete. Without the file beside it, a journal would never be found again.
-            let _ = std::fs::remove_file(journal_of(&temporary));
-            give_name(&temporary, path)?;
-            Ok(lock)
-        });
-        // An incomplete file after a failure.
-        remove_with_journal(&temporary);
-        let lock = created?;
-        let system = |cause| RunFileError::System { path: path.to_owned(), cause };
-        let own = lock.metadata().map_err(system)?;
-        Writer::begin_under(path, lock).inspect_err(|_| remove_own(path, &own))
-    }
-
-    /// Returns the writer of the new file `path` with room for its journal.
-    fn begin_under(path: &Path, lock: File) -> Result<Writer, RunFileError> {
-        let mut writer = Writer::over(path, lock)?;
-        // The first transaction under this name creates the journal, for which room is allocated
-        // here and not in the first step. It changes no value.
-        writer.batch(&format!("BEGIN IMMEDIATE; PRAGMA user_version = {}", schema::FORMAT))?;
-        match writer.commit() {
-            // The transaction stays open, and the first step waits for the reader.
-            Ok(()) | Err(RunFileError::BeingRead(_)) => room::reserve_journal(path),
-            Err(error) => return Err(error),
-        }
-        Ok(writer)
-    }
-
     /// Removes a file that this writer has created and that has no results. It is kept where it has another
     /// name by now.
     pub fn discard(self) {
@@ -115,24 +66,6 @@ impl Writer {
         if let Ok(own) = own {
             remove_own(&path, &own);
         }
-    }
-
-    /// Writes the opening record into `temporary`, the later `path`, and returns the locked file.
-    fn write_opening(
-        temporary: &Path,
-        path: &Path,
-        opening: &Opening<'_>,
-    ) -> Result<File, RunFileError> {
-        let system = |cause| RunFileError::System { path: path.to_owned(), cause };
-        let file = outputs::create_file(temporary, 0o600).map_err(system)?;
-        lock(path, &file)?;
-        let mut writer = Writer::over(temporary, file)?;
-        schema::create(&writer.connection)
-            .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
-        writer.open_record(opening)?;
-        writer.batch("COMMIT")?;
-        // The clone shares the lock: no second writer can take the file between its two names.
-        writer.lock.try_clone().map_err(system)
     }
 
     /// Opens `path` to continue its run, and returns its writer and its records.
@@ -433,48 +366,6 @@ impl Writer {
         self.connection
             .execute_batch(sql)
             .map_err(|cause| RunFileError::from_sqlite(&self.path, cause))
-    }
-
-    fn open_record(&mut self, opening: &Opening<'_>) -> Result<(), RunFileError> {
-        let json = "plans and drives always serialise";
-        let plan = opening.plan;
-        let drive = opening.drive;
-        self.insert(
-            RUN,
-            vec![
-                text(opening.id),
-                text(opening.program),
-                integer(opening.unix_ms),
-                text(&plan.suite.id),
-                integer(plan.suite.revision),
-                text(&plan.suite.title),
-                integer(plan.shortened),
-                text(plan.seed.to_string()),
-                text(serde_json::to_string(plan).expect(json)),
-            ],
-        )?;
-        self.insert(
-            DRIVE,
-            vec![
-                text(drive.kind.name()),
-                text(&drive.target),
-                optional(drive.model.as_ref().map(text)),
-                optional(drive.serial.as_ref().map(text)),
-                optional(drive.firmware.as_ref().map(text)),
-                integer(drive.capacity.0),
-                integer(drive.logical_block.0),
-                integer(drive.physical_block.0),
-                text(drive.fingerprint()),
-                text(serde_json::to_string(drive).expect(json)),
-            ],
-        )?;
-        for (key, value) in opening.environment {
-            self.insert(ENVIRONMENT, vec![text(key), text(value)])?;
-        }
-        for (key, value) in opening.properties {
-            self.property(None, key, value)?;
-        }
-        Ok(())
     }
 
     /// Brings a file of an older format to the newest one, within the open transaction.
