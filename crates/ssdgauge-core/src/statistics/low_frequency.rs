@@ -25,6 +25,9 @@ const SHARES: [f64; 3] = [0.2, 0.5, 1.0];
 /// A sum of squared differences below this share of the sum of squares is rounding.
 const EQUAL: f64 = 1e-24;
 
+/// The quantile of the normal distribution that turns a half-width into a standard error.
+const NORMAL: f64 = 1.96;
+
 /// Returns half of the width of the 95 % interval of the mean of `values`, which are stationary.
 pub fn half(values: &[f64]) -> f64 {
     let (m, q) = (values.len() as f64, COEFFICIENTS.min(values.len().saturating_sub(1)));
@@ -55,6 +58,12 @@ pub fn half(values: &[f64]) -> f64 {
             |(weight, scale): &(f64, f64)| weight * student::two_sided_tail(half / scale, q as u32);
         models.iter().map(tail).sum::<f64>() / weights
     })
+}
+
+/// Returns the standard error of the mean of `values`, which are stationary: that of the normal
+/// distribution with the same interval.
+pub fn standard_error(values: &[f64]) -> f64 {
+    half(values) / NORMAL
 }
 
 /// Returns the squares of the cosine coefficients 1 to `q` of `values`.

@@ -7,7 +7,7 @@
 //! no interval. The constants were chosen by simulation; `docs/handbook/intervals.md` has the
 //! coverage.
 
-use crate::statistics::low_frequency::half;
+use crate::statistics::low_frequency::{half, standard_error};
 use crate::statistics::{mean_interval, summary};
 
 /// The fewest seconds that have to make σ: (Σ d²)² ÷ Σ d⁴ over the deviations d. Chosen.
@@ -25,9 +25,6 @@ const FOR_SLOW_CHANGES: f64 = 3.0;
 
 /// From so many seconds on, what fills 2 % of the time has been seen in 19 of 20 series.
 const SEEN: usize = 150;
-
-/// The quantile of the normal distribution that turns a half-width into a standard error.
-const NORMAL: f64 = 1.96;
 
 /// The interval of a mean ÷ σ, or the reason why there is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,7 +66,7 @@ pub fn interval(values: &[f64]) -> MeanOverSigma {
     let influence = |one: &f64| one / value - (one * one - 1.0) / 2.0;
     let influences: Vec<f64> = deviations.iter().map(influence).collect();
     let spread = (half(&influences) * (1.0 + FOR_EACH_EFFECTIVE / effective)).exp();
-    let slow = FOR_SLOW_CHANGES * (half(&deviations) / NORMAL).powi(2);
+    let slow = FOR_SLOW_CHANGES * standard_error(&deviations).powi(2);
     let low = (value / spread / (1.0 + slow).sqrt()).min(with_unseen(mean, sigma, values.len()));
     MeanOverSigma::Found { value, low: low.min(value), high: value * spread }
 }

@@ -6,7 +6,7 @@
 //! depends on its length: no interval of it holds for a longer one. False alarms and power are in
 //! `docs/handbook/intervals.md`.
 
-use crate::statistics::low_frequency::half;
+use crate::statistics::low_frequency::standard_error;
 
 /// The fewest seconds in which a change is looked for. Chosen: the last and the first third have ten.
 const FEWEST: usize = 30;
@@ -20,9 +20,6 @@ const SMALLEST: f64 = 0.03;
 
 /// The shares of a series that either level has at least.
 const LEVEL: usize = 10;
-
-/// The quantile of the normal distribution that turns a half-width into a standard error.
-const NORMAL: f64 = 1.96;
 
 /// A change within a step, as a share of its mean; above zero for a rise.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,12 +63,12 @@ pub fn find(values: &[f64]) -> Option<Trend> {
             let rest = left(&|one| if one < at { before } else { after });
             let factor = n as f64 / ((at * (n - at)) as f64).sqrt();
             let shift = Trend::Shift { at, share: (after - before) / mean };
-            (shift, factor * half(&rest) / NORMAL, SIGNIFICANT.1)
+            (shift, factor * standard_error(&rest), SIGNIFICANT.1)
         }
         false => {
             // The slope of n values with the standard error e of their mean has that of √12 e ÷ n.
             let drift = Trend::Drift { share: slope * n as f64 / mean };
-            (drift, 12f64.sqrt() * half(&of_line) / NORMAL, SIGNIFICANT.0)
+            (drift, 12f64.sqrt() * standard_error(&of_line), SIGNIFICANT.0)
         }
     };
     let size = trend.share().abs();
