@@ -9,27 +9,7 @@ use std::time::Duration;
 /// A drive without an SLC cache: after an idle time its reads depend on their addresses alone.
 const DRIVE: &str = "sim:tiny?slc.fixed_gb=0&slc.dynamic_gb=0";
 
-/// Random reads of a filled drive.
-const SUITE: &str = r#"
-[suite]
-id = "own"
-revision = 1
-title = "Own"
-summary = "reads"
-source = "none"
-prepare = [{ fill = "sequential", span = "64MiB" }]
-
-[[test]]
-id = "reads"
-revision = 1
-title = "Reads"
-source = "none"
-idle = "1s"
-restart = "test"
-stream = { access = "random", block_size = "4KiB", read_percent = 100, queue_depth = 4, span = "64MiB" }
-until = { time = "100ms" }
-score = { mean_of = "iops" }
-"#;
+const SUITE: &str = include_str!("../reads.toml");
 
 fn bench() -> Bench {
     let bench = Bench::new();

@@ -64,24 +64,7 @@ const UNRESTRICTED: &[(&str, &str)] = &[
 
 const XRAY: &str = "sim:tlc-client?capacity=8GB&slc.fixed_gb=25&slc.dynamic_gb=0";
 
-const SUITE: &str = r#"
-[suite]
-id = "own"
-revision = 1
-title = "Own"
-summary = "reads"
-source = "none"
-prepare = [{ fill = "sequential", span = "64MiB" }]
-
-[[test]]
-id = "reads"
-revision = 1
-title = "Reads"
-source = "none"
-stream = { access = "random", block_size = "4KiB", read_percent = 100, queue_depth = 4, span = "64MiB" }
-until = { time = "2s" }
-score = { mean_of = "iops" }
-"#;
+const SUITE: &str = include_str!("../reads.toml");
 
 const TRACE: &str = "128166372003061629,hm,1,Read,383496192,32768,113736\n\
     128166372016382155,hm,1,Write,310378496,32768,64510\n";
