@@ -24,6 +24,7 @@ mod hostile_files;
 mod house_form;
 mod import;
 mod import_act;
+mod import_jobs;
 mod interference;
 mod interruption;
 mod lab;

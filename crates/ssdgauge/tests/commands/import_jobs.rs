@@ -1,0 +1,251 @@
+//! Results of fio with several documents, and with jobs that end early, fail or report sums.
+
+use crate::import::{agrees, output, refuses_text, report};
+use crate::support::{Bench, text};
+use serde_json::{Value, json};
+use std::process::Command;
+
+/// A job of a synthetic output: `count` requests of `direction` within `runtime` milliseconds.
+fn job(name: &str, direction: &str, count: u64, runtime: u64) -> Value {
+    let mut job = output("fio-3.33")["jobs"][0].clone();
+    job["jobname"] = name.into();
+    job["job options"]["rw"] = format!("rand{direction}").into();
+    let side = json!({ "io_bytes": count * 4_096, "runtime": runtime, "total_ios": count, "clat_ns":
+        { "min": 257, "max": 259, "mean": 258.0, "N": count, "bins": { "258": count } } });
+    job["read"] = json!({ "io_bytes": 0, "runtime": 0, "total_ios": 0 });
+    job["write"] = job["read"].clone();
+    job[direction] = side;
+    job
+}
+
+/// An output at `elapsed` seconds from the begin of the run.
+fn document(jobs: &[Value], elapsed: u64) -> Value {
+    let mut document = output("fio-3.33");
+    document["timestamp_ms"] = (1_700_000_000_000_u64 + elapsed * 1_000).into();
+    document["jobs"] = jobs.into();
+    for job in document["jobs"].as_array_mut().unwrap() {
+        job["elapsed"] = elapsed.into();
+    }
+    document
+}
+
+/// Imports `text`; returns the report and the messages.
+fn imported(text_of_file: &str) -> (Value, String) {
+    let bench = Bench::new();
+    std::fs::write(bench.path("out.json"), text_of_file).unwrap();
+    let call = bench.call(&["import", "--fio", "out.json", "-o", "fio.ssdg"]);
+    assert_eq!(call.status.code(), Some(0), "{}", text(&call.stderr));
+    (report(&bench, "fio.ssdg")["runs"][0].take(), text(&call.stderr))
+}
+
+fn metric<'a>(run: &'a Value, test: usize, key: &str) -> &'a Value {
+    &run["tests"][test]["points"][0]["metrics"][key]
+}
+
+/// Returns the requests per second of a stream in a report, over all directions.
+fn iops_of(stream: &Value) -> f64 {
+    let rates = ["read_iops", "write_iops"].map(|key| stream["metrics"][key].as_f64());
+    rates.into_iter().flatten().sum()
+}
+
+#[test]
+fn of_the_documents_of_one_run_the_last_is_the_result() {
+    let at = |second: u64| document(&[job("a", "read", second * 1_000, second * 1_000)], second);
+    let all = format!("{:#}\nfio: a message\n{:#}\n{:#}\nend\n", at(1), at(2), at(4));
+    let (run, messages) = imported(&all);
+    assert_eq!(run["tests"][0]["points"][0]["ios"], 4_000);
+    assert!(messages.contains("3 documents of one run"), "{messages}");
+    // fio was killed while it wrote: the last whole document is a status.
+    let cut = all.rfind("\"io_bytes\"").unwrap();
+    let (run, messages) = imported(&all[..cut]);
+    assert_eq!(run["tests"][0]["points"][0]["ios"], 2_000);
+    assert!(messages.contains("ends within document 3"), "{messages}");
+    // A ramp resets the counts.
+    let mut ramp = [at(3), at(4)];
+    for one in &mut ramp {
+        one["global options"] = json!({ "ramp_time": "3" });
+    }
+    ramp[1]["jobs"][0]["read"] = at(1)["jobs"][0]["read"].clone();
+    let (run, _) = imported(&format!("{}\n{}\n", ramp[0], ramp[1]));
+    assert_eq!(run["tests"][0]["points"][0]["ios"], 1_000);
+    // Outputs of several runs are none of one.
+    let mut later = at(4);
+    later["timestamp_ms"] = 1_700_000_100_000_u64.into();
+    for other in [later, at(1), document(&[job("b", "read", 9_000, 9_000)], 4)] {
+        refuses_text(&format!("{}\n{other}\n", at(2)), "its document 2 is of another run");
+    }
+}
+
+#[test]
+fn each_stream_and_direction_has_the_rate_over_its_own_time() {
+    let [short, long] = [job("short", "read", 3_000, 1_000), job("long", "write", 3_000, 3_000)];
+    let mut verified = job("verified", "write", 8_000, 4_000);
+    verified["read"] = job("", "read", 8_000, 1_000)["read"].take();
+    verified["groupid"] = 1.into();
+    let (run, messages) = imported(&document(&[short, long, verified], 8).to_string());
+    let streams = run["tests"][0]["points"][0]["streams"].as_array().unwrap();
+    let rates: Vec<f64> = streams.iter().map(iops_of).collect();
+    assert_eq!(rates, [3_000.0, 1_000.0]);
+    assert_eq!(metric(&run, 0, "iops"), 4_000.0);
+    assert_eq!(metric(&run, 0, "read_iops"), 3_000.0);
+    assert_eq!(metric(&run, 0, "write_iops"), 1_000.0);
+    assert_eq!(metric(&run, 1, "read_iops"), 8_000.0);
+    assert_eq!(metric(&run, 1, "write_iops"), 2_000.0);
+    assert!(messages.contains("ran for 1 s to 3 s"), "{messages}");
+    // Processes of one job are one stream, whose rate is the sum of theirs.
+    let processes = [job("one", "read", 3_000, 1_000), job("one", "read", 3_000, 3_000)];
+    let (run, _) = imported(&document(&processes, 3).to_string());
+    assert_eq!(metric(&run, 0, "iops"), 4_000.0);
+    // Equal times: no finding.
+    let equal = [job("a", "read", 3_000, 2_000), job("b", "write", 3_000, 2_001)];
+    let (_, messages) = imported(&document(&equal, 2).to_string());
+    assert!(!messages.contains("ran for"), "{messages}");
+}
+
+#[test]
+fn a_job_without_results_is_left_out_and_named_and_the_others_are_imported() {
+    let good = job("good", "read", 3_000, 3_000);
+    let mut failed = job("failed", "write", 0, 0);
+    failed["error"] = 28.into();
+    // fio counts the request that failed.
+    failed["write"]["total_ios"] = 1.into();
+    let mut stopped = job("stopped", "write", 1_024, 1_024);
+    stopped["error"] = 5.into();
+    stopped["write"]["total_ios"] = 1_025.into();
+    let mut sum = job("sum", "read", 500, 1_000);
+    sum["job options"]["rw"] = "randrw".into();
+    sum["mixed"] = sum["read"].take();
+    for side in ["read", "write"] {
+        sum.as_object_mut().unwrap().remove(side);
+    }
+    let mut reads = sum.clone();
+    reads["jobname"] = "reads".into();
+    reads["job options"]["rw"] = "randread".into();
+    let jobs = [good, failed.clone(), stopped, sum.clone(), reads];
+    let (run, messages) = imported(&document(&jobs, 3).to_string());
+    for part in [
+        "job 'failed' failed with error 28 (No space left on device)",
+        "job 'stopped' ended with error 5 (Input/output error)",
+        "job 'sum' reports the sum of its reads and writes (unified_rw_reporting=1)",
+    ] {
+        assert!(messages.contains(part), "{part}: {messages}");
+    }
+    let ios = |stream: usize| &run["tests"][0]["points"][0]["streams"][stream]["ios"];
+    assert_eq!([ios(0), ios(1), ios(2)], [3_000, 1_024, 500]);
+    assert_eq!(run["tests"][0]["title"], "good, stopped, reads");
+    let findings = run["findings"].to_string();
+    assert!(findings.contains("\"faults\"") && findings.contains("'failed'"), "{findings}");
+    // Without any other job there is no result, for the same reason.
+    let alone = |job: &Value| document(std::slice::from_ref(job), 1).to_string();
+    refuses_text(&alone(&failed), "it has no result: job 'failed' failed with error 28");
+    refuses_text(&alone(&sum), "it has no result: job 'sum' reports the sum");
+    failed.as_object_mut().unwrap().remove("read");
+    refuses_text(&alone(&failed), "not an output of fio in JSON: job 'failed' has no reads");
+}
+
+/// Jobs of unequal length, one that fails and two that report the sum of their directions.
+const UNEVEN: &str = "[global]\nsize=1m\nbs=4k\nioengine=psync\nrate_iops=500\ntime_based=1\n\
+    [short]\nrw=randread\nfilename=a\nruntime=1\n\
+    [long]\nrw=randrw\nfilename=b\nruntime=2\nunified_rw_reporting=both\n\
+    [failed]\nrw=write\nfilename=/dev/full\nruntime=2\n\
+    [reads]\nrw=randread\nfilename=c\nruntime=1\nunified_rw_reporting=1\n\
+    [sum]\nrw=randrw\nfilename=c\nruntime=1\nunified_rw_reporting=mixed\n";
+
+#[test]
+fn what_fio_itself_writes_of_uneven_and_failed_jobs_comes_out_again() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("jobs.fio"), UNEVEN).unwrap();
+    let fio = Command::new("fio")
+        .args(["--output-format=json+", "--output=out.json", "--status-interval=1", "jobs.fio"])
+        .current_dir(bench.folder.path())
+        .output();
+    if fio.is_err() {
+        println!("skipped: no fio");
+        return;
+    }
+    let written = std::fs::read_to_string(bench.path("out.json")).unwrap();
+    let documents = serde_json::Deserializer::from_str(&written[written.find('{').unwrap()..]);
+    let documents: Vec<Value> = documents.into_iter().map_while(Result::ok).collect();
+    assert!(documents.len() > 1, "{} documents", documents.len());
+    let (run, messages) = imported(&written);
+    assert!(messages.contains("job 'failed' failed with error 28"), "{messages}");
+    assert!(messages.contains("job 'sum' reports the sum"), "{messages}");
+    let jobs = documents.last().unwrap()["jobs"].as_array().unwrap();
+    let streams = run["tests"][0]["points"][0]["streams"].as_array().unwrap();
+    assert_eq!(streams.len(), 3, "{streams:?}");
+    for stream in streams {
+        let job = jobs.iter().find(|job| job["jobname"] == stream["name"]).unwrap();
+        let sides = ["read", "write", "mixed"].map(|side| &job[side]);
+        let sides: Vec<&Value> = match job["job options"]["unified_rw_reporting"].as_str() {
+            Some("1") => vec![sides[2]],
+            _ => sides[..2].to_vec(),
+        };
+        let sum = |key: &str| sides.iter().map(|side| side[key].as_f64().unwrap()).sum::<f64>();
+        let name = stream["name"].as_str().unwrap();
+        assert_eq!(stream["ios"].as_f64().unwrap(), sum("total_ios"), "{name}");
+        agrees(&json!(iops_of(stream)), sum("iops"), 1e-3, name);
+    }
+}
+
+#[test]
+fn real_results_are_imported_with_the_rates_of_fio_or_refused_for_lack_of_bins() {
+    let Some(corpus) = std::env::var_os("SSDGAUGE_CORPUS") else {
+        println!("skipped: SSDGAUGE_CORPUS names no folder of real results");
+        return;
+    };
+    let (mut read, mut refused) = (0, 0);
+    for name in ["samsung-980-pro", "optane-evo-zns"] {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = std::path::Path::new(&corpus).join(format!("fio/{name}.tar.xz"));
+        let mut tar = Command::new("tar");
+        let tar = tar.arg("-C").arg(folder.path()).arg("-xJf").arg(&archive).status();
+        assert!(tar.unwrap().success(), "{}", archive.display());
+        let mut folders = vec![folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let Ok(text) = std::fs::read_to_string(&path) else { continue };
+                match text.contains("\"fio version\"").then(|| check_real(&text)) {
+                    Some(true) => read += 1,
+                    Some(false) => refused += 1,
+                    None => {}
+                }
+            }
+        }
+    }
+    println!("{read} imported, {refused} without bins");
+    assert!(read + refused > 1_400, "{read} {refused}");
+}
+
+/// Imports a real result twice: alone, and as one of two documents of its run. Returns whether it is
+/// imported; otherwise it has no bins.
+#[track_caller]
+fn check_real(text: &str) -> bool {
+    let fio: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
+    let two_documents = format!("{text}\n{text}");
+    for text in [text, &two_documents] {
+        let result = ssdgauge_fio::import(text);
+        match result {
+            Ok(imported) => {
+                let rates = |job: &Value| {
+                    let rate = |side: &str| job[side]["iops"].as_f64().unwrap();
+                    rate("read") + rate("write")
+                };
+                let theirs: f64 = fio["jobs"].as_array().unwrap().iter().map(rates).sum();
+                let intervals = imported.steps.iter().flat_map(|step| &step.intervals);
+                let ours = intervals.map(|one| one.ios as f64 / one.length.as_secs_f64());
+                let ours: f64 = ours.sum();
+                assert!((ours / theirs - 1.0).abs() < 1e-3, "ours {ours}, theirs {theirs}");
+            }
+            Err(error) => {
+                assert!(error.to_string().contains("has no latency bins"), "{error}");
+                return false;
+            }
+        }
+    }
+    true
+}
