@@ -60,7 +60,7 @@ impl StopFlag {
 const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
 
 /// Carries out `attempt`; where the drive or the run file is busy with another run, again each
-/// second until `wait` has passed. A signal during the wait ends the process.
+/// second until `wait` has passed since the first refusal. A signal during the wait ends the process.
 ///
 /// # Errors
 ///
@@ -69,18 +69,14 @@ pub(crate) fn retry_while_busy(
     wait: Option<Nanos>,
     mut attempt: impl FnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let began = Instant::now();
     let wait = Duration::from_nanos(wait.map_or(0, |wait| wait.0));
-    let mut reported = false;
+    let mut until = None;
     loop {
         let failure = match attempt() {
             Err(failure) if failure.kind == FailureKind::Busy => failure,
             other => return other,
         };
-        if began.elapsed() + BETWEEN_ATTEMPTS > wait {
-            return Err(failure);
-        }
-        if !std::mem::replace(&mut reported, true) {
+        if until.is_none() && !wait.is_zero() {
             let most = Nanos(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX));
             terminal::print_message(&format!(
                 "{}; waiting, at most {}",
@@ -88,7 +84,13 @@ pub(crate) fn retry_while_busy(
                 most.about()
             ));
         }
-        std::thread::sleep(BETWEEN_ATTEMPTS);
+        // An attempt can take seconds on a busy machine, and is not a part of the wait.
+        let until = *until.get_or_insert_with(|| Instant::now() + wait);
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(failure);
+        }
+        std::thread::sleep(left.min(BETWEEN_ATTEMPTS));
     }
 }
 
@@ -136,4 +138,27 @@ pub(crate) fn run_id(unix_ms: i64) -> Result<String, Failure> {
         .and_then(|mut source| source.read_exact(&mut random))
         .map_err(|error| denied_by_system(&format!("cannot read /dev/urandom: {error}")))?;
     Ok(format!("{}-{:08x}", file_timestamp(unix_ms), u32::from_be_bytes(random)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_of_any_length_has_an_attempt_at_its_end() {
+        let attempts = |wait: Option<Nanos>| {
+            let mut count = 0;
+            let result = retry_while_busy(wait, || {
+                count += 1;
+                match count {
+                    1 => Err(Failure::new(FailureKind::Busy, "a drive is busy", "")),
+                    _ => Ok(()),
+                }
+            });
+            (count, result.is_ok())
+        };
+        assert_eq!(attempts(None), (1, false));
+        // Less than the interval of the attempts.
+        assert_eq!(attempts(Some(Nanos(1_000_000))), (2, true));
+    }
 }
