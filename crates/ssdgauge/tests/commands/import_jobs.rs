@@ -103,6 +103,19 @@ fn each_stream_and_direction_has_the_rate_over_its_own_time() {
 }
 
 #[test]
+fn a_failed_job_takes_no_other_one_with_it() {
+    let mut failed = job("failed", "write", 0, 0);
+    failed["error"] = 28.into();
+    let jobs = [job("good", "read", 3_000, 3_000), failed];
+    let (run, messages) = imported(&document(&jobs, 3).to_string());
+    assert!(messages.contains("job 'failed' failed with error 28"), "{messages}");
+    assert_eq!(
+        (iops_of(&run["tests"][0]["points"][0]), &run["tests"][0]["title"]),
+        (1_000.0, &json!("good"))
+    );
+}
+
+#[test]
 fn a_job_without_results_is_left_out_and_named_and_the_others_are_imported() {
     let good = job("good", "read", 3_000, 3_000);
     let mut failed = job("failed", "write", 0, 0);

@@ -147,9 +147,9 @@ fn sql_compares_only_runs_that_are_alike_and_counts_the_others() {
     run("p10", "sim:tiny", &[]);
     let part = rusqlite::Connection::open(bench.path("runs/p10.ssdg")).unwrap();
     for table in ["interval", "reading", "finding", "property"] {
-        part.execute(&format!("DELETE FROM {table} WHERE step_id > 4"), []).unwrap();
+        part.execute(&format!("DELETE FROM {table} WHERE step_id > 8"), []).unwrap();
     }
-    part.execute("DELETE FROM step WHERE id > 4", []).unwrap();
+    part.execute("DELETE FROM step WHERE id > 8", []).unwrap();
     drop(part);
     let latency = r#"{ "min": 90, "max": 90, "mean": 90.0, "N": 3, "bins": { "90": 3 } }"#;
     let side = r#"{ "io_bytes": 0, "runtime": 0, "total_ios": 0 }"#;
@@ -202,6 +202,15 @@ fn sql_compares_only_runs_that_are_alike_and_counts_the_others() {
     assert_eq!(outliers.len(), 1, "{outliers:?}");
     assert_eq!(outliers[0]["value"].as_f64().unwrap(), reads[0]);
     assert_eq!(outliers[0]["test_id"], "sequential-read");
+
+    // The run without its last steps has a result of this test, and the imported one has a result too.
+    let of_part = "SELECT runs FROM headline WHERE test_id = 'random-read-4k' \
+                   ORDER BY shortened, capacity_bytes";
+    let of_part = ask(&python, &bench, of_part);
+    let of_part: Vec<i64> = of_part.iter().map(|row| row["runs"].as_i64().unwrap()).collect();
+    assert_eq!(of_part, [6, 2, 1]);
+    let suites = ask(&python, &bench, "SELECT DISTINCT suite_id FROM headline");
+    assert_eq!(suites.len(), 1, "{suites:?}");
 
     let counts = "SELECT shortened, count(*) AS n FROM percentile(0.99) GROUP BY ALL ORDER BY ALL";
     let counts = ask(&python, &bench, counts);

@@ -252,6 +252,33 @@ fn a_purge_that_is_not_possible_is_not_shown_as_one() {
 }
 
 #[test]
+fn a_part_of_a_second_below_a_half_has_no_rate_in_the_lines() {
+    let bench = Bench::new();
+    // Steps of 1.43 s and 0.71 s, and those that end by their bytes.
+    let mut parts = [0, 0];
+    for shorten in ["7", "14"] {
+        let run = ["quick", "sim:tiny", "--shorten", shorten, "--out", "a.ssdg"];
+        bench.print(&run);
+        let watched = objects(&bench.call(&["watch", "a.ssdg", "--jsonl"]).stdout);
+        for second in watched.iter().filter(|one| one["event"] == "second") {
+            let length = second["length_s"].as_f64().unwrap();
+            for side in ["read", "write"].iter().filter_map(|side| second[side].as_object()) {
+                let rates = ["iops", "throughput_mb_s"].map(|rate| side.get(rate));
+                match length < 0.5 {
+                    true => assert_eq!(rates, [None, None], "{second}"),
+                    false => assert!(rates.iter().all(Option::is_some), "{second}"),
+                }
+                parts[usize::from(length >= 0.5)] += 1;
+            }
+        }
+        for name in ["a.ssdg", "a.html"] {
+            std::fs::remove_file(bench.path(name)).unwrap();
+        }
+    }
+    assert!(parts.iter().all(|count| *count > 0), "{parts:?}");
+}
+
+#[test]
 fn a_finished_an_interrupted_and_a_killed_run_have_their_words_and_exit_codes() {
     let bench = Bench::new();
     virtual_run(&bench, "done.ssdg");

@@ -247,6 +247,21 @@ fn a_run_is_served_as_openmetrics_until_it_ends_and_the_dashboard_uses_its_names
 }
 
 #[test]
+fn a_page_of_another_host_gets_no_metrics() {
+    let bench = Bench::new();
+    let mut run = crate::watch::start(&bench, "60s");
+    let (mut watch, address) = serve(&bench, "a.ssdg");
+    // Such a page reaches this machine under a name of its own (DNS rebinding).
+    let (head, body) = ask(&address, "Host: pages.example\r\n");
+    assert!(head.starts_with("HTTP/1.1 403 ") && !body.contains("ssdgauge_run"), "{head} {body}");
+    let (head, _) = ask(&address, "Host: 127.0.0.1\r\n");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    signal(&run, "INT");
+    run.wait().unwrap();
+    watch.wait().unwrap();
+}
+
+#[test]
 fn an_address_that_other_machines_reach_is_refused() {
     let bench = Bench::new();
     for address in ["0.0.0.0:9184", "192.168.0.1:9184", "[::]:9184", "9184", "localhost"] {
