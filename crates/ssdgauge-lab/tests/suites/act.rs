@@ -156,7 +156,7 @@ fn an_interrupted_search_is_resumed_and_completed() {
 
 /// Plans the search of `act-5` with a preparation that writes at random, on `rig`: no two attempts find
 /// the drive in quite the same state.
-fn planned_after_random_writes(rig: &VirtualRig) -> Plan {
+fn planned_after_random_writes(rig: &VirtualRig, shorten: u32) -> Plan {
     let file = include_str!("../../suites/act.toml");
     let fill = "{ fill = \"sequential\", span = \"100%\", block_size = \"128KiB\" },";
     let random = "{ precondition = { access = \"random\", block_size = \"4KiB\", read_percent = 0, \
@@ -164,7 +164,7 @@ fn planned_after_random_writes(rig: &VirtualRig) -> Plan {
     assert!(file.contains(fill));
     let file = file.replace(fill, random).replace("\"prepare.0\", ", "");
     let suite = Suite::parse("own.toml", &file).unwrap_or_else(|error| panic!("{error}"));
-    let (only, shorten) = (vec!["act-5".to_owned()], 60);
+    let only = vec!["act-5".to_owned()];
     let options = Options { only, shorten, scale_spans: true, ..Options::default() };
     ssdgauge_lab::plan(&suite, rig.drive(), &options).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -177,13 +177,41 @@ fn answer(run: &ssdgauge_report::Run) -> Option<(f64, f64)> {
 }
 
 #[test]
+fn between_drives_with_two_answers_is_one_whose_answer_is_a_range() {
+    let search = |read_us: u32| {
+        let target = format!(
+            "tiny?nand.t_r_us={read_us}&nand.t_prog_us=718&nand.dies=4&over_provisioning=0.264"
+        );
+        let mut rig = VirtualRig::open(&target, 1).unwrap();
+        let plan = planned_after_random_writes(&rig, 600);
+        answer(&carried_out(&plan, &mut rig)).unwrap()
+    };
+    let (mut fast, mut slow) = (290, 330);
+    let (lowest, highest) = (search(slow), search(fast));
+    assert!(lowest.1 < highest.0, "{lowest:?} {highest:?}");
+    // At the read time at which the answer changes, a load passes by chance.
+    let mut answers = Vec::new();
+    while slow - fast > 1 {
+        let middle = (fast + slow) / 2;
+        let (low, high) = search(middle);
+        answers.push((middle, low, high));
+        if low < high {
+            println!("{answers:?}");
+            return;
+        }
+        *if low > lowest.1 { &mut fast } else { &mut slow } = middle;
+    }
+    panic!("every answer is one load: {answers:?}");
+}
+
+#[test]
 fn no_search_on_a_drive_of_chance_is_wrong_without_a_range() {
     let drives = if std::env::var_os("SSDGAUGE_LONG").is_some() { 20 } else { 3 };
     let mut ranges = 0;
     for seed in 0..drives {
         let target = random_drive(seed);
         let mut searched = rig(&target);
-        let plan = planned_after_random_writes(&searched);
+        let plan = planned_after_random_writes(&searched, 60);
         let run = carried_out(&plan, &mut searched);
         let found = answer(&run);
         let (low, high) = found.unwrap_or_default();
