@@ -229,6 +229,8 @@ pub enum FindingKind {
     CacheExceeded,
     /// The drive throttled because of its temperature.
     Throttled,
+    /// The write speed falls for good, and the run does not show why.
+    FallUnexplained,
     /// A step reached its steady state by the SNIA rule.
     SteadyState,
     /// A step reached its limit before its steady state.
@@ -389,6 +391,7 @@ impl FindingKind {
             FindingKind::Disturbed => "disturbed",
             FindingKind::CacheExceeded => "cache-exceeded",
             FindingKind::Throttled => "throttled",
+            FindingKind::FallUnexplained => "fall-unexplained",
             FindingKind::SteadyState => "steady-state",
             FindingKind::NotSteady => "not-steady",
             FindingKind::LeftSteadyState => "left-steady-state",

@@ -9,6 +9,8 @@ pub(crate) mod claims;
 pub(crate) mod cohort;
 pub(crate) mod comparability;
 pub(crate) mod compare;
+#[cfg(test)]
+mod constructed;
 pub(crate) mod drive_class;
 pub(crate) mod drive_slots;
 mod drive_state;

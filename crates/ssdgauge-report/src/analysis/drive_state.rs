@@ -180,3 +180,6 @@ fn walk(test: &TestRun, drive: &Drive, state: &mut DriveState) -> Vec<DriveState
     before.resize(test.points.len(), DriveState::UNKNOWN);
     before
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,11 +6,13 @@
 //! `docs/handbook/definitions.md` has the conditions.
 
 use crate::analysis::drive_state::{self, DriveState};
-use crate::model::{FallCause, PointRun, SpeedFall, TestRun};
+use crate::analysis::slc_cache;
+use crate::model::{FallCause, PointRun, SpeedFall, StepFinding, TestRun};
+use crate::text::{number, sanitize};
 use ssdgauge_core::statistics::cache::{self, Edge, FALL, FEWEST, Fall};
 use ssdgauge_core::statistics::mean_interval::{self, MeanInterval};
 use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Access, Direction, DriveInfo, Finding, FindingKind, Nanos, Totals};
+use ssdgauge_core::{Access, Direction, DriveInfo, Finding, FindingKind, Nanos, Severity, Totals};
 
 /// The largest share of free space that a cache in SLC mode takes: half of it with two bits a cell, and
 /// spare area of 10 %.
@@ -96,6 +98,35 @@ pub(crate) fn annotate(
             }
         }
     }
+    for test in tests {
+        let found: Vec<StepFinding> = test.points.iter().filter_map(unexplained).collect();
+        test.findings.extend(found);
+    }
+}
+
+/// Returns the finding of the step `point` where it writes in order and its speed falls for a cause that
+/// the run does not show: sentences and headlines state the speeds before and after such a fall.
+fn unexplained(point: &PointRun) -> Option<StepFinding> {
+    let is_unknown = |fall: &&SpeedFall| fall.cause == FallCause::Unknown;
+    let unknown = point.falls.iter().filter(is_unknown);
+    let unknown: Vec<&SpeedFall> = unknown.filter(|_| slc_cache::writes_in_order(point)).collect();
+    let mb_s = |bytes: f64| number::text(bytes / 1e6);
+    let words = unknown.iter().map(|fall| {
+        let (edge, before) = (fall.edge, fall.edge.before_in_words(mb_s));
+        format!("from {before} to {} MB/s after {}", mb_s(edge.behind), edge.about())
+    });
+    let text = format!(
+        "the write speed falls {}, and the run does not show why",
+        words.collect::<Vec<_>>().join(", ")
+    );
+    let finding = Finding::new(
+        FindingKind::FallUnexplained,
+        Severity::Warning,
+        text,
+        "purge the drive and let it rest before the step, repeat the test, and read its temperature",
+    );
+    let step = Some(sanitize::prose(&point.point.label));
+    (!unknown.is_empty()).then_some(StepFinding { step, metrics: Vec::new(), finding })
 }
 
 fn is_throttled(test: &TestRun, point: &PointRun) -> bool {
@@ -244,20 +275,27 @@ enum Heat {
 }
 
 /// Returns in which of the seconds with these numbers `point` was throttled: by readings of each second,
-/// else between two readings of a counter of throttling that has risen.
+/// else between two readings of a counter of throttled seconds that has risen. One of transitions stands
+/// still while the drive stays throttled: where only such a counter rises, the drive may be throttled until
+/// the end of the step.
 fn hot_seconds(point: &PointRun, numbers: &[u32]) -> Vec<bool> {
-    const COUNTERS: [&str; 4] =
-        ["light_throttles", "heavy_throttles", "light_throttle_s", "heavy_throttle_s"];
+    const OF_SECONDS: [&str; 2] = ["light_throttle_s", "heavy_throttle_s"];
+    const OF_TRANSITIONS: [&str; 2] = ["light_throttles", "heavy_throttles"];
     let seconds = &point.point.seconds;
     let mut spans: Vec<(u32, u32)> = seconds
         .readings("throttled")
         .filter(|(_, value)| *value > 0.0)
         .map(|(number, _)| (number, number))
         .collect();
-    for counter in COUNTERS {
+    let risen = |counter: &str| {
         let readings: Vec<(u32, f64)> = seconds.readings(counter).collect();
         let risen = readings.windows(2).filter(|two| two[1].1 > two[0].1);
-        spans.extend(risen.map(|two| (two[0].0 + 1, two[1].0)));
+        risen.map(|two| (two[0].0 + 1, two[1].0)).collect::<Vec<_>>()
+    };
+    spans.extend(OF_SECONDS.into_iter().flat_map(risen));
+    if spans.is_empty() {
+        let begins = OF_TRANSITIONS.into_iter().flat_map(risen);
+        spans.extend(begins.map(|(from, _)| (from, u32::MAX)));
     }
     let is_hot = |number: &u32| spans.iter().any(|(from, to)| (from..=to).contains(&number));
     numbers.iter().map(is_hot).collect()
@@ -329,3 +367,6 @@ fn by_known_cache(fall: &Fall, step: &Step<'_>) -> FallCause {
         Some(KnownCache::Ends(_)) | None => FallCause::Unknown,
     }
 }
+
+#[cfg(test)]
+mod tests;

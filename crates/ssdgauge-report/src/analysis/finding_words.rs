@@ -7,7 +7,7 @@ pub(crate) const MARKED: [FindingKind; 3] =
     [FindingKind::Model, FindingKind::Shortened, FindingKind::SpanScaled];
 
 /// The kinds that pages show most often: title, and what it means for the reader.
-const FREQUENT: [(FindingKind, &str, &str); 20] = [
+const FREQUENT: [(FindingKind, &str, &str); 21] = [
     (
         FindingKind::CacheExceeded,
         "The cache ends inside a test",
@@ -17,6 +17,11 @@ const FREQUENT: [(FindingKind, &str, &str); 20] = [
         FindingKind::Throttled,
         "Throttled by heat",
         "The speed in these steps is that of a hot drive.",
+    ),
+    (
+        FindingKind::FallUnexplained,
+        "A fall of the write speed of unknown cause",
+        "Whether the drive does it again, and where, is not known.",
     ),
     (FindingKind::NotSteady, "Not steady", "A step ended by its limit before its steady state."),
     (
