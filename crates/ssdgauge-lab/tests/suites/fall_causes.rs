@@ -8,11 +8,14 @@
 //! - cache: the cache in use stops to grow;
 //! - give-back: the cache in use begins to shrink while the host writes, or the first page is collected,
 //!   on a drive whose cache has borrowed blocks;
-//! - spare area: none of these, or one of the give-back, on a drive that has data in every block.
+//! - spare area: none of these, or one of the give-back, on a drive that has data in every block and that
+//!   copies pages in the step.
 //!
 //! Where two events are within the same seconds, both are true. A fall without any event has no true
 //! cause, and every name for it is wrong. Falls of the sequential writes count, which are those that
 //! reports have words for; of random writes only wrong names do.
+
+mod odd;
 
 use crate::support::carried_out;
 use ssdgauge_core::{Direction, Nanos, Random, Rig};
@@ -226,6 +229,9 @@ fn truth(point: &PointRun, bytes: u64, has_cache: bool, may_collect: bool) -> Ve
     if cliff && has_cache && !causes.contains(&FallCause::GiveBack) {
         causes.push(FallCause::GiveBack);
     }
+    // What was copied in the step, by the counters of the drive: without copies nothing was collected.
+    let copies = point.point.totals.reading("collection_amplification");
+    let may_collect = may_collect && copies.is_some_and(|copies| copies > 1.01);
     if may_collect && (causes.is_empty() || causes.contains(&FallCause::GiveBack)) {
         causes.push(FallCause::SpareArea);
     }
