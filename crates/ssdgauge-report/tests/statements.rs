@@ -291,7 +291,9 @@ fn check_grade(grade: &str, run: &Run, drive: Drive) {
         Doubt::Outside | Doubt::Invalid => test.test.id == "scan",
         Doubt::None | Doubt::Note => false,
     };
-    let is_doubted = |test: &&TestRun| mixes(test) || settles(test) || warned(test);
+    // Nothing is known of the drive before the fill, so no fall of it has a known cause.
+    let falls = |test: &TestRun| test.test.id == "fill" && !test.points[0].falls.is_empty();
+    let is_doubted = |test: &&TestRun| mixes(test) || settles(test) || falls(test) || warned(test);
     let doubted = run.tests.iter().filter(is_doubted).count();
     let is_unknown = |test: &TestRun| is_mean(test) && has(test, CachePlace::Unknown);
     let expected = match doubted {
