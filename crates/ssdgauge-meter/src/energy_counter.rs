@@ -4,6 +4,7 @@
 //! No power is interpolated: between two readings at which the counter rose, its difference is the energy,
 //! however the power varied meanwhile.
 
+use crate::counter_range::CounterRange;
 use crate::sample::{Batch, Sample};
 use crate::source::interface::Source;
 use std::time::{Duration, Instant};
@@ -11,13 +12,6 @@ use std::time::{Duration, Instant};
 /// Within this time a difference that is too large for the meter waits for the next reading: the lines of a
 /// program may arrive in bursts. Chosen.
 const JITTER: f64 = 1.0;
-
-/// How a counter of energy counts, in the unit of its source.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct CounterRange {
-    /// The value at which it begins at 0 again; `None` where it never does, or where that is not known.
-    pub(crate) wraps_at: Option<f64>,
-}
 
 /// A counter of energy, as a source of power: each sample is the mean since the counter rose before.
 ///

@@ -9,6 +9,7 @@
 
 mod aggregate;
 mod counted_energy;
+mod counter_range;
 mod distribution;
 mod energy_counter;
 mod error;

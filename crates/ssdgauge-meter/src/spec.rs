@@ -1,6 +1,6 @@
 //! The specification of a power meter: `OPTIONS@SOURCE`, where the options are optional.
 
-use crate::energy_counter::CounterRange;
+use crate::counter_range::CounterRange;
 use crate::error::MeterError;
 use crate::source::KINDS;
 use crate::source::interface::{ParsedSpec, SourceSpec};

@@ -3,7 +3,7 @@
 //! Units follow Documentation/hwmon/sysfs-interface.rst: µW, µJ, mV, mA, m°C, ms.
 
 use super::interface::{OpenContext, ParsedSpec, Source, SourceKind, SourceSpec, after_keyword};
-use crate::energy_counter::CounterRange;
+use crate::counter_range::CounterRange;
 use crate::sample::{Batch, ConsecutiveFailures, PollTimer, in_words};
 use ssdgauge_core::PowerScope;
 use ssdgauge_os::sysfs::attribute;

@@ -3,7 +3,7 @@
 //! A source runs on a sampler thread. It never touches an I/O thread, and it never blocks for much
 //! longer than its caller allows.
 
-use crate::energy_counter::CounterRange;
+use crate::counter_range::CounterRange;
 use crate::sample::Batch;
 use ssdgauge_core::PowerScope;
 use std::fmt::Debug;
