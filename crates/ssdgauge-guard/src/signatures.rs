@@ -6,11 +6,13 @@
 
 #[cfg(test)]
 mod blkid_tests;
+mod bytes;
 mod computed;
 #[cfg(test)]
 mod size_tests;
 mod table;
 
+use bytes::bytes_at;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::Bytes;
 use ssdgauge_os::memory::Region;
@@ -166,11 +168,6 @@ fn unknown_data(bytes: &[u8], at: u64) -> Option<String> {
         bytes.chunks(zeros.len()).enumerate().find(|(_, block)| **block != zeros[..block.len()])?;
     let place = block.iter().position(|byte| *byte != 0)? + number * zeros.len();
     Some(format!("data of an unknown kind at byte {}", at + place as u64))
-}
-
-fn bytes_at(bytes: &[u8], at: u64, length: usize) -> Option<&[u8]> {
-    let at = usize::try_from(at).ok()?;
-    bytes.get(at..at.checked_add(length)?)
 }
 
 fn label_text(bytes: &[u8]) -> String {

@@ -1,6 +1,8 @@
 //! Formats that a row of the table cannot describe: they have many places, many magic numbers, or a
 //! magic number so short that a checksum has to confirm it.
 
+use super::bytes::bytes_at;
+
 /// The length of one of the four labels of a ZFS member.
 pub(super) const ZFS_LABEL: u64 = 256 << 10;
 
@@ -27,8 +29,8 @@ pub(super) fn found(ends: &Ends<'_>) -> Vec<(u64, String)> {
 impl Ends<'_> {
     /// Returns `length` bytes at the place `at` of the drive, if they were read.
     fn bytes(&self, at: u64, length: usize) -> Option<&[u8]> {
-        super::bytes_at(self.head, at, length)
-            .or_else(|| super::bytes_at(self.tail, at.checked_sub(self.from)?, length))
+        bytes_at(self.head, at, length)
+            .or_else(|| bytes_at(self.tail, at.checked_sub(self.from)?, length))
     }
 }
 
