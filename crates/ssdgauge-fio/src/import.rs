@@ -5,6 +5,7 @@
 //! up to 0.8 % from the exact one. It must never state what fio does not: the course in time is not
 //! known, and what the plan cannot express is a finding.
 
+use crate::block_sizes;
 use crate::documents;
 use crate::import_error::{ImportError, MAX_GROUPS};
 use crate::left_out;
@@ -348,11 +349,7 @@ fn findings_of(job: &Job, options: &Options) -> Vec<Finding> {
     if job.trim.as_ref().is_some_and(|trim| trim.total_ios > 0) {
         missing.push("its trims".into());
     }
-    let (ios, bytes) =
-        (job.read.total_ios + job.write.total_ios, job.read.io_bytes + job.write.io_bytes);
-    if ios > 0 && bytes % ios != 0 {
-        missing.push("its several block sizes (the plan shows their mean)".into());
-    }
+    missing.extend(block_sizes::unexpressed(job, options));
     for side in [&job.read, &job.write].into_iter().filter(|side| side.total_ios > 0) {
         let whole = side.lat_ns.as_ref().and_then(|latency| latency.bins.as_ref());
         if whole.is_none_or(BTreeMap::is_empty) {

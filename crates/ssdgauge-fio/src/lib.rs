@@ -11,6 +11,7 @@
 mod act_log;
 mod act_plan;
 mod agreement;
+mod block_sizes;
 mod check_job;
 mod documents;
 mod hist_log;

@@ -44,7 +44,7 @@ pub(crate) fn stream_of(job: &Job, options: &Options) -> Result<Stream, ImportEr
 }
 
 /// Returns a size of fio in bytes, whose units are powers of 1,024; `None` for a share of the target.
-fn parse_size(text: &str) -> Option<u64> {
+pub(crate) fn parse_size(text: &str) -> Option<u64> {
     let text = text.trim().to_lowercase();
     let digits = text.find(|one: char| !one.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
