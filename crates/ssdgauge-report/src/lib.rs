@@ -49,6 +49,7 @@ pub use output::{
     xray_svg,
 };
 pub use page::{PAGE_MARK, fragment, page, xray_compared_page, xray_page};
+pub use text::labels::{data_origin, imported_mark};
 pub use text::sanitize::{
     device as sanitize_device, json as sanitize_json, prose as sanitize_prose,
 };

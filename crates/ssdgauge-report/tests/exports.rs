@@ -25,14 +25,34 @@ fn every_figure_has_a_specification_with_its_numbers() {
 }
 
 #[test]
-fn the_label_of_a_run_is_the_last_cell_of_its_rows() {
+fn the_label_of_a_run_is_the_cell_before_its_origin() {
     let mut labelled = run(&Recipe::new("a", quick(6), "Disk"));
     labelled.head.environment.insert("label".into(), "heatsink".into());
     let table = csv(&[labelled, run(&Recipe::new("b", quick(6), "Disk"))]);
     let mut rows = table.lines();
-    assert!(rows.next().is_some_and(|head| head.ends_with(",value,unit,label")));
+    assert!(rows.next().is_some_and(|head| head.ends_with(",value,unit,label,imported_from")));
     for row in rows {
-        assert_eq!(row.ends_with(",heatsink"), row.starts_with("a,"), "{row}");
+        assert_eq!(row.ends_with(",heatsink,"), row.starts_with("a,"), "{row}");
+    }
+}
+
+#[test]
+fn every_row_and_every_sample_of_an_imported_run_has_its_mark() {
+    let mut imported = run(&Recipe::new("a", quick(6), "Disk"));
+    imported.head.environment.insert("imported_from".into(), "fio-3.33".into());
+    let runs = [imported, run(&Recipe::new("b", quick(6), "Disk"))];
+    let table = csv(&runs);
+    assert!(table.lines().count() > 20, "{table}");
+    for row in table.lines().skip(1) {
+        assert_eq!(row.ends_with(",fio-3.33"), row.starts_with("a,"), "{row}");
+    }
+    let text = openmetrics(&runs);
+    let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(samples.len() > 20, "{text}");
+    for sample in samples {
+        let is_imported = sample.contains("run=\"a\"");
+        assert_eq!(sample.contains("data=\"IMPORTED from fio-3.33\""), is_imported, "{sample}");
+        assert_eq!(sample.contains("data=\"measured\""), !is_imported, "{sample}");
     }
 }
 

@@ -47,7 +47,12 @@ pub(crate) fn chart(
     let cells = |row: &Judged<'_>| {
         vec![row.claim.conditions(), number::optional(share(row)), row.verdict.words().to_owned()]
     };
-    let marks = runs.first().map(|run| labels::marks(&run.head, run.complete)).unwrap_or_default();
+    let mut marks: Vec<String> = Vec::new();
+    for mark in runs.iter().flat_map(|run| labels::marks(&run.head, run.complete)) {
+        if !marks.contains(&mark) {
+            marks.push(mark);
+        }
+    }
     let marks = if marks.is_empty() { String::new() } else { format!(" [{}]", marks.join(", ")) };
     Some(Chart {
         title: format!("{name}: measured as a share of the claim{marks}"),

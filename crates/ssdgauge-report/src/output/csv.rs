@@ -4,7 +4,7 @@ use crate::model::Run;
 use crate::output::values::{Value, values};
 use crate::text::{labels, sanitize};
 
-const HEAD: [&str; 19] = [
+const HEAD: [&str; 20] = [
     "run_id",
     "started_unix_ms",
     "drive",
@@ -24,6 +24,7 @@ const HEAD: [&str; 19] = [
     "value",
     "unit",
     "label",
+    "imported_from",
 ];
 
 /// Returns `runs` as a table with one row for each value: run × test × point × metric.
@@ -38,20 +39,22 @@ pub fn csv(runs: &[Run]) -> String {
     text.push_str("\r\n");
     for run in runs {
         let of_run = run_cells(run);
-        // The label is the last cell: earlier columns keep their places.
+        // Label and origin are the last cells: earlier columns keep their places.
         let label = cell(&labels::label(&run.head).unwrap_or_default());
+        let origin = cell(&sanitize::device(run.head.imported_from().unwrap_or_default()));
+        let last = format!("{label},{origin}");
         for value in values(run) {
             let (low, high) = value.interval.unzip();
-            row(&mut text, &of_run, &value, "", value.value, &label);
+            row(&mut text, &of_run, &value, "", value.value, &last);
             if value.protocol.is_some() {
-                row(&mut text, &of_run, &value, "_protocol", value.protocol, &label);
+                row(&mut text, &of_run, &value, "_protocol", value.protocol, &last);
             }
             let ends = [("_low", low), ("_high", high)];
             // A headline has rows for its interval also where it has none.
             for (suffix, end) in
                 ends.into_iter().filter(|end| end.1.is_some() || is_headline(&value))
             {
-                row(&mut text, &of_run, &value, suffix, end, &label);
+                row(&mut text, &of_run, &value, suffix, end, &last);
             }
         }
     }
@@ -86,7 +89,7 @@ fn row(
     value: &Value<'_>,
     suffix: &str,
     number: Option<f64>,
-    label: &str,
+    last: &str,
 ) {
     let test = &value.test.test;
     let number_text =
@@ -99,7 +102,7 @@ fn row(
         format!("{}{suffix}", value.key),
         number_text(number),
         value.metric.unit().to_owned(),
-        label.to_owned(),
+        last.to_owned(),
     ];
     let cells: Vec<&str> = of_run.iter().chain(&cells).map(String::as_str).collect();
     text.push_str(&cells.join(","));

@@ -5,7 +5,7 @@ use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{LocatedFinding, PointRun, Run, TestRun};
 use crate::output::exposition::{Exposition, MetricFamily, MetricKind, MetricSample};
-use crate::text::sanitize;
+use crate::text::{labels, sanitize};
 use ssdgauge_core::{Headline, Score, Severity};
 
 /// Returns `runs` as OpenMetrics text: headlines, all measured values, findings and completeness.
@@ -21,7 +21,7 @@ pub fn openmetrics(runs: &[Run]) -> String {
         };
         runs.iter().flat_map(of_run).collect()
     };
-    let complete = |run: &Run| (labels(run, &[]), f64::from(u8::from(run.complete)));
+    let complete = |run: &Run| (run_labels(run, &[]), f64::from(u8::from(run.complete)));
     Exposition::OpenMetrics.text([
         (gauge("ssdgauge_headline", "Headline of a test."), of_tests(headlines)),
         (gauge("ssdgauge_value", "One metric of one step of a test."), of_tests(values)),
@@ -53,7 +53,7 @@ fn number(run: &Run, test: &TestRun, headline: &Headline, score: &Score) -> Opti
         ("metric", headline.metric.key()),
         ("score", &rule),
     ];
-    Some((labels(run, &own), headline.value?))
+    Some((run_labels(run, &own), headline.value?))
 }
 
 fn values(run: &Run, test: &TestRun) -> Vec<MetricSample> {
@@ -66,7 +66,7 @@ fn values(run: &Run, test: &TestRun) -> Vec<MetricSample> {
                 ("point", &point.point.label),
                 ("metric", &key),
             ];
-            Some((labels(run, &own), value?))
+            Some((run_labels(run, &own), value?))
         };
         metrics::shown(point).into_iter().filter_map(of_value).collect()
     };
@@ -78,12 +78,12 @@ fn findings(run: &Run) -> [MetricSample; 3] {
         let all = run.all_findings();
         let is_level = |placed: &&LocatedFinding<'_>| placed.finding.severity == level;
         let count = all.iter().filter(is_level).count();
-        (labels(run, &[("severity", level.name())]), count as f64)
+        (run_labels(run, &[("severity", level.name())]), count as f64)
     })
 }
 
 /// Returns the labels of a run followed by `own`.
-fn labels(run: &Run, own: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
+fn run_labels(run: &Run, own: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
     let drive = &run.head.drive;
     let plan = &run.head.plan;
     let device = |text: &Option<String>| sanitize::device(text.as_deref().unwrap_or_default());
@@ -95,7 +95,7 @@ fn labels(run: &Run, own: &[(&'static str, &str)]) -> Vec<(&'static str, String)
         ("firmware", device(&drive.firmware)),
         ("suite", sanitize::prose(&plan.suite.id)),
         ("shortened", shortened),
-        ("data", if run.is_model() { "MODEL".to_owned() } else { "measured".to_owned() }),
+        ("data", labels::data_origin(&run.head)),
     ];
     let own = own.iter().map(|(key, value)| (*key, sanitize::prose(value)));
     of_run.into_iter().chain(own).collect()

@@ -59,15 +59,24 @@ pub(crate) fn label(head: &Head) -> Option<String> {
 }
 
 /// Returns the mark of a result that another program measured, such as `IMPORTED from fio-3.33`.
-fn imported(head: &Head) -> Option<String> {
+pub fn imported_mark(head: &Head) -> Option<String> {
     head.imported_from().map(|program| format!("IMPORTED from {}", sanitize::device(program)))
+}
+
+/// Returns the origin of the data of `head` in the labels of metrics: `MODEL` for a virtual drive, the mark of an
+/// imported result, `measured` otherwise.
+pub fn data_origin(head: &Head) -> String {
+    match head.drive.is_model() {
+        true => "MODEL".to_owned(),
+        false => imported_mark(head).unwrap_or_else(|| "measured".to_owned()),
+    }
 }
 
 /// Returns the name of the drive of `head` as [`drive_name`] does, with the mark of an imported result
 /// and the label of the run.
 pub(crate) fn run_name(head: &Head) -> String {
     let mut name = drive_name(&head.drive);
-    if let Some(mark) = imported(head) {
+    if let Some(mark) = imported_mark(head) {
         name = format!("{name} [{mark}]");
     }
     match label(head) {
@@ -114,7 +123,7 @@ pub(crate) fn marks(head: &Head, complete: bool) -> Vec<String> {
     if head.drive.is_model() {
         marks.push("MODEL".to_owned());
     }
-    marks.extend(imported(head));
+    marks.extend(imported_mark(head));
     if plan.shortened > 1 {
         marks.push(format!("SHORTENED to 1/{}", number::count(u64::from(plan.shortened))));
     }

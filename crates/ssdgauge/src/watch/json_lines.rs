@@ -139,6 +139,9 @@ fn object(run: &Followed, name: &str, own: Value) -> Value {
     if run.head().drive.is_model() {
         merge(&mut all, json!({ "model_data": "MODEL" }));
     }
+    if let Some(program) = run.head().imported_from() {
+        merge(&mut all, json!({ "imported_from": ssdgauge_report::sanitize_device(program) }));
+    }
     merge(&mut all, own);
     drop_nulls(&mut all);
     all

@@ -158,7 +158,7 @@ fn labels(run: &Followed, own: Vec<(&'static str, String)>) -> Vec<(&'static str
         ("run", sanitize_prose(&head.id)),
         ("drive", sanitize_device(drive.name())),
         ("serial", serial),
-        ("data", if drive.is_model() { "MODEL" } else { "measured" }.to_owned()),
+        ("data", ssdgauge_report::data_origin(head)),
     ];
     of_run.into_iter().chain(own).collect()
 }

@@ -3,19 +3,20 @@
 use super::followed::{Followed, Standing};
 use super::second::Second;
 use ssdgauge_core::{Bytes, Nanos, rounded};
-use ssdgauge_report::{sanitize_device, sanitize_prose};
+use ssdgauge_report::{imported_mark, sanitize_device, sanitize_prose};
 use ssdgauge_runfile::{StepRecord, StepState};
 
-/// Returns the name of the drive, with the word MODEL before a virtual one.
+/// Returns the name of the drive, with the word MODEL before a virtual one, and the mark of an imported result.
 pub(super) fn drive(run: &Followed) -> String {
     let drive = &run.head().drive;
     let name = sanitize_device(drive.name());
     let label = run.head().environment.get("label").map(|label| sanitize_prose(label));
     let label = label.map_or(String::new(), |label| format!(" ({label})"));
+    let mark = imported_mark(run.head()).map_or(String::new(), |mark| format!(" [{mark}]"));
     // The name of most virtual drives begins with it.
     match drive.is_model() && !name.starts_with("MODEL") {
-        true => format!("MODEL {name}{label}"),
-        false => format!("{name}{label}"),
+        true => format!("MODEL {name}{mark}{label}"),
+        false => format!("{name}{mark}{label}"),
     }
 }
 
