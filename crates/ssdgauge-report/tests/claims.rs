@@ -4,13 +4,13 @@
 mod support;
 
 use ssdgauge_core::{
-    Access, Action, Bytes, Metric, Nanos, Phase, PhaseKind, Preparation, Rest, Score, Step, Test,
-    Window,
+    Access, Action, Bytes, Finding, FindingKind, Metric, Nanos, Phase, PhaseKind, Preparation,
+    Rest, Score, Severity, Step, Stream, Test, Window,
 };
 use ssdgauge_report::{
     PageOptions, Run, Specification, claims_json, claims_markdown, figures, page,
 };
-use support::{Pace, Recipe, plan, run, step, stream, test};
+use support::{Pace, Recipe, plan, quick, run, step, stream, test};
 
 fn preparing(kind: PhaseKind, preparation: Preparation) -> Phase {
     let action = Action::Prepare(preparation);
@@ -102,6 +102,67 @@ fn a_claim_is_met_missed_or_not_comparable_with_the_reason() {
         assert!(judged["reason"].as_str().unwrap().contains(reason), "{claim}: {judged:#}");
         assert_eq!(judged["measured"].is_null(), verdict == "not-comparable", "{judged:#}");
         assert_eq!(judged["source"], "its sheet");
+    }
+}
+
+/// Returns a run of the tests `quick` of a drive that writes in order as `pace` says, in MB/s of each second, with
+/// `findings`.
+fn quick_disk(pace: &'static dyn Fn(u32) -> u64, findings: Vec<Finding>) -> Run {
+    let mut recipe = Recipe::new("run-2", quick(20), "Great SSD 1TB");
+    let write = |stream: &Stream| stream.access == Access::Sequential && stream.read_percent == 0;
+    let of = move |stream: &Stream, second: u32| {
+        let mb_s = if write(stream) { pace(second) } else { 2_000 };
+        Pace { iops: mb_s * 1_000_000 / stream.block_size.0, lat_us: 100.0 }
+    };
+    recipe.pace = &of;
+    recipe.findings = findings.into_iter().map(|finding| (None, finding)).collect();
+    run(&recipe)
+}
+
+#[test]
+fn a_claim_whose_side_of_the_cache_is_not_known_is_not_comparable() {
+    let even: &dyn Fn(u32) -> u64 = &|_| 2_000;
+    let levels: &dyn Fn(u32) -> u64 = &|second| if second < 10 { 2_400 } else { 700 };
+    let cases = [
+        (even, in_order(2_000, ""), "met", "Sequential"),
+        (even, in_order(2_000, "cache = \"inside\""), "not-comparable", "side"),
+        (even, in_order(2_000, "cache = \"beyond\""), "not-comparable", "side"),
+        (levels, in_order(2_400, "cache = \"inside\""), "not-comparable", "cache: "),
+        (levels, in_order(1_000, ""), "not-comparable", "cache: "),
+        (levels, in_order(700, "cache = \"beyond\""), "not-comparable", "cache: "),
+    ];
+    for (pace, claim, verdict, reason) in cases {
+        let judged = judged(&quick_disk(pace, Vec::new()), &claim);
+        assert_eq!(judged["verdict"], verdict, "{claim}: {judged:#}");
+        assert!(judged["reason"].as_str().unwrap().contains(reason), "{claim}: {judged:#}");
+    }
+}
+
+#[test]
+fn a_claim_on_an_invalid_run_is_not_judged() {
+    let lost = || {
+        let text = "51 of 64 blocks do not hold the data";
+        Finding::new(FindingKind::LostWrites, Severity::Invalid, text.to_owned(), "do not use it")
+    };
+    let claim = in_order(1_000, "");
+    assert_eq!(judged(&quick_disk(&|_| 2_000, Vec::new()), &claim)["verdict"], "met");
+    let judged = judged(&quick_disk(&|_| 2_000, vec![lost()]), &claim);
+    assert_eq!(judged["verdict"], "not-comparable", "{judged:#}");
+    assert!(judged["measured"].is_null(), "{judged:#}");
+    assert!(judged["reason"].as_str().unwrap().starts_with("invalid: "), "{judged:#}");
+}
+
+#[test]
+fn the_page_of_one_quick_run_has_the_claims() {
+    let text = format!("[drive]\nmodel = \"Great\"\nsource = \"sheet\"\n\n{}", in_order(2_500, ""));
+    let options = PageOptions {
+        specifications: vec![Specification::parse("spec.toml", &text).unwrap()],
+        ..PageOptions::default()
+    };
+    let of_quick = page(&[quick_disk(&|_| 2_000, Vec::new())], &options);
+    assert!(of_quick.contains("Quick check of one drive"));
+    for words in ["Specification against measurement", "2,500", "not met"] {
+        assert!(of_quick.contains(words), "{words}");
     }
 }
 

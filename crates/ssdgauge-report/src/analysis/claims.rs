@@ -1,13 +1,14 @@
 //! Judgement of claims: a value is compared only where all conditions of the claim are met.
 
+use crate::analysis::finding_words;
 use crate::analysis::report_drives::ReportDrives;
-use crate::analysis::slc_cache;
 use crate::analysis::specification::{CacheSide, Claim, Specification, State};
+use crate::analysis::trust;
 use crate::model::metrics;
-use crate::model::{FallCause, PointRun, Run, TestRun};
+use crate::model::{CachePlace, FallCause, PointRun, Run, StepFinding, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{FindingKind, Metric, PhaseKind, Scope, Score, Window};
+use ssdgauge_core::{Access, FindingKind, Metric, PhaseKind, Scope, Score, Severity, Window};
 
 /// Returns the numbers of the drives that `specification` is about.
 fn subject_drives(
@@ -156,7 +157,28 @@ fn answer(claim: &Claim, runs: &[&Run]) -> Result<(f64, String), String> {
     if candidates.is_empty() {
         return Err("length: the runs were shortened".to_owned());
     }
+    let mut invalid = None;
+    candidates.retain(|candidate| {
+        let why = invalidity(candidate);
+        invalid = invalid.take().or_else(|| why.clone());
+        why.is_none()
+    });
+    if let (true, Some(why)) = (candidates.is_empty(), invalid) {
+        return Err(format!("invalid: {why}"));
+    }
     best(claim, &candidates)
+}
+
+/// Returns the title of the finding by which the result of `candidate` must not be used; `None` without one.
+fn invalidity(candidate: &Candidate<'_>) -> Option<String> {
+    let Candidate { run, test, point } = *candidate;
+    let label = sanitize::step(&point.point.label);
+    let of_point = |one: &&StepFinding| {
+        let is_here = one.step.as_deref().is_some_and(|step| sanitize::step(step) == label);
+        is_here && one.finding.severity == Severity::Invalid
+    };
+    let own = || test.findings.iter().find(of_point);
+    trust::invalid(run, test).or_else(|| own().map(|one| finding_words::title(one.finding.kind)))
 }
 
 fn best(claim: &Claim, candidates: &[Candidate<'_>]) -> Result<(f64, String), String> {
@@ -186,6 +208,7 @@ fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(f64, String), Stri
     let unmeasured = || format!("{} was not measured", claim.metric.key());
     let whole = || metrics::value(point, claim.metric, Scope::All).ok_or_else(unmeasured);
     if claim.state == Some(State::Steady)
+        && claim.cache.is_none()
         && let Score::MeanOfLast { metric, window } = &test.test.score
         && *metric == claim.metric
     {
@@ -197,30 +220,82 @@ fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(f64, String), Stri
         Metric::Iops => Some(bytes / claim.block_size.0 as f64),
         _ => None,
     };
-    let fall = slc_cache::falls(test).first();
-    if let Some(fall) = fall.filter(|fall| fall.cause != FallCause::Cache) {
+    let (edge, side) = match (point.falls.first(), claim.cache) {
+        (None, side) => {
+            check_side(claim, point)?;
+            let words = side.map_or("", |side| match side {
+                CacheSide::Inside => ", inside the SLC cache",
+                CacheSide::Beyond => ", beyond the SLC cache",
+            });
+            return Ok((whole()?, format!("{place}{words}")));
+        }
+        (Some(fall), _) if fall.cause != FallCause::Cache => {
+            return Err(format!(
+                "cache: the write speed falls after {} GB, {}",
+                number::text(fall.edge.bytes as f64 / 1e9),
+                fall.cause.remark()
+            ));
+        }
+        (Some(fall), None) => {
+            return Err(format!(
+                "cache: the step left the SLC cache after {} GB, and the claim does not state `cache`",
+                number::text(fall.edge.bytes as f64 / 1e9)
+            ));
+        }
+        (Some(fall), Some(side)) => (fall.edge, side),
+    };
+    let (bytes, words) = match side {
+        CacheSide::Inside => (edge.before, "inside the SLC cache"),
+        CacheSide::Beyond => (edge.behind, "beyond the SLC cache"),
+    };
+    let value = rate(bytes).ok_or_else(unmeasured)?;
+    Ok((value, format!("{place}, {words}")))
+}
+
+/// Checks that the mean of the step `point`, whose speed shows no fall for good, is that of one speed, on the
+/// side of the end of the SLC cache that `claim` states. Only writes in order have sides.
+fn check_side(claim: &Claim, point: &PointRun) -> Result<(), String> {
+    if claim.access != Access::Sequential || claim.read_percent != 0 {
+        return Ok(());
+    }
+    if let Some(levels) = point.levels {
+        let [before, after] = [levels.before, levels.after].map(|one| levels.metric.about(one));
         return Err(format!(
-            "cache: the write speed falls after {} GB, {}",
-            number::text(fall.edge.bytes as f64 / 1e9),
-            fall.cause.remark()
+            "cache: the step has two levels, {before} and then {after}; the side of each is not known"
         ));
     }
-    match (claim.cache, fall.map(|fall| fall.edge)) {
-        (None, None) | (Some(CacheSide::Inside), None) => Ok((whole()?, place)),
-        (None, Some(edge)) => Err(format!(
-            "cache: the step left the SLC cache after {} GB, and the claim does not state `cache`",
-            number::text(edge.bytes as f64 / 1e9)
-        )),
-        (Some(CacheSide::Beyond), None) => Err("cache: no end of an SLC cache was \
-                                                found"
-            .to_owned()),
-        (Some(side), Some(edge)) => {
-            let (bytes, words) = match side {
-                CacheSide::Inside => (edge.before, "inside the SLC cache"),
-                CacheSide::Beyond => (edge.behind, "beyond the SLC cache"),
+    let side = |side| match side {
+        CacheSide::Inside => "inside",
+        CacheSide::Beyond => "beyond the end of",
+    };
+    match (claim.cache, point.cache) {
+        (None, Some(CachePlace::Crossing)) => {
+            Err("cache: the step left the SLC cache, and the claim does not state `cache`".into())
+        }
+        (None, Some(CachePlace::Inside | CachePlace::Beyond | CachePlace::Unknown) | None)
+        | (Some(CacheSide::Inside), Some(CachePlace::Inside))
+        | (Some(CacheSide::Beyond), Some(CachePlace::Beyond)) => Ok(()),
+        (Some(claimed), Some(CachePlace::Inside | CachePlace::Beyond)) => {
+            let other = match claimed {
+                CacheSide::Inside => CacheSide::Beyond,
+                CacheSide::Beyond => CacheSide::Inside,
             };
-            let value = rate(bytes).ok_or_else(unmeasured)?;
-            Ok((value, format!("{place}, {words}")))
+            Err(format!(
+                "cache: the step wrote {} the SLC cache, claimed {} it",
+                side(other),
+                side(claimed)
+            ))
+        }
+        (Some(_), Some(CachePlace::Crossing)) => {
+            Err("cache: the step left the SLC cache, and its two speeds are not known".into())
+        }
+        (Some(_), Some(CachePlace::Unknown)) => {
+            Err("cache: the side of its end on which the step wrote is not known".into())
+        }
+        (Some(_), None) => {
+            Err("cache: no end of an SLC cache was found, so the side on which the \
+                                step wrote is not known"
+                .into())
         }
     }
 }

@@ -96,6 +96,7 @@ impl<'a> Content<'a> {
             && is_quick(self.runs, self.options)
         {
             let tests = (&self.groups[..], &self.sections, &self.ids[..]);
+            let claims = self.claims();
             return html! {
                 a.skip href="#answer" { "Skip to the results" }
                 (flag::flag(self.runs))
@@ -105,6 +106,7 @@ impl<'a> Content<'a> {
                     tests,
                     &self.drives,
                     self.options.cohort.as_ref(),
+                    claims,
                 ))
             };
         }
@@ -129,7 +131,7 @@ impl<'a> Content<'a> {
                 @if let Some(notes) = notes { (notes::introduction(notes)) }
                 (self.uses(|_| true))
                 (fill_states::section(&self.states, &self.drives))
-                (specification::section(self.runs, &self.drives, &self.options.specifications))
+                (self.claims())
                 @if let Some(conclusion) = self.conclusion() { (conclusion) }
                 section.use aria-labelledby="caveats" { (self.caveats()) }
                 section.use aria-labelledby="method" { (self.method()) }
@@ -139,6 +141,11 @@ impl<'a> Content<'a> {
                 }
             }
         }
+    }
+
+    /// Returns the judged claims of the spec files.
+    fn claims(&self) -> Markup {
+        specification::section(self.runs, &self.drives, &self.options.specifications)
     }
 
     /// Returns what the foot of the page says about scripts.

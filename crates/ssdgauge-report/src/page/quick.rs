@@ -36,13 +36,14 @@ pub(super) fn fits(runs: &[Run]) -> bool {
     }
 }
 
-/// Returns the body of the page.
+/// Returns the body of the page; `claims` are those of the spec files, judged.
 pub(super) fn body(
     run: &Run,
     (title, scripts): (&str, &str),
     (groups, of_groups, ids): (&[Group<'_>], &Sections, &[String]),
     drives: &ReportDrives,
     cohort: Option<&Cohort>,
+    claims: Markup,
 ) -> Markup {
     let runs = std::slice::from_ref(run);
     let bands = match cohort {
@@ -66,6 +67,7 @@ pub(super) fn body(
                 }
                 p.cond.bands { (bands_words(&bands)) }
                 (end_of_cache(run, fall.as_ref(), ids, drives))
+                (claims)
                 section.use aria-labelledby="caveats" {
                     div.two {
                         div { h2 #caveats { "Caveats" } (caveats::list(runs, drives)) }

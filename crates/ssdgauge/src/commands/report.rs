@@ -132,6 +132,10 @@ fn print_text(
     options: &PageOptions,
 ) -> Result<(), Failure> {
     let specifications = &options.specifications;
+    if !specifications.is_empty() && (arguments.csv || arguments.openmetrics) {
+        let words = "CSV and OpenMetrics have no claims; JSON (--json), Markdown and pages do";
+        terminal::print_message(words);
+    }
     if let Some(id) = &arguments.embed {
         terminal::print(&fragment(runs, options, id)?);
     } else if arguments.json {
