@@ -6,7 +6,7 @@ use ssdgauge_core::{
     Access, Action, ConfidenceInterval, FindingKind, Metric, Nanos, Phase, PhaseKind, Plan, Scope,
     Score, Stream, Test, Window,
 };
-use ssdgauge_report::{CompareOptions, Difference, Run, compare, json, page};
+use ssdgauge_report::{CompareOptions, Difference, Run, compare, json, markdown, page};
 use support::{Pace, Recipe, plan, step, stream, test};
 
 /// A test whose repetitions are paced by the names of their streams.
@@ -62,6 +62,32 @@ fn repetitions_are_one_result_with_the_interval_between_them() {
     assert_eq!(test["repetitions"].as_array().unwrap().len(), 3);
     assert!(test["remarks"].to_string().contains("mean of 3 repetitions"), "{}", test["remarks"]);
     assert!(page(&[run], &Default::default()).contains("mean of 3 repetitions"));
+}
+
+#[test]
+fn a_repeated_run_with_an_interval_has_no_note_that_there_is_none() {
+    let short = |paces: &[u64], seconds: u64| {
+        let mut plan = repeated(paces);
+        for test in &mut plan.tests {
+            let name = test.phases[0].steps[0].action.workload().unwrap().streams[0].name.clone();
+            let mut stream = stream(Access::Random, 4_096, 100, 4);
+            stream.name = name;
+            test.phases[0].steps = vec![step("QD4", 4.0, stream, seconds)];
+        }
+        let mut recipe = Recipe::new("a", plan, "Disk");
+        recipe.pace = &by_name;
+        support::run(&recipe)
+    };
+    let words = |run: &Run| markdown(std::slice::from_ref(run));
+    let once = words(&short(&[1_000], 1));
+    assert!(once.contains("has no 95 % interval: it uses 1 full second,"), "{once}");
+    assert!(words(&short(&[1_000], 4)).contains("it uses 4 full seconds,"));
+    for seconds in [1, 4] {
+        let run = short(&[1_000, 1_040, 980], seconds);
+        assert!(run.tests[0].headline.interval.ends().is_some());
+        let repeated = words(&run);
+        assert!(!repeated.contains("has no 95 % interval"), "{repeated}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::analysis::power;
 use crate::model::metrics;
 use crate::model::{PointRun, StepFinding, TestRun};
 use crate::text::number;
+use ssdgauge_core::rounded::count_of;
 use ssdgauge_core::statistics::{mean_interval, percentile_interval};
 use ssdgauge_core::{
     ConfidenceInterval, Finding, FindingKind, Metric, Scope, ScoreFamily, Severity,
@@ -164,6 +165,24 @@ fn lower(title: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
+/// The start of the words about a headline without an interval.
+const NO_INTERVAL: &str = "the headline has no 95 % interval: ";
+
+/// Keeps of `findings`, which are those of single repetitions, what holds for all of them together, whose headline
+/// has the interval between them.
+pub(crate) fn with_interval(findings: &mut Vec<StepFinding>) {
+    let is_lack = |one: &StepFinding| {
+        one.finding.kind == FindingKind::TooFewSamples && one.finding.text.starts_with(NO_INTERVAL)
+    };
+    findings.retain(|one| !is_lack(one));
+    // That the drive was settling stays so.
+    for one in findings {
+        if let Some(why) = one.finding.text.strip_prefix(NO_INTERVAL) {
+            one.finding.text = format!("within a repetition, {why}");
+        }
+    }
+}
+
 /// The advice where the seconds of a run have no interval.
 const REPEAT: &str = "repeat the run (--repeat) for an interval between repetitions";
 
@@ -183,17 +202,17 @@ fn headline_finding(run: &TestRun) -> Option<StepFinding> {
         }
         (Some(_), ConfidenceInterval::StillSettling) => (
             FindingKind::StillSettling,
-            "the headline has no 95 % interval: the first seconds of a step are better than its \
-             last ones, also without the first half, so the drive was still settling"
-                .to_owned(),
+            format!(
+                "{NO_INTERVAL}the first seconds of a step are better than its last ones, also \
+                 without the first half, so the drive was still settling"
+            ),
             "prepare the drive for longer, or measure longer steps",
         ),
         (Some(_), ConfidenceInterval::TooFewSeconds) => (
             FindingKind::TooFewSamples,
             format!(
-                "the headline has no 95 % interval: it uses {} full seconds, and an interval needs \
-                 {} per step, that of a percentile {}",
-                headline.n,
+                "{NO_INTERVAL}it uses {}, and an interval needs {} per step, that of a percentile {}",
+                count_of(headline.n as usize, "full second"),
                 mean_interval::FEWEST,
                 percentile_interval::FEWEST
             ),
@@ -201,16 +220,18 @@ fn headline_finding(run: &TestRun) -> Option<StepFinding> {
         ),
         (Some(_), ConfidenceInterval::RestsOnFewSeconds) => (
             FindingKind::TooFewSamples,
-            "the headline has no 95 % interval: a few seconds make most of σ, and a few others would \
-             make it another number"
-                .to_owned(),
+            format!(
+                "{NO_INTERVAL}a few seconds make most of σ, and a few others would make it another \
+                 number"
+            ),
             REPEAT,
         ),
         (Some(_), ConfidenceInterval::Undefined) => (
             FindingKind::TooFewSamples,
-            "the headline has no 95 % interval: it is not a mean or a percentile over seconds, or \
-             a second has no value"
-                .to_owned(),
+            format!(
+                "{NO_INTERVAL}it is not a mean or a percentile over seconds, or a second has no \
+                 value"
+            ),
             REPEAT,
         ),
     };

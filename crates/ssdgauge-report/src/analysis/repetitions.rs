@@ -1,5 +1,6 @@
 //! Repetitions of a test, merged into one result.
 
+use crate::analysis::missing;
 use crate::model::metrics;
 use crate::model::plan::measured_steps;
 use crate::model::{PointRun, Repetition, StepFinding, TestRun};
@@ -32,9 +33,13 @@ pub(crate) fn merge(
         tests.iter_mut().flat_map(|test| std::mem::take(&mut test.findings)).collect();
     let mut run = tests.swap_remove(middle(&repetitions));
     run.complete = complete;
-    run.findings = distinct(findings);
+    run.findings = findings;
     let headlines: Vec<Headline> = repetitions.iter().map(|each| each.headline.clone()).collect();
     run.headline = Headline::of_repetitions(&headlines, stopping).unwrap_or(run.headline);
+    if run.headline.interval.ends().is_some() {
+        missing::with_interval(&mut run.findings);
+    }
+    run.findings = distinct(run.findings);
     for (place, also) in run.also.iter_mut().enumerate() {
         let each: Vec<Headline> =
             repetitions.iter().filter_map(|each| each.also.get(place).cloned()).collect();

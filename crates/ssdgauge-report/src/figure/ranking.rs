@@ -175,6 +175,7 @@ fn notes(group: &Group<'_>, score: &Score, ranked: &[(&Member<'_>, &Headline)]) 
     let steps = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
     let n = match is_short {
         true => format!("n = {steps} steps of one run each, each shorter than one second"),
+        false if seconds().max() == Some(1) => "n = 1 full second of one run each".to_owned(),
         false => format!("n = {n} full seconds of one run each"),
     };
     let mut notes = vec![format!("{unit}, {better}: {rule}; {n}.")];
