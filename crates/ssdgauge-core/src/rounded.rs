@@ -9,6 +9,8 @@ pub fn number(value: f64) -> String {
     let size = value.abs();
     let decimals = match size {
         _ if !value.is_finite() => return "–".to_owned(),
+        // No quantity of a drive: its digits would fill lines.
+        _ if size >= 1e15 => return format!("{value:.2e}"),
         _ if size >= 99.95 || size == 0.0 => 0,
         _ if size >= 9.995 => 1,
         _ if size >= 0.0995 => 2,

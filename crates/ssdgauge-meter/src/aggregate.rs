@@ -6,7 +6,7 @@
 use crate::counted_energy::CountedEnergy;
 use crate::unit_change::UnitChange;
 use crate::weighted_second::WeightedSecond;
-use ssdgauge_core::rounded::{count_of, number};
+use ssdgauge_core::rounded::{count, count_of, number};
 use ssdgauge_core::{
     Finding, FindingKind, MeteredPower, Nanos, PowerIntegral, PowerScope, Reading, Severity,
     is_covered,
@@ -20,6 +20,10 @@ const STUCK_DURATION: Nanos = Nanos::from_secs(20);
 /// The shortest time without samples that is a gap: more than two periods of the slowest default
 /// source (1 s) and a failed reading.
 const MIN_GAP: Nanos = Nanos::from_secs(5);
+
+/// One reading without a number in so many is no reason to doubt the others: a heading, or a lost response of
+/// a smart plug. Chosen, as the tenth of the time that readings may leave uncovered.
+const FEW: u64 = 10;
 
 /// The kind of values of a channel.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +64,9 @@ pub struct Aggregate {
     /// The samples of the step.
     total: u64,
     /// The samples of the step that are not 0.
-    alarms: u64,
+    nonzero: u64,
+    /// The readings of the step without a number, and what the first one is instead.
+    unusable: Option<(String, u64)>,
     /// The first implausible value, and the count of all.
     implausible: Option<(f64, u64)>,
     /// Whether all samples of the step are equal.
@@ -82,7 +88,8 @@ impl Aggregate {
             counted: None,
             unit: UnitChange::default(),
             total: 0,
-            alarms: 0,
+            nonzero: 0,
+            unusable: None,
             implausible: None,
             is_constant: true,
             gap: Nanos::ZERO,
@@ -116,6 +123,11 @@ impl Aggregate {
         self.count(at, value, ended)
     }
 
+    /// Counts a reading that is `what` instead of a number.
+    pub fn without_number(&mut self, what: &str) {
+        self.unusable.get_or_insert_with(|| (what.to_owned(), 0)).1 += 1;
+    }
+
     /// Returns whether `value` is left out, and counts those that are.
     fn leaves_out(&mut self, value: f64) -> bool {
         let is_out = !value.is_finite() || !self.is_plausible(value);
@@ -140,7 +152,7 @@ impl Aggregate {
             self.unit.add(at, value);
         }
         self.total += 1;
-        self.alarms += u64::from(value != 0.0);
+        self.nonzero += u64::from(value != 0.0);
         ended.map_or_else(Vec::new, |second| self.readings_of(&second))
     }
 
@@ -155,6 +167,9 @@ impl Aggregate {
 
     fn readings_of(&self, second: &WeightedSecond) -> Vec<Reading> {
         let Some((mean, at)) = second.mean() else { return Vec::new() };
+        if self.is_all_zero() {
+            return Vec::new();
+        }
         let mut readings = vec![self.reading(&self.quantity, at, mean)];
         // The means between the readings of a counter depend on when it is read: they have no maximum.
         if let (ChannelKind::Power { .. }, 2.., None) = (&self.kind, second.n, self.counted) {
@@ -186,7 +201,8 @@ impl Aggregate {
         let Some(power) = self.power(elapsed) else { return Vec::new() };
         let seconds = elapsed.as_secs_f64();
         let covered = self.reading(scope.covered_quantity(), elapsed, power.coverage * seconds);
-        let watts = power.watts.filter(|_| self.unit.changed().is_none());
+        let is_known = self.unit.changed().is_none() && !self.is_all_zero();
+        let watts = power.watts.filter(|_| is_known);
         let energy =
             watts.map(|watts| self.reading(scope.energy_quantity(), elapsed, watts * seconds));
         [covered].into_iter().chain(energy).collect()
@@ -203,6 +219,7 @@ impl Aggregate {
     fn findings(&self, elapsed: Nanos) -> Vec<Finding> {
         let findings = [
             self.implausible_values(),
+            self.zero_power(),
             self.stuck(elapsed),
             self.longest_gap(elapsed),
             self.not_covered(elapsed),
@@ -210,7 +227,7 @@ impl Aggregate {
             self.alarm(elapsed),
         ];
         let warning = |(kind, text, advice)| Finding::new(kind, Severity::Warning, text, advice);
-        findings.into_iter().flatten().map(warning).collect()
+        findings.into_iter().flatten().map(warning).chain(self.no_numbers()).collect()
     }
 
     fn implausible_values(&self) -> Option<Warning> {
@@ -223,13 +240,60 @@ impl Aggregate {
         Some((
             FindingKind::Meter,
             format!(
-                "{} read {}, {what}; {} were left out",
+                "{} read {}, {what}; {} of {} were left out",
                 self.instrument,
                 number(first),
-                count_of(n as usize, "reading")
+                count(n),
+                count_of(self.readings() as usize, "reading")
             ),
             "check the unit (scale=0.001@ for milliwatts) and the scope of the meter",
         ))
+    }
+
+    /// Returns the readings of the step, those that are left out included.
+    fn readings(&self) -> u64 {
+        let left_out = self.implausible.map_or(0, |(_, n)| n);
+        let unusable = self.unusable.as_ref().map_or(0, |(_, n)| *n);
+        self.total + left_out + unusable
+    }
+
+    /// Returns the finding on readings without a number: a note where they are few.
+    fn no_numbers(&self) -> Option<Finding> {
+        let (what, n) = self.unusable.as_ref()?;
+        let all = self.readings();
+        let severity = if n * FEW < all { Severity::Note } else { Severity::Warning };
+        let text = format!(
+            "{} gave no number in {} of {}; the first: {what}",
+            self.instrument,
+            count(*n),
+            count_of(all as usize, "reading")
+        );
+        let advice = "the mean of the step is that of the other readings; see why the meter gives no \
+                      number";
+        Some(Finding::new(FindingKind::Meter, severity, text, advice))
+    }
+
+    /// Whether all samples of power are 0 so far: the meter does not show what the drive takes.
+    fn is_all_zero(&self) -> bool {
+        self.is_power() && self.total > 0 && self.nonzero == 0
+    }
+
+    fn zero_power(&self) -> Option<Warning> {
+        self.is_all_zero().then(|| {
+            (
+                FindingKind::Meter,
+                format!(
+                    "{} read 0 W in {}, and a drive in use takes more",
+                    self.instrument,
+                    match self.total {
+                        1 => "its one reading".to_owned(),
+                        all => format!("all {} readings", count(all)),
+                    }
+                ),
+                "the step has no power, energy or efficiency; check the connection and the resolution \
+                 of the meter",
+            )
+        })
     }
 
     fn stuck(&self, elapsed: Nanos) -> Option<Warning> {
@@ -237,13 +301,14 @@ impl Aggregate {
         let value = self.ends.map_or(0.0, |(.., value)| value);
         let is_stuck = self.is_power()
             && self.is_constant
+            && self.nonzero > 0
             && self.total >= STUCK_SAMPLES
             && last - first >= STUCK_DURATION;
         is_stuck.then(|| {
             let (name, total) = (&self.instrument, self.total);
             (
                 FindingKind::Meter,
-                format!("{name} read exactly {value} W in all {total} readings"),
+                format!("{name} read exactly {} W in all {} readings", number(value), count(total)),
                 "the sensor is stuck, or its resolution is too low for this drive; do not use the \
                  power of this step",
             )
@@ -299,7 +364,7 @@ impl Aggregate {
     }
 
     fn alarm(&self, elapsed: Nanos) -> Option<Warning> {
-        (self.kind == ChannelKind::Alarm && self.alarms > 0).then(|| {
+        (self.kind == ChannelKind::Alarm && self.nonzero > 0).then(|| {
             // 0 and 1 over time: the mean is the share of the time.
             let share = self.integral.over(elapsed).and_then(|mean| mean.watts);
             let share = share.map_or(String::new(), |share| {
@@ -310,7 +375,7 @@ impl Aggregate {
                 format!(
                     "{} was on in {} of {} readings{share}: a temperature of the drive was beyond \
                      its limits",
-                    self.instrument, self.alarms, self.total
+                    self.instrument, self.nonzero, self.total
                 ),
                 "cool the drive: a drive that reports a temperature alarm may be throttled",
             )

@@ -7,6 +7,7 @@
 use crate::counter_range::CounterRange;
 use crate::sample::{Batch, Sample};
 use crate::source::interface::Source;
+use ssdgauge_core::rounded::number;
 use std::time::{Duration, Instant};
 
 /// Within this time a difference that is too large for the meter waits for the next reading: the lines of a
@@ -78,16 +79,19 @@ impl EnergyCounter {
         match self.range.wraps_at {
             _ if rise >= 0.0 => Ok(rise),
             Some(wraps_at) if rise + wraps_at >= 0.0 => Ok(rise + wraps_at),
-            Some(_) | None => Err(format!("its counter fell from {before} to {value}")),
+            Some(_) | None => {
+                Err(format!("its counter fell from {} to {}", number(before), number(value)))
+            }
         }
     }
 }
 
 impl Source for EnergyCounter {
     fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
-        let read = self.source.next(timeout)?;
-        let mut batch = Batch { samples: Vec::new(), warnings: read.warnings };
-        for sample in read.samples.iter().filter(|sample| sample.channel == 0) {
+        let mut read = self.source.next(timeout)?;
+        let samples = std::mem::take(&mut read.samples);
+        let mut batch = Batch { samples: Vec::new(), ..read };
+        for sample in samples.iter().filter(|sample| sample.channel == 0) {
             match self.take(sample.at, sample.value) {
                 Ok(power) => batch.samples.extend(power),
                 Err(warning) => batch.warnings.push(warning),
@@ -120,7 +124,7 @@ mod tests {
     impl Source for Script {
         fn next(&mut self, _timeout: Duration) -> Result<Batch, String> {
             let (ms, value) = self.readings.next().ok_or("the end")?;
-            Ok(Batch::from_value(self.start + Duration::from_millis(ms), Some(value)))
+            Ok(Batch::from_reading(self.start + Duration::from_millis(ms), Ok(value)))
         }
 
         fn wakes_drive(&self) -> bool {
@@ -185,7 +189,7 @@ mod tests {
         // Without a known end it was reset: the energy of that second is not known.
         let (samples, warnings) = play(None, &readings);
         assert_eq!(samples.iter().map(|one| one.0).collect::<Vec<_>>(), [1_000, 3_000]);
-        assert_eq!(warnings, ["its counter fell from 999 to 4"]);
+        assert_eq!(warnings, ["its counter fell from 999 to 4.00"]);
     }
 
     #[test]

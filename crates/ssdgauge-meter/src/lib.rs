@@ -25,7 +25,7 @@ mod weighted_second;
 pub use aggregate::{Aggregate, ChannelKind};
 pub use distribution::Distribution;
 pub use error::MeterError;
-pub use sample::{Batch, Sample};
+pub use sample::{Batch, Sample, Unusable};
 pub use sampler::{LiveReading, Message, Meters, RunningMeter};
 pub use source::hwmon::{Sensor, sensors};
 pub use source::interface::LogReader;

@@ -29,14 +29,28 @@ pub struct Batch {
     pub samples: Vec<Sample>,
     /// Conditions that make samples incomplete, such as a buffer overrun.
     pub warnings: Vec<String>,
+    /// The readings without a number, oldest first.
+    pub unusable: Vec<Unusable>,
+}
+
+/// A reading without a number: a line of text, `nan`, a failed request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// The time of the reading, by the monotonic clock of this host.
+    pub at: Instant,
+    /// What it is instead of a number.
+    pub what: String,
 }
 
 impl Batch {
-    /// Returns a batch with at most one sample of channel 0.
-    pub(crate) fn from_value(at: Instant, value: Option<f64>) -> Batch {
-        let samples =
-            value.map(|value| Sample { since: None, at, channel: 0, value }).into_iter().collect();
-        Batch { samples, warnings: Vec::new() }
+    /// Returns a batch with one reading of channel 0: a sample, or why it has no number.
+    pub(crate) fn from_reading(at: Instant, reading: Result<f64, String>) -> Batch {
+        let mut batch = Batch::default();
+        match reading {
+            Ok(value) => batch.samples.push(Sample { since: None, at, channel: 0, value }),
+            Err(what) => batch.unusable.push(Unusable { at, what }),
+        }
+        batch
     }
 }
 
@@ -83,21 +97,24 @@ const MAX_FAILURES: u32 = 3;
 pub(crate) struct ConsecutiveFailures(u32);
 
 impl ConsecutiveFailures {
-    /// Counts the outcome of one reading. Returns its value, or `None` for a failure below the
+    /// Counts the outcome of one reading. Returns it again: its value, or the cause of a failure below the
     /// limit, which leaves a gap.
     ///
     /// # Errors
     /// The limit is reached; the error is the cause of the last failure.
-    pub(crate) fn record(&mut self, result: Result<f64, String>) -> Result<Option<f64>, String> {
+    pub(crate) fn record(
+        &mut self,
+        result: Result<f64, String>,
+    ) -> Result<Result<f64, String>, String> {
         match result {
             Ok(value) => {
                 self.0 = 0;
-                Ok(Some(value))
+                Ok(Ok(value))
             }
             Err(cause) if self.0 + 1 >= MAX_FAILURES => Err(cause),
-            Err(_) => {
+            Err(cause) => {
                 self.0 += 1;
-                Ok(None)
+                Ok(Err(cause))
             }
         }
     }

@@ -11,6 +11,7 @@ use crate::source::interface::{LogReader, OpenContext, Source};
 use crate::source::thermometer::Thermometer;
 use crate::spec::MeterSpec;
 use ssdgauge_core::PowerScope;
+use ssdgauge_core::rounded::number;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -75,10 +76,11 @@ pub enum Message {
 
 /// Returns the plausible range of power in `scope`, in watts. A PCIe slot supplies at most 75 W
 /// (PCI Express Card Electromechanical Specification), a drive with its own power connector takes
-/// more. Values slightly below 0 are offsets of a meter.
+/// more. Values slightly below 0 are offsets of a meter: of a current sensor, 10 uV over a shunt of 5 mohm
+/// are 24 mW at 12 V (INA226, data sheet). Meters of hosts resolve tenths of a watt.
 fn plausible_range(scope: PowerScope) -> (f64, f64) {
     match scope {
-        PowerScope::Drive => (-0.5, 150.0),
+        PowerScope::Drive => (-0.05, 150.0),
         PowerScope::HostDc => (-0.5, 5_000.0),
         PowerScope::HostAc => (-0.5, 20_000.0),
     }
@@ -211,14 +213,20 @@ impl RunningMeter {
     fn check_first_reading(&self, spec: &MeterSpec) -> Result<(), MeterError> {
         let absent = |what: String| MeterError::Absent { meter: spec.text.clone(), what };
         let end = Instant::now() + FIRST_READING_TIMEOUT;
+        let mut unusable = String::new();
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let value = match self.messages.recv_timeout(left) {
-                Ok(Message::Batch(batch)) => batch.samples.first().map(|sample| sample.value),
+                Ok(Message::Batch(batch)) => {
+                    if let Some(last) = batch.unusable.last() {
+                        unusable = format!(": {}", last.what);
+                    }
+                    batch.samples.first().map(|sample| sample.value)
+                }
                 Ok(Message::Gone(cause)) => return Err(absent(cause)),
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(absent(format!(
-                        "it gave no reading within {FIRST_READING_TIMEOUT:?}"
+                        "it gave no reading within {FIRST_READING_TIMEOUT:?}{unusable}"
                     )));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
@@ -230,7 +238,7 @@ impl RunningMeter {
             if !(least..=most).contains(&value) {
                 return Err(MeterError::Implausible {
                     meter: spec.text.clone(),
-                    value: value.to_string(),
+                    value: number(value),
                     scope: match spec.scope {
                         PowerScope::Drive => "a drive",
                         PowerScope::HostDc => "a host behind its power supply",

@@ -146,6 +146,12 @@ impl Instruments {
                     };
                     readings.iter().for_each(|reading| sink.reading(reading));
                 }
+                for one in batch.unusable.iter().filter(|one| one.at >= self.begin) {
+                    // It is one of the first channel.
+                    if let Some(aggregate) = self.aggregates[meter].first_mut() {
+                        aggregate.without_number(&one.what);
+                    }
+                }
                 for remark in &batch.warnings {
                     self.remarks[meter] += 1;
                     if self.remarks[meter] <= MAX_REMARKS {

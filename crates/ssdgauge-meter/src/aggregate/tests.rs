@@ -195,14 +195,63 @@ fn a_meter_whose_unit_changes_has_no_power() {
 fn implausible_values_are_left_out_with_a_finding() {
     let (readings, findings) = play(power(), [(0, 5_000.0), (500, 5.0), (900, f64::NAN)], 1_000);
     assert_eq!(readings[0].2, 5.0);
-    assert!(findings[0].starts_with("meter read 5,000, outside -0.5 to 100 W; 2 readings"));
+    assert!(findings[0].starts_with("meter read 5,000, outside -0.5 to 100 W; 2 of 3 readings"));
+}
+
+#[test]
+fn a_huge_value_has_few_digits_in_its_finding() {
+    let (_, findings) = play(power(), [(0, 1e308), (500, 5.0)], 1_000);
+    assert!(findings[0].starts_with("meter read 1.00e308, outside"), "{findings:?}");
+}
+
+#[test]
+fn readings_without_a_number_are_a_finding_with_their_count() {
+    let mut step = power();
+    for n in 0..10_u64 {
+        match n % 2 {
+            0 => drop(step.sample(Nanos(n * 100_000_000), 3.0 + n as f64 * 0.01)),
+            _ => step.without_number(&format!("'error {n}' is neither a number nor JSON")),
+        }
+    }
+    let (readings, findings) = step.finish(Nanos::from_secs(1));
+    assert!(readings.iter().any(|one| one.quantity == "energy_j"));
+    let text = "meter gave no number in 5 of 10 readings; the first: 'error 1' is neither";
+    assert!(findings.len() == 1 && findings[0].text.starts_with(text), "{findings:?}");
+    step.begin();
+    step.sample(Nanos(0), 3.0);
+    assert_eq!(step.finish(Nanos::from_secs(1)).1, [], "the next step begins without them");
+}
+
+#[test]
+fn a_meter_that_reads_zero_all_the_time_has_no_power_and_a_finding() {
+    for n in [1, 10, 600] {
+        let zeros = (0..n).map(|n| (n * 100, 0.0));
+        let (readings, findings) = play(power(), zeros, n * 100);
+        for quantity in ["power_w", "power_max_w", "energy_j"] {
+            assert!(readings.iter().all(|one| one.0 != quantity), "{readings:?}");
+        }
+        let totals = totals(&readings, n * 100);
+        assert_eq!(totals.value(Metric::PowerW, Scope::All), None);
+        let all = if n == 1 { "its one reading".to_owned() } else { format!("all {n} readings") };
+        let text = format!("meter read 0 W in {all}, and a drive in use takes more");
+        assert_eq!(findings.iter().filter(|one| **one == text).count(), 1, "{findings:?}");
+        assert!(findings.iter().all(|one| !one.contains("exactly")), "{findings:?}");
+    }
+    // A coarse meter that shows a little now and then is one.
+    let coarse = (0..100).map(|n| (n * 100, if n % 3 == 1 { 0.1 } else { 0.0 }));
+    let (readings, findings) = play(power(), coarse, 10_000);
+    let energy = readings.iter().find(|one| one.0 == "energy_j").unwrap().2;
+    assert!((energy - 0.333).abs() < 0.01, "{energy}");
+    assert_eq!(findings, [""; 0]);
+    let cold = Aggregate::new("nvme", "temperature_c", ChannelKind::Temperature);
+    assert_eq!(play(cold, (0..60).map(|n| (n * 1_000, 0.0)), 60_000).1, [""; 0]);
 }
 
 #[test]
 fn a_constant_power_is_a_finding_and_a_constant_temperature_is_not() {
     let flat = (0..300).map(|n| (n * 100, 2.5));
     let (_, findings) = play(power(), flat, 30_000);
-    assert_eq!(findings, ["meter read exactly 2.5 W in all 300 readings"]);
+    assert_eq!(findings, ["meter read exactly 2.50 W in all 300 readings"]);
     let alive = (0..300).map(|n| (n * 100, 2.5 + (n % 2) as f64 * 0.001));
     assert_eq!(play(power(), alive, 30_000).1, [""; 0]);
     let heat = Aggregate::new("nvme", "temperature_c", ChannelKind::Temperature);

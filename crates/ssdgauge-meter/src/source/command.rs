@@ -7,7 +7,7 @@
 use super::interface::{OpenContext, ParsedSpec, Source, SourceKind, SourceSpec, after_keyword};
 use crate::monotonic::MonotonicCheck;
 use crate::parse::{checked_pointer, parse_line};
-use crate::sample::{Batch, PollTimer, Sample, in_words};
+use crate::sample::{Batch, PollTimer, Sample, Unusable, in_words};
 use rustix::process::{Pid, Signal, kill_process_group};
 use ssdgauge_core::PowerScope;
 use ssdgauge_os::child::{self, End};
@@ -160,25 +160,32 @@ impl Command {
         Ok(())
     }
 
-    fn sample(&mut self, at: Instant, text: &str) -> Result<Option<Sample>, String> {
+    /// Adds the reading of the line `text` to `batch`.
+    ///
+    /// # Errors
+    /// Too many lines in a row have no number.
+    fn take_line(&mut self, at: Instant, text: &str, batch: &mut Batch) -> Result<(), String> {
         if text.trim().is_empty() {
-            return Ok(None);
+            return Ok(());
         }
         match parse_line(text, self.pointer.as_deref()) {
             Ok(line) => {
                 self.bad_lines = 0;
                 let is_later = line.stamp.is_none_or(|stamp| self.check.accepts(stamp));
-                Ok(is_later.then_some(Sample { since: None, at, channel: 0, value: line.value }))
+                let sample = Sample { since: None, at, channel: 0, value: line.value };
+                batch.samples.extend(is_later.then_some(sample));
+                Ok(())
             }
             Err(cause) => {
                 self.bad_lines += 1;
                 // Programs print headings and messages between numbers; only a run of such lines
-                // means that the output is not understood.
+                // means that the output is not understood. Each of them is counted.
                 match self.bad_lines >= MAX_BAD_LINES {
                     true => Err(format!("{MAX_BAD_LINES} lines in a row: {cause}")),
                     false => {
-                        self.last_error = cause;
-                        Ok(None)
+                        self.last_error.clone_from(&cause);
+                        batch.unusable.push(Unusable { at, what: cause });
+                        Ok(())
                     }
                 }
             }
@@ -231,7 +238,7 @@ impl Source for Command {
         running.lines_read += lines.len() as u64;
         let mut batch = Batch::default();
         for (at, text) in lines {
-            batch.samples.extend(self.sample(at, &text)?);
+            self.take_line(at, &text, &mut batch)?;
         }
         batch.warnings.extend(self.check.take_warning());
         Ok(batch)
@@ -309,6 +316,21 @@ mod tests {
         let words = ["/nonexistent/meter".to_owned()];
         let missing = Command::open(&words, None, None).err().unwrap();
         assert!(missing.contains("cannot be started"), "{missing}");
+    }
+
+    #[test]
+    fn lines_without_a_number_are_counted_with_their_cause() {
+        let mut command =
+            open("echo 3; echo nan; echo inf; echo 'error 7'; echo 4; sleep 60", None);
+        let (mut values, mut unusable) = (Vec::new(), Vec::new());
+        while values.len() < 2 {
+            let batch = command.next(Duration::from_secs(10)).unwrap();
+            values.extend(batch.samples.iter().map(|sample| sample.value));
+            unusable.extend(batch.unusable.into_iter().map(|one| one.what));
+        }
+        assert_eq!(values, [3.0, 4.0]);
+        assert_eq!(unusable.len(), 3, "{unusable:?}");
+        assert!(unusable[2].contains("'error 7' is neither a number nor JSON"), "{unusable:?}");
     }
 
     #[test]

@@ -134,7 +134,7 @@ impl Source for Http {
         let result = self.request();
         // The plug measured at an unknown time between request and response.
         let at = before + before.elapsed() / 2;
-        Ok(Batch::from_value(at, self.failures.record(result)?))
+        Ok(Batch::from_reading(at, self.failures.record(result)?))
     }
 
     fn wakes_drive(&self) -> bool {

@@ -257,7 +257,7 @@ impl Source for Hwmon {
         }
         let at = Instant::now();
         let result = self.value();
-        Ok(Batch::from_value(at, self.failures.record(result)?))
+        Ok(Batch::from_reading(at, self.failures.record(result)?))
     }
 
     fn wakes_drive(&self) -> bool {

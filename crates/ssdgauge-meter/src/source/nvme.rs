@@ -73,7 +73,7 @@ impl Source for NvmePower {
         }
         let at = Instant::now();
         let result = self.query();
-        Ok(Batch::from_value(at, self.failures.record(result)?))
+        Ok(Batch::from_reading(at, self.failures.record(result)?))
     }
 
     fn wakes_drive(&self) -> bool {

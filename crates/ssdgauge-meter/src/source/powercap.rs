@@ -108,7 +108,7 @@ impl Source for Powercap {
         }
         let joules = read(&self.file).map(|micro| micro * 1e-6);
         let at = Instant::now();
-        Ok(Batch::from_value(at, self.failures.record(joules)?))
+        Ok(Batch::from_reading(at, self.failures.record(joules)?))
     }
 
     fn wakes_drive(&self) -> bool {

@@ -91,14 +91,13 @@ impl Source for Thermometer {
                     samples.push(Sample { since: None, at, channel, value: value * factor })
                 }
                 (Err(cause), 0) => {
-                    self.failures.record(Err(cause))?;
-                    return Ok(Batch { samples, warnings: Vec::new() });
+                    return Ok(Batch::from_reading(at, self.failures.record(Err(cause))?));
                 }
                 (Err(_), _) => {}
             }
         }
         self.failures = ConsecutiveFailures::default();
-        Ok(Batch { samples, warnings: Vec::new() })
+        Ok(Batch { samples, ..Batch::default() })
     }
 
     fn wakes_drive(&self) -> bool {

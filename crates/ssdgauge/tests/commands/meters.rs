@@ -88,11 +88,44 @@ fn a_meter_that_ends_during_a_test_causes_a_finding_and_the_run_completes() {
 }
 
 #[test]
+fn a_meter_that_only_reads_zero_gives_no_power() {
+    let bench = Bench::new();
+    let meter = "name=open@command:sh -c 'while :; do echo 0; sleep 0.1; done'";
+    let (code, stderr) = run(&bench, &[meter]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let report = report(&bench);
+    let read = &report["runs"][0]["tests"][0];
+    for key in ["power_w", "energy_j", "efficiency_mb_s_w"] {
+        assert!(read["points"][0]["metrics"][key].is_null(), "{key}: {read:#}");
+    }
+    assert!(read["headline"]["value"].is_null(), "{}", read["headline"]);
+    let findings = read["findings"].to_string();
+    assert!(findings.contains("open read 0 W in all"), "{findings}");
+    let stored =
+        query(&bench.path("a.ssdg"), "SELECT count(*) FROM reading WHERE quantity = 'power_w'");
+    assert_eq!(stored, 0);
+}
+
+#[test]
+fn readings_without_a_number_and_negative_ones_are_counted_in_findings() {
+    let bench = Bench::new();
+    let lines = "for line in 3.0 -0.5 3.2 nan inf \"error 7\"; do echo $line; sleep 0.05; done";
+    let meter = format!("name=torn@command:sh -c 'while :; do {lines}; done'");
+    let (code, stderr) = run(&bench, &[&meter]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let report = report(&bench);
+    let findings = report["runs"][0]["tests"][0]["findings"].to_string();
+    assert!(findings.contains("torn gave no number in "), "{findings}");
+    assert!(findings.contains("torn read -0.50, outside -0.05 to 150 W"), "{findings}");
+}
+
+#[test]
 fn missing_meters_and_readings_in_milliwatts_are_refused_before_the_run() {
     let bench = Bench::new();
     for (meter, code, expected) in [
         ("command:/nonexistent/meter", 3, "cannot be started"),
         ("command:sh -c 'while :; do echo 4000; sleep 0.1; done'", 3, "scale=0.001@"),
+        ("command:echo 1e308", 3, "reads 1.00e308 W, but"),
         ("hwmon:nothing/power1", 3, "cannot be read"),
         ("http://127.0.0.1:1/#/w", 3, "127.0.0.1:1"),
         ("nvme", 3, "no NVMe drive"),
