@@ -322,6 +322,8 @@ pub enum FindingKind {
     Meter,
     /// The readings of a power meter cover too little of a step for its power.
     PowerGaps,
+    /// The samples of a step contradict each other, or are none that can be measured.
+    Contradictory,
     /// The requested power state was not reached.
     PowerState,
     /// The volatile write cache did not change to the requested state.
@@ -437,6 +439,7 @@ impl FindingKind {
             FindingKind::FlushWithoutWork => "flush-without-work",
             FindingKind::Meter => "meter",
             FindingKind::PowerGaps => "power-gaps",
+            FindingKind::Contradictory => "contradictory",
             FindingKind::PowerState => "power-state",
             FindingKind::WriteCache => "write-cache",
             FindingKind::WrongData => "wrong-data",

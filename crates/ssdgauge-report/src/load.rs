@@ -11,8 +11,10 @@ mod wear;
 
 use crate::model::{PointRun, RecordedRepetition, RecordedRun, ReportError, StepFinding};
 use durability::RecordedDurability;
-use ssdgauge_core::{PhaseKind, Plan, Test};
-use ssdgauge_runfile::{FindingRecord, Room, RunFile, StepId, StepRecord, attempts};
+use ssdgauge_core::{PhaseKind, Plan, Step, Test};
+use ssdgauge_runfile::{
+    Contradictions, FindingRecord, Room, RunFile, StepId, StepRecord, attempts,
+};
 use std::path::Path;
 
 /// Reads the run file at `path`. The file is left as it was.
@@ -93,6 +95,7 @@ fn read_repetition(
     let counted = attempts::counted(test, attempts);
     let mut points = Vec::new();
     let mut checks = Vec::new();
+    let mut contradictory = Vec::new();
     let mut planned = 0;
     let mut complete = true;
     for (phase_index, phase) in test.phases.iter().enumerate() {
@@ -102,7 +105,9 @@ fn read_repetition(
             let Some(workload) = step.action.measured_workload() else { continue };
             if let (PhaseKind::Check, Some(records)) = (phase.kind, records) {
                 let window = attempts::window(test, records);
-                checks.push(point::read(file, room, step, workload, window)?);
+                let mut found = Contradictions::default();
+                checks.push(point::read(file, room, step, workload, window, &mut found)?);
+                contradictory.extend(found_in(step, &found));
             }
             if phase.kind == PhaseKind::Measure {
                 let is_search = test.search.is_some() && !test.is_in_order(phase_index);
@@ -110,21 +115,34 @@ fn read_repetition(
                 if let Some(records) = records {
                     let window = attempts::window(test, records);
                     let flush = durability.flush_behind(window);
-                    let point = point::read(file, room, step, workload, window)?;
+                    let mut found = Contradictions::default();
+                    let point = point::read(file, room, step, workload, window, &mut found)?;
+                    contradictory.extend(found_in(step, &found));
                     points.push(PointRun { flush, ..point });
                 }
             }
         }
     }
+    contradictory.extend(step_findings(test, attempts, findings));
     Ok(RecordedRepetition {
         test: test.clone(),
         points,
         checks,
         planned,
-        findings: step_findings(test, attempts, findings),
+        findings: contradictory,
         complete,
         is_searched: true,
         tracked: tracked::tracked(file, test, &counted)?,
+    })
+}
+
+/// Returns the findings on what the samples of `step` contradict.
+fn found_in(step: &Step, found: &Contradictions) -> impl Iterator<Item = StepFinding> {
+    let label = step.label.clone();
+    found.findings().into_iter().map(move |finding| StepFinding {
+        step: Some(label.clone()),
+        metrics: Vec::new(),
+        finding,
     })
 }
 

@@ -3,7 +3,8 @@
 mod support;
 
 use ssdgauge_core::{
-    Access, Action, Direction, Histogram, Interval, Metric, Nanos, Restart, Scope, Score,
+    Access, Action, Direction, FindingKind, Histogram, Interval, Metric, Nanos, Reading, Restart,
+    Scope, Score, Severity,
 };
 use ssdgauge_report::{ReportError, json, read};
 use ssdgauge_runfile::{Opening, RunFileError, StepEnd, StepPlace, StepState, Writer};
@@ -171,4 +172,78 @@ fn impossible_values_are_refused() {
 fn reading_a_file_twice_gives_equal_json() {
     let recipe = Recipe::new("a", quick(3), "Disk");
     assert_eq!(json(&[run(&recipe)]), json(&[run(&recipe)]));
+}
+
+/// Returns severity and text of each finding on a contradiction in a run of `recipe`.
+fn contradictions(recipe: &Recipe<'_>) -> Vec<(Severity, String)> {
+    let run = run(recipe);
+    let all = run.all_findings().into_iter().map(|located| located.finding);
+    let found = all.filter(|finding| finding.kind == FindingKind::Contradictory);
+    found.map(|finding| (finding.severity, finding.text.clone())).collect()
+}
+
+/// A change of an interval before it is recorded.
+type Twist<'a> = &'a dyn Fn(&mut Interval);
+
+#[test]
+fn a_run_file_that_contradicts_itself_has_a_finding() {
+    let recipe = || Recipe::new("a", quick(6), "Disk");
+    let mut sound = recipe();
+    sound.power_w = Some(3.0);
+    assert_eq!(contradictions(&sound), []);
+    let cases: [(Twist<'_>, &str); 4] = [
+        (&|one| one.ios *= 10, "requests and"),
+        (&|one| one.bytes *= 10, "bytes"),
+        (&|one| one.bytes += u64::from(one.second == 3), "second 3 counts"),
+        (&|one| one.length = Nanos(Nanos::SECOND.0 + 1), "last 6,000,000,006 ns together"),
+    ];
+    for (twist, words) in cases {
+        let mut recipe = recipe();
+        recipe.twist = twist;
+        let found = contradictions(&recipe);
+        assert!(!found.is_empty(), "{words}");
+        let is_right = |(severity, text): &(Severity, String)| {
+            *severity == Severity::Invalid && text.starts_with("the run file contradicts itself: ")
+        };
+        assert!(found.iter().all(is_right), "{found:?}");
+        assert!(found.iter().any(|(_, text)| text.contains(words)), "{words}: {found:?}");
+    }
+    let mut short = recipe();
+    short.elapsed = &|_| Nanos(1);
+    let found = contradictions(&short);
+    assert!(found[0].1.contains("last 6,000,000,000 ns together, and the step 1 ns"), "{found:?}");
+}
+
+#[test]
+fn a_reading_that_no_meter_gives_is_left_out_with_a_finding() {
+    let readings = [("energy_j", 18.0), ("power_covered_s", 6.0)];
+    for (value, words) in [
+        (18.0, ""),
+        (-9.0, "energy_j is -9.00"),
+        (1e308, "energy_j is 1.00e308"),
+        (f64::INFINITY, "energy_j is inf"),
+    ] {
+        let mut recipe = Recipe::new("a", quick(6), "Disk");
+        recipe.readings = readings
+            .map(|(quantity, usual)| {
+                let value = if quantity == "energy_j" { value } else { usual };
+                let at = Nanos::from_secs(6);
+                let (instrument, quantity) = ("meter".to_owned(), quantity.to_owned());
+                (0, Reading { at, instrument, quantity, value })
+            })
+            .to_vec();
+        let power = |run: &ssdgauge_report::Run| {
+            run.tests[0].points[0].point.totals.value(Metric::PowerW, Scope::All)
+        };
+        let found = contradictions(&recipe);
+        let expected = (value == 18.0).then_some(3.0);
+        assert_eq!(power(&run(&recipe)), expected, "{value}");
+        match words {
+            "" => assert_eq!(found, []),
+            words => {
+                assert_eq!(found.len(), 1, "{found:?}");
+                assert!(found[0].0 == Severity::Warning && found[0].1.contains(words), "{found:?}");
+            }
+        }
+    }
 }

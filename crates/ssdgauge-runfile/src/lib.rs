@@ -8,6 +8,7 @@
 //! of a newer format.
 
 pub mod attempts;
+mod contradictions;
 mod error;
 mod header;
 mod histogram;
@@ -21,6 +22,7 @@ mod temp_files;
 mod untrusted;
 mod writer;
 
+pub use contradictions::Contradictions;
 pub use error::RunFileError;
 pub use histogram::{decode, encode};
 pub use neighbours::check_new;

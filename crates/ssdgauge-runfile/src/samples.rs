@@ -1,5 +1,6 @@
 //! The samples of one step, summed up over all records that are its result.
 
+use crate::contradictions::Contradictions;
 use crate::error::RunFileError;
 use crate::record::StepRecord;
 use crate::record::reader::RunFile;
@@ -25,7 +26,8 @@ impl RunFile {
     /// Returns the samples of `step` with `workload` from `records`, one after the other, with the
     /// intervals of its percentiles where `percentiles` is true. Calls `see` with each reading of
     /// the step, which returns the bytes of memory that it keeps. The memory of the result is taken
-    /// from `room`.
+    /// from `room`. What the samples contradict is added to `contradictions`, and readings that cannot
+    /// be measured values are left out.
     ///
     /// # Errors
     ///
@@ -37,18 +39,21 @@ impl RunFile {
         workload: &Workload,
         records: &[&StepRecord],
         percentiles: bool,
-        room: &mut Room,
+        (room, contradictions): (&mut Room, &mut Contradictions),
         mut see: impl FnMut(&Reading) -> usize,
     ) -> Result<AggregatedStep, RunFileError> {
         let recorded = records.iter().filter_map(|record| record.elapsed).map(|time| time.0).sum();
         let series = percentiles
             .then(|| PercentileSeries::new(&workload.directions(), Nanos(recorded)))
             .flatten();
+        let has_own_lengths = self.has_own_lengths(records)?;
+        // fio counts requests and bytes at other moments than latencies.
+        let is_ours = self.head().imported_from().is_none();
         // Of one stream the whole is the sum; a file may claim any number of streams.
         let mut aggregator = SecondAggregator::new(series)
             .of_workload(workload, MAX_STREAMS)
             .with_worst_seconds(workload.never_pauses())
-            .with_own_lengths(self.has_own_lengths(records)?);
+            .with_own_lengths(has_own_lengths);
         let mut wrong = None;
         let mut kept = 0;
         let mut intervals = 0u64;
@@ -67,6 +72,9 @@ impl RunFile {
                 wrong = wrong.take().or_else(|| self.impossible(&interval, intervals).err());
                 wrong = wrong.take().or_else(|| room.check(aggregator.size()).err());
                 if wrong.is_none() {
+                    if is_ours {
+                        contradictions.interval(step, &interval);
+                    }
                     let second = interval.second.saturating_add(begin);
                     aggregator.interval(Interval { second, ..interval });
                 }
@@ -82,6 +90,9 @@ impl RunFile {
                 if reading.at > time || wrong.is_some() {
                     return;
                 }
+                if !contradictions.reading(reading, time) {
+                    return;
+                }
                 kept += see(reading);
                 let at = Nanos(reading.at.0.saturating_add(before.0));
                 aggregator.reading_at(at, reading);
@@ -90,6 +101,7 @@ impl RunFile {
                 break;
             }
             aggregator.end_record(time);
+            contradictions.end_record(record.elapsed);
             elapsed += time;
             // Rounds never share a second: each one starts at the next full second.
             let seconds = u32::try_from(time.0.div_ceil(Nanos::SECOND.0)).unwrap_or(u32::MAX);

@@ -6,7 +6,7 @@
 
 use super::{ConductError, Conductor};
 use ssdgauge_core::{Finding, FindingKind, Plan, Point, RepeatUntil, Severity, Test};
-use ssdgauge_runfile::{REPETITIONS, RunFile, RunFileError, StepRecord, attempts};
+use ssdgauge_runfile::{Contradictions, REPETITIONS, RunFile, RunFileError, StepRecord, attempts};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -78,7 +78,8 @@ fn of_test(
         let Some((records, workload)) = measured else { continue };
         let records = attempts::window(test, records);
         // One turn is judged at a time, so that each test has the whole room.
-        let samples = file.samples(step, workload, records, false, &mut file.room(), |_| 0)?;
+        let checked = (&mut file.room(), &mut Contradictions::default());
+        let samples = file.samples(step, workload, records, false, checked, |_| 0)?;
         points.push(Point {
             label: step.label.clone(),
             position: step.position,

@@ -4,7 +4,7 @@ use crate::load::engine_report;
 use crate::model::{PointRun, ReportError};
 use crate::text::sanitize;
 use ssdgauge_core::{AggregatedStep, Point, Step, Workload};
-use ssdgauge_runfile::{Room, RunFile, StepRecord};
+use ssdgauge_runfile::{Contradictions, Room, RunFile, StepRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most pairs of a quantity and an instrument that are cached, to skip sanitizing them again.
@@ -16,20 +16,23 @@ const OF_NAMES: usize = 256;
 /// The memory of a point beside its samples, in bytes: workload, names, figures. Rounded up.
 const OF_POINT: usize = 3 << 10;
 
-/// Reads the samples of `step` from `records`, one after the other.
+/// Reads the samples of `step` from `records`, one after the other, and adds what they contradict to
+/// `contradictions`.
 pub(crate) fn read(
     file: &RunFile,
     room: &mut Room,
     step: &Step,
     workload: &Workload,
     records: &[&StepRecord],
+    contradictions: &mut Contradictions,
 ) -> Result<PointRun, ReportError> {
     room.take(OF_POINT)?;
     let mut instruments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut known: Vec<(String, String)> = Vec::new();
     // The place of the last reading's pair in `known`.
     let mut place = 0;
-    let samples = file.samples(step, workload, records, true, room, |reading| {
+    let checked = (room, contradictions);
+    let samples = file.samples(step, workload, records, true, checked, |reading| {
         // Readings repeat the same few names, so known ones skip sanitizing.
         let is_known = |(quantity, instrument): &(String, String)| {
             *quantity == reading.quantity && *instrument == reading.instrument

@@ -199,6 +199,10 @@ pub struct Recipe<'a> {
     /// What the power meter sees.
     pub scope: PowerScope,
     pub findings: Vec<(Option<usize>, Finding)>,
+    /// Changes each interval before it is recorded.
+    pub twist: &'a dyn Fn(&mut Interval),
+    /// The duration of a step, from that of its seconds.
+    pub elapsed: &'a dyn Fn(Nanos) -> Nanos,
     /// Readings of the steps by their number, such as counters of the drive.
     pub readings: Vec<(usize, Reading)>,
     /// Properties of the run.
@@ -219,6 +223,8 @@ impl Recipe<'_> {
             power_w: None,
             scope: PowerScope::Drive,
             findings: Vec::new(),
+            twist: &|_| (),
+            elapsed: &|time| time,
             readings: Vec::new(),
             properties: Vec::new(),
             report: EngineReport::default(),
@@ -326,7 +332,7 @@ fn run_step(
                 }
                 let ios = pace.iops * share / 100;
                 let latency = latencies(ios, pace.lat_us, &mut random);
-                let interval = Interval {
+                let mut interval = Interval {
                     second,
                     stream: number as u16,
                     direction,
@@ -336,6 +342,7 @@ fn run_step(
                     errors: 0,
                     latency,
                 };
+                (recipe.twist)(&mut interval);
                 writer.interval(id, &interval).unwrap();
             }
         }
@@ -351,7 +358,7 @@ fn run_step(
             }
         }
     }
-    Nanos::from_secs(seconds)
+    (recipe.elapsed)(Nanos::from_secs(seconds))
 }
 
 /// Returns `n` latencies around `typical` microseconds: most near it, a few far beyond.
