@@ -2,6 +2,7 @@
 
 use crate::confidence::{self, ConfidenceInterval};
 use crate::headline::Headline;
+use crate::metric::Metric;
 use crate::point::Point;
 use crate::score::Score;
 use crate::statistics::repetition;
@@ -13,8 +14,8 @@ pub struct Ratio {
     /// The second headline divided by the first. Where there is an interval, it is that of the
     /// samples of the interval, so that the interval contains it.
     pub value: f64,
-    /// The 95 % interval, over the seconds of both runs or between their repetitions; `None` where
-    /// one of the headlines has none.
+    /// The 95 % interval, over the seconds of both runs or between their repetitions; of two loads of
+    /// searches the bounds. `None` where one of the headlines has none.
     pub interval: Option<(f64, f64)>,
     /// The seconds at the start of the first and of the second that flatter, and are left out of
     /// value and interval.
@@ -37,6 +38,9 @@ impl Ratio {
     pub fn of_headlines(a: &Headline, b: &Headline) -> Option<Ratio> {
         let divisor = a.value.filter(|value| *value > 0.0)?;
         let whole = Some(b.value? / divisor).filter(|ratio| ratio.is_finite())?;
+        if [a, b].iter().all(|one| one.metric == Metric::LoadMultiple) {
+            return Some(Ratio { value: whole, interval: of_loads(a, b), cut_seconds: [0, 0] });
+        }
         let cut = |one: ConfidenceInterval| one.within_run().map_or(0, |within| within.cut);
         Some(match confidence::of_ratio(a.interval, b.interval) {
             Some((value, interval)) => Ratio {
@@ -58,4 +62,15 @@ impl Ratio {
         let (value, interval) = repetition::ratio(&values(a)?, &values(b)?)?;
         Some(Ratio { value, interval: Some(interval), cut_seconds: [0, 0] })
     }
+}
+
+/// Returns the bounds of the load of `b` divided by that of `a`. A load whose trials agree is exact, and
+/// one whose trials disagree is any of its range.
+fn of_loads(a: &Headline, b: &Headline) -> Option<(f64, f64)> {
+    let bounds = |one: &Headline| {
+        let exact = one.value.map(|value| (value, value));
+        one.interval.ends().or(exact).filter(|(low, _)| *low > 0.0)
+    };
+    let ((low_a, high_a), (low_b, high_b)) = (bounds(a)?, bounds(b)?);
+    Some((low_b / high_a, high_b / low_a))
 }

@@ -238,17 +238,17 @@ fn values_apart_with_wide_intervals_are_not_decided_and_no_tie() {
 }
 
 #[test]
-fn a_short_step_without_an_interval_decides_from_a_factor_of_one_and_a_half() {
-    let tests = || {
-        let read = step("QD4", 1.0, stream(Access::Random, 4_096, 100, 4), 5);
+fn a_short_step_without_an_interval_decides_nothing_and_a_longer_one_does() {
+    let tests = |seconds: u64| {
+        let read = step("QD4", 1.0, stream(Access::Random, 4_096, 100, 4), seconds);
         let score = Score::MeanOf(Metric::Iops);
         plan("own", vec![test("reads", "Random read", score, &[Figure::Ranking], vec![read])])
     };
-    for (read, leads) in [(40_000.0, false), (20_000.0, true)] {
-        let other = Drive { name: "Beta", read, ..ALPHA };
-        let runs: Vec<Run> =
-            [ALPHA, other].map(|drive| recorded(drive, drive.name, tests(), usize::MAX)).into();
-        assert!(runs[0].tests[0].headline.interval.ends().is_none());
+    for (seconds, leads) in [(5, false), (12, true)] {
+        let other = Drive { name: "Beta", read: 20_000.0, ..ALPHA };
+        let recorded = |drive: Drive| recorded(drive, drive.name, tests(seconds), usize::MAX);
+        let runs: Vec<Run> = [ALPHA, other].map(recorded).into();
+        assert_eq!(runs[0].tests[0].headline.interval.ends().is_some(), leads);
         let figure = fragment(&runs, &PageOptions::default(), "own/reads").unwrap();
         let title = plain(figure.split("<h3>").nth(1).unwrap().split("</h3>").next().unwrap());
         assert_eq!(title.contains("leads"), leads, "{title}");

@@ -4,6 +4,13 @@
 //! difference is claimed where the interval excludes equality and the ratio lies beyond the margin;
 //! equality where the whole interval lies within the margin (two one-sided tests, Schuirmann 1987).
 //! Everything else is not known. `docs/handbook/intervals.md` has false alarms and power.
+//!
+//! Every place that says that one result is better than another asks [`judge`]: `compare`, the leads of
+//! reports, the bands of a cohort and the drift of a fleet.
+
+/// The noise assumed between two runs, as a share, where nothing else is known of it. Chosen, because two
+/// runs cannot show it; repeated runs of one drive can.
+pub const NOISE: f64 = 0.03;
 
 /// What a ratio with its 95 % interval says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +25,11 @@ pub enum Outcome {
     CannotTell,
 }
 
-/// Judges a ratio with its 95 % `interval` by a `margin`, a share: 0.03 is 3 %.
-pub fn judge(ratio: f64, interval: (f64, f64), margin: f64) -> Outcome {
-    let (low, high) = interval;
-    let (least, most) = (1.0 - margin, 1.0 + margin);
+/// Judges a ratio with its 95 % `interval` by a `margin`, a share: 0.03 is 3 %. Without an interval nothing
+/// can be told. The inverse ratio has the inverse outcome, so the order of two runs decides nothing.
+pub fn judge(ratio: f64, interval: Option<(f64, f64)>, margin: f64) -> Outcome {
+    let Some((low, high)) = interval else { return Outcome::CannotTell };
+    let (least, most) = ((1.0 + margin).recip(), 1.0 + margin);
     match (low > 1.0 && ratio > most, high < 1.0 && ratio < least) {
         (true, _) => Outcome::Higher,
         (_, true) => Outcome::Lower,
@@ -44,18 +52,21 @@ pub enum Loss {
 /// Judges a ratio with its 95 % `interval` by the largest loss that is `allowed`, as a share.
 pub fn loss(ratio: f64, interval: (f64, f64), more_is_better: bool, allowed: f64) -> Loss {
     let (low, high) = interval;
-    let is_kept = if more_is_better { low >= 1.0 - allowed } else { high <= 1.0 + allowed };
-    let worse = if more_is_better { Outcome::Lower } else { Outcome::Higher };
-    match judge(ratio, interval, allowed) == worse {
-        true => Loss::Exceeded,
-        false if is_kept => Loss::Allowed,
-        false => Loss::CannotTell,
+    let (is_kept, is_exceeded) = match more_is_better {
+        true => (low >= 1.0 - allowed, high < 1.0 && ratio < 1.0 - allowed),
+        false => (high <= 1.0 + allowed, low > 1.0 && ratio > 1.0 + allowed),
+    };
+    match (is_exceeded, is_kept) {
+        (true, _) => Loss::Exceeded,
+        (false, true) => Loss::Allowed,
+        (false, false) => Loss::CannotTell,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn a_difference_needs_its_interval_and_equality_needs_all_of_it() {
@@ -68,7 +79,25 @@ mod tests {
             (1.0, (0.353, 1.922), Outcome::CannotTell),
             (1.0, (1.0, 1.0), Outcome::Equal),
         ] {
-            assert_eq!(judge(ratio, interval, 0.03), outcome, "{ratio} {interval:?}");
+            assert_eq!(judge(ratio, Some(interval), 0.03), outcome, "{ratio} {interval:?}");
+        }
+        assert_eq!(judge(10.0, None, 0.03), Outcome::CannotTell);
+    }
+
+    #[test]
+    fn the_order_of_two_results_decides_nothing() {
+        let mut random = Random::new(5, 0);
+        for _ in 0..10_000 {
+            let ratio = 0.9 + 0.2 * random.unit();
+            let interval = (ratio - 0.1 * random.unit(), ratio + 0.1 * random.unit());
+            let swapped = (interval.1.recip(), interval.0.recip());
+            let inverse = match judge(ratio, Some(interval), NOISE) {
+                Outcome::Higher => Outcome::Lower,
+                Outcome::Lower => Outcome::Higher,
+                same @ (Outcome::Equal | Outcome::CannotTell) => same,
+            };
+            let found = judge(ratio.recip(), Some(swapped), NOISE);
+            assert_eq!(found, inverse, "{ratio} {interval:?}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::drive_run::{DriveModel, DriveRun, TestKey};
 use ssdgauge_core::Metric;
+use ssdgauge_core::statistics::difference::{self, Outcome};
 use ssdgauge_core::statistics::fit;
 use ssdgauge_core::statistics::student;
 use std::collections::BTreeMap;
@@ -43,11 +44,16 @@ pub struct Change {
 }
 
 impl Drift {
-    /// Returns whether the whole interval is on the side of worse results.
+    /// Returns whether the change is one for the worse, by the rule of `compare`: its interval excludes 0,
+    /// and it is beyond the noise between runs.
     pub fn is_worse(&self) -> bool {
-        self.change.is_some_and(|change| match self.metric.more_is_better() {
-            true => change.interval.1 < 0.0,
-            false => change.interval.0 > 0.0,
+        let worse = match self.metric.more_is_better() {
+            true => Outcome::Lower,
+            false => Outcome::Higher,
+        };
+        self.change.is_some_and(|Change { value, interval: (low, high) }| {
+            difference::judge(1.0 + value, Some((1.0 + low, 1.0 + high)), difference::NOISE)
+                == worse
         })
     }
 }

@@ -9,6 +9,7 @@ use crate::model::Run;
 use crate::model::plan::measured_spans;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::TargetKind;
+use ssdgauge_core::statistics::difference::NOISE;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The cohort that the program contains: quick runs of virtual drives in their full capacity.
@@ -96,16 +97,14 @@ impl Place {
     }
 }
 
-/// Values that differ by less are equal: the resolution of a histogram.
-const RESOLUTION: f64 = 0.001;
-
 impl Bands {
-    /// Returns the band of the load of `figure`; `None` where too few drives have it.
+    /// Returns the band of the load of `figure`; `None` where too few drives have it. A value that is near a
+    /// limit, within the noise between runs, is not beyond it: `compare` would not tell them apart.
     pub(crate) fn band(&self, figure: &Figure) -> Option<Band> {
         let (low, high) = *self.by_load.get(&figure.load)?;
         let place = match figure.value {
-            value if value < low * (1.0 - RESOLUTION) => Place::Below,
-            value if value > high * (1.0 + RESOLUTION) => Place::Above,
+            value if value < low / (1.0 + NOISE) => Place::Below,
+            value if value > high * (1.0 + NOISE) => Place::Above,
             _ => Place::Within,
         };
         Some(Band { low, high, place })

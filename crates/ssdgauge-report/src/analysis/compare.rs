@@ -23,8 +23,8 @@ use thiserror::Error;
 pub struct CompareOptions {
     /// Compares a drive with itself under another firmware.
     pub any_firmware: bool,
-    /// Results are equal where they differ by at most this share: 0.03 is 3 %, the noise between
-    /// runs. Chosen, because two runs cannot show it; repeated runs of one drive can.
+    /// Results are equal where they differ by at most this share: [`difference::NOISE`] unless repeated
+    /// runs of one drive show another one.
     pub noise: f64,
     /// The largest loss that the gate allows, as a share.
     pub threshold: Option<f64>,
@@ -32,7 +32,7 @@ pub struct CompareOptions {
 
 impl Default for CompareOptions {
     fn default() -> Self {
-        CompareOptions { any_firmware: false, noise: 0.03, threshold: None }
+        CompareOptions { any_firmware: false, noise: difference::NOISE, threshold: None }
     }
 }
 
@@ -94,6 +94,8 @@ pub struct TestComparison {
     pub further: bool,
     /// The headlines of both runs; `None` where there is none.
     pub values: [Option<f64>; 2],
+    /// The loads between which trials of a search disagree; `None` where they agree.
+    pub ranges: [Option<(f64, f64)>; 2],
     /// The second headline divided by the first, with its interval.
     pub ratio: Option<Ratio>,
     /// What the number has varied in earlier runs; `None` where it is judged by its interval and the noise
@@ -237,6 +239,7 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
         rule: workload_text::rule(test, &test.score),
         further: false,
         values: [a.test.headline.value, None],
+        ranges: [interval::range_of_trials(&a.test.headline), None],
         ratio: None,
         variation: None,
         difference: Difference::Unknown("the second run has no such test".to_owned()),
@@ -256,6 +259,7 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
         return comparison;
     }
     comparison.values[1] = b.test.headline.value;
+    comparison.ranges[1] = interval::range_of_trials(&b.test.headline);
     comparison.ratio = b.test.over(a.test).map(|ratio| of_one_run(ratio, a, b, comparison.values));
     let headlines = [&a.test.headline, &b.test.headline];
     comparison.difference = judged(comparison.ratio, headlines, options.noise);
@@ -306,6 +310,7 @@ fn further(
             rule: workload_text::rule(&a.test.test, score),
             further: true,
             values,
+            ranges: headlines.map(interval::range_of_trials),
             ratio,
             variation: None,
             difference,
@@ -333,24 +338,31 @@ fn judged(ratio: Option<Ratio>, headlines: [&Headline; 2], noise: f64) -> Differ
         let reason = reason.unwrap_or("no 95 % interval: one of the results is not above zero");
         return Difference::Unknown(reason.to_owned());
     };
-    match difference::judge(ratio.value, interval, noise) {
+    match difference::judge(ratio.value, Some(interval), noise) {
         Outcome::Higher if metric.more_is_better() => Difference::Better,
         Outcome::Lower if metric.more_is_better() => Difference::Worse,
         Outcome::Higher => Difference::Worse,
         Outcome::Lower => Difference::Better,
         Outcome::Equal => Difference::Equal,
-        Outcome::CannotTell => Difference::Unknown(too_wide(interval, noise)),
+        Outcome::CannotTell => {
+            let kind = if headlines[0].metric == Metric::LoadMultiple {
+                "the range of the trials"
+            } else {
+                "the 95 % interval"
+            };
+            Difference::Unknown(too_wide(kind, interval, noise))
+        }
     }
 }
 
 /// Returns why an interval decides nothing.
-fn too_wide((low, high): (f64, f64), noise: f64) -> String {
+fn too_wide(kind: &str, (low, high): (f64, f64), noise: f64) -> String {
     let within = number::share(noise);
     let why = match low <= 1.0 && high >= 1.0 {
         true => format!("includes 0 % and reaches beyond {within}"),
         false => format!("excludes 0 %, and reaches from within {within} to beyond it"),
     };
-    format!("the 95 % interval, {} to {}, {why}", number::change(low), number::change(high))
+    format!("{kind}, {} to {}, {why}", number::change(low), number::change(high))
 }
 
 /// Judges a number by what it has varied before. One without two values that may be compared stays as it is.
@@ -422,6 +434,18 @@ impl Difference {
             Difference::Better | Difference::Worse => "differs",
             Difference::Equal => "equal",
             Difference::Unknown(_) => "cannot-tell",
+        }
+    }
+}
+
+impl TestComparison {
+    /// Returns the number of the run at `place`, 0 or 1, with its unit: both ends where trials of a load
+    /// disagree, such as `6 to 7×`.
+    pub(crate) fn value_words(&self, place: usize) -> String {
+        match (self.values[place], self.ranges[place]) {
+            (None, _) => number::NOTHING.to_owned(),
+            (Some(value), None) => self.metric.about(value),
+            (Some(_), Some((low, high))) => interval::range(low, high, self.metric),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The summary of one drive in sentences: throttling, falls of the write speed, sustained rate, queue depth and
 //! tail latency. Each sentence follows from samples or findings.
 
-use crate::analysis::compare::CompareOptions;
 use crate::analysis::fall_words;
 use crate::analysis::fill_level;
 use crate::analysis::group::Member;
@@ -18,6 +17,7 @@ use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
+use ssdgauge_core::statistics::difference::{self, Outcome};
 use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{Access, FindingKind, Metric, Scope, Score, Stream};
 
@@ -138,14 +138,14 @@ fn over_provisioned<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<Stri
         return None;
     }
     let spare = 100.0 * (1.0 - of_part.0 as f64 / of_whole.0 as f64);
-    let times = part.headline.value? / whole.headline.value?;
-    let noise = CompareOptions::default().noise;
-    let gain = match times {
-        times if !times.is_finite() => return None,
-        times if (1.0 - noise..=1.0 + noise).contains(&times) => {
-            "unchanged within noise".to_owned()
+    let ratio = part.over(whole)?;
+    let times = number::text(ratio.value);
+    let gain = match difference::judge(ratio.value, ratio.interval, difference::NOISE) {
+        Outcome::Equal => "equal within 3 %".to_owned(),
+        Outcome::Higher | Outcome::Lower => format!("{times} times as high"),
+        Outcome::CannotTell => {
+            format!("{times} times as high, which the 95 % intervals do not tell from no change")
         }
-        times => format!("{} times as high", number::text(times)),
     };
     let title = title(part);
     Some(format!(
@@ -160,7 +160,7 @@ fn knee(test: &TestRun) -> Option<String> {
         // A plateau has its best anywhere; only what still climbs may climb further.
         [.., before, last]
             if last.depth == found.peak_depth
-                && last.value > (1.0 + CompareOptions::default().noise) * before.value =>
+                && last.value > (1.0 + difference::NOISE) * before.value =>
         {
             "; the peak may lie beyond the deepest queue tested"
         }

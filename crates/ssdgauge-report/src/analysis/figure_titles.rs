@@ -8,7 +8,7 @@ use crate::analysis::slc_cache;
 use crate::analysis::statements::{capital, in_letters, listed, times, uncapitalised};
 use crate::analysis::workload_text;
 use crate::model::SpeedFall;
-use crate::text::number;
+use crate::text::{interval, number};
 use ssdgauge_core::{Family, Metric};
 
 /// The most drives that a title names.
@@ -23,8 +23,8 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
     let name = |place: usize| drives.short(drives.drive_of(group.members[place].index));
     let metric = group.first().test.headline.metric;
     let value = |place: usize| {
-        let value = group.members[place].test.headline.value;
-        value.map_or_else(|| number::NOTHING.to_owned(), |value| number::measured(value, metric))
+        let measured = interval::headline_measured(&group.members[place].test.headline);
+        measured.unwrap_or_else(|| number::NOTHING.to_owned())
     };
     match outcome::judge(group) {
         Outcome::Nothing => "No result".to_owned(),
@@ -61,6 +61,13 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
             };
             format!("{tied} tie; the best value is {}", value(places[0]))
         }
+        Outcome::Undecided { best, next } if outcome::is_search(group) => format!(
+            "Not decided: {} {}, {} {}; trials of one load disagree",
+            name(best),
+            value(best),
+            name(next),
+            value(next)
+        ),
         Outcome::Undecided { best, next } => format!(
             "Not decided: {} {}, {} {}; the 95\u{a0}% interval of the ratio is too wide",
             name(best),

@@ -152,7 +152,11 @@ impl Measure {
                 let points = headline_points::points(member.test);
                 of_points(&score, &points, &headline_points::points(other.test))
             }
-            Measure::P99 | Measure::P9999 => None,
+            Measure::P99 | Measure::P9999 => {
+                let metric = self.metric(&member.test.test);
+                let [a, b] = [other, member].map(|one| highest(one.test, metric));
+                Ratio::of_headlines(&a?, &b?)
+            }
         }
     }
 
@@ -196,6 +200,15 @@ impl Measure {
 
 fn latency(point: &PointRun, metric: Metric) -> Option<f64> {
     metrics::value(point, metric, Scope::All)
+}
+
+/// Returns the largest percentile among the steps of the headline of `test`, with its interval.
+fn highest(test: &TestRun, metric: Metric) -> Option<Headline> {
+    let points = headline_points::points(test).into_iter();
+    let valued = points.filter_map(|point| Some((latency(point, metric)?, point)));
+    let (value, point) = valued.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let interval = point.interval(metric, Scope::All);
+    Some(Headline { value: Some(value), interval, ..Headline::unmeasured(metric, 0) })
 }
 
 /// Returns the queue depths up to [`SHALLOW`] that measured steps of `test` have, ascending, with the

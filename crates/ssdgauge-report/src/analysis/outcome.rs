@@ -3,14 +3,14 @@
 //! Headline, sentences, answer, titles of figures and Markdown take every lead from here, so that no
 //! two places of a report contradict each other.
 
-use crate::analysis::compare::CompareOptions;
 use crate::analysis::group::Group;
 use crate::analysis::measure::Measure;
 use ssdgauge_core::ScoreFamily;
+use ssdgauge_core::statistics::difference;
 
-/// By how much two numbers of equal drives may differ where they have no interval, as a share. Chosen,
-/// not measured.
-const NOISE_WITHOUT_INTERVAL: f64 = 0.5;
+/// By how much a percentile of latency of equal drives may differ, as a share, with an interval or without
+/// one: tails differ more between runs than means. Chosen, not measured.
+const NOISE_OF_TAILS: f64 = 0.5;
 
 /// The outcome of a test, its drives by their place among the members of the group.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,16 +19,15 @@ pub(crate) enum Outcome {
     Nothing,
     /// One drive has a result.
     Alone(usize),
-    /// The first is ahead of the second by a ratio above 1 whose whole interval lies beyond the noise
-    /// between runs; without an interval, by more than is assumed in its place.
+    /// The first is ahead of the second by a ratio beyond the noise between runs, whose interval excludes
+    /// equality.
     Lead { best: usize, next: usize, ratio: f64 },
     /// These are within the noise between runs of the best value, the best first.
     Tie(Vec<usize>),
     /// The two best values, which differ by more than the noise, while the interval of their ratio
-    /// reaches into it.
+    /// includes equality.
     Undecided { best: usize, next: usize },
-    /// The two best values, where an interval is missing and the ratio is below what is assumed in its
-    /// place: no lead is claimed.
+    /// The two best values, where an interval is missing: no lead is claimed.
     Unjudged { best: usize, next: usize },
 }
 
@@ -39,9 +38,9 @@ enum Apart {
     Beyond(f64),
     /// Within the noise.
     Within,
-    /// By more than the noise, while the interval of the ratio reaches into it.
+    /// By more than the noise, while the interval of the ratio includes equality.
     Undecided,
-    /// Without an interval, and by less than is assumed in its place.
+    /// Without an interval.
     Unjudged,
 }
 
@@ -80,31 +79,40 @@ pub(crate) fn judge(group: &Group<'_>) -> Outcome {
 
 /// Returns the outcome of `group` by the values of `measure` of the members at `places`.
 ///
-/// A drive leads where the 95 % interval of the ratio to the next lies beyond 3 %, the noise assumed
-/// between runs ([`CompareOptions`]). Without an interval the ratio has to be above 1.5; that of the
-/// highest loads that pass above 1.03, since those are tried one by one. Drives tie with the best where
-/// their values are within the noise of it.
+/// A drive leads where `compare` says that it differs from the next ([`difference::judge`]): the 95 %
+/// interval of the ratio excludes equality, and the ratio is beyond the noise assumed between runs, 3 % or
+/// that of [`noise`]. Without an interval nothing leads, but a percentile beside the headline, which
+/// `compare` does not judge. Drives tie with the best where their values are within the noise of it.
 pub(crate) fn judge_by(group: &Group<'_>, measure: Measure, places: &[usize]) -> Outcome {
     let ranked = ranked_by(group, measure, places);
     let (best, next) = match ranked.as_slice() {
         [] => return Outcome::Nothing,
         [one] => return Outcome::Alone(*one),
-        // What stands behind the first two changes no lead.
         [best, next, ..] => (*best, *next),
     };
-    match apart(group, measure, best, next) {
-        Apart::Beyond(ratio) => Outcome::Lead { best, next, ratio },
-        Apart::Within => Outcome::Tie(near(group, measure, &ranked)),
-        Apart::Undecided => Outcome::Undecided { best, next },
-        Apart::Unjudged => Outcome::Unjudged { best, next },
+    let from_best = |other: usize| (other, apart(group, measure, best, other));
+    // A wide interval of any drive leaves open whether it is ahead.
+    let mut others = ranked.iter().skip(1).map(|other| from_best(*other));
+    match others.find(|(_, apart)| !matches!(apart, Apart::Beyond(_))) {
+        None => match apart(group, measure, best, next) {
+            Apart::Beyond(ratio) => Outcome::Lead { best, next, ratio },
+            Apart::Within | Apart::Undecided | Apart::Unjudged => Outcome::Unjudged { best, next },
+        },
+        Some((_, Apart::Within)) => Outcome::Tie(near(group, measure, &ranked)),
+        Some((other, Apart::Undecided)) => Outcome::Undecided { best, next: other },
+        Some((other, Apart::Beyond(_) | Apart::Unjudged)) => {
+            Outcome::Unjudged { best, next: other }
+        }
     }
 }
 
 /// Returns the member of at least three at `places` that is behind all others beyond the noise.
 pub(crate) fn last(group: &Group<'_>, measure: Measure, places: &[usize]) -> Option<usize> {
     let ranked = ranked_by(group, measure, places);
-    let [_, .., before, last] = ranked[..] else { return None };
-    matches!(apart(group, measure, before, last), Apart::Beyond(_)).then_some(last)
+    let [others @ .., last] = ranked.as_slice() else { return None };
+    let is_behind =
+        |other: &usize| matches!(apart(group, measure, *other, *last), Apart::Beyond(_));
+    (others.len() > 1 && others.iter().all(is_behind)).then_some(*last)
 }
 
 impl Outcome {
@@ -152,15 +160,17 @@ fn apart(group: &Group<'_>, measure: Measure, best: usize, next: usize) -> Apart
         return Apart::Unjudged;
     };
     let interval = ratio.and_then(|ratio| ratio.interval);
-    let is_load = is_search(group) && !measure.is_percentile();
+    let judged = ratio.map_or(shown, |ratio| ratio.value);
+    let found = difference::judge(judged, interval, noise(measure) - 1.0);
+    // The ranges of two searches that overlap are not level, although their lower ends may be equal.
+    let is_open = is_search(group) && found == difference::Outcome::CannotTell;
     match interval {
-        _ if shown <= between_runs() => match (interval, measure.is_percentile()) {
-            (None, false) if !is_load => Apart::Unjudged,
-            (_, _) => Apart::Within,
-        },
-        Some((low, _)) if low > noise(measure) => Apart::Beyond(shown),
+        _ if found == difference::Outcome::Higher => Apart::Beyond(shown),
+        None if !measure.is_percentile() => Apart::Unjudged,
+        None if shown > noise(measure) => Apart::Beyond(shown),
+        Some(_) if is_open => Apart::Undecided,
+        _ if shown <= between_runs() => Apart::Within,
         Some(_) => Apart::Undecided,
-        None if is_load || shown > 1.0 + NOISE_WITHOUT_INTERVAL => Apart::Beyond(shown),
         None => Apart::Unjudged,
     }
 }
@@ -195,16 +205,16 @@ fn shown_ratio(group: &Group<'_>, measure: Measure, best: usize, next: usize) ->
 }
 
 /// Returns the least ratio of two values of `measure` that is more than noise: 1.03, the noise assumed
-/// between runs, or 1.5 for a percentile beside the headline, which has no interval.
+/// between runs, or 1.5 for a percentile beside the headline.
 pub(crate) fn noise(measure: Measure) -> f64 {
     match measure.is_percentile() {
-        true => 1.0 + NOISE_WITHOUT_INTERVAL,
+        true => 1.0 + NOISE_OF_TAILS,
         false => between_runs(),
     }
 }
 
 fn between_runs() -> f64 {
-    1.0 + CompareOptions::default().noise
+    1.0 + difference::NOISE
 }
 
 /// Returns whether the results of `group` separate any two drives by the noise between runs: the

@@ -13,11 +13,11 @@ use crate::text::number;
 
 /// The rules of the sentences, for readers.
 pub(crate) const RULES: [&str; 3] = [
-    "Lead, in every headline, sentence, table and title: a drive leads where the 95 % interval of the \
-     ratio to the next lies beyond 3 %, the noise assumed between runs. Values within 3 % tie; others \
-     are not decided where the interval reaches into the noise. Values without an interval have to \
-     differ by a factor of 1.5, the highest loads that pass by 3 %. The 3 % and the factor of 1.5 are \
-     chosen, not measured.",
+    "Lead, in every headline, sentence, table and title: a drive leads where, for each other drive, the \
+     95 % interval of their ratio excludes 1, and the ratio is beyond 3 %, the noise assumed between runs. \
+     Values within 3 % tie; others are not decided. Without an interval no drive leads, but by a factor of \
+     1.5 in the 99.99th percentile. The bounds of the highest loads that pass are the loads on which two \
+     trials disagree. The 3 % and the factor of 1.5 are chosen, not measured.",
     "Headline: the drives whose write speed falls to 80 % or less, with the cause where their runs show \
      one (a full cache, heat, used-up spare area or free space); without such a drive the one that leads \
      in most columns of the answer.",

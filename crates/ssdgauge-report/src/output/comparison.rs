@@ -32,9 +32,6 @@ impl Comparison {
         }
         text.push_str("| Test | A | B | B ÷ A | Verdict |\n|---|--:|--:|--:|---|\n");
         for test in &self.tests {
-            let value = |value: Option<f64>| {
-                value.map_or(number::NOTHING.to_owned(), |v| test.metric.about(v))
-            };
             // Of a load, the rule has the time for which it passed.
             let title = match test.metric {
                 Metric::LoadMultiple => format!("{}, {}", test.title, test.rule),
@@ -43,8 +40,8 @@ impl Comparison {
             text.push_str(&format!(
                 "| {} | {} | {} | {} | {} |\n",
                 md(&title),
-                value(test.values[0]),
-                value(test.values[1]),
+                test.value_words(0),
+                test.value_words(1),
                 test.ratio.map_or(number::NOTHING.to_owned(), |ratio| number::ratio(ratio, 3)),
                 md(&[verdict(test)]
                     .into_iter()
@@ -83,6 +80,8 @@ impl Comparison {
                 "further": test.further,
                 "a": test.values[0],
                 "b": test.values[1],
+                "range_a": test.ranges[0].map(|(low, high)| json!({ "low": low, "high": high })),
+                "range_b": test.ranges[1].map(|(low, high)| json!({ "low": low, "high": high })),
                 "ratio_b_to_a": test.ratio.map(|ratio| ratio.value),
                 "cut_seconds_a": test.ratio.map(|ratio| ratio.cut_seconds[0]),
                 "cut_seconds_b": test.ratio.map(|ratio| ratio.cut_seconds[1]),

@@ -43,10 +43,7 @@ pub(crate) fn headline(headline: &Headline) -> String {
     let metric = headline.metric;
     match (headline.value, headline.interval) {
         (None, _) => number::NOTHING.to_owned(),
-        (Some(_), ConfidenceInterval::OfTrials { low, high }) => {
-            let low = metric.about(low);
-            format!("{} to {}", low.trim_end_matches('×'), metric.about(high))
-        }
+        (Some(_), ConfidenceInterval::OfTrials { low, high }) => range(low, high, metric),
         (
             Some(value),
             ConfidenceInterval::WithinRun(_)
@@ -58,6 +55,17 @@ pub(crate) fn headline(headline: &Headline) -> String {
             | ConfidenceInterval::Undefined,
         ) => metric.about(value),
     }
+}
+
+/// Returns two loads as a range: `6 to 7×`.
+pub(crate) fn range(low: f64, high: f64, metric: Metric) -> String {
+    let low = metric.about(low);
+    format!("{} to {}", low.trim_end_matches('×'), metric.about(high))
+}
+
+/// Returns the loads between which the trials of `headline` disagree; `None` where they agree.
+pub(crate) fn range_of_trials(headline: &Headline) -> Option<(f64, f64)> {
+    headline.interval.ends().filter(|_| is_of_trials(headline) && headline.value.is_some())
 }
 
 /// Returns whether the value of `headline` is a range, because trials of one load disagree.

@@ -5,6 +5,7 @@ use crate::output::comparison;
 use crate::output::terminal::NARROWEST;
 use crate::output::terminal::style::Style;
 use crate::text::number;
+use ssdgauge_core::Metric;
 
 /// The columns of a table, each with the space before it.
 const VERDICT: usize = 14;
@@ -100,11 +101,15 @@ fn table(comparison: &Comparison, style: &Style) -> Vec<String> {
         place(&a.difference).cmp(&place(&b.difference)).then_with(far)
     });
     for test in tests {
-        let value = |value: Option<f64>| number::optional(value);
+        // The unit has a column of its own.
+        let value = |place: usize| match test.metric == Metric::LoadMultiple {
+            true => test.value_words(place).trim_end_matches('×').to_owned(),
+            false => number::optional(test.values[place]),
+        };
         let interval = test.ratio.and_then(|ratio| ratio.interval);
         let cells = numbers([
-            &value(test.values[0]),
-            &value(test.values[1]),
+            &value(0),
+            &value(1),
             &test.ratio.map_or(number::NOTHING.to_owned(), |ratio| number::change(ratio.value)),
             &interval.map_or(number::NOTHING.to_owned(), |(low, high)| {
                 format!("{} to {}", number::change(low), number::change(high))
