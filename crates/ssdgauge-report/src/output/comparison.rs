@@ -10,7 +10,8 @@ use ssdgauge_core::Metric;
 /// The limits of every comparison, printed below it.
 const CAVEAT: &str = "Where a run was repeated, the intervals come from its repetitions. \
                       Otherwise they come from the seconds of one run each, and do not include \
-                      the variation between runs, or between drives of one model.";
+                      the variation between runs, or between drives of one model, nor what is \
+                      rarer than a few times in a step, such as stalls and long cycles.";
 
 /// The rule of a comparison with a history, printed below it.
 const BY_HISTORY: &str = "A difference is significant if it is larger than the changes between the \

@@ -70,6 +70,9 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
         }
         at_knee(text, test)?;
     }
+    if let Some(unseen) = interval::unseen(run.tests.iter().map(|test| &test.headline)) {
+        writeln!(text, "\n{unseen}")?;
+    }
     if let Some(trust) = trust::of_runs([run]) {
         writeln!(text, "\nTrust: **{}**: {}", trust.grade.letter(), escaped(&trust.in_words()))?;
     }

@@ -32,6 +32,10 @@ pub(super) fn prose(runs: &[Run], drives: &ReportDrives) -> Markup {
                     "and models only with models. The order of the answer is the mean rank over its "
                     "columns. Colours and shapes belong to a drive, not to its place."
                 }
+                @let tests = runs.iter().flat_map(|run| &run.tests);
+                @if let Some(unseen) = interval::unseen(tests.map(|test| &test.headline)) {
+                    p { (unseen) }
+                }
                 @for rule in RULES { p { (rule) } }
                 @if drives.count() > MANY { p { (RULE) } p { (band::RULE) } }
             }

@@ -61,6 +61,10 @@ pub(super) fn table(runs: &[Run], groups: &[Group<'_>], ids: &[String]) -> Marku
                 }
             }
         } }
+        @let headlines = groups.iter().flat_map(|group| &group.members);
+        @if let Some(unseen) = interval::unseen(headlines.map(|member| &member.test.headline)) {
+            p { small { (unseen) } }
+        }
     }
 }
 

@@ -57,6 +57,23 @@ pub(crate) fn headline(headline: &Headline) -> String {
     }
 }
 
+/// The events of which a step has to show so many before the interval of its mean holds: with fewer, 34 to
+/// 86 % of the intervals contain the mean (`docs/handbook/intervals.md`).
+const FEWEST_EVENTS: usize = 6;
+
+/// Returns what the intervals over the seconds of `headlines` do not cover, by the one of the fewest
+/// seconds; `None` where there is no such interval.
+pub(crate) fn unseen<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Option<String> {
+    let seconds = headlines.filter_map(|headline| headline.interval.within_run());
+    let fewest = seconds.map(|within| within.n).min()?;
+    let apart = (fewest / FEWEST_EVENTS).max(1);
+    Some(format!(
+        "An interval over seconds covers what these seconds show. That of the fewest, {fewest} s, does not \
+         cover stalls and cycles that come less than once in {apart} s, nor a level that keeps changing; that \
+         of a percentile from less than an hour is one of what was seen."
+    ))
+}
+
 /// Returns two loads as a range: `6 to 7×`.
 pub(crate) fn range(low: f64, high: f64, metric: Metric) -> String {
     let low = metric.about(low);
