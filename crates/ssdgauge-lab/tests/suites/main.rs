@@ -17,6 +17,7 @@ mod loads;
 mod loads_in_full;
 mod open_loop;
 mod outlook;
+mod own_intervals;
 mod planned;
 mod pts;
 mod repetitions;
