@@ -3,8 +3,12 @@
 
 use crate::{Bytes, Metric, Nanos};
 
-/// Returns `value` with three to four significant digits: `1,234`, `56.7`, `8.90`; a dash for one that
-/// is not finite.
+/// The least value that has three digits: a microwatt is below what any meter reads. Chosen.
+const LEAST: f64 = 1e-6;
+
+/// Returns `value` with three to four significant digits: `1,234`, `56.7`, `8.90`, `0.00523`; a dash for
+/// one that is not finite. A value and the ends of its interval are rounded alike, or the value would be
+/// outside.
 pub fn number(value: f64) -> String {
     let size = value.abs();
     let decimals = match size {
@@ -14,6 +18,7 @@ pub fn number(value: f64) -> String {
         _ if size >= 99.95 || size == 0.0 => 0,
         _ if size >= 9.995 => 1,
         _ if size >= 0.0995 => 2,
+        _ if size >= LEAST => (2 - size.log10().floor() as i32) as usize,
         _ => 3,
     };
     grouped(&format!("{value:.decimals$}"))
@@ -207,6 +212,9 @@ mod tests {
             (Metric::LoadMultiple, 12.0, "12×"),
             (Metric::LoadMultiple, 0.3125, "0.3125×"),
             (Metric::WriteAmplification, 5.8, "5.80"),
+            (Metric::TimeS, 0.053_42, "0.0534 s"),
+            (Metric::PowerW, 0.005_004, "0.00500 W"),
+            (Metric::TimeS, 0.0, "0 s"),
             (Metric::PowerW, f64::INFINITY, "–"),
         ] {
             assert_eq!(metric.about(value), words);

@@ -180,7 +180,10 @@ fn a_meter_whose_unit_changes_has_no_power() {
     let (readings, findings) = play(power(), samples, 60_000);
     assert!(readings.iter().all(|reading| reading.0 != "energy_j"));
     assert_eq!(totals(&readings, 60_000).power(), None);
-    assert!(findings[0].starts_with("meter read 2.02 W, and from 20 s on 0.002 W"), "{findings:?}");
+    assert!(
+        findings[0].starts_with("meter read 2.02 W, and from 20 s on 0.00204 W"),
+        "{findings:?}"
+    );
     // A drive whose power falls by another factor, or for one reading, has not changed it.
     let falls = (0..600).map(|n| (n * 100, if n < 200 { 2.0 } else { 0.0035 } + n as f64 * 1e-9));
     let one = (0..600).map(|n| (n * 100, watts(n) * if n == 300 { 1e-3 } else { 1.0 }));

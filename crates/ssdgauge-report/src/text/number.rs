@@ -6,24 +6,13 @@ use ssdgauge_core::{Bytes, Metric, Nanos, Ratio};
 /// The sign for a value that was not measured.
 pub(crate) const NOTHING: &str = "–";
 
-/// Below this, three decimals are fewer than three digits that count.
+/// Below this a power has the unit mW.
 const SMALL: f64 = 0.0995;
-
-/// The least value that has three digits: a microwatt is below what any meter reads. Chosen.
-const LEAST: f64 = 1e-6;
 
 /// Returns `value` with three to four digits that count: `1,234`, `56.7`, `8.90`, `0.00523`. A negative
 /// one has the sign of mathematics, at which no line breaks.
 pub(crate) fn text(value: f64) -> String {
-    let size = value.abs();
-    let words = match (LEAST..SMALL).contains(&size) {
-        true => {
-            let decimals = (2 - size.log10().floor() as i32) as usize;
-            format!("{value:.decimals$}")
-        }
-        false => rounded::number(value),
-    };
-    with_minus(&words)
+    with_minus(&rounded::number(value))
 }
 
 /// Returns a number with the minus sign in place of a hyphen.
