@@ -54,6 +54,7 @@ pub(crate) mod sent_late;
 pub(crate) mod separation;
 pub(crate) mod slc_cache;
 pub(crate) mod specification;
+pub(crate) mod stalls;
 pub(crate) mod state_check;
 pub(crate) mod statements;
 pub(crate) mod steady_state;

@@ -70,6 +70,10 @@ pub struct Fall {
     pub start: usize,
     /// The number of samples before it.
     pub at: usize,
+    /// The number of samples of the level before it: less than `at` for a fall in stages.
+    pub from: usize,
+    /// The first sample of the level after it: beyond `at` for a fall in stages.
+    pub to: usize,
     /// The number of samples up to the end of the level after it: the next fall, or the last sample.
     pub end: usize,
 }
@@ -87,6 +91,9 @@ pub fn edge(samples: &[u64]) -> Option<Edge> {
 /// estimate of a single change point (Hinkley 1970). The parts to either side are searched again
 /// (binary segmentation, Scott and Knott 1974). A fall within the noise of the samples is none
 /// (Student's t, 1 %), and a step between two levels that is smaller than [`FALL`] neither.
+///
+/// Samples next to a split that are of neither level are a stage of the fall, too short for a level of
+/// its own: the edge is somewhere within all of them.
 pub fn falls(samples: &[u64]) -> Vec<Fall> {
     let values: Vec<f64> = samples.iter().map(|sample| *sample as f64).collect();
     let mut places = Vec::new();
@@ -103,13 +110,47 @@ pub fn falls(samples: &[u64]) -> Vec<Fall> {
     let fall = |number: usize| {
         let at = places[number];
         let (start, end) = around(&places, number, values.len());
-        let (before, behind) = levels(&values, start, at, end)?;
-        let bytes = samples[..at].iter().sum();
-        // The fall is within the last sample before the split or the first one after it.
-        let uncertainty = samples[at - 1].max(samples[at]);
-        Some(Fall { edge: Edge { bytes, uncertainty, before, behind }, start, at, end })
+        let (from, to) = stages(&values, start, at, end);
+        let (before, _) = levels(&values, start, from, end)?;
+        let (_, behind) = levels(&values, start, to, end)?;
+        let (bytes, uncertainty) = place(samples, from, at, to);
+        Some(Fall { edge: Edge { bytes, uncertainty, before, behind }, start, at, from, to, end })
     };
     (0..places.len()).filter_map(fall).collect()
+}
+
+/// Returns the end of the level before the split `at`, and the start of that after it: without the samples
+/// in between that are of neither, two or three to each side. A single one contains the change.
+fn stages(values: &[f64], start: usize, at: usize, end: usize) -> (usize, usize) {
+    let is_below = |count: &usize| {
+        let Some(first) = at.checked_sub(*count).filter(|first| *first > start) else {
+            return false;
+        };
+        let level = summary::mean(&values[start..first]);
+        level.is_some_and(|level| values[first..at].iter().all(|value| *value <= FALL * level))
+    };
+    let is_above = |count: &usize| {
+        let last = at + count;
+        if last + FEWEST > end {
+            return false;
+        }
+        let level = summary::mean(&values[last..end]);
+        level.is_some_and(|level| values[at..last].iter().all(|value| FALL * value >= level))
+    };
+    let most = |is_stage: &dyn Fn(&usize) -> bool| (2..=FEWEST).rev().find(is_stage).unwrap_or(0);
+    (at - most(&is_below), at + most(&is_above))
+}
+
+/// Returns the bytes until a fall and their uncertainty: it is within the last sample before the split
+/// `at` or the first one after it, in stages within the samples around all of them.
+fn place(samples: &[u64], from: usize, at: usize, to: usize) -> (u64, u64) {
+    let until = |count: usize| samples[..count.min(samples.len())].iter().sum::<u64>();
+    let (bytes, uncertainty) = (until(at), samples[at - 1].max(samples[at]));
+    if from == to {
+        return (bytes, uncertainty);
+    }
+    let (first, last) = (until(from - 1), until(to + 1));
+    (first.midpoint(last), (last - first).div_ceil(2))
 }
 
 /// How many times a part is divided at most: 16 levels. Chosen; a drive has two to four.
@@ -117,7 +158,11 @@ const DEEPEST: u32 = 4;
 
 /// Adds the splits of `values[start..end]` to `places`.
 fn search(values: &[f64], start: usize, end: usize, depth: u32, places: &mut Vec<usize>) {
-    let Some(at) = split(&values[start..end]).map(|at| start + at) else { return };
+    let whole = &values[start..end];
+    // The last sample before a later fall may contain a part of it: its noise hides a stage.
+    let clear = if end < values.len() { whole.split_last().map(|(_, clear)| clear) } else { None };
+    let found = split(whole).or_else(|| split(clear?));
+    let Some(at) = found.map(|at| start + at) else { return };
     // A level between two falls has as many samples as one after the last; there is no minimum before
     // the first.
     let is_level = start == 0 || at >= start + FEWEST;
@@ -216,6 +261,45 @@ mod tests {
             assert!(is_near(found[1].edge.before, 900e6), "{seed}: {found:?}");
             assert_eq!((found[0].end, found[1].start, found[1].end), (ends[1], ends[0], 200));
         }
+    }
+
+    #[test]
+    fn the_place_of_a_fall_in_stages_contains_its_beginning_and_its_end() {
+        // A cache ends within the first sample, and borrowed space is given back until the fourth one.
+        let short = [867, 501, 467, 136, 90, 90, 91, 90, 90, 90, 89, 90];
+        let found = falls(&short);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let edge = found[0].edge;
+        assert!(edge.bytes <= edge.uncertainty, "the first sample may contain it: {edge:?}");
+        assert!((1_835..=1_972).contains(&(edge.bytes + edge.uncertainty)), "{edge:?}");
+        assert_eq!((edge.before, found[0].from, found[0].to), (867.0, 1, 3));
+        assert!((edge.behind - 90.0).abs() < 1.0, "{edge:?}");
+        // Stages before a level that are longer than a sample, at each place of the first change.
+        for first in 5..20_usize {
+            for stage in 2..=FEWEST {
+                let samples = [vec![2_400; first], vec![1_500; stage], vec![700; 40]].concat();
+                let ends = [2_400 * first as u64, (2_400 * first + 1_500 * stage) as u64];
+                for fall in falls(&samples) {
+                    let Edge { bytes, uncertainty, before, behind } = fall.edge;
+                    let holds = |end: u64| bytes.abs_diff(end) <= uncertainty;
+                    let is_both = holds(ends[0]) && holds(ends[1]);
+                    let is_stage = before == 1_500.0 || behind == 1_500.0;
+                    assert!(is_both || is_stage, "{first} {stage}: {fall:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_mixed_sample_before_a_second_fall_does_not_hide_the_first_one() {
+        let samples = [[636, 467, 472, 472, 478, 325].as_slice(), &[57; 20]].concat();
+        let found = falls(&samples);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found[0].edge.before, 636.0);
+        // By the drive, its cache ended at 477.
+        assert!(found[0].edge.bytes.abs_diff(477) <= found[0].edge.uncertainty, "{found:?}");
+        assert!((found[1].edge.before - 473.0).abs() < 3.0, "{found:?}");
+        assert_eq!(found[1].edge.behind, 57.0);
     }
 
     #[test]

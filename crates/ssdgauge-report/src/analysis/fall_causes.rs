@@ -7,6 +7,7 @@
 
 use crate::analysis::drive_state::{self, DriveState};
 use crate::analysis::slc_cache;
+use crate::analysis::stalls;
 use crate::model::{FallCause, PointRun, SpeedFall, StepFinding, TestRun};
 use crate::text::{number, sanitize};
 use ssdgauge_core::statistics::cache::{self, Edge, FALL, FEWEST, Fall};
@@ -187,7 +188,7 @@ struct Step<'a> {
     known: Option<KnownCache>,
 }
 
-/// The full seconds of a step.
+/// The full seconds of a step, without stalls: in these nothing is written, and no speed is seen.
 struct Seconds {
     /// The bytes written in each.
     written: Vec<u64>,
@@ -200,7 +201,9 @@ impl Seconds {
         let all = point.point.seconds.iter();
         let full: Vec<(u32, Totals)> = all
             .filter(|(_, totals)| totals.elapsed == Nanos::SECOND)
-            .map(|(mark, totals)| (mark.number, totals))
+            .zip(stalls::shows_speed(point))
+            .filter(|(_, shows_speed)| *shows_speed)
+            .map(|((mark, totals), _)| (mark.number, totals))
             .collect();
         let numbers: Vec<u32> = full.iter().map(|(number, _)| *number).collect();
         let bytes = |totals: &Totals| totals.directions[Direction::Write as usize].bytes;
@@ -222,20 +225,21 @@ impl Seconds {
             };
             falls.push(SpeedFall {
                 edge: fall.edge,
-                before_interval: self.interval(fall.start, fall.at, fall.edge.before),
-                after_interval: self.interval(fall.at, fall.end, fall.edge.behind),
+                before_interval: self.interval(fall.start, fall.from, fall.edge.before),
+                after_interval: self.interval(fall.to, fall.end, fall.edge.behind),
                 cause,
             });
         }
         falls
     }
 
-    /// Returns the 95 % interval of the level from one second to another around its `mean`.
+    /// Returns the 95 % interval of the level from one second to another around its `mean`; a speed is never
+    /// below zero.
     fn interval(&self, from: usize, to: usize, mean: f64) -> Option<(f64, f64)> {
         let inner: Vec<f64> = self.written[from..to].iter().map(|one| *one as f64).collect();
         let inner = inner.get(1..inner.len().saturating_sub(1))?;
         match mean_interval::of_mean(inner, true) {
-            MeanInterval::Found(found) => Some((mean - found.half, mean + found.half)),
+            MeanInterval::Found(found) => Some(((mean - found.half).max(0.0), mean + found.half)),
             MeanInterval::StillSettling | MeanInterval::TooFewSeconds => None,
         }
     }

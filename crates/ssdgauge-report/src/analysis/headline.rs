@@ -1,6 +1,6 @@
 //! The headline of a test: its number by its rule, and what must be there for it.
 
-use crate::analysis::{missing, state_check, steady_state, step_levels};
+use crate::analysis::{missing, stalls, state_check, steady_state, step_levels};
 use crate::model::{PointRun, RecordedRepetition, TestRun};
 use ssdgauge_core::{Headline, Point, Ratio, Score, Test};
 
@@ -55,6 +55,7 @@ impl TestRun {
         self.findings.extend(missing);
         self.findings.extend(steady_state::left_findings(self));
         self.findings.extend(state_check::changed_findings(self));
+        self.findings.extend(stalls::findings(self));
         step_levels::annotate(self);
     }
 

@@ -1,6 +1,7 @@
 //! Steps that contain two levels, such as in a cache and beyond it, or before and after a throttle.
 
 use crate::analysis::slc_cache;
+use crate::analysis::stalls;
 use crate::model::{PointRun, StepFinding, StepLevels, TestRun};
 use crate::text::{number, sanitize};
 use ssdgauge_core::statistics::change_point;
@@ -53,8 +54,13 @@ fn changes(test: &TestRun) -> impl Iterator<Item = StepFinding> {
             None => interval.within_run().map_or(0, |within| within.cut),
         };
         let rates = counted.rates(metric);
-        let found = trend::find(&rates[cut.min(rates.len())..])?;
-        let text = words(found, counted.len(), cut, all - counted.len());
+        // A stall is an event, no change of the speed.
+        let shows_speed = stalls::shows_speed(point);
+        let before = all - rates.len();
+        let places: Vec<usize> =
+            (cut.min(rates.len())..rates.len()).filter(|at| shows_speed[before + at]).collect();
+        let values: Vec<f64> = places.iter().map(|at| rates[*at]).collect();
+        let text = words(trend::find(&values)?, rates.len() - cut, |at| before + places[at]);
         Some(StepFinding {
             step: Some(sanitize::prose(&point.point.label)),
             metrics: vec![metric.key().to_owned()],
@@ -70,13 +76,13 @@ fn changes(test: &TestRun) -> impl Iterator<Item = StepFinding> {
     test.points.iter().filter_map(of_point)
 }
 
-/// Returns a change in words: the seconds that it is found in begin `cut` + `before` seconds into the step.
-fn words(found: Trend, n: usize, cut: usize, before: usize) -> String {
+/// Returns a change over `n` seconds in words; `second` is the second of the step at a place among them.
+fn words(found: Trend, n: usize, second: impl Fn(usize) -> usize) -> String {
     let percent = format!("{:+.1}\u{a0}%", 100.0 * found.share()).replace('-', "−");
     match found {
-        Trend::Drift { .. } => format!("drifts by {percent} over {}\u{a0}s", n - cut),
+        Trend::Drift { .. } => format!("drifts by {percent} over {n}\u{a0}s"),
         Trend::Shift { at, .. } => {
-            format!("shifts by {percent} at {}\u{a0}s of the step", at + cut + before)
+            format!("shifts by {percent} at {}\u{a0}s of the step", second(at))
         }
     }
 }
@@ -85,16 +91,20 @@ fn is_rate(metric: Metric) -> bool {
     metric == Metric::Iops || metric == Metric::ThroughputMbS
 }
 
-/// Returns the levels of the full seconds of `point`. In an open loop, and with pauses, the rate is that of
-/// the load.
+/// Returns the levels of the full seconds of `point` without stalls. In an open loop, and with pauses, the
+/// rate is that of the load.
 fn levels(point: &PointRun, metric: Metric) -> Option<StepLevels> {
     if !point.workload.never_pauses() {
         return None;
     }
     let full = point.point.seconds.full();
-    let found = change_point::levels(&full.rates(metric))?;
+    let shows_speed = stalls::shows_speed(point);
+    let rates = full.rates(metric).into_iter().zip(&shows_speed);
+    let rates: Vec<f64> = rates.filter(|(_, shows)| **shows).map(|(rate, _)| rate).collect();
+    let found = change_point::levels(&rates)?;
     let bytes = |seconds: usize| -> u64 {
-        let directions = full.totals().take(seconds).flat_map(|second| second.directions);
+        let shown = full.totals().zip(&shows_speed).filter(|(_, shows)| **shows);
+        let directions = shown.take(seconds).flat_map(|(second, _)| second.directions);
         directions.map(|totals| totals.bytes).sum()
     };
     let (low, high) = found.interval;
