@@ -5,7 +5,7 @@
 
 use crate::analysis::finding_words;
 use crate::analysis::steady_state;
-use crate::model::{CachePlace, Run, StepFinding, TestRun};
+use crate::model::{CachePlace, PointRun, Run, StepFinding, TestRun};
 use crate::text::number;
 use ssdgauge_core::{Finding, FindingKind, ScoreFamily, Severity, Test};
 
@@ -16,9 +16,9 @@ const FEW: f64 = 0.25;
 /// The grade of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Grade {
-    /// No finding puts a number in doubt.
+    /// No finding puts a result in doubt, or a further number of its test.
     A,
-    /// At most [`FEW`] of the results are in doubt, or means that may mix two speeds.
+    /// At most [`FEW`] of the results are in doubt, or further numbers, or means that may mix two speeds.
     B,
     /// More of the results are in doubt.
     C,
@@ -40,7 +40,7 @@ impl Grade {
     /// Returns what it means in words.
     pub(crate) fn meaning(self) -> &'static str {
         match self {
-            Grade::A => "no finding puts a number in doubt",
+            Grade::A => "no finding puts a result in doubt",
             Grade::B => "few numbers are in doubt",
             Grade::C => "more than one in four numbers is in doubt",
             Grade::D => "not to be quoted",
@@ -151,8 +151,13 @@ fn doubt(finding: &Finding) -> Doubt {
 
 fn of_test(test: &TestRun) -> Vec<Doubt> {
     let found = test.findings.iter().filter(|one| is_doubt(&one.finding, Some(&test.test)));
-    let found = found.filter(|one| concerns_result(one, test));
-    let mut doubts: Vec<Doubt> = found.map(|one| doubt(&one.finding)).collect();
+    let (of_result, others): (Vec<&StepFinding>, Vec<&StepFinding>) =
+        found.partition(|one| concerns_result(one, test));
+    let mut doubts: Vec<Doubt> = of_result.iter().map(|one| doubt(&one.finding)).collect();
+    doubts.extend(others.into_iter().filter(|one| concerns_further(one, test)).map(|one| {
+        let title = finding_words::title(one.finding.kind);
+        Doubt { grade: Grade::B, reason: format!("further numbers in doubt: {title}") }
+    }));
     if steady_state::is_unsteady(test) {
         let reason = "not steady by the SNIA criterion".to_owned();
         doubts.push(Doubt { grade: Grade::C, reason });
@@ -174,6 +179,16 @@ fn concerns_result(found: &StepFinding, test: &TestRun) -> bool {
     let Some(step) = &found.step else { return true };
     let mut points = test.points.iter().filter(|point| point.point.label == *step).peekable();
     points.peek().is_none() || points.any(|point| test.test.score.needs(point.point.position))
+}
+
+/// Returns whether `found` is about a step that a further number of `test` counts: that one is printed with
+/// the result.
+fn concerns_further(found: &StepFinding, test: &TestRun) -> bool {
+    let of_step = |point: &&PointRun| found.step.as_ref() == Some(&point.point.label);
+    test.points.iter().filter(of_step).any(|point| {
+        let mut further = test.test.also.iter().zip(&test.also);
+        further.any(|(score, number)| number.value.is_some() && score.needs(point.point.position))
+    })
 }
 
 /// Returns whether a mean over the steps of `test` mixes writes inside and beyond the cache.
