@@ -63,6 +63,9 @@ pub(crate) fn of_drives(groups: &[Group<'_>], drives: &ReportDrives) -> Vec<Opti
         group.members.iter().filter(|one| slc_cache::sequential_write(one.test).is_some()).count()
     };
     let mut numbers: Vec<usize> = (0..groups.len()).filter(|n| in_order(&groups[*n]) > 0).collect();
+    if numbers.is_empty() {
+        return of_sweeps(groups, drives);
+    }
     let suite = |number: usize| &groups[number].first().run.head.plan.suite.id;
     let key = |number: usize| (hero != Some(number), Reverse(in_order(&groups[number])));
     // The order of files does not show.
@@ -74,6 +77,33 @@ pub(crate) fn of_drives(groups: &[Group<'_>], drives: &ReportDrives) -> Vec<Opti
         found.find_map(|point| Some(writes(point)).filter(|writes| !writes.seconds.is_empty()))
     };
     (0..drives.count()).map(of_drive).collect()
+}
+
+/// Returns the sequential writes of each drive where every test that writes in order has several steps, as that
+/// of the suite `quick`: those of the first step that falls, else of the first one. Steps that differ in
+/// their requests have no common picture, so there is none without a fall.
+fn of_sweeps(groups: &[Group<'_>], drives: &ReportDrives) -> Vec<Option<Writes>> {
+    let of_drive = |drive: usize| {
+        let members = groups.iter().flat_map(|group| &group.members);
+        let own = members.filter(|member| drives.drive_of(member.index) == drive);
+        let mut points: Vec<&PointRun> = own
+            .flat_map(|member| &member.test.points)
+            .filter(|point| slc_cache::writes_in_order(point))
+            .collect();
+        points.sort_by_key(|point| point.order);
+        let falls = |point: &&&PointRun| slc_cache::first_fall(point).is_some();
+        let shown = points.iter().find(falls).or(points.first())?;
+        let falls = match shown.falls.as_slice() {
+            [] => slc_cache::first_fall(shown).into_iter().collect(),
+            falls => falls.to_vec(),
+        };
+        Some(Writes { falls, ..writes(shown) }).filter(|writes| !writes.seconds.is_empty())
+    };
+    let found: Vec<Option<Writes>> = (0..drives.count()).map(of_drive).collect();
+    match found.iter().flatten().any(|writes| writes.fall().is_some()) {
+        true => found,
+        false => vec![None; drives.count()],
+    }
 }
 
 /// Returns how many gigabytes a picture of the first falls covers; `None` without writes.

@@ -83,8 +83,8 @@ fn falls(test: &TestRun) -> Option<String> {
     let title = title(test);
     Some(match point.falls.as_slice() {
         [] => format!(
-            "No fall of the write speed to 80 % within {} GB of sequential writes ({title}).",
-            number::text(written as f64 / 1e9)
+            "No fall of the write speed to 80 % within {} of sequential writes ({title}).",
+            number::capacity(written)
         ),
         falls => format!("Writes {} ({title}).", fall_words::levels(falls)),
     })

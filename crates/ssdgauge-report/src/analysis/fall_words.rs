@@ -63,6 +63,17 @@ pub(crate) fn until(fall: &SpeedFall) -> String {
     }
 }
 
+/// Returns the end of a later level in words, such as `until its cache is full (22 ± 2 GB)`: the amount counts
+/// from the start of the step, so that it is not that of the level.
+fn until_later(fall: &SpeedFall) -> String {
+    match fall.cause {
+        FallCause::Unknown => format!("until {}", fall.edge.about()),
+        FallCause::Cache | FallCause::Heat | FallCause::SpareArea | FallCause::GiveBack => {
+            until(fall)
+        }
+    }
+}
+
 /// Returns the remark on a fall whose cause no other word of the sentence states: empty but for an
 /// unknown one.
 pub(crate) fn doubt(fall: &SpeedFall) -> &'static str {
@@ -75,20 +86,20 @@ pub(crate) fn doubt(fall: &SpeedFall) -> &'static str {
 /// Returns the speeds of `falls` in order, with each amount written and its cause: `2,300 MB/s until its
 /// cache is full (22 ± 2 GB), then 700 MB/s`. Empty without a fall.
 pub(crate) fn levels(falls: &[SpeedFall]) -> String {
-    let mut words = String::new();
-    for (place, fall) in falls.iter().enumerate() {
-        let mb_s = |bytes: f64| number::text(bytes / 1e6);
-        if place == 0 {
-            words.push_str(&format!("{}\u{a0}MB/s", fall.edge.before_in_words(mb_s)));
-        }
-        words.push_str(&format!(
-            " {}, then {}\u{a0}MB/s{}",
-            until(fall),
-            mb_s(fall.edge.behind),
-            doubt(fall)
-        ));
-    }
-    words
+    let Some((first, later)) = falls.split_first() else { return String::new() };
+    let before = first.edge.before_in_words(|bytes| number::text(bytes / 1e6));
+    format!("{before}\u{a0}MB/s {}, {}{}", until(first), then(first), later_levels(later))
+}
+
+/// Returns the speeds after the `falls` that follow the first one, as [`levels`] does, from the end of the
+/// level before them on: ` until 34 ± 1 GB, then 34 MB/s (cause unknown)`. Empty without a fall.
+pub(crate) fn later_levels(falls: &[SpeedFall]) -> String {
+    falls.iter().map(|fall| format!(" {}, {}", until_later(fall), then(fall))).collect()
+}
+
+/// Returns the speed after `fall`: `then 700 MB/s`.
+fn then(fall: &SpeedFall) -> String {
+    format!("then {}\u{a0}MB/s{}", number::text(fall.edge.behind / 1e6), doubt(fall))
 }
 
 /// Returns what is left after `fall` with its cause: `then 30 %, throttled by heat`.

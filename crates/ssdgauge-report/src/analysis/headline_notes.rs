@@ -119,7 +119,7 @@ fn cache(test: &TestRun) -> impl Iterator<Item = String> {
         (_, []) => None,
         (Some(edge), [_]) => Some(words(edge)),
         (Some(edge), [_, later @ ..]) => {
-            Some(format!("{}; then {}", words(edge), fall_words::levels(later)))
+            Some(format!("{}{}", words(edge), fall_words::later_levels(later)))
         }
         (None, falls) => Some(format!("writes {}", fall_words::levels(falls))),
     };

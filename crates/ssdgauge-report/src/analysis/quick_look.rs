@@ -4,6 +4,7 @@ use crate::analysis::caches;
 use crate::analysis::fall_words;
 use crate::analysis::quick_answer;
 use crate::analysis::slc_cache;
+use crate::analysis::stalls;
 use crate::analysis::trust;
 use crate::model::metrics;
 use crate::model::{FallCause, PointRun, Run, SpeedFall, TestRun};
@@ -33,9 +34,36 @@ pub(crate) struct Figure {
     pub(crate) p99_us: Option<f64>,
     /// The position relative to the cache, where it is known.
     pub(crate) cache: Option<&'static str>,
+    /// The two levels of a step that falls: its value is the mean over both, at which the drive does not
+    /// write.
+    pub(crate) levels: Option<Levels>,
+}
+
+/// The two levels of a figure, in its metric.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Levels {
+    /// The value until the speed falls.
+    pub(crate) before: f64,
+    /// The value from there.
+    pub(crate) behind: f64,
+    /// Both in words without a unit: `at least 2,146, then 727`.
+    pub(crate) words: String,
 }
 
 impl Figure {
+    /// Returns the largest value that it shows.
+    pub(crate) fn most(&self) -> f64 {
+        self.levels.as_ref().map_or(self.value, |levels| levels.before.max(self.value))
+    }
+
+    /// Returns the value in words, without its unit: both levels where there are two.
+    pub(crate) fn words(&self) -> String {
+        match &self.levels {
+            Some(levels) => levels.words.clone(),
+            None => number::text(self.value),
+        }
+    }
+
     /// Returns the load without its order, such as `1 MiB, QD8`.
     fn size_and_depth(&self) -> String {
         number::spaced(&self.conditions.replace(" random", ""))
@@ -128,14 +156,13 @@ pub(crate) fn headline(run: &Run) -> String {
 /// without a completed request. Empty where there is nothing.
 fn troubles(run: &Run) -> String {
     let points = run.tests.iter().flat_map(|test| &test.points);
-    let stalls = points.filter_map(|one| metrics::value(one, Metric::LongestStallS, Scope::All));
-    let stall = stalls.fold(0.0, f64::max);
+    let longest = points.filter_map(stalls::longest).max_by(|a, b| a.0.total_cmp(&b.0));
     let mut words = String::new();
     if has(run, FindingKind::Throttled) {
         words += "; throttled by heat";
     }
-    if stall > 0.0 {
-        words += &format!("; no request completed for {}", number::duration(stall));
+    if let Some((_, longest)) = longest {
+        words += &format!("; no request completed for {longest}");
     }
     words
 }
@@ -199,8 +226,21 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
             // Beside commits a second it would be that of the flush alone.
             p99_us: value(Metric::LatP99Us).filter(|_| stream.flush_every.is_none()),
             cache: point.cache.map(|cache| cache.name()),
+            levels: levels(point, stream, metric),
         },
     ))
+}
+
+fn levels(point: &PointRun, stream: &Stream, metric: Metric) -> Option<Levels> {
+    let SpeedFall { edge, .. } = slc_cache::first_fall(point)?;
+    let of_requests = metric == Metric::Iops;
+    if of_requests && stream.has_sizes() {
+        return None;
+    }
+    let unit = if of_requests { stream.block_size.0 as f64 } else { 1e6 };
+    let (before, behind) = (edge.before / unit, edge.behind / unit);
+    let first = edge.before_in_words(|bytes| number::text(bytes / unit));
+    Some(Levels { before, behind, words: format!("{first}, then {}", number::text(behind)) })
 }
 
 /// Requests from this size on are large. Chosen.
@@ -234,7 +274,8 @@ pub(crate) fn sequential_writes(run: &Run) -> Vec<(&PointRun, caches::Writes)> {
     points.into_iter().map(|point| (point, caches::writes(point))).collect()
 }
 
-/// Returns the first fall of the speed of a sequential write.
+/// Returns the first fall of the speed of a sequential write. The sentences, the card and the page state its
+/// two levels, and not the mean over them.
 pub(crate) fn fall(run: &Run) -> Option<Fall> {
     let found = first_fall(run).map(|(_, fall)| fall);
     found.map(|fall @ SpeedFall { edge, cause, .. }| Fall {
@@ -253,7 +294,7 @@ pub(crate) fn fall(run: &Run) -> Option<Fall> {
 /// Returns the first step that writes in order and falls, with its fall.
 fn first_fall(run: &Run) -> Option<(&PointRun, SpeedFall)> {
     let mut points = sequential_writes(run).into_iter().map(|(point, _)| point);
-    points.find_map(|point| Some((point, *point.falls.first()?)))
+    points.find_map(|point| Some((point, slc_cache::first_fall(point)?)))
 }
 
 /// Returns the requests of the sequential write whose speed falls.
@@ -268,10 +309,12 @@ const NOISE: f64 = 0.1;
 /// Returns the first and the last full second in MB/s of the sequential write that loses the most, where
 /// that falls as a cache does, though the step is too short to find its end.
 pub(crate) fn sag(run: &Run) -> Option<(f64, f64)> {
-    let ends = sequential_writes(run).into_iter().filter_map(|(_, writes)| {
-        let (first, last) = (writes.seconds.first()?.2, writes.seconds.last()?.2);
-        let pairs = writes.seconds.windows(2);
-        let rise = pairs.map(|pair| pair[1].2 - pair[0].2).fold(0.0, f64::max);
+    let ends = sequential_writes(run).into_iter().filter_map(|(point, writes)| {
+        let seconds = writes.seconds.iter().zip(stalls::shows_speed(point));
+        let rates: Vec<f64> =
+            seconds.filter(|(_, shows)| *shows).map(|((_, _, rate), _)| *rate).collect();
+        let (first, last) = (*rates.first()?, *rates.last()?);
+        let rise = rates.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
         let falls = last <= FALL * first && rise <= NOISE * (first - last);
         (first > 0.0 && falls).then_some((first, last))
     });

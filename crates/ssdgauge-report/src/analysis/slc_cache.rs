@@ -1,15 +1,39 @@
 //! Falls of the write speed of steps that write in order, and the SLC cache of a drive where a fall is its
 //! end: the steps that wrote inside it, crossed its end, or wrote beyond it.
 
-use crate::model::{CachePlace, FallCause, PointRun, SpeedFall, StepFinding, TestRun};
+use crate::model::{CachePlace, FallCause, PointRun, SpeedFall, StepFinding, StepLevels, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::statistics::cache::Edge;
-use ssdgauge_core::{Access, Action, Direction, Finding, FindingKind, Nanos, PhaseKind, Severity};
+use ssdgauge_core::{
+    Access, Action, Direction, Finding, FindingKind, Metric, Nanos, PhaseKind, Severity,
+};
 
 /// Returns the falls of the write speed that `test` shows: a single step that writes sequentially.
 pub(crate) fn falls(test: &TestRun) -> &[SpeedFall] {
     sequential_write(test).map_or(&[], |point| &point.falls)
+}
+
+/// Returns the first fall of the write speed of `point`; of a step with too few seconds for one its two levels,
+/// where the first is the faster one. These do not show a cause.
+pub(crate) fn first_fall(point: &PointRun) -> Option<SpeedFall> {
+    if let Some(first) = point.falls.first() {
+        return Some(*first);
+    }
+    let StepLevels { metric, before, after, bytes_interval: (low, high), .. } = point.levels?;
+    let [stream] = point.workload.streams.as_slice() else { return None };
+    if before <= after || stream.reads() || !stream.writes() || stream.has_sizes() {
+        return None;
+    }
+    let bytes = if metric == Metric::Iops { stream.block_size.0 as f64 } else { 1e6 };
+    let edge = Edge {
+        bytes: low.midpoint(high),
+        uncertainty: (high - low).div_ceil(2),
+        before: before * bytes,
+        behind: after * bytes,
+    };
+    let (before_interval, after_interval) = (None, None);
+    Some(SpeedFall { edge, before_interval, after_interval, cause: FallCause::Unknown })
 }
 
 /// Returns the end of the SLC cache that `test` shows: the first fall, where the cache caused it.

@@ -110,9 +110,9 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
                 @for sentence in quick_answer::others(run) { (sentence) " " }
             }
             Some(fall) => {
-                "Large files are written with " b { (fall.before_words) " for the first "
-                (number::text(fall.gb)) " GB" } ", then with " b { (number::text(fall.behind)) " MB/s" }
-                (cause(fall.cause)) ". "
+                "Large files are written with " b { (fall.before_words) " " (fall.until) }
+                ", then with " b { (number::text(fall.behind)) " MB/s" }
+                @if fall.cause == FallCause::Unknown { "; the run does not show why" } ". "
             }
             None if trust::invalidating(run).is_some() => {}
             None => {
@@ -178,7 +178,8 @@ fn bands_words(bands: &Result<Bands, String>) -> String {
 /// Returns the position of `figure` in words, with the class of style for it. A band of models is no
 /// verdict, so its words have no colour.
 fn position(figure: &Figure, bands: Option<&Bands>) -> Option<(String, &'static str)> {
-    let bands = bands?;
+    // A band is one of means; that of a step with two levels is no speed of the drive.
+    let bands = bands.filter(|_| figure.levels.is_none())?;
     let place = bands.band(figure)?.place;
     let style = match (bands.is_model, place) {
         (true, _) | (false, Place::Above) => "pl",
@@ -192,11 +193,11 @@ fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Ma
     let band = |figure: &Figure| bands.and_then(|bands| bands.band(figure));
     // A band is a few pixels wide on the scale of another load, so each bar beside one has its own.
     let most = |figure: &Figure| match band(figure) {
-        Some(band) => 1.1 * band.high.max(figure.value),
+        Some(band) => 1.1 * band.high.max(figure.most()),
         None => {
             let both = [true, false].into_iter().flat_map(|reads| quick_look::figures(run, reads));
             let of_unit = both.filter(|other| other.metric == figure.metric);
-            of_unit.map(|other| other.value).fold(0.0, f64::max)
+            of_unit.map(|other| other.most()).fold(0.0, f64::max)
         }
     };
     let scale = match bands {
@@ -218,11 +219,11 @@ fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Ma
                     li {
                         div.h {
                             span { (figure.name) }
-                            b { (number::text(figure.value)) " " small { (figure.metric.unit()) } }
+                            b { (figure.words()) " " small { (figure.metric.unit()) } }
                         }
                         svg width="100%" height="16" {
                             title {
-                                (figure.name) ": " (number::measured(figure.value, figure.metric))
+                                (figure.name) ": " (figure.words()) " " (figure.metric.unit())
                                 @if let (Some(band), Some(bands)) = (band(figure), bands) {
                                     "; " (bands.name()) " of the class: " (number::text(band.low)) " to "
                                     (number::measured(band.high, figure.metric))
@@ -233,7 +234,14 @@ fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Ma
                                 rect.band x=(share(band.low)) y="0.5" height="15" rx="3"
                                     width=(share(band.high - band.low)) {}
                             }
-                            rect.br y="5" height="6" rx="2" width=(share(figure.value)) {}
+                            @match &figure.levels {
+                                Some(levels) => {
+                                    rect.br y="5" height="6" rx="2" width=(share(levels.behind)) {}
+                                    rect.br.beh x=(share(levels.behind)) y="5" height="6" rx="2"
+                                        width=(share(levels.before - levels.behind)) {}
+                                }
+                                None => rect.br y="5" height="6" rx="2" width=(share(figure.value)) {},
+                            }
                         }
                         div.f {
                             span { (figure.conditions) }
@@ -247,17 +255,6 @@ fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Ma
                 }
             }
         }
-    }
-}
-
-/// Returns the cause of a fall as the rest of a sentence.
-fn cause(cause: FallCause) -> &'static str {
-    match cause {
-        FallCause::Cache => ": the drop is its cache filling up",
-        FallCause::Heat => ": it was throttled by heat",
-        FallCause::SpareArea => ": its spare area was used up",
-        FallCause::GiveBack => ": its free space was used up",
-        FallCause::Unknown => "; the run does not show why",
     }
 }
 
@@ -400,7 +397,7 @@ fn bars(writes: &[(&PointRun, Writes)], fall: Option<&Fall>, is_narrow: bool) ->
                     g.pt {
                         title {
                             (sanitize::step(&point.point.label)) ", second " (number + 1) ": "
-                            (number::text(*rate)) " MB/s after " (number::text(*before)) " GB"
+                            (number::text(*rate)) " MB/s after " (number::capacity((*before * 1e9) as u64))
                         }
                         rect.br.beh[fall.is_some() && *rate < level] x=(at(x(place) + 0.8))
                             width=(at((x(place + 1.0) - x(place) - 1.6).max(0.6))) y=(at(y(*rate)))

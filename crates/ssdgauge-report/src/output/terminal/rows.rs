@@ -1,11 +1,13 @@
 //! Rows of the terminal summary: customary ones for `quick`, headlines for other suites.
 
+use crate::analysis::fall_words;
 use crate::analysis::knee;
 use crate::analysis::sent_late;
+use crate::analysis::slc_cache;
 use crate::analysis::trust;
 use crate::analysis::workload_text;
 use crate::model::metrics;
-use crate::model::{PointRun, Run, StepLevels, TestRun};
+use crate::model::{PointRun, Run, SpeedFall, StepLevels, TestRun};
 use crate::output::terminal::style::Style;
 use crate::text::interval;
 use crate::text::number;
@@ -76,9 +78,8 @@ pub(super) fn customary(run: &Run, style: &Style) -> Vec<String> {
         match row.write {
             None => lines.push(format!("{label}{read}").trim_end().to_owned()),
             Some(point) => match point.and_then(levels) {
-                Some([before, after]) => {
-                    let end = point.and_then(|point| point.levels).map_or(0, |two| two.bytes);
-                    line(&label, &read, before, &format!("to {}", number::capacity(end)));
+                Some(([before, after], end)) => {
+                    line(&label, &read, before, &end);
                     line(&blank, &" ".repeat(side), after, "then");
                 }
                 None => {
@@ -101,19 +102,26 @@ fn whole(point: Option<&PointRun>, scope: Scope) -> [Option<f64>; 3] {
         .map(|metric| point.and_then(|point| metrics::value(point, metric, scope)))
 }
 
-/// Returns both levels of a step that only writes and changes in its middle, as [`whole`] does: its mean
-/// is no speed that the drive has. A level has no percentile of its own.
-fn levels(point: &PointRun) -> Option<[[Option<f64>; 3]; 2]> {
-    let StepLevels { metric, before, after, .. } = point.levels?;
+/// Returns both levels of a step that only writes and changes in its middle, as [`whole`] does, and where the
+/// first one ends: its mean is no speed that the drive has. A level has no percentile of its own.
+fn levels(point: &PointRun) -> Option<([[Option<f64>; 3]; 2], String)> {
     let [stream] = point.workload.streams.as_slice() else { return None };
     if stream.reads() || !stream.writes() || stream.has_sizes() {
         return None;
     }
     let block = stream.block_size.0 as f64;
-    Some([before, after].map(|level| match metric == Metric::Iops {
-        true => [Some(level * block / 1e6), Some(level), None],
-        false => [Some(level), Some(level * 1e6 / block), None],
-    }))
+    let of_bytes = |bytes: f64| [Some(bytes / 1e6), Some(bytes / block), None];
+    if let Some(SpeedFall { edge, .. }) = slc_cache::first_fall(point) {
+        let end = match edge.is_bounded_below() {
+            true => format!("to {}", number::capacity(edge.bytes)),
+            false => format!("max {}", number::capacity(edge.bytes + edge.uncertainty)),
+        };
+        return Some(([edge.before, edge.behind].map(of_bytes), end));
+    }
+    let StepLevels { metric, before, after, bytes, .. } = point.levels?;
+    let unit = if metric == Metric::Iops { block } else { 1e6 };
+    let end = format!("to {}", number::capacity(bytes));
+    Some(([before, after].map(|level| of_bytes(level * unit)), end))
 }
 
 fn rows(run: &Run) -> Vec<Row<'_>> {
@@ -237,8 +245,8 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
     lines
 }
 
-/// Returns the lines below the headline of `test`: what stands beside it at its knee, and its further
-/// numbers.
+/// Returns the lines below the headline of `test`: the levels of its write speed, what stands beside it at its
+/// knee, and its further numbers.
 fn beside(test: &TestRun, style: &Style) -> Vec<String> {
     let rule = |score| workload_text::rule(&test.test, score);
     let of_headline = rule(&test.test.score);
@@ -251,8 +259,11 @@ fn beside(test: &TestRun, style: &Style) -> Vec<String> {
         })
     });
     let further: Vec<String> = further.collect();
+    let falls = Some(slc_cache::falls(test)).filter(|falls| !falls.is_empty());
+    let falls = falls.map(|falls| format!("writes {}", fall_words::levels(falls)));
     let at_knee = knee::at_knee(test).map(|knee| knee.words());
-    let lines = at_knee.into_iter().chain((!further.is_empty()).then(|| further.join(", ")));
+    let further = (!further.is_empty()).then(|| further.join(", "));
+    let lines = falls.into_iter().chain(at_knee).chain(further);
     let folded = lines.flat_map(|line| style.folded("  ", &line));
     folded.map(|line| style.dim(&line)).collect()
 }
