@@ -1,5 +1,9 @@
 //! The levels of a write speed: stalls are none, and sentences state levels instead of a mean over two.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
+#![allow(
+    clippy::single_range_in_vec_init,
+    reason = "the ranges are stalls, of which a case may have one"
+)]
 
 mod support;
 
