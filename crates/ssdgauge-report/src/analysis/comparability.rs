@@ -2,10 +2,11 @@
 //! hosts that differ. Derived from numbers and findings only.
 
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::trust;
 use crate::model::{Run, TestRun};
 use crate::text::labels::LABEL;
 use crate::text::sanitize;
-use ssdgauge_core::{Severity, TargetKind};
+use ssdgauge_core::TargetKind;
 use std::collections::BTreeSet;
 
 /// Returns the sentences: invalid results, results near the ceiling of the host, and differing hosts.
@@ -20,15 +21,14 @@ pub(crate) fn sentences(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
 fn unusable(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
     let mut sentences = Vec::new();
     for (run, name) in runs.iter().zip(&drives.names) {
-        let invalid = |finding: &ssdgauge_core::Finding| finding.severity == Severity::Invalid;
-        if run.findings.iter().any(invalid) {
+        if trust::is_invalid(run) {
             sentences.push(format!("{name}: all results are invalid; see the findings."));
             continue;
         }
         let titles: Vec<String> = run
             .tests
             .iter()
-            .filter(|test| test.findings.iter().any(|of_step| invalid(&of_step.finding)))
+            .filter(|test| trust::invalid(run, test).is_some())
             .map(|test| sanitize::prose(&test.test.title))
             .collect();
         if !titles.is_empty() {

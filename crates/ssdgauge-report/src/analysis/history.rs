@@ -1,9 +1,10 @@
 //! What a drive has varied in earlier runs of the same tests, where nothing was changed.
 
 use crate::analysis::group::{self, Member};
+use crate::analysis::trust;
 use crate::model::Run;
+use ssdgauge_core::Headline;
 use ssdgauge_core::statistics::variation;
-use ssdgauge_core::{Headline, Severity};
 use std::collections::BTreeMap;
 
 /// Returns what runs of one drive have in common: the model, the serial, and the seed of a virtual drive,
@@ -59,7 +60,7 @@ impl History {
         if run.head.imported_from() != reference.head.imported_from() {
             return Err("measured by another program");
         }
-        if run.findings.iter().any(|finding| finding.severity == Severity::Invalid) {
+        if trust::is_invalid(run) {
             return Err("invalid");
         }
         let is_compared = compared.iter().any(|compared| compared.head.id == run.head.id);
@@ -80,9 +81,9 @@ impl History {
             };
             let of_reference = Member { index: 0, run: reference, test };
             let of_run = Member { index: 1, run, test: same };
-            let is_invalid =
-                same.findings.iter().any(|of_step| of_step.finding.severity == Severity::Invalid);
-            if is_invalid || group::incomparable(of_reference, of_run).is_some() {
+            if trust::invalid(run, same).is_some()
+                || group::incomparable(of_reference, of_run).is_some()
+            {
                 continue;
             }
             let mut add = |place: usize, headline: &Headline| {

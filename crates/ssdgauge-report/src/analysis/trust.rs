@@ -128,8 +128,13 @@ pub(crate) fn doubts(test: &TestRun) -> Vec<String> {
     reasons
 }
 
+/// Returns whether a finding makes all results of `run` invalid.
+pub(crate) fn is_invalid(run: &Run) -> bool {
+    run.findings.iter().any(|finding| finding.severity == Severity::Invalid)
+}
+
 /// Returns why the result of `test` must not be used: the finding that makes it or the whole run invalid;
-/// `None` for a valid result. Such a result leads nowhere, is compared with nothing and is no headline.
+/// `None` for a valid result. An invalid result never leads, is never compared and never becomes a headline.
 pub(crate) fn invalid(run: &Run, test: &TestRun) -> Option<String> {
     let is_invalid = |finding: &Finding| finding.severity == Severity::Invalid;
     let of_test = test.findings.iter().filter(|one| concerns_result(one, test));
