@@ -14,7 +14,7 @@ pub struct DirectionTotals {
     pub errors: u64,
     /// Their latencies in nanoseconds.
     pub latency: Histogram,
-    /// Their rates over a time of their own, where it is not that of the step.
+    /// Their rates over a time other than the length of the step; `None` where both are equal.
     pub own_rate: Option<OwnRate>,
 }
 

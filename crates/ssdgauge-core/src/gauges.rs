@@ -1,7 +1,7 @@
 //! The means over a step of what is read again and again while it runs, such as temperatures: each reading
 //! counts with its time, as those of power do.
 //!
-//! A reading that is taken once for each record, such as a counter at its end, is none of them.
+//! A reading that is taken once per record, such as a counter at its end, is not a gauge.
 
 use crate::power_integral::PowerIntegral;
 use crate::readings::ReadingSeries;
@@ -38,7 +38,7 @@ pub(crate) fn means(
     all.filter_map(|quantity| Some((quantity.to_owned(), of(quantity)?))).collect()
 }
 
-/// Returns the mean of a quantity with these means of its `seconds`; `None` where it is no gauge.
+/// Returns the mean of a quantity over time from its means per second; `None` where it is not a gauge.
 fn mean(seconds: &[(u32, f64)], records: &RecordLengths) -> Option<Option<f64>> {
     let mut rest = seconds;
     let (mut begin, mut is_gauge, mut is_covered) = (0, false, true);

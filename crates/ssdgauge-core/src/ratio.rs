@@ -11,8 +11,8 @@ use std::borrow::Borrow;
 /// The ratio of two headlines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// The second headline divided by the first. Where there is an interval, it is that of the
-    /// samples of the interval, so that the interval contains it.
+    /// The second headline divided by the first. Where there is an interval, both come from the same
+    /// samples, so that the interval contains the value.
     pub value: f64,
     /// The 95 % interval, over the seconds of both runs or between their repetitions; of two loads of
     /// searches the bounds. `None` where one of the headlines has none.
@@ -26,7 +26,7 @@ impl Ratio {
     /// Returns the headline of `b` divided by that of `a`, both by `score`.
     ///
     /// `None` where one of them was not measured, or where that of `a` is not above zero. Value and
-    /// interval are those of the means behind the cuts of both (Zou and Donner 2008). The interval
+    /// interval compare the means after the cut of each run (Zou and Donner 2008). The interval
     /// does not include the variation between runs. Without an interval, the value counts all
     /// seconds.
     pub fn from_points<P: Borrow<Point>>(score: &Score, a: &[P], b: &[P]) -> Option<Ratio> {

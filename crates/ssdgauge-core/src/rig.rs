@@ -385,7 +385,7 @@ pub enum RigError {
     /// not begun.
     #[error("{0}")]
     Changed(String),
-    /// The drive holds data that nobody has given up; nothing was written.
+    /// The drive holds data whose loss was not confirmed; nothing was written.
     #[error("{drive} holds {what}")]
     Holds {
         /// The drive.

@@ -322,7 +322,7 @@ pub enum FindingKind {
     Meter,
     /// The readings of a power meter cover too little of a step for its power.
     PowerGaps,
-    /// The samples of a step contradict each other, or are none that can be measured.
+    /// The samples of a step contradict each other, or have values that cannot be measured.
     Contradictory,
     /// The requested power state was not reached.
     PowerState,

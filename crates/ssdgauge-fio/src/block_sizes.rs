@@ -9,8 +9,8 @@ const DEFAULT: u64 = 4_096;
 /// Returns what the plan does not express of the block sizes of `job`: that its options state several ones, or
 /// that its bytes are not its requests times the one that they state.
 ///
-/// The options alone say whether there are several sizes. The quotient of bytes and requests does not: fio
-/// counts both at different moments at the end of a ramp and of a status interval.
+/// Only the options tell whether there are several sizes. Bytes divided by requests does not: at the end of a
+/// ramp or a status interval, fio counts the two at different moments.
 pub(crate) fn unexpressed(job: &Job, options: &Options) -> Option<String> {
     let sides = [&job.read, &job.write];
     let stated = stated(options);
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Returns what a job with `options` says that read and wrote so many (requests, bytes).
+    /// Returns the words for a job with `options` and these (requests, bytes) of reads and writes.
     fn found(options: &[(&str, &str)], read: (u64, u64), write: (u64, u64)) -> Option<String> {
         let side = |(ios, bytes): (u64, u64)| json!({ "total_ios": ios, "io_bytes": bytes, "runtime": 1_000 });
         let options: Options =

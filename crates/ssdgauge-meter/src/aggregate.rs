@@ -21,8 +21,8 @@ const STUCK_DURATION: Nanos = Nanos::from_secs(20);
 /// source (1 s) and a failed reading.
 const MIN_GAP: Nanos = Nanos::from_secs(5);
 
-/// One reading without a number in so many is no reason to doubt the others: a heading, or a lost response of
-/// a smart plug. Chosen, as the tenth of the time that readings may leave uncovered.
+/// Up to one reading in this many may lack a number before the others are in doubt: a heading, or a lost
+/// response of a smart plug. Chosen: readings may leave a tenth of the time uncovered as well.
 const FEW: u64 = 10;
 
 /// The kind of values of a channel.

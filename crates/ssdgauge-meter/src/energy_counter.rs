@@ -16,8 +16,8 @@ const JITTER: f64 = 1.0;
 
 /// A counter of energy, as a source of power: each sample is the mean since the counter rose before.
 ///
-/// A reading at which the counter has not risen is no sample, because a counter that is read more often than
-/// it counts would show 0 W and twice the power alternately.
+/// A reading at which the counter has not risen is skipped: a counter that is read more often than it counts
+/// would alternate between 0 W and twice the power.
 pub(crate) struct EnergyCounter {
     source: Box<dyn Source>,
     range: CounterRange,

@@ -55,7 +55,7 @@ impl MeterSpec {
                 "reads" => return Err(wrong(format!("'{value}' is neither power nor energy"))),
                 "wraps" => {
                     let wraps_at = Some(parse_positive(value).ok_or_else(|| {
-                        wrong(format!("'{value}' is no value at which a counter begins again"))
+                        wrong(format!("'{value}' is not a value at which a counter can start over"))
                     })?);
                     counts = Some(CounterRange { wraps_at });
                 }
@@ -113,7 +113,7 @@ fn parse_scope(text: &str) -> Result<PowerScope, String> {
 
 fn parse_scale(text: &str) -> Result<f64, String> {
     parse_positive(text)
-        .ok_or_else(|| format!("'{text}' is no scale; write a number such as 0.001"))
+        .ok_or_else(|| format!("'{text}' is not a scale; write a number such as 0.001"))
 }
 
 fn parse_positive(text: &str) -> Option<f64> {

@@ -60,8 +60,8 @@ pub fn half(values: &[f64]) -> f64 {
     })
 }
 
-/// Returns the standard error of the mean of `values`, which are stationary: that of the normal
-/// distribution with the same interval.
+/// Returns the standard error of the mean of the stationary series `values`: half of its 95 % interval
+/// divided by the quantile of the normal distribution.
 pub fn standard_error(values: &[f64]) -> f64 {
     half(values) / NORMAL
 }

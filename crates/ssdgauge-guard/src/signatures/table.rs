@@ -168,8 +168,8 @@ pub(super) const SIGNATURES: &[Signature] = &[
     tail("an NTFS file system (backup boot sector)", At::Tail(509), b"NTFS    "),
     tail("an HFS+ file system (second volume header)", At::Tail(1_024), b"H+\0"),
     tail("an HFS+ file system (second volume header)", At::Tail(1_024), b"HX\0"),
-    // Eight sectors before the end; the magic number is behind the two revision numbers, of which the
-    // first has been 2 since the format was published.
+    // Eight sectors before the end. The magic number follows two revision numbers; the first of them has
+    // been 2 since the format was published.
     tail(
         "a NILFS2 file system (second superblock)",
         At::RoundedTail(512, 4_096),

@@ -126,7 +126,8 @@ impl LinuxRig {
         }
     }
 
-    /// Returns what would confirm the loss of data of others; `None` where it was confirmed, or is none.
+    /// Returns what would confirm the loss of other people's data; `None` where it was confirmed, or where the target
+    /// cannot hold any.
     fn unconfirmed_loss(&self) -> Option<&str> {
         match &self.target {
             OpenTarget::Drive(drive) => drive.unconfirmed_loss(),

@@ -81,7 +81,7 @@ pub(crate) fn of_drives(groups: &[Group<'_>], drives: &ReportDrives) -> Vec<Opti
 
 /// Returns the sequential writes of each drive where every test that writes in order has several steps, as that
 /// of the suite `quick`: those of the first step that falls, else of the first one. Steps that differ in
-/// their requests have no common picture, so there is none without a fall.
+/// their requests have no common picture, so a sweep without a fall has no picture.
 fn of_sweeps(groups: &[Group<'_>], drives: &ReportDrives) -> Vec<Option<Writes>> {
     let of_drive = |drive: usize| {
         let members = groups.iter().flat_map(|group| &group.members);

@@ -168,8 +168,8 @@ fn lower(title: &str) -> String {
 /// The start of the words about a headline without an interval.
 const NO_INTERVAL: &str = "the headline has no 95 % interval: ";
 
-/// Keeps of `findings`, which are those of single repetitions, what holds for all of them together, whose headline
-/// has the interval between them.
+/// Removes from the `findings` of single repetitions what does not hold for all of them together: their headline
+/// has the interval between repetitions.
 pub(crate) fn with_interval(findings: &mut Vec<StepFinding>) {
     let is_lack = |one: &StepFinding| {
         one.finding.kind == FindingKind::TooFewSamples && one.finding.text.starts_with(NO_INTERVAL)

@@ -178,7 +178,7 @@ fn bands_words(bands: &Result<Bands, String>) -> String {
 /// Returns the position of `figure` in words, with the class of style for it. A band of models is no
 /// verdict, so its words have no colour.
 fn position(figure: &Figure, bands: Option<&Bands>) -> Option<(String, &'static str)> {
-    // A band is one of means; that of a step with two levels is no speed of the drive.
+    // Bands are of means, and the drive never runs at the mean of two levels.
     let bands = bands.filter(|_| figure.levels.is_none())?;
     let place = bands.band(figure)?.place;
     let style = match (bands.is_model, place) {

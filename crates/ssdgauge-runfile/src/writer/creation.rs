@@ -22,7 +22,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// Those of [`check_new`] where `path` or a name beside it is taken, [`RunFileError::Full`] where the file system
+    /// Those of [`check_new`] where `path`, or the name of one of its companion files, is taken, [`RunFileError::Full`] where the file system
     /// is full, [`RunFileError::System`] or [`RunFileError::Sqlite`] for other failures.
     pub fn create(path: &Path, opening: &Opening<'_>) -> Result<Writer, RunFileError> {
         check_new(path)?;
@@ -33,7 +33,7 @@ impl Writer {
         remove_stale_files(path);
         let temporary = temporary_name(path);
         let created = Writer::write_opening(&temporary, path, opening).and_then(|lock| {
-            // Its transaction is complete. Without the file beside it, a journal would never be found again.
+            // Its transaction is complete. A journal without its file would never be found again.
             let _ = std::fs::remove_file(journal_of(&temporary));
             give_name(&temporary, path)?;
             Ok(lock)

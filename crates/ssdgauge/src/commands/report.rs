@@ -272,7 +272,7 @@ fn figures(
         false => Ok(figures),
         true => Err(Failure::new(
             FailureKind::Usage,
-            "there is no chart: no step with one has finished",
+            "there is no chart: no step that has one has finished",
             "nothing was written; omit --svg, --png and --vega, or continue with `ssdgauge resume`",
         )),
     }

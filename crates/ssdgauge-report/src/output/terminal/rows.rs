@@ -103,7 +103,7 @@ fn whole(point: Option<&PointRun>, scope: Scope) -> [Option<f64>; 3] {
 }
 
 /// Returns both levels of a step that only writes and changes in its middle, as [`whole`] does, and where the
-/// first one ends: its mean is no speed that the drive has. A level has no percentile of its own.
+/// first one ends: the drive never runs at the mean of the two. A level has no percentile of its own.
 fn levels(point: &PointRun) -> Option<([[Option<f64>; 3]; 2], String)> {
     let [stream] = point.workload.streams.as_slice() else { return None };
     if stream.reads() || !stream.writes() || stream.has_sizes() {
