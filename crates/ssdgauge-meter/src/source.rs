@@ -19,3 +19,19 @@ use interface::SourceKind;
 /// Every kind of power meter, in the order of the hint.
 pub(crate) const KINDS: [&SourceKind; 6] =
     [&hwmon::KIND, &powercap::KIND, &quarch::KIND, &nvme::KIND, &command::KIND, &http::KIND];
+
+/// Folders with files as sysfs has them.
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// Creates the folder `place` below `class` with `files`, each with its name and its text.
+    pub(super) fn create(class: &Path, place: &str, files: &[(&str, &str)]) {
+        let folder = class.join(place);
+        fs::create_dir_all(&folder).unwrap();
+        for (name, text) in files {
+            fs::write(folder.join(name), format!("{text}\n")).unwrap();
+        }
+    }
+}

@@ -279,15 +279,8 @@ impl Source for Hwmon {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::create as chip;
     use super::*;
-
-    fn chip(class: &Path, place: &str, files: &[(&str, &str)]) {
-        let folder = class.join(place);
-        fs::create_dir_all(&folder).unwrap();
-        for (name, text) in files {
-            fs::write(folder.join(name), format!("{text}\n")).unwrap();
-        }
-    }
 
     fn class() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();

@@ -126,16 +126,8 @@ impl Source for Powercap {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::create as zone;
     use super::*;
-    use std::fs;
-
-    fn zone(class: &Path, place: &str, files: &[(&str, &str)]) {
-        let folder = class.join(place);
-        fs::create_dir_all(&folder).unwrap();
-        for (name, text) in files {
-            fs::write(folder.join(name), format!("{text}\n")).unwrap();
-        }
-    }
 
     fn class() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
