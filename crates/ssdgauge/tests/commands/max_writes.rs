@@ -158,8 +158,9 @@ fn on_a_terminal_it_asks_once() {
     }
     let bench = bench(WRITES);
     for (answer, code) in [("no", 3), ("", 3), ("yes", 75)] {
+        // Without `exec` some shells stay in the foreground and end by the Ctrl-C themselves.
         let line = format!(
-            "{} run mine.toml . --size 16MiB --out a.ssdg --write-rate 1TB",
+            "exec {} run mine.toml . --size 16MiB --out a.ssdg --write-rate 1TB",
             env!("CARGO_BIN_EXE_ssdgauge")
         );
         let mut command = Command::new("script");
