@@ -3,6 +3,7 @@
 //! The verdict compares the medians of both, and the repetitions of each with each other: a difference
 //! says nothing where a program differs as much from itself.
 
+use serde::{Deserialize, Serialize};
 use ssdgauge_core::{Direction, Histogram, Interval, Nanos};
 
 /// The fewest repetitions of each program.
@@ -75,7 +76,7 @@ impl Agreement {
 }
 
 /// One repetition of a step by one program, in one direction.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Repetition {
     /// The direction of the requests.
     pub direction: Direction,

@@ -26,7 +26,7 @@ mod timed_io;
 pub use environment::environment;
 pub use helper::search::serve as serve_as_search;
 pub use helper::server::serve as serve_as_helper;
-pub use privileges::{confine, is_root};
+pub use privileges::{Reach, confine, is_root};
 pub use rig::{LinuxRig, check_pass_through, check_polling, open_meters};
 pub use stamp_io::StampReader;
 pub use timed_io::TimedReader;

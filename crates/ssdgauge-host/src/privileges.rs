@@ -16,6 +16,7 @@ use rustix::thread::{
 };
 use ssdgauge_core::DriveChange;
 use ssdgauge_drive::helper::HelperClient;
+use ssdgauge_os::thread::become_nobody;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -108,6 +109,17 @@ fn become_owner(
     Ok((user.map_or(0, |(user, _)| user), kept & held))
 }
 
+/// What a restricted process may do besides reading, and writing below its folders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Wait for connections of others.
+    Listen,
+    /// Connect to sockets as well, such as that of a run.
+    Connect,
+    /// Start processes that write files as its user, which therefore stays.
+    Start,
+}
+
 /// Returns whether this process is one of root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
@@ -115,14 +127,15 @@ pub fn is_root() -> bool {
 
 /// Takes from this process what a command does not need that reads files of others and opens no device: every
 /// capability but those to read files of other users, and to write where `folders` are theirs; writes except below
-/// `folders`; the system calls that change the machine. The folders need not exist: the nearest one that does
-/// counts. Without root, or where the kernel has no such rules, the rest of them applies.
+/// `folders`; the system calls that change the machine; what is beyond `reach`. The folders need not exist: the
+/// nearest one that does counts. Without root, or where the kernel has no such rules, the rest of them applies.
 ///
-/// The user stays root, because root may name files of any user, and owns what it writes.
+/// Its user is nobody then: services obey root, also without capabilities. Only files are accessed as those of root
+/// where it has `folders` or connects, because root owns what it writes.
 ///
 /// # Errors
 /// The process has more than one thread, or the kernel refused to drop something.
-pub fn confine(folders: &[PathBuf]) -> io::Result<()> {
+pub fn confine(folders: &[PathBuf], reach: Reach) -> io::Result<()> {
     // A thread that already runs would keep all of its privileges.
     if fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("the process has more than one thread"));
@@ -136,11 +149,20 @@ pub fn confine(folders: &[PathBuf]) -> io::Result<()> {
         if folders.iter().any(is_of_others) {
             kept |= CapabilitySet::DAC_OVERRIDE;
         }
+        let held = capabilities(None)?.permitted;
         drop_bounding_set();
+        // Root of a container may have lost the capabilities for it.
+        let may_change = held.contains(CapabilitySet::SETUID | CapabilitySet::SETGID);
+        if may_change && reach != Reach::Start {
+            become_nobody(!folders.is_empty() || reach == Reach::Connect)?;
+        }
     }
     keep_only(kept & capabilities(None)?.permitted)?;
     paths::restrict_writes(&folders);
-    system_calls::restrict_run();
+    match reach {
+        Reach::Listen => system_calls::restrict_reader(),
+        Reach::Connect | Reach::Start => system_calls::restrict_run(),
+    };
     Ok(())
 }
 

@@ -47,6 +47,26 @@ fn run() -> Vec<Permitted> {
     permitted
 }
 
+/// Restricts this thread and all that it starts to the calls of a run, but for those that reach the sockets of
+/// other programs: some of these obey root. Returns the restriction in force as text.
+pub(crate) fn restrict_reader() -> String {
+    restrict(&reader(), Denial::NotImplemented)
+}
+
+fn reader() -> Vec<Permitted> {
+    let mut permitted = run();
+    permitted.retain(|one| !TO_OTHERS.contains(&one.number));
+    // A datagram needs no connection.
+    let stream = Argument { index: 1, mask: TYPE_OF_SOCKET, value: libc::SOCK_STREAM as u32 };
+    permitted.push(Permitted { number: libc::SYS_socket, argument: Some(stream) });
+    permitted
+}
+
+/// The calls that reach the sockets of other programs.
+const TO_OTHERS: [c_long; 2] = [libc::SYS_connect, libc::SYS_socket];
+/// The type of a socket without its flags (socket(2)).
+const TYPE_OF_SOCKET: u32 = 0xf;
+
 /// Restricts the privileged helper: reads, commands to its drive, writes of existing attributes.
 /// Returns the restriction in force as text.
 pub(crate) fn restrict_helper() -> String {
@@ -193,7 +213,7 @@ mod tests {
 
     #[test]
     fn no_process_may_make_a_dangerous_call() {
-        for list in [run(), helper(), search()] {
+        for list in [run(), reader(), helper(), search()] {
             let list = numbers(&list);
             assert!(DANGEROUS.iter().all(|number| !list.contains(number)));
         }
@@ -218,7 +238,7 @@ mod tests {
             assert!(denied.iter().all(|number| !list.contains(number)));
         }
         // A condition counts only where the call is not permitted without one as well.
-        for list in [run(), helper(), search()] {
+        for list in [run(), reader(), helper(), search()] {
             for one in list.iter().filter(|one| one.argument.is_some()) {
                 let alone = list.iter().filter(|two| two.number == one.number);
                 assert!(alone.clone().all(|two| two.argument.is_some()), "{one:?}");

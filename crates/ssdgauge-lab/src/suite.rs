@@ -1,5 +1,6 @@
 //! Suites: protocols as data, independent of a drive.
 
+use serde::{Deserialize, Serialize};
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
     Access, Arrival, BlockSizes, Bytes, Chosen, Data, Deviation, Distribution, Engine, Figure,
@@ -7,7 +8,7 @@ use ssdgauge_core::{
 };
 
 /// A protocol: tests with their rules, not yet bound to a drive.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Suite {
     /// Its id.
     pub id: String,
@@ -26,7 +27,7 @@ pub struct Suite {
 }
 
 /// A test of a suite.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestRule {
     /// Its id.
     pub id: String,
@@ -83,7 +84,7 @@ impl TestRule {
 }
 
 /// Search for the highest passing load among the points of a test.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchRule {
     /// Duration of a probe: the short attempt that precedes one of full length.
     pub probe: Nanos,
@@ -92,7 +93,7 @@ pub struct SearchRule {
 }
 
 /// Repetition of all points of a test in rounds until a steady state.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundsRule {
     /// Maximum number of rounds.
     pub at_most: u32,
@@ -103,7 +104,7 @@ pub struct RoundsRule {
 }
 
 /// A measured step.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointRule {
     /// Label, distinct within the test: swept values and repetition.
     pub label: String,
@@ -132,7 +133,7 @@ pub struct PointRule {
 }
 
 /// The published sums of a trace of which the requests are generated.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceRule {
     /// Its name.
     pub name: String,
@@ -161,7 +162,7 @@ pub struct TraceRule {
 }
 
 /// The requests in flight at the submission of a request of a trace, itself included.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DepthRule {
     /// Their mean.
     Mean(f64),
@@ -175,7 +176,7 @@ pub enum DepthRule {
 }
 
 /// Limits of a step: it ends at the first one that is reached.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UntilRule {
     /// Duration.
     pub time: Option<Nanos>,
@@ -188,7 +189,7 @@ pub struct UntilRule {
 }
 
 /// The rule of the SNIA Performance Test Specification for the end of a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyUntil {
     /// The tracked metric; one that adds up over seconds.
     pub metric: Metric,
@@ -201,7 +202,7 @@ pub struct SteadyUntil {
 }
 
 /// A stream whose span is not yet bound to a drive.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StreamRule {
     /// Its name, which distinguishes the streams of a step.
     pub name: String,
@@ -255,7 +256,7 @@ impl StreamRule {
 }
 
 /// A range of a drive, from its start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Extent {
     /// Length in bytes.
     Size(Bytes),
@@ -264,7 +265,7 @@ pub enum Extent {
 }
 
 /// A preparation before a test is measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PrepareRule {
     /// Return the drive to the state after a purge (SNIA: fresh out of the box).
     Purge,

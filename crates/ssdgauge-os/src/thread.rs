@@ -71,6 +71,50 @@ pub fn become_user(user: u32, group: u32) -> io::Result<()> {
     }
 }
 
+/// The user and the group without files of their own (the overflow IDs of the kernel).
+const NOBODY: u32 = 65_534;
+
+/// Makes nobody the user of the whole process, as [`become_user`]. Where `keeps_files`, the calling thread, and
+/// those that it starts, access files as the user and the group of before, and create them as theirs; programs
+/// that they execute do not. Returns false, without a change, where the user namespace has no nobody.
+///
+/// # Errors
+/// As [`become_user`].
+pub fn become_nobody(keeps_files: bool) -> io::Result<bool> {
+    if !["/proc/self/uid_map", "/proc/self/gid_map"].into_iter().all(has_nobody) {
+        return Ok(false);
+    }
+    // SAFETY: the calls have no arguments and cannot fail.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    // The capabilities are needed for the calls below, and dropped by the caller.
+    rustix::thread::set_keep_capabilities(true)?;
+    become_user(NOBODY, NOBODY)?;
+    if keeps_files {
+        let mut held = rustix::thread::capabilities(None)?;
+        held.effective = held.permitted;
+        rustix::thread::set_capabilities(None, held)?;
+        // SAFETY: the calls take numbers only; they return the value of before, whatever it is then.
+        let now = unsafe {
+            libc::setfsgid(group);
+            libc::setfsuid(user);
+            libc::setfsuid(u32::MAX)
+        };
+        if now as u32 != user {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+    }
+    Ok(true)
+}
+
+/// Returns whether the table of IDs `map` of the user namespace has nobody (user_namespaces(7)).
+fn has_nobody(map: &str) -> bool {
+    let Ok(text) = std::fs::read_to_string(map) else { return false };
+    text.lines().any(|line| {
+        let numbers: Vec<u64> = line.split_whitespace().flat_map(str::parse).collect();
+        matches!(numbers[..], [first, _, count] if (first..first + count).contains(&NOBODY.into()))
+    })
+}
+
 /// Runs `work` on a separate thread and returns its result, or `None` where it takes longer than
 /// `limit`. A request to a hanging drive cannot be cancelled, so the thread is then left behind,
 /// with its own reference to `file`.

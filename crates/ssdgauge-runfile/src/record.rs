@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct StepId(pub i64);
 
 /// Position of a step in the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StepPlace {
     /// The test in the plan, from 0.
     pub test: usize,
@@ -33,7 +33,7 @@ impl StepPlace {
 }
 
 /// State of a step record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StepState {
     /// In progress, or cut off when the program was killed.
     Running,
@@ -61,7 +61,7 @@ impl StepState {
 }
 
 /// The opening record of a run: plan, drive and host.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Head {
     /// The id of the run.
     pub id: String,
@@ -90,7 +90,7 @@ impl Head {
 }
 
 /// Record of one attempt at one step.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepRecord {
     /// Its number in the file.
     pub id: StepId,

@@ -2,9 +2,10 @@
 
 use crate::answer::Answer;
 use crate::structure::Structure;
+use serde::{Deserialize, Serialize};
 
 /// A stated figure, in the unit of its structure.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Figure {
     /// The value.
     Exactly(f64),
@@ -15,7 +16,7 @@ pub enum Figure {
 }
 
 /// A stated figure of a structure.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stated {
     /// The structure.
     pub structure: Structure,

@@ -1,9 +1,9 @@
 //! The structures that an X-ray looks for.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A structure of a drive that shows in its answers to a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Structure {
     /// The highest rate of the host link.

@@ -29,7 +29,9 @@ pub(crate) use distribution::{CompletionsArguments, ManualArguments};
 pub(crate) use export::ExportArguments;
 pub(crate) use fleet::{DriftArguments, FleetAction, FleetArguments, FleetPageArguments};
 pub(crate) use import::ImportArguments;
-pub(crate) use own_process::{LookArguments, LookText, PrivilegedHelper, PrivilegedSearch};
+pub(crate) use own_process::{
+    LookArguments, LookText, PrivilegedHelper, PrivilegedSearch, Question, ReaderArguments,
+};
 pub(crate) use prove::ProveArguments;
 pub(crate) use quick::QuickArguments;
 pub(crate) use replay::ReplayOptions;
@@ -131,6 +133,9 @@ pub(crate) enum Command {
     /// Looks at devices that may not answer; started by the program itself.
     #[command(hide = true)]
     Look(LookArguments),
+    /// Reads files of others for a command that has privileges; started by the program itself.
+    #[command(hide = true)]
+    Reader(ReaderArguments),
 }
 
 #[derive(Debug, Args)]

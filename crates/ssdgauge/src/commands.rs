@@ -28,7 +28,11 @@ mod xray;
 
 use crate::arguments::Command;
 use crate::failure::Failure;
-use crate::restriction;
+use crate::{reader, restriction};
+
+pub(crate) use crosscheck::result_of_fio;
+pub(crate) use look::cannot_serve;
+pub(crate) use xray::stated_figures;
 
 /// Executes `command`, restricted to what it needs.
 ///
@@ -80,6 +84,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Trace(arguments) => trace::execute(&arguments),
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Look(arguments) => look::serve(&arguments),
+        Command::Reader(arguments) => reader::serve(&arguments.question),
         Command::PrivilegedSearch(search) => {
             ssdgauge_host::serve_as_search(&search.device, search.run)
                 .map_err(|error| look::cannot_serve(&error))

@@ -18,6 +18,7 @@ mod process;
 mod progress;
 mod protocol;
 mod provenance;
+mod reader;
 mod replay_streams;
 mod request_log;
 mod request_path;

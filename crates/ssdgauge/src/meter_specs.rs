@@ -2,6 +2,7 @@
 //! environment of a run.
 
 use crate::failure::{Failure, FailureKind};
+use crate::reader;
 use crate::text_file::read_text_file;
 use serde::Deserialize;
 use ssdgauge_core::{Finding, FindingKind, Severity};
@@ -80,17 +81,30 @@ pub(crate) fn parse(texts: &[String]) -> Result<Vec<MeterSpec>, Failure> {
     Ok(specs)
 }
 
+/// The form of a meter file.
+const FILE_HINT: &str = "a meter file has [[power]] entries with spec = \"hwmon:NAME/power1\", and \
+                         optionally name, scope, scale, period, pointer, reads and wraps: docs/meters.md";
+
 fn read_file(path: &str) -> Result<Vec<MeterSpec>, Failure> {
-    let hint = "a meter file has [[power]] entries with spec = \"hwmon:NAME/power1\", and optionally \
-                name, scope, scale, period, pointer, reads and wraps: docs/meters.md";
-    let failure = |error: String| Failure::new(FailureKind::Usage, error, hint);
+    let failure = |error: String| Failure::new(FailureKind::Usage, error, FILE_HINT);
     let text = read_text_file(path).map_err(failure)?;
+    let specs = reader::meters(path, &text)?;
+    specs.iter().map(|spec| Ok(MeterSpec::parse(spec)?)).collect()
+}
+
+/// Returns the specifications in the meter file `path` with the contents `text`, as in `--power`.
+///
+/// # Errors
+///
+/// Fails where it is not a valid meter file, or has no meter.
+pub(crate) fn specs_of_file(path: &str, text: &str) -> Result<Vec<String>, Failure> {
+    let failure = |error: String| Failure::new(FailureKind::Usage, error, FILE_HINT);
     let file: MeterFile =
-        toml::from_str(&text).map_err(|error| failure(format!("{path}: {error}")))?;
+        toml::from_str(text).map_err(|error| failure(format!("{path}: {error}")))?;
     if file.power.is_empty() {
         return Err(failure(format!("{path} has no [[power]] entry")));
     }
-    file.power.iter().map(|entry| Ok(MeterSpec::parse(&entry.to_spec())?)).collect()
+    Ok(file.power.iter().map(MeterEntry::to_spec).collect())
 }
 
 /// The prefix of the environment keys of meters.

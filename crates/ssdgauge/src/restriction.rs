@@ -2,23 +2,45 @@
 //!
 //! A command that reads files of others, or computes with a virtual drive, needs no privilege of root but to read
 //! these files. A command that opens a drive keeps the privileges of its caller until it has the drive; the rig then
-//! drops them (`ssdgauge_host`).
+//! drops them (`ssdgauge_host`). What it has to know before of files of others is read by a process that is
+//! restricted (`reader`).
 
 use crate::arguments::{
-    Command, ExportArguments, FleetAction, RunOptions, ServeArguments, TraceAction, XrayArguments,
+    Command, ExportArguments, FleetAction, Question, RunOptions, ServeArguments, TraceAction,
+    XrayArguments,
 };
 use crate::failure::{Failure, FailureKind};
 use crate::page_file::page_beside;
 use crate::run_files;
+use ssdgauge_host::Reach;
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a command may do.
 #[derive(Debug, PartialEq, Eq)]
 enum Restriction {
-    /// What its caller may do.
+    /// What its caller may do. Files of others are read by a restricted process (`reader`).
     Unrestricted,
-    /// Read, and write below these folders.
+    /// Read, write below these folders, and wait for connections.
     Confined(Vec<PathBuf>),
+    /// Read, write below these folders, and use the sockets of runs.
+    Connected(Vec<PathBuf>),
+    /// Read, write below these folders, and start processes that do so.
+    Starting(Vec<PathBuf>),
+}
+
+/// Whether this process is restricted.
+static IN_FORCE: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether this process is restricted: it may read files of others.
+pub(crate) fn is_in_force() -> bool {
+    IN_FORCE.load(Ordering::Relaxed)
+}
+
+/// Records that the rig has dropped the privileges of this process.
+pub(crate) fn record_drop() {
+    IN_FORCE.store(true, Ordering::Relaxed);
 }
 
 /// Restricts this process to what `command` needs.
@@ -29,8 +51,32 @@ enum Restriction {
 pub(crate) fn apply(command: &Command) -> Result<(), Failure> {
     match of(command) {
         Restriction::Unrestricted => Ok(()),
-        Restriction::Confined(folders) => confine(&folders),
+        Restriction::Confined(folders) => confine(&folders, Reach::Listen),
+        Restriction::Connected(folders) => confine(&folders, Reach::Connect),
+        Restriction::Starting(folders) => confine(&folders, Reach::Start),
     }
+}
+
+/// Restricts a process that has its drive open to read the run file `file`; an interrupted write to the file
+/// is undone.
+///
+/// # Errors
+///
+/// As [`apply`].
+pub(crate) fn confine_to_read(file: &Path) -> Result<(), Failure> {
+    confine(&journals(&[&file.to_owned()]), Reach::Listen)
+}
+
+/// Restricts a process that has its drive open to writes below the folders of `outputs`.
+///
+/// # Errors
+///
+/// As [`apply`].
+pub(crate) fn confine_to_outputs<'a>(
+    outputs: impl Iterator<Item = &'a Path>,
+) -> Result<(), Failure> {
+    let folders: Vec<PathBuf> = outputs.map(|file| folder_of(Some(file))).collect();
+    confine(&folders, Reach::Listen)
 }
 
 /// Restricts the process of a run that is resumed on a virtual drive, which is known when `run_file` is open.
@@ -39,11 +85,13 @@ pub(crate) fn apply(command: &Command) -> Result<(), Failure> {
 ///
 /// As [`apply`].
 pub(crate) fn confine_beside(run_file: &Path) -> Result<(), Failure> {
-    confine(&[folder_of(run_file.canonicalize().ok().as_deref().or(Some(run_file)))])
+    let folder = folder_of(run_file.canonicalize().ok().as_deref().or(Some(run_file)));
+    confine(&[folder], Reach::Connect)
 }
 
-fn confine(folders: &[PathBuf]) -> Result<(), Failure> {
-    ssdgauge_host::confine(folders).map_err(|error| {
+fn confine(folders: &[PathBuf], reach: Reach) -> Result<(), Failure> {
+    let confined = ssdgauge_host::confine(folders, reach);
+    confined.map(|()| record_drop()).map_err(|error| {
         let text = format!("the privileges of root could not be dropped: {error}");
         Failure::new(
             FailureKind::Failed,
@@ -55,14 +103,15 @@ fn confine(folders: &[PathBuf]) -> Result<(), Failure> {
 
 /// Returns what `command` may do: a new command has to be given its place here.
 fn of(command: &Command) -> Restriction {
-    use Restriction::{Confined, Unrestricted};
+    use Restriction::{Confined, Connected, Unrestricted};
     match command {
         Command::Quick(quick) => of_run(std::slice::from_ref(&quick.target), &quick.options),
         Command::Run(run) => of_run(&run.targets, &run.options),
         Command::Plan(plan) => on_target(&plan.target, Vec::new()),
-        // The run file says which drive is opened: `commands::resume` confines the run of a virtual one.
+        // The run file, which a restricted process reads, says which drive is opened: `commands::resume`
+        // confines the run of a virtual one.
         Command::Resume(_) => Unrestricted,
-        Command::Watch(_) => Confined(Vec::new()),
+        Command::Watch(_) => Connected(Vec::new()),
         Command::Prove(prove) => on_target(&prove.target, vec![folder_of(prove.out.as_deref())]),
         Command::Xray(xray) => of_xray(xray),
         Command::Suites(_) => Confined(Vec::new()),
@@ -110,7 +159,7 @@ fn of(command: &Command) -> Restriction {
             let input = import.fio.as_deref().or(import.act.as_deref());
             Confined(vec![folder_of(import.output.as_deref().or(input))])
         }
-        // Starts fio on a drive.
+        // Starts fio on a drive; a restricted process reads the run file and the output of fio.
         Command::Crosscheck(_) => Unrestricted,
         Command::Serve(serve) => Confined(socket_folder(serve)),
         Command::Completions(_) | Command::Manual(_) | Command::Log(_) => Confined(Vec::new()),
@@ -120,6 +169,19 @@ fn of(command: &Command) -> Restriction {
         },
         // Opens a target, with the privileges that are measured.
         Command::Bench(_) => Unrestricted,
+        Command::Reader(reader) => match &reader.question {
+            // The only writer of the run file, as the command that asks is later.
+            Question::Rest { file } => {
+                Confined(vec![folder_of(file.canonicalize().ok().as_deref().or(Some(file)))])
+            }
+            Question::Records { file, .. } => Confined(journals(&[file])),
+            Question::Suite { .. }
+            | Question::Meters { .. }
+            | Question::Stated { .. }
+            | Question::Trace { .. }
+            | Question::Replay { .. }
+            | Question::Fio => Confined(Vec::new()),
+        },
         // They look at drives; the helper and its search restrict themselves.
         Command::Look(_) | Command::PrivilegedSearch(_) | Command::PrivilegedHelper(_) => {
             Unrestricted
@@ -138,12 +200,21 @@ fn on_target(target: &str, folders: Vec<PathBuf>) -> Restriction {
 
 /// A run of virtual drives writes its run files and pages, and the log of its requests.
 fn of_run(targets: &[String], options: &RunOptions) -> Restriction {
+    // A process for one of several targets has that one.
+    let own = options.part.and_then(|part| targets.get(part.number));
+    let targets = own.map_or(targets, from_ref);
     if !targets.iter().all(|target| target.starts_with("sim:")) {
         return Restriction::Unrestricted;
     }
     let out = options.out.iter().filter(|out| out.is_dir()).cloned();
     let log = options.log_ios.iter().map(|log| folder_of(Some(log)));
-    Restriction::Confined(out.chain([folder_of(options.out.as_deref())]).chain(log).collect())
+    let folders = out.chain([folder_of(options.out.as_deref())]).chain(log).collect();
+    // A process for each target, which are watched.
+    match options.part.is_none() && (options.watch || targets.len() > 1) {
+        true => Restriction::Starting(folders),
+        // It looks whether a run of the same file listens on its socket.
+        false => Restriction::Connected(folders),
+    }
 }
 
 fn of_xray(xray: &XrayArguments) -> Restriction {

@@ -2,6 +2,7 @@
 
 use crate::arguments::PlanOptions;
 use crate::failure::{Failure, FailureKind};
+use crate::reader;
 use crate::suggestion;
 use crate::target::SizeRequest;
 use crate::text_file::read_text_file;
@@ -38,7 +39,7 @@ pub(crate) fn find_suite(name: &str) -> Result<Suite, Failure> {
     let hint = "`ssdgauge suites` lists the built-in suites";
     let text =
         read_text_file(name).map_err(|error| Failure::new(FailureKind::Usage, error, hint))?;
-    Ok(Suite::parse(name, &text)?)
+    reader::suite(name, &text)
 }
 
 /// Returns the target size for `suite`: `exact` if given, otherwise the span that its tests need.

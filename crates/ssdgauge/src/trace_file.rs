@@ -1,10 +1,16 @@
 //! Traces as files.
 
 use crate::failure::{Failure, FailureKind};
-use crate::terminal;
+use crate::replay_streams::ReplayStreams;
+use crate::{reader, terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ssdgauge_core::{Bytes, DriveInfo, Nanos, RecordedRequests, Replay, TargetKind};
-use ssdgauge_trace::{Format, ReplayRequests, ReplayTarget, Routes, Summary, Trace, TraceError};
+use serde::{Deserialize, Serialize};
+use ssdgauge_core::{
+    Bytes, DriveInfo, Nanos, RecordedRequests, Replay, TargetKind, TraceIdentity, Until,
+};
+use ssdgauge_trace::{
+    Format, Kind, ReplayRequests, ReplayTarget, Routes, Summary, Trace, TraceError,
+};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
@@ -23,9 +29,14 @@ const LONG: u64 = 64 << 20;
 ///
 /// Fails with exit code 2 where there is no such file, it is no regular file, or its format is not known.
 pub(crate) fn open(path: &Path, format: Option<Format>, what: &str) -> Result<Trace, Failure> {
-    let file = open_file(path)?;
+    trace_in(path, open_file(path)?, format, what)
+}
+
+/// Returns the trace in the open `file` with the name `path`, from its start.
+fn trace_in(path: &Path, file: File, format: Option<Format>, what: &str) -> Result<Trace, Failure> {
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     let bar = bar(length, what);
+    let file = ReadAt { file: Arc::new(file), at: 0 };
     let input = BufReader::with_capacity(BUFFER, bar.wrap_read(file));
     Trace::open(input, format).map_err(|error| failure(path, error))
 }
@@ -55,8 +66,131 @@ pub(crate) fn open_file(path: &Path) -> Result<File, Failure> {
 ///
 /// Fails with exit code 2 where it is not valid, with the line or the record.
 pub(crate) fn summary(path: &Path, format: Option<Format>) -> Result<Summary, Failure> {
-    let mut trace = open(path, format, "reading the trace")?;
+    read_summary(path, open_file(path)?, format)
+}
+
+/// Reads the trace in the open `file` with the name `path` to its end.
+fn read_summary(path: &Path, file: File, format: Option<Format>) -> Result<Summary, Failure> {
+    let mut trace = trace_in(path, file, format, "reading the trace")?;
     Summary::of(&mut trace).map_err(|error| failure(path, error))
+}
+
+/// What a replay needs to know of a trace before it has a target.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TraceFacts {
+    /// The name of its format.
+    format: String,
+    /// The number that follows from its requests.
+    id: String,
+    /// The end of the addressed range, in bytes.
+    pub(crate) end_bytes: u64,
+    /// Reads and writes.
+    transfers: u64,
+    /// Whether its requests have response times.
+    has_response_times: bool,
+    /// The unit of its times, in nanoseconds.
+    time_resolution_ns: u64,
+}
+
+impl TraceFacts {
+    /// Reads the trace in the open `file` with the name `path` to its end.
+    ///
+    /// # Errors
+    ///
+    /// Fails with exit code 2 where it is not valid, with the line or the record.
+    pub(crate) fn read(
+        path: &Path,
+        file: File,
+        format: Option<Format>,
+    ) -> Result<TraceFacts, Failure> {
+        let summary = read_summary(path, file, format)?;
+        let kinds = [Kind::Read, Kind::Write].map(Kind::name);
+        let directions = summary.directions.iter().filter(|one| kinds.contains(&one.kind));
+        Ok(TraceFacts {
+            format: summary.format.to_owned(),
+            transfers: directions.map(|one| one.requests).sum(),
+            id: summary.id,
+            end_bytes: summary.end_bytes,
+            has_response_times: summary.has_response_times,
+            time_resolution_ns: summary.time_resolution_ns,
+        })
+    }
+}
+
+/// The replay that is wanted of a trace.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct WantedReplay {
+    /// The facts of the trace.
+    pub(crate) facts: TraceFacts,
+    /// The target.
+    pub(crate) drive: DriveInfo,
+    /// The length to which idle times are cut.
+    pub(crate) idle_cut: Option<Nanos>,
+    /// The replay has the first requests, one part in so many.
+    pub(crate) shorten: u64,
+}
+
+/// Reads the replay that is `wanted` of the trace in the open `file` with the name `path`.
+///
+/// # Errors
+///
+/// Fails with exit code 2 where the trace is not valid, or has neither reads nor writes.
+pub(crate) fn read_replay(
+    path: &Path,
+    file: File,
+    format: Format,
+    wanted: &WantedReplay,
+) -> Result<Replay, Failure> {
+    let WantedReplay { facts, drive, idle_cut, shorten } = wanted;
+    let file = Arc::new(file);
+    let at_most = match shorten {
+        1 => u64::MAX,
+        shorten => facts.transfers.div_ceil(*shorten),
+    };
+    let failure = |error| failure(path, error);
+    let has_responses = facts.has_response_times;
+    let routes = Routes::Trace { has_trim: drive.has_trim() };
+    let mut requests = requests_in(&file, format, has_responses, drive, routes, *idle_cut, at_most)
+        .map_err(failure)?;
+    while requests.read().map_err(failure)?.is_some() {}
+    let totals = requests.totals();
+    if totals.requests == [0, 0] {
+        return Err(Failure::new(
+            FailureKind::Usage,
+            format!("{} has no read and no write", path.display()),
+            "nothing was written; name a trace with reads or writes",
+        ));
+    }
+    let ReplayStreams { workload, own, shared } = ReplayStreams::of(totals, drive);
+    let name = path.file_stem().map_or("trace".into(), |name| name.to_string_lossy());
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    Ok(Replay {
+        trace: TraceIdentity {
+            name: name.into_owned(),
+            path: path.to_string_lossy().into_owned(),
+            format: format.name().into(),
+            id: facts.id.clone(),
+            time_resolution_ns: facts.time_resolution_ns,
+        },
+        until: Until { time: None, bytes: Some(Bytes(totals.bytes[0] + totals.bytes[1])) },
+        workload,
+        streams: own,
+        shared_streams: shared,
+        requests: totals.requests,
+        bytes: totals.bytes.map(Bytes),
+        commands: [totals.trims.requests, totals.flushes],
+        trimmed: Bytes(totals.trims.bytes),
+        left_out: totals.left_out,
+        longest: Bytes(totals.longest),
+        folded: totals.folded,
+        aligned: totals.aligned,
+        recorded: totals.recorded,
+        after_cut: totals.after_cut,
+        idle_cut: *idle_cut,
+        has_response_times: has_responses,
+        at_most,
+        generated: None,
+    })
 }
 
 /// Returns the failure of a trace that cannot be read.
@@ -94,21 +228,26 @@ pub(crate) struct TraceInput {
     path: PathBuf,
     file: Arc<File>,
     format: Format,
+    facts: TraceFacts,
     /// The target of the run, once it is known.
     drive: Option<DriveInfo>,
 }
 
 impl TraceInput {
-    /// Opens the trace `path`.
+    /// Opens the trace `path`, and reads it to its end: where this process has privileges, by one that is
+    /// restricted.
     ///
     /// # Errors
     ///
-    /// As [`open`].
+    /// As [`open`], and where it is not valid.
     pub(crate) fn open(path: &Path, format: Option<Format>) -> Result<TraceInput, Failure> {
         let file = Arc::new(open_file(path)?);
-        let trace = Trace::open(BufReader::new(ReadAt { file: file.clone(), at: 0 }), format);
-        let format = trace.map_err(|error| failure(path, error))?.format();
-        Ok(TraceInput { path: path.to_owned(), file, format, drive: None })
+        let facts = reader::trace(path, &file, format)?;
+        let format = Format::from_str(&facts.format).map_err(|_| {
+            let error = format!("{}: the format {} is not known", path.display(), facts.format);
+            Failure::new(FailureKind::Usage, error, "nothing was written; name the file of a trace")
+        })?;
+        Ok(TraceInput { path: path.to_owned(), file, format, facts, drive: None })
     }
 
     /// Opens the trace of a run that is resumed, and checks that it is the same one.
@@ -120,14 +259,13 @@ impl TraceInput {
         let identity = &replay.trace;
         let path = Path::new(&identity.path);
         let input = TraceInput::open(path, Format::from_str(&identity.format).ok())?;
-        let summary = summary(path, Some(input.format))?;
-        if summary.id != identity.id {
+        if input.facts.id != identity.id {
             return Err(Failure::new(
                 FailureKind::Refused,
                 format!(
                     "{} has other requests than the trace of the run (id {}, not {})",
                     path.display(),
-                    summary.id,
+                    input.facts.id,
                     identity.id
                 ),
                 "nothing was written; restore the trace under this name",
@@ -142,33 +280,25 @@ impl TraceInput {
         self
     }
 
-    /// Returns the path of the trace.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Returns the facts of the trace.
+    pub(crate) fn facts(&self) -> &TraceFacts {
+        &self.facts
     }
 
-    /// Returns the format of the trace.
-    pub(crate) fn format(&self) -> Format {
-        self.format
-    }
-
-    /// Returns the requests for `drive` in the streams of `routes`, from the first on.
+    /// Returns the replay on `drive`: of the first requests alone, one `shorten`th of them.
     ///
     /// # Errors
     ///
-    /// That of the trace.
-    pub(crate) fn replay_requests(
+    /// As [`read_replay`].
+    pub(crate) fn replay(
         &self,
-        has_responses: bool,
         drive: &DriveInfo,
-        routes: Routes,
         idle_cut: Option<Nanos>,
-        at_most: u64,
-    ) -> Result<ReplayRequests, TraceError> {
-        let input = ReadAt { file: self.file.clone(), at: 0 };
-        let trace = Trace::open(BufReader::with_capacity(BUFFER, input), Some(self.format))?;
-        let target = ReplayTarget { range: range(drive), block: drive.logical_block };
-        ReplayRequests::new(trace, has_responses, target, routes, idle_cut, at_most)
+        shorten: u64,
+    ) -> Result<Replay, Failure> {
+        let (facts, drive) = (self.facts.clone(), drive.clone());
+        let wanted = WantedReplay { facts, drive, idle_cut, shorten };
+        reader::replay(&self.path, &self.file, self.format, &wanted)
     }
 
     /// Returns the requests of `replay`.
@@ -178,7 +308,9 @@ impl TraceInput {
     /// The cause in words.
     pub(crate) fn requests_of(&self, replay: &Replay) -> Result<Box<dyn RecordedRequests>, String> {
         let drive = self.drive.as_ref().ok_or("the target is not known")?;
-        let requests = self.replay_requests(
+        let requests = requests_in(
+            &self.file,
+            self.format,
             replay.has_response_times,
             drive,
             Routes::of(replay),
@@ -190,6 +322,22 @@ impl TraceInput {
             Err(error) => Err(error.to_string()),
         }
     }
+}
+
+/// Returns the requests of the trace in `file` for `drive` in the streams of `routes`, from the first on.
+fn requests_in(
+    file: &Arc<File>,
+    format: Format,
+    has_responses: bool,
+    drive: &DriveInfo,
+    routes: Routes,
+    idle_cut: Option<Nanos>,
+    at_most: u64,
+) -> Result<ReplayRequests, TraceError> {
+    let input = ReadAt { file: file.clone(), at: 0 };
+    let trace = Trace::open(BufReader::with_capacity(BUFFER, input), Some(format))?;
+    let target = ReplayTarget { range: range(drive), block: drive.logical_block };
+    ReplayRequests::new(trace, has_responses, target, routes, idle_cut, at_most)
 }
 
 /// A reader with a position of its own in a file that others read as well.

@@ -1,7 +1,9 @@
 //! An expected value with its upper bound.
 
+use serde::{Deserialize, Serialize};
+
 /// A figure that is not known before a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expectation<T> {
     /// The expected value.
     pub expected: T,

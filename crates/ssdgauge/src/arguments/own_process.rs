@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use ssdgauge_core::DriveChange;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct PrivilegedHelper {
@@ -51,4 +52,64 @@ pub(crate) enum LookText {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReaderArguments {
+    #[command(subcommand)]
+    pub(crate) question: Question,
+}
+
+/// What a restricted process reads, and answers as JSON.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Question {
+    /// The suite on standard input.
+    Suite {
+        /// The name of its file.
+        name: String,
+    },
+    /// The specifications in the meter file on standard input.
+    Meters {
+        /// The name of the file.
+        name: String,
+    },
+    /// The stated figures in the file on standard input.
+    Stated {
+        /// The name of the file.
+        name: String,
+    },
+    /// What the trace on standard input asks for.
+    Trace {
+        /// The path of its file.
+        path: PathBuf,
+        /// Its format.
+        #[arg(long)]
+        format: Option<String>,
+    },
+    /// The replay of the trace on standard input.
+    Replay {
+        /// The path of its file.
+        path: PathBuf,
+        /// Its format.
+        #[arg(long)]
+        format: String,
+        /// What is wanted, as JSON.
+        #[arg(long)]
+        wanted: String,
+    },
+    /// What an interrupted run has left to do.
+    Rest {
+        /// Its run file.
+        file: PathBuf,
+    },
+    /// The plan and the steps of a run.
+    Records {
+        /// Its run file.
+        file: PathBuf,
+        /// Whether the run is complete as well.
+        #[arg(long)]
+        judged: bool,
+    },
+    /// The result of fio on standard input.
+    Fio,
 }

@@ -10,6 +10,7 @@ mod selection;
 use crate::arguments::{ConsentOptions, CrosscheckArguments};
 use crate::failure::{Failure, FailureKind};
 use crate::process::StopFlag;
+use crate::reader::{self, FioResult, Records};
 use crate::target::{SizeRequest, Target};
 use crate::terminal;
 use fio_process::Job;
@@ -22,7 +23,7 @@ use ssdgauge_core::{
 use ssdgauge_fio::{Agreement, JobTarget, Repetition};
 use ssdgauge_guard::{Continued, TargetOptions};
 use ssdgauge_host::LinuxRig;
-use ssdgauge_runfile::{Head, RunFile};
+use ssdgauge_runfile::Head;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::Duration;
@@ -39,14 +40,14 @@ const PAUSE: Nanos = Nanos(500_000_000);
 /// Refuses targets that the guard does not admit, and runs without a step that fio can do; fails with
 /// exit code 4 where the programs differ, and with 75 where the repetitions differ too much.
 pub(crate) fn execute(arguments: &CrosscheckArguments) -> Result<(), Failure> {
-    let run = RunFile::open(&arguments.file)?;
-    let head = run.head();
+    let Records { head, steps: records, is_complete } =
+        reader::records(&arguments.file, arguments.writes)?;
+    let head = &head;
     check_origin(head, &arguments.file)?;
     let wanted = Wanted { steps: &arguments.steps, writes: arguments.writes, time: arguments.time };
-    let records = run.steps()?;
     let Selection { checked, left_out } = selection::select(&head.plan, &records, wanted)?;
     check_selection(arguments, &checked, &left_out)?;
-    check_remaining(&run, arguments, &checked)?;
+    check_remaining(head, is_complete, arguments, &checked)?;
     let version = fio_process::version(&arguments.fio)?;
     let stop = StopFlag::new();
     let mut rig = open(arguments, head, &checked)?;
@@ -164,13 +165,14 @@ fn check_selection(
 
 /// Refuses steps that write where the run is not complete: its rest needs the drive as it is.
 fn check_remaining(
-    run: &RunFile,
+    head: &Head,
+    is_complete: Option<bool>,
     arguments: &CrosscheckArguments,
     checked: &[CheckedStep<'_>],
 ) -> Result<(), Failure> {
-    let is_drive = run.head().drive.kind == TargetKind::Block;
+    let is_drive = head.drive.kind == TargetKind::Block;
     let writes = checked.iter().any(|one| one.workload.writes());
-    if !is_drive || !writes || ssdgauge_report::read(&arguments.file)?.complete {
+    if !is_drive || !writes || is_complete == Some(true) {
         return Ok(());
     }
     Err(Failure::new(
@@ -318,15 +320,28 @@ fn by_fio(
     let time = Duration::from_nanos(step.until.time.map_or(0, |time| time.0));
     let job = Job { text: &text, target: &file, reads_only: !step.workload.writes(), time };
     let result = fio_process::run(&arguments.fio, job, stop)?;
-    let imported = ssdgauge_fio::import(&result).map_err(|error| failed(error.to_string()))?;
+    // This process has the drive, and the program is one that the user names.
+    let result = reader::fio(&result).map_err(|failure| failed(failure.error))?;
+    check_length(step, result.elapsed)?;
+    Ok(result.repetitions)
+}
+
+/// Returns what `text`, the output of fio for the only step of a job, has measured.
+///
+/// # Errors
+///
+/// Fails where it is no such output, or requests failed.
+pub(crate) fn result_of_fio(text: &str) -> Result<FioResult, Failure> {
+    let failed = |error: String| Failure::new(FailureKind::Failed, error, "run the job by hand");
+    let imported = ssdgauge_fio::import(text).map_err(|error| failed(error.to_string()))?;
     let [imported] = imported.steps.as_slice() else {
         return Err(failed("fio reported several groups of jobs".into()));
     };
     if let Some(fault) = imported.findings.iter().find(|one| one.kind == FindingKind::Faults) {
         return Err(failed(format!("fio: {}", fault.text)));
     }
-    check_length(step, imported.elapsed)?;
-    Ok(Repetition::from_intervals(imported.elapsed, &imported.intervals))
+    let repetitions = Repetition::from_intervals(imported.elapsed, &imported.intervals);
+    Ok(FioResult { elapsed: imported.elapsed, repetitions })
 }
 
 /// Refuses a repetition that ended by its bytes before it could be judged.

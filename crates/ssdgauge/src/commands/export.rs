@@ -6,12 +6,12 @@ mod tables;
 use crate::arguments::ExportArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
+use crate::reader;
 use crate::suite_options::{find_suite, planner_options_from, size_for};
 use crate::target::{SizeRequest, Target};
 use crate::terminal;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_fio::JobTarget;
-use ssdgauge_runfile::RunFile;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -108,8 +108,7 @@ fn plan_of_run(
     source: &Path,
     target: Option<&String>,
 ) -> Result<Source, Failure> {
-    let run = RunFile::open(source)?;
-    let head = run.head();
+    let head = &reader::records(source, false)?.head;
     if head.plan.suite.id == ssdgauge_lab::PROOF_SUITE {
         return Err(Failure::new(
             FailureKind::Usage,

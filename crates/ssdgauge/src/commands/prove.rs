@@ -10,6 +10,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::output;
 use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
+use crate::rest_of_run::{self, Outline};
 use crate::run_file_name::RunFileName;
 use crate::suite_options::DEFAULT_SIZE;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
@@ -18,7 +19,7 @@ use progress::ProveProgress;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_guard::Continued;
 use ssdgauge_lab::{Depth, Expectation, ProofError, Recorded, Settings, assumed_rates};
-use ssdgauge_runfile::{Opening, RunFile, Writer};
+use ssdgauge_runfile::{Opening, RunFile};
 use std::path::Path;
 
 /// Proves a drive, or reads what an earlier proof wrote.
@@ -84,18 +85,13 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
     finish(result.map(drop), &drive, &out, arguments.json)
 }
 
-/// Continues the proof of `run`, which `writer` has open.
+/// Continues the proof of `outline`.
 ///
 /// # Errors
 ///
 /// Fails where the drive is refused or is another one, and as [`execute`].
-pub(crate) fn resume(
-    mut writer: Writer,
-    run: &RunFile,
-    recorded: &Recorded,
-    arguments: &ResumeArguments,
-) -> Result<(), Failure> {
-    let head = run.head();
+pub(crate) fn resume(outline: &Outline, arguments: &ResumeArguments) -> Result<(), Failure> {
+    let head = &outline.head;
     let stop = StopFlag::new();
     let size = SizeRequest {
         exact: Some(head.drive.capacity),
@@ -123,13 +119,19 @@ pub(crate) fn resume(
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &[], health_every_s: Some(0) };
     let OpenedRig { mut rig, .. } =
         target.open(&head.plan, &consent, context, head.plan.seed, extras)?;
+    let (mut writer, run) = rest_of_run::continued(&arguments.file, outline)?;
+    let recorded = Recorded::read(&run)?.ok_or_else(|| {
+        let error = format!("{} is not the run file of a proof", arguments.file.display());
+        Failure::new(FailureKind::Failed, error, "nothing was written to the drive")
+    })?;
+    drop(run);
     stop.listen()?;
     let (began_with, now) = (head.drive.fingerprint(), rig.drive().fingerprint());
     if began_with != now {
         return Err(ssdgauge_lab::ConductError::OtherDrive { began_with, now }.into());
     }
     let mut progress = ProveProgress::new(stop);
-    let result = ssdgauge_lab::prove(recorded, rig.as_mut(), &mut writer, &mut progress);
+    let result = ssdgauge_lab::prove(&recorded, rig.as_mut(), &mut writer, &mut progress);
     progress.finish();
     let drive = rig.drive().clone();
     drop((writer, rig));

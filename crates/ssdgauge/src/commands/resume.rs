@@ -5,19 +5,19 @@ use crate::build_identity;
 use crate::commands::prove;
 use crate::commit_interval;
 use crate::failure::{Failure, FailureKind};
-use crate::page_file::{self, finish_run};
+use crate::page_file::finish_run;
 use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
-use crate::rest_of_run::RestOfRun;
+use crate::rest_of_run::{self, RestOfRun};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::trace_file::TraceInput;
 use crate::watch::live::sender::LiveSeconds;
-use crate::{meter_specs, restriction, terminal};
-use ssdgauge_core::{Bytes, DriveInfo, Nanos, Plan, Replay, TargetKind};
+use crate::{meter_specs, reader, restriction, terminal};
+use ssdgauge_core::{DriveInfo, Nanos, Plan, Replay};
 use ssdgauge_guard::Continued;
-use ssdgauge_lab::{Expectation, Outlook, Recorded, assumed_rates};
-use ssdgauge_runfile::{FindingRecord, MAX_WRITES, RunFile, RunFileError, Writer};
+use ssdgauge_lab::{Outlook, assumed_rates};
+use ssdgauge_runfile::{FindingRecord, MAX_WRITES};
 
 /// Continues a run.
 ///
@@ -35,11 +35,12 @@ pub(crate) fn execute(arguments: &arguments::ResumeArguments) -> Result<(), Fail
 /// As [`execute`].
 pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failure> {
     let specs = meter_specs::parse(&arguments.power.specs)?;
-    let (mut writer, run) = Writer::resume(&arguments.file)?;
-    let head = run.head();
-    if head.drive.kind == TargetKind::Virtual {
+    let outline = reader::rest(&arguments.file)?;
+    // From here on nothing of the machine is needed.
+    if outline.needs_no_drive() && !restriction::is_in_force() {
         restriction::confine_beside(&arguments.file)?;
     }
+    let head = &outline.head;
     if let Some(program) = head.imported_from() {
         return Err(Failure::new(
             FailureKind::Usage,
@@ -47,8 +48,18 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
             "the file was not changed; run the load with `ssdgauge run`, or import another result",
         ));
     }
-    if let Some(recorded) = Recorded::read(&run)? {
-        return prove::resume(writer, &run, &recorded, arguments);
+    if outline.is_proof {
+        return prove::resume(&outline, arguments);
+    }
+    // A complete run writes nothing: it needs no consent, whatever its drive holds now.
+    if outline.is_over {
+        let (writer, run) = rest_of_run::continued(&arguments.file, &outline)?;
+        let ended = ssdgauge_lab::ended(&run).transpose();
+        let ended = ended.expect("the same steps are over");
+        // The run was killed behind its last step.
+        LiveSeconds::remove_left(&arguments.file);
+        drop((writer, run));
+        return finish_run(ended, &arguments.file, arguments.json);
     }
     let plan = &head.plan;
     let of_file = |replay: &&Replay| replay.generated.is_none();
@@ -63,40 +74,32 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     let target = Target::find(&head.drive.target, size, plan.seed)?;
     let health_every_s =
         head.drive.details.get(DriveInfo::HEALTH_EVERY).and_then(|text| text.parse().ok());
-    page_file::check_page(&page_file::page_beside(&arguments.file), &[arguments.file.as_path()])?;
-    // A complete run writes nothing: it needs no consent, whatever its drive holds now.
-    if let Some(ended) = ssdgauge_lab::ended(&run).transpose() {
-        // The run was killed behind its last step.
-        LiveSeconds::remove_left(&arguments.file);
-        drop((writer, run));
-        return finish_run(ended, &arguments.file, arguments.json);
-    }
-    let earlier = run.steps()?;
     // The test data of the run itself needs no second confirmation: the guard recognises it.
-    let began = RestOfRun::read(&run)?;
-    let recorded_limit = recorded_limit(&run)?;
-    let expected = expected_rest(&run, &began)?;
     let continued = Continued {
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
-        steps: earlier.len() as u32,
-        written: expected.earlier,
+        steps: outline.steps,
+        written: outline.earlier,
     };
     let context =
         RunContext { run_id: &head.id, results: &arguments.file, continues: Some(&continued) };
-    let max_writes = arguments.consent.max_writes.or(recorded_limit);
+    let max_writes = arguments.consent.max_writes.or(outline.limit);
     let consent = ConsentOptions { max_writes, ..arguments.consent.clone() };
+    let (written, earlier) = (outline.expected, outline.earlier);
+    let expected = Expected { text: "the rest of an interrupted run", written, earlier };
     let consent = target.ask(plan, &consent, context, expected)?;
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &specs, health_every_s };
     let OpenedRig { mut rig, meters: described, .. } =
         target.open(plan, &consent, context, plan.seed, extras)?;
+    let (mut writer, run) = rest_of_run::continued(&arguments.file, &outline)?;
+    let (earlier, began) = (run.steps()?, RestOfRun::read(&run)?);
     // Until here nothing is written, and a signal ends the process at once.
     stop.listen()?;
     let meters_changed = meter_specs::change_finding(&head.environment, &described);
     if let Some(finding) = &meters_changed {
         terminal::print_message(&format!("warning: {}", finding.text));
     }
-    if let Some(limit) = consent.max_writes.filter(|_| consent.max_writes != recorded_limit) {
+    if let Some(limit) = consent.max_writes.filter(|_| consent.max_writes != outline.limit) {
         writer.property(None, MAX_WRITES, &limit.0.to_string())?;
         writer.commit()?;
     }
@@ -118,27 +121,6 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     }
     drop((writer, rig, run));
     finish_run(result, &arguments.file, arguments.json)
-}
-
-/// Returns the bytes that the run may write, as it was begun or last continued.
-fn recorded_limit(run: &RunFile) -> Result<Option<Bytes>, RunFileError> {
-    let properties = run.properties()?;
-    let found = properties.iter().rfind(|one| one.step.is_none() && one.key == MAX_WRITES);
-    Ok(found.and_then(|one| one.value.parse().ok()).map(Bytes))
-}
-
-/// Returns what the rest of `run` is expected to write, beside what it has written: the rest of the whole
-/// plan where it is not known which steps are left.
-fn expected_rest(run: &RunFile, rest: &RestOfRun) -> Result<Expected<'static>, RunFileError> {
-    let head = run.head();
-    let spent = ssdgauge_lab::spent(run)?;
-    let earlier = spent.iter().fold(Bytes(0), |sum, test| sum + test.written);
-    let rates = assumed_rates(&head.drive);
-    let whole = ssdgauge_lab::estimate(&head.plan, head.drive.capacity, &rates).written;
-    let left = whole.map(|bytes| Bytes(bytes.0.saturating_sub(earlier.0)));
-    let expected = rest.written().unwrap_or(left.expected);
-    let written = Expectation { expected, at_most: left.at_most.max(expected) };
-    Ok(Expected { text: "the rest of an interrupted run", written, earlier })
 }
 
 /// Returns what is continued, since when it stands still, and what its rest takes.

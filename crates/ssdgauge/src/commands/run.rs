@@ -18,10 +18,10 @@ use crate::run_file_name::RunFileName;
 use crate::suite_options::{DEFAULT_SIZE, endurance_from, rates_from};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::watch::live::sender::LiveSeconds;
-use crate::{meter_specs, request_path, terminal};
+use crate::{meter_specs, reader, request_path, terminal};
 use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan, TargetKind};
 use ssdgauge_lab::{Expectation, Outlook, Suite, Watcher};
-use ssdgauge_runfile::{FindingRecord, MAX_WRITES, Opening, RATED_ENDURANCE, RunFile};
+use ssdgauge_runfile::{FindingRecord, MAX_WRITES, Opening, RATED_ENDURANCE};
 use std::path::Path;
 
 /// Runs the suite `quick`, or that of a kind of work, on a target.
@@ -283,8 +283,8 @@ fn resume_same(
         }
     };
     drop(target);
-    let run = RunFile::open(file)?;
-    let (plan, recorded) = (&run.head().plan, &run.head().drive.target);
+    let head = reader::records(file, false)?.head;
+    let (plan, recorded) = (&head.plan, &head.drive.target);
     if (&plan.suite.id, plan.suite.revision, recorded) != (&id, revision, &name) {
         return Err(Failure::new(
             FailureKind::Refused,
@@ -315,7 +315,6 @@ fn resume_same(
         ));
     }
     request_path::check_same(plan.request_path(), options.plan.request_path(), file)?;
-    drop(run);
     let arguments = arguments::ResumeArguments {
         file: file.to_owned(),
         consent: options.consent.clone(),

@@ -11,12 +11,14 @@ use crate::arguments::XrayArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
+use crate::restriction;
 use crate::suggestion;
 use crate::suite_options::DEFAULT_SIZE;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::terminal;
 use files::Files;
 use progress::XrayProgress;
+pub(crate) use spec::parse as stated_figures;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_host::TimedReader;
@@ -157,6 +159,7 @@ fn read_only(wanted: &Wanted<'_>) -> Result<(), Failure> {
         Failure::new(FailureKind::Refused, text, hint)
     });
     let mut reader = reader?;
+    restriction::confine_to_outputs(wanted.files.all())?;
     let drive = DriveInfo {
         kind: if path.is_file() { TargetKind::File } else { TargetKind::Block },
         target: name.to_owned(),

@@ -8,6 +8,7 @@ use crate::bench::Bench;
 use rustix::fs::{OFlags, fcntl_setfl};
 use std::collections::BTreeSet;
 use std::io::{PipeReader, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,7 @@ const RESTRICTED: &[&[&str]] = &[
     &["run", "quick", "sim:tiny", "--shorten", "50", "--out", "c.ssdg"],
     &["run", "./suite.toml", "sim:tiny", "--out", "own.ssdg"],
     &["run", "trace:trace.csv", "sim:tiny", "--out", "replay.ssdg"],
+    &["run", "quick", "sim:tiny", "sim:tiny", "--shorten", "50", "--out", "several"],
     &["plan", "./suite.toml", "sim:tiny"],
     &["resume", "a.ssdg"],
     &["watch", "a.ssdg"],
@@ -45,6 +47,7 @@ const RESTRICTED: &[&[&str]] = &[
     &["fleet", "page", "a.ssdg", "-o", "fleet.html"],
     &["import", "--fio", "fio.json", "-o", "fio.ssdg"],
     &["serve", "sim:tiny", "--nbd", "unix:drive.sock"],
+    &["reader", "suite", "--", "suite.toml"],
     &["completions", "bash"],
     &["manual"],
     &["log", "log.bin"],
@@ -100,6 +103,8 @@ fn command(bench: &Bench, line: &[&str]) -> Command {
 
 /// A command whose first answer waits.
 struct Waiting {
+    /// It starts processes that write files of root, so that its user stays.
+    starts: bool,
     child: Child,
     pipe: PipeReader,
     filled: usize,
@@ -120,7 +125,8 @@ impl Waiting {
         fcntl_setfl(&writer, OFlags::empty()).unwrap();
         let stderr = writer.try_clone().unwrap();
         let child = command(bench, line).stdout(writer).stderr(stderr).spawn().unwrap();
-        let waiting = Waiting { child, pipe, filled };
+        let starts = line.iter().filter(|word| word.starts_with("sim:")).count() > 1;
+        let waiting = Waiting { starts, child, pipe, filled };
         let began = Instant::now();
         while !waiting.writes() {
             assert!(began.elapsed() < Duration::from_secs(120), "{line:?} does not answer");
@@ -155,9 +161,15 @@ impl Waiting {
             let set = |key: &str| u64::from_str_radix(line(key), 16).unwrap();
             let held = set("CapInh:") | set("CapPrm:") | set("CapEff:") | set("CapAmb:");
             match (held & !FILES_OF_OTHERS, line("NoNewPrivs:"), line("Seccomp:")) {
-                (0, "1", "2") if set("CapBnd:") == 0 => None,
-                other => Some(format!("{other:x?}, bounding set {:x}", set("CapBnd:"))),
+                (0, "1", "2") if set("CapBnd:") == 0 => {}
+                other => return Some(format!("{other:x?}, bounding set {:x}", set("CapBnd:"))),
             }
+            // The user by whom services and processes judge it: the last number is that of files.
+            let users: Vec<&str> = line("Uid:").split_whitespace().collect();
+            let groups: Vec<&str> = line("Gid:").split_whitespace().collect();
+            let is_root =
+                users.iter().chain(&groups).enumerate().any(|(n, id)| n % 4 < 3 && *id == "0");
+            (is_root && !self.starts).then(|| format!("users {users:?}, groups {groups:?}"))
         })
     }
 
@@ -199,7 +211,136 @@ fn each_command_that_reads_files_of_others_is_restricted_before_it_does() {
             problems.push(format!("{line:?}: exit {code:?}: {printed}"));
         }
     }
+    for file in std::fs::read_dir(bench.folder.path()).unwrap().flatten() {
+        let facts = file.metadata().unwrap();
+        if (facts.uid(), facts.gid()) != (0, 0) {
+            problems.push(format!("{}: {}:{}", file.path().display(), facts.uid(), facts.gid()));
+        }
+    }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Commands that open a target with the privileges of their caller, each with the file of others that it
+/// reads, and a text of that file. Where the file is not text, only a restricted process may read it.
+const OPENING: &[(&[&str], &str, Option<&str>)] = &[
+    (
+        &["run", "./suite.toml", "null:", "--shorten", "50", "--out", "d.ssdg"],
+        "suite.toml",
+        Some("id = "),
+    ),
+    (&["run", "trace:trace.csv", "null:", "--out", "e.ssdg"], "trace.csv", None),
+    (&["run", "quick", "null:", "--out", "null.ssdg", "--or-resume"], "null.ssdg", None),
+    (&["resume", "null.ssdg"], "null.ssdg", None),
+    (&["plan", "./suite.toml", "."], "suite.toml", Some("id = ")),
+    (&["plan", "trace:trace.csv", "."], "trace.csv", None),
+    (&["prove", "--read", "null.ssdg", "image"], "null.ssdg", None),
+    (&["export", "--fio", "null.ssdg", "."], "null.ssdg", None),
+    (&["crosscheck", "null.ssdg"], "null.ssdg", None),
+    (
+        &["xray", "image", "--gentle", "--plan", "--spec", "stated.toml"],
+        "stated.toml",
+        Some("[stated]"),
+    ),
+    (
+        &["quick", "null:", "--shorten", "50", "--out", "f.ssdg", "--power", "meters.toml"],
+        "meters.toml",
+        Some("[[power]]"),
+    ),
+];
+
+#[test]
+fn files_of_others_are_read_by_restricted_processes_before_a_target_is_open() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: the privileges of root are dropped (run as root)");
+        return;
+    }
+    if Command::new("strace").arg("-V").output().is_err() {
+        println!("skipped: strace is not installed");
+        return;
+    }
+    let bench = Bench::new();
+    prepare(&bench);
+    let write = |name: &str, text: &str| std::fs::write(bench.path(name), text).unwrap();
+    write("stated.toml", "[stated]\ncache = \"42 GB\"\n");
+    write("meters.toml", "[[power]]\nspec = \"command:sh -c 'while echo 1; do sleep 1; done'\"\n");
+    std::fs::File::create(bench.path("image")).unwrap().set_len(64 << 20).unwrap();
+    let null =
+        command(&bench, &["quick", "null:", "--shorten", "50", "--out", "null.ssdg"]).output();
+    assert!(null.unwrap().status.success());
+    let mut problems = Vec::new();
+    for (line, name, text) in OPENING {
+        let path = std::fs::canonicalize(bench.path(name)).unwrap();
+        let trace = calls_of(&bench, line);
+        let readers = Readers::of(&trace, &path.display().to_string(), text.unwrap_or("\0"));
+        let is_read = match text {
+            Some(_) => readers.of_text,
+            None => readers.of_file && !readers.unrestricted,
+        };
+        if !is_read {
+            problems.push(format!("{line:?}: {readers:?}"));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Returns the calls of a command and of the processes that it starts, as strace prints them.
+fn calls_of(bench: &Bench, line: &[&str]) -> String {
+    let list = bench.path("calls");
+    let calls = "trace=read,readv,pread64,preadv,seccomp,prctl,clone,clone3,fork,vfork";
+    let output = Command::new("strace")
+        .args(["-f", "-y", "-qq", "-s", "200", "-e", calls, "-e", "signal=none", "-o"])
+        .arg(&list)
+        .arg(env!("CARGO_BIN_EXE_ssdgauge"))
+        .args(line)
+        .current_dir(bench.folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.code().is_some(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&std::fs::read(list).unwrap()).into_owned()
+}
+
+/// Who has read a file.
+#[derive(Debug, Default)]
+struct Readers {
+    /// A restricted process read the file.
+    of_file: bool,
+    /// A restricted process read the text of the file, from the file or from a pipe.
+    of_text: bool,
+    /// A process read the file before it was restricted.
+    unrestricted: bool,
+}
+
+impl Readers {
+    fn of(calls: &str, path: &str, text: &str) -> Readers {
+        let mut readers = Readers::default();
+        let mut restricted = BTreeSet::new();
+        for line in calls.lines() {
+            let Some((process, call)) = line.split_once(char::is_whitespace) else { continue };
+            let call = call.trim_start();
+            let is_restricted = restricted.contains(process);
+            let is_filter = call.starts_with("seccomp(SECCOMP_SET_MODE_FILTER")
+                || call.starts_with("prctl(PR_SET_SECCOMP");
+            if is_filter {
+                restricted.insert(process.to_owned());
+            }
+            let starts = ["clone(", "clone3(", "fork(", "vfork(", "<... clone", "<... vfork"];
+            if is_restricted && starts.iter().any(|start| call.starts_with(start)) {
+                let child = call.rsplit("= ").next().unwrap_or_default();
+                restricted.insert(child.trim().to_owned());
+            }
+            if call.starts_with("read") || call.starts_with("pread") {
+                let is_file = call.contains(&format!("<{path}>"));
+                readers.of_file |= is_file && is_restricted;
+                readers.unrestricted |= is_file && !is_restricted;
+                readers.of_text |= is_restricted && call.replace("\\", "").contains(text);
+            }
+            // The contents of a read that another call interrupted in the list.
+            let is_rest = call.starts_with("<... read");
+            readers.of_text |= is_restricted && is_rest && call.replace("\\", "").contains(text);
+        }
+        readers
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::card;
 use super::progress::ProveProgress;
 use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
-use crate::terminal;
+use crate::{restriction, terminal};
 use serde_json::json;
 use ssdgauge_core::proof::PROOF_BLOCK;
 use ssdgauge_core::{Bytes, Nanos, TargetKind, rounded};
@@ -20,8 +20,14 @@ use std::path::Path;
 /// Fails where `file` is no proof, `target` cannot be read or has another size, blocks are lost, or the
 /// read is interrupted.
 pub(super) fn execute(file: &Path, target: &str, as_json: bool) -> Result<(), Failure> {
-    let run = RunFile::open(file)?;
     let usage = |error: String, hint: &str| Failure::new(FailureKind::Usage, error, hint);
+    let mut reader = StampReader::open(Path::new(target)).map_err(|error| {
+        let text = format!("cannot read {target}: {error}");
+        usage(text, "nothing was written; name the drive of the proof, or an image of it")
+    })?;
+    // The run file can come from a stranger, and nothing but the open target is needed from here on.
+    restriction::confine_to_read(file)?;
+    let run = RunFile::open(file)?;
     let Some(recorded) = Recorded::read(&run)? else {
         let error = format!("{} is not the run file of a proof", file.display());
         return Err(usage(error, "name the file that `ssdgauge prove` wrote"));
@@ -30,10 +36,6 @@ pub(super) fn execute(file: &Path, target: &str, as_json: bool) -> Result<(), Fa
         let error = format!("{} is no proof of a drive", file.display());
         return Err(usage(error, "a virtual drive and a scratch file end with their run"));
     }
-    let mut reader = StampReader::open(Path::new(target)).map_err(|error| {
-        let text = format!("cannot read {target}: {error}");
-        usage(text, "nothing was written; name the drive of the proof, or an image of it")
-    })?;
     let stated = Bytes(recorded.settings.capacity_bytes);
     if reader.size() != stated {
         return Err(Failure::new(

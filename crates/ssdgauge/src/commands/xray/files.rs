@@ -60,7 +60,7 @@ impl<'a> Files<'a> {
         self.all().next()
     }
 
-    fn all(&self) -> impl Iterator<Item = &'a Path> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &'a Path> {
         let picture = self.picture.map(|picture| picture.0);
         [self.card, self.page, picture].into_iter().flatten()
     }

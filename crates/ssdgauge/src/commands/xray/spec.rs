@@ -1,6 +1,7 @@
 //! Stated figures beside a card: a file of the user, such as the figures of a data sheet.
 
 use crate::failure::{Failure, FailureKind};
+use crate::reader;
 use crate::suggestion;
 use crate::text_file::read_text_file;
 use serde::Deserialize;
@@ -49,18 +50,28 @@ enum Number {
     Size(String),
 }
 
+/// The form of the file.
+const HINT: &str = "each line of the table [stated] has a structure: cache = \"42 GB\", or \
+                    native-rate = { at_least = 1000 } in MB/s";
+
 /// Reads the stated figures in the file at `path`.
 ///
 /// # Errors
 /// The file cannot be read, is no TOML, or states a figure that no structure has.
 pub(super) fn read(path: &Path) -> Result<Vec<Stated>, Failure> {
     let name = path.display().to_string();
-    let hint = "each line of the table [stated] has a structure: cache = \"42 GB\", or \
-                native-rate = { at_least = 1000 } in MB/s";
-    let fail = |text: String| Failure::new(FailureKind::Usage, text, hint);
-    let text = read_text_file(&name).map_err(fail)?;
-    let file: SpecFile =
-        toml::from_str(&text).map_err(|error| fail(defect(&name, &text, &error)))?;
+    let text =
+        read_text_file(&name).map_err(|text| Failure::new(FailureKind::Usage, text, HINT))?;
+    reader::stated(&name, &text)
+}
+
+/// Returns the stated figures in the file `name` with the contents `text`.
+///
+/// # Errors
+/// It is no TOML, or states a figure that no structure has.
+pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<Stated>, Failure> {
+    let fail = |text: String| Failure::new(FailureKind::Usage, text, HINT);
+    let file: SpecFile = toml::from_str(text).map_err(|error| fail(defect(name, text, &error)))?;
     let stated = |(key, entry): (&String, &Entry)| {
         let structure = Structure::from_key(key).ok_or_else(|| {
             let known = Structure::ALL.map(Structure::key);
