@@ -8,8 +8,10 @@ pub mod message;
 use message::{Reply, Request};
 use ssdgauge_os::ioctl::{ScsiAnswer, ScsiDirection};
 use std::io;
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::Child;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,18 +19,43 @@ use std::time::Duration;
 /// and resets a drive after that limit, which takes several seconds.
 const GRACE: Duration = Duration::from_secs(30);
 
+/// How often, and how long after each time, the end of a helper is awaited that has no more to do. It may have to
+/// restore settings of the drive, and holds the claim of the drive until then. Chosen: 5 s.
+const WAITS: u32 = 2_500;
+const BETWEEN_WAITS: Duration = Duration::from_millis(2);
+
 /// The connection to the privileged helper process of this run; clones share it.
 #[derive(Clone, Debug)]
-pub struct HelperClient(Arc<Mutex<UnixStream>>);
+pub struct HelperClient(Arc<Mutex<Connection>>);
+
+#[derive(Debug)]
+struct Connection {
+    process: Child,
+    socket: UnixStream,
+}
+
+impl Drop for Connection {
+    /// Ends the helper, and waits until the drive is free.
+    fn drop(&mut self) {
+        // Where that fails, it has ended.
+        let _ = self.socket.shutdown(Shutdown::Both);
+        for _ in 0..WAITS {
+            if !matches!(self.process.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(BETWEEN_WAITS);
+        }
+    }
+}
 
 impl HelperClient {
-    /// Returns the client of the helper at the other end of `socket`, as soon as the helper
+    /// Returns the client of the helper `process` at the other end of `socket`, as soon as the helper
     /// responds, and the restrictions of the kernel that are in force for it, as text.
     ///
     /// # Errors
     /// The helper could not open its drive, or has ended.
-    pub fn connect(socket: UnixStream) -> io::Result<(HelperClient, String)> {
-        let client = HelperClient(Arc::new(Mutex::new(socket)));
+    pub fn connect(process: Child, socket: UnixStream) -> io::Result<(HelperClient, String)> {
+        let client = HelperClient(Arc::new(Mutex::new(Connection { process, socket })));
         let answer = |request| {
             let reply = client.request(&request)?;
             match reply.status {
@@ -44,11 +71,11 @@ impl HelperClient {
     /// Sends one request and waits for its reply.
     fn request(&self, request: &Request) -> io::Result<Reply> {
         let broken = |_| io::Error::other("a thread panicked during a request to the helper");
-        let mut socket = self.0.lock().map_err(broken)?;
+        let socket = &mut self.0.lock().map_err(broken)?.socket;
         let limit = Duration::from_millis(u64::from(request.timeout_ms)) + GRACE;
         socket.set_read_timeout(Some(limit))?;
-        request.send(&mut *socket)?;
-        Reply::receive(&mut *socket)
+        request.send(socket)?;
+        Reply::receive(socket)
     }
 
     /// Returns the processes that have the drive open for writing, one line each.

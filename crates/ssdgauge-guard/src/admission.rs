@@ -239,8 +239,8 @@ impl Admitted {
 }
 
 /// Returns the processes that have the device `number`, or a device above it, open for writing, one
-/// line each; the calling process and the process `excluded` are left out.
-pub fn find_writers(number: &str, excluded: u32) -> Vec<String> {
+/// line each; the calling process and the processes `excluded` are left out.
+pub fn find_writers(number: &str, excluded: &[u32]) -> Vec<String> {
     let kernel = Kernel::look();
     let folder = kernel.folder_of_number(number);
     folder.map_or_else(

@@ -110,12 +110,12 @@ pub(crate) fn find(
     found.extend(exported);
     match openers {
         Openers::All => {
-            let open = open_files::find(kernel, &wanted, excluded);
+            let open = open_files::find(kernel, &wanted, &[excluded]);
             found.extend(open.holders);
             unseen.extend(unreadable(&open.unreadable));
             unseen.extend(viewpoint::hidden(&kernel.proc));
         }
-        Openers::Writers => found.extend(writers(kernel, disk, excluded)),
+        Openers::Writers => found.extend(writers(kernel, disk, &[excluded])),
         Openers::Listed(writers) => found.extend(writers.iter().cloned()),
     }
     unseen.extend(silent_loops(kernel, &own));
@@ -137,8 +137,8 @@ fn unreadable(processes: &[String]) -> Option<String> {
 }
 
 /// Returns the processes that have `disk`, a device above it, or the file behind it open for
-/// writing. The calling process and the process `excluded` are left out.
-pub(crate) fn writers(kernel: &Kernel, disk: &Path, excluded: u32) -> Vec<String> {
+/// writing. The calling process and the processes `excluded` are left out.
+pub(crate) fn writers(kernel: &Kernel, disk: &Path, excluded: &[u32]) -> Vec<String> {
     open_files::find(kernel, &Wanted::new(kernel, disk).for_writing(), excluded).holders
 }
 

@@ -19,6 +19,7 @@ use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_os::thread::become_nobody;
 use std::fs;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -31,8 +32,18 @@ pub(crate) struct DroppedPrivileges {
     pub(crate) summary: String,
 }
 
-/// Drops every privilege that a run does not need. `device` is the number and
-/// the disk sequence of the drive whose requests the privileged helper serves, as far as they are queries or among
+/// The drive of a run.
+pub(crate) struct ClaimedDevice<'a> {
+    /// Its device number.
+    pub(crate) number: &'a str,
+    /// Its disk sequence.
+    pub(crate) sequence: Option<u64>,
+    /// Its exclusive descriptor.
+    pub(crate) claim: BorrowedFd<'a>,
+}
+
+/// Drops every privilege that a run does not need. `device` is the drive whose requests the privileged helper
+/// serves, as far as they are queries or among
 /// `changes`. `results` is the run file: its folder stays writable, and its owner becomes the user of this process where that is possible. `needed` are the capabilities without
 /// which the kernel refuses the load.
 ///
@@ -40,7 +51,7 @@ pub(crate) struct DroppedPrivileges {
 /// The process has more than one thread, the helper could not be started, or the kernel refused to
 /// drop something. A run then ends before it writes: it must not go on as root by accident.
 pub(crate) fn drop_privileges(
-    device: Option<(&str, Option<u64>)>,
+    device: Option<ClaimedDevice<'_>>,
     changes: &[DriveChange],
     results: &Path,
     needed: CapabilitySet,
@@ -60,8 +71,8 @@ pub(crate) fn drop_privileges(
             let summary = format!("{kept}, {}", system_calls::restrict_run());
             return Ok(DroppedPrivileges { helper: None, summary });
         }
-        if let Some((number, sequence)) = device {
-            let (client, restrictions) = helper::start(number, sequence, changes)?;
+        if let Some(ClaimedDevice { number, sequence, claim }) = device {
+            let (client, restrictions) = helper::start(number, sequence, changes, claim)?;
             helper = Some(client);
             summary.push(format!(
                 "privileged helper process for requests to the drive ({restrictions})"

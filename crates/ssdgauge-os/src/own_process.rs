@@ -41,13 +41,17 @@ pub struct OwnProcess {
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// Starts this program with `arguments`; returns the process and the socket that is its standard
-/// input. `end` is its end where this process ends before it.
+/// input. `end` is its end where this process ends before it. It inherits `passed`, under the same numbers.
 ///
 /// # Errors
 /// The process cannot be started.
-pub fn start(arguments: &[&str], end: End) -> io::Result<(Child, UnixStream)> {
+pub fn start(
+    arguments: &[&str],
+    end: End,
+    passed: &[BorrowedFd<'_>],
+) -> io::Result<(Child, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
-    let child = child::start(THIS_PROGRAM, end, &[], |command| {
+    let child = child::start(THIS_PROGRAM, end, passed, |command| {
         command.args(arguments).stdin(Stdio::from(OwnedFd::from(theirs)));
         // Ctrl-C goes to the foreground process group. The program decides when its other
         // processes end.
@@ -62,7 +66,7 @@ impl OwnProcess {
     /// # Errors
     /// The process cannot be started.
     pub fn start(arguments: &[&str]) -> io::Result<OwnProcess> {
-        let (child, socket) = start(arguments, End::Killed)?;
+        let (child, socket) = start(arguments, End::Killed, &[])?;
         Ok(OwnProcess { child, socket })
     }
 
@@ -124,7 +128,8 @@ pub fn survive_file_size_limit() {
 }
 
 /// Closes every descriptor that the caller left open for this process, but the standard streams and
-/// those that an argument names as `/dev/fd/N`, as a shell does for `<(program)`. A run would
+/// those that an argument names as `/dev/fd/N`, as a shell does for `<(program)`, and this program for one that
+/// another process of it inherits. A run would
 /// otherwise hold the files, locks and drives of its caller for hours. To be called first in `main`.
 pub fn close_inherited(arguments: impl Iterator<Item = OsString>) {
     let mut kept: Vec<u32> = arguments.flat_map(|one| named_descriptors(&one)).collect();

@@ -26,7 +26,7 @@ mod trace;
 mod watch;
 mod xray;
 
-use crate::arguments::Command;
+use crate::arguments::{Command, PrivilegedHelper};
 use crate::failure::Failure;
 use crate::{reader, restriction};
 
@@ -90,7 +90,9 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
                 .map_err(|error| look::cannot_serve(&error))
         }
         Command::PrivilegedHelper(part) => {
-            ssdgauge_host::serve_as_helper(&part.device, part.sequence, &part.changes)
+            // The claim needs no call: it stays open until the helper ends.
+            let PrivilegedHelper { device, claim: _, sequence, changes } = part;
+            ssdgauge_host::serve_as_helper(&device, sequence, &changes)
                 .map_err(|error| look::cannot_serve(&error))
         }
     }

@@ -27,9 +27,9 @@ pub(super) struct OpenFiles {
     pub(super) unreadable: Vec<String>,
 }
 
-/// Returns the processes that hold a `wanted` file. The calling process and the process `excluded`
+/// Returns the processes that hold a `wanted` file. The calling process and the processes `excluded`
 /// are left out.
-pub(super) fn find(kernel: &Kernel, wanted: &Wanted, excluded: u32) -> OpenFiles {
+pub(super) fn find(kernel: &Kernel, wanted: &Wanted, excluded: &[u32]) -> OpenFiles {
     let mut found = scan(kernel, wanted, excluded);
     for _ in 1..SCANS {
         if found.holders.is_empty() {
@@ -43,8 +43,9 @@ pub(super) fn find(kernel: &Kernel, wanted: &Wanted, excluded: u32) -> OpenFiles
     found
 }
 
-fn scan(kernel: &Kernel, wanted: &Wanted, excluded: u32) -> OpenFiles {
-    let own = [std::process::id(), excluded].map(|id| id.to_string());
+fn scan(kernel: &Kernel, wanted: &Wanted, excluded: &[u32]) -> OpenFiles {
+    let own = [&[std::process::id()], excluded].concat();
+    let own: Vec<String> = own.iter().map(u32::to_string).collect();
     let mut found = OpenFiles::default();
     for process in processes(&kernel.proc) {
         let id = name_of(&process);

@@ -33,7 +33,7 @@ pub(super) fn writers(search: &OwnProcess) -> io::Result<Vec<u8>> {
 }
 
 /// Serves the helper that started this process, until that ends: searches for the processes but `run`
-/// that have the drive with the number `device` open for writing.
+/// and that helper that have the drive with the number `device` open for writing.
 ///
 /// # Errors
 /// Privileges cannot be dropped, or the socket fails.
@@ -44,13 +44,15 @@ pub fn serve(device: &str, run: u32) -> io::Result<()> {
         CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_PTRACE | CapabilitySet::DAC_READ_SEARCH,
     )?;
     system_calls::restrict_search();
+    // The helper holds the claim of the run, by a descriptor that could write.
+    let excluded = [run, std::os::unix::process::parent_id()];
     loop {
         match own_process::receive(&socket, None) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error),
         }
-        let lines = ssdgauge_guard::find_writers(device, run).join("\n");
+        let lines = ssdgauge_guard::find_writers(device, &excluded).join("\n");
         own_process::send(&socket, lines.as_bytes(), None)?;
     }
 }

@@ -4,7 +4,7 @@ use super::instruments::Instruments;
 use super::pass_through::Passage;
 use super::prepare::command_path;
 use super::{BackingDevice, LinuxRig};
-use crate::privileges::{self, DroppedPrivileges};
+use crate::privileges::{self, ClaimedDevice, DroppedPrivileges};
 use crate::settings::power_saving::{self, PowerControl};
 use crate::settings::write_cache::{CachePath, CacheSwitch};
 use crate::timed_io::TimedCounts;
@@ -22,6 +22,7 @@ use ssdgauge_os::clock;
 use ssdgauge_os::sysfs::{block_device_of, block_node_of};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
@@ -217,7 +218,11 @@ fn drop_privileges(
         false => CapabilitySet::empty(),
     };
     let device = match &*target {
-        OpenTarget::Drive(drive) => Some((drive.number(), drive.sequence())),
+        OpenTarget::Drive(drive) => Some(ClaimedDevice {
+            number: drive.number(),
+            sequence: drive.sequence(),
+            claim: drive.file().as_fd(),
+        }),
         OpenTarget::Null | OpenTarget::Scratch(_) => None,
     };
     let DroppedPrivileges { helper, summary } =

@@ -8,6 +8,9 @@ use std::path::PathBuf;
 pub(crate) struct PrivilegedHelper {
     /// The number of the drive, such as 259:0.
     pub(crate) device: String,
+    /// The claim of the drive, which the helper inherits and holds until it ends: /dev/fd/N.
+    #[arg(long)]
+    pub(crate) claim: PathBuf,
     /// The number of this attachment of the drive (`diskseq`).
     #[arg(long)]
     pub(crate) sequence: Option<u64>,

@@ -164,6 +164,38 @@ fn no_thread_of_a_run_has_privileges_and_the_privileged_helper_ends_with_it() {
     }
 }
 
+/// Opens `device` as a program does that wants it for itself, such as mkfs or mount.
+fn claim(device: &str) -> std::io::Result<std::fs::File> {
+    let exclusive = rustix::fs::OFlags::EXCL.bits() as i32;
+    let mut options = std::fs::OpenOptions::new();
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options.read(true), exclusive).open(device)
+}
+
+#[test]
+fn a_drive_stays_claimed_as_long_as_the_helper_of_a_killed_run_works() {
+    let Some(mut run) = Run::start(0, "4") else { return };
+    let helper = rustix::process::Pid::from_raw(run.helper() as i32).unwrap();
+    let signal = |signal| rustix::process::kill_process(helper, signal).unwrap();
+    // As within a command that takes minutes, such as a format: it does not end.
+    signal(rustix::process::Signal::STOP);
+    run.child.kill().unwrap();
+    run.child.wait().unwrap();
+    let claimed = claim(&run.device);
+    signal(rustix::process::Signal::CONT);
+    let refused = claimed.expect_err("the helper can still change the claimed drive");
+    assert_eq!(refused.kind(), std::io::ErrorKind::ResourceBusy);
+    wait_for(|| claim(&run.device).is_ok(), "the drive stays claimed");
+}
+
+#[test]
+fn a_run_that_has_ended_leaves_its_drive_free() {
+    let Some(run) = Run::start(0, "50") else { return };
+    let device = run.device.clone();
+    let (code, stderr, _bench) = run.end();
+    assert_eq!(code, Some(0), "{stderr}");
+    claim(&device).unwrap();
+}
+
 #[test]
 fn results_belong_to_the_owner_of_their_folder_and_the_run_can_be_resumed() {
     let Some(mut run) = Run::start(OWNER, "20") else { return };
