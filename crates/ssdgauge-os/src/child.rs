@@ -1,7 +1,12 @@
 //! The start of every other process: programs, and further processes of this program.
 //!
 //! Nothing else in the code base starts a process. A child ends with the thread that started it, in
-//! whatever way that ends, and has no descriptor but its standard streams and those passed to it.
+//! whatever way that ends, and has no descriptor but its standard streams and those passed to it. What a
+//! program starts itself ends as well where it has a keeper ([`start_kept`]).
+
+mod kept;
+
+pub use kept::{Kept, start_kept};
 
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use std::ffi::OsStr;
@@ -46,9 +51,30 @@ pub fn start(
     passed: &[BorrowedFd<'_>],
     set: impl FnOnce(&mut Command),
 ) -> io::Result<Child> {
+    start_with(program, end, passed, set, None)
+}
+
+/// The descriptors that a child inherits, in ascending order.
+struct Passed(Vec<RawFd>);
+
+impl Passed {
+    fn numbers(&self) -> &[RawFd] {
+        &self.0
+    }
+}
+
+/// Starts `program` as [`start`] does; `divide` is called last between fork and exec.
+fn start_with(
+    program: impl AsRef<OsStr>,
+    end: End,
+    passed: &[BorrowedFd<'_>],
+    set: impl FnOnce(&mut Command),
+    divide: Option<fn(&Passed) -> io::Result<()>>,
+) -> io::Result<Child> {
     let mut command = Command::new(program);
     set(&mut command);
-    let passed: Vec<RawFd> = passed.iter().map(AsRawFd::as_raw_fd).collect();
+    let mut passed = Passed(passed.iter().map(AsRawFd::as_raw_fd).collect());
+    passed.0.sort_unstable();
     let parent = rustix::process::getpid();
     let prepare = move || {
         set_parent_process_death_signal(end.signal())?;
@@ -57,7 +83,8 @@ pub fn start(
             return Err(io::ErrorKind::Interrupted.into());
         }
         close_at_exec();
-        passed.iter().try_for_each(|descriptor| keep_at_exec(*descriptor))
+        passed.numbers().iter().try_for_each(|descriptor| keep_at_exec(*descriptor))?;
+        divide.map_or(Ok(()), |divide| divide(&passed))
     };
     // SAFETY: between fork and exec only system calls are made, on numbers: nothing is allocated
     // and no lock is taken. I/O buffers are not copied by the fork (`memory::Region`).
@@ -67,6 +94,8 @@ pub fn start(
 
 /// The descriptors that a kernel before 5.11 marks one by one; the usual limit is 1,024.
 const MARKED_ONE_BY_ONE: RawFd = 65_536;
+/// Those that a kernel before 5.9 closes one by one.
+const CLOSED_ONE_BY_ONE: libc::c_uint = 65_536;
 
 /// Has the kernel close every descriptor above standard error when the program is executed. Until
 /// then they stay open: the standard library reports a failed start through one of them.

@@ -2,18 +2,17 @@
 //!
 //! A program that prints one line and exits with status 0 is started again for the next reading. A
 //! program runs in its own process group: Ctrl-C would otherwise end it before the run has stored
-//! the last readings. The whole group is ended with the run.
+//! the last readings. The program and all that it has started end with the run.
 
 use super::interface::{OpenContext, ParsedSpec, Source, SourceKind, SourceSpec, after_keyword};
 use crate::monotonic::MonotonicCheck;
 use crate::parse::{checked_pointer, parse_line};
 use crate::sample::{Batch, PollTimer, Sample, Unusable, in_words};
-use rustix::process::{Pid, Signal, kill_process_group};
 use ssdgauge_core::PowerScope;
-use ssdgauge_os::child::{self, End};
+use ssdgauge_os::child::{self, Kept};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -101,7 +100,7 @@ struct Command {
 }
 
 struct RunningProgram {
-    child: Child,
+    child: Kept,
     lines: Receiver<(Instant, String)>,
     lines_read: u64,
 }
@@ -129,12 +128,12 @@ impl Command {
     fn start(&mut self) -> Result<(), String> {
         let (program, arguments) = self.words.split_first().ok_or("the program is missing")?;
         // The thread that starts it is the sampler thread, which ends it, or the main thread.
-        let child = child::start(program, End::Killed, &[], |command| {
+        let started = child::start_kept(program, &[], |command| {
             command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
             command.stderr(Stdio::null()).process_group(0);
         });
-        let mut child = child.map_err(|error| format!("{program} cannot be started: {error}"))?;
-        let output = child.stdout.take().ok_or("its output cannot be read")?;
+        let mut child = started.map_err(|error| format!("{program} cannot be started: {error}"))?;
+        let output = child.take_pipes().1.ok_or("its output cannot be read")?;
         let (sender, lines) = sync_channel(MAX_QUEUED_LINES);
         let read = move || {
             let mut output = BufReader::new(output);
@@ -153,7 +152,7 @@ impl Command {
         };
         let thread = std::thread::Builder::new().name("ssdgauge-meter".into());
         if let Err(error) = thread.spawn(read) {
-            kill_group(&mut child);
+            child.end();
             return Err(format!("its output cannot be read: {error}"));
         }
         self.running = Some(RunningProgram { child, lines, lines_read: 0 });
@@ -208,16 +207,6 @@ impl Command {
     }
 }
 
-/// Ends a program and its process group.
-fn kill_group(child: &mut Child) {
-    if let Some(group) = Pid::from_raw(child.id() as i32) {
-        // An error means that the group has ended already.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
 impl Source for Command {
     fn next(&mut self, timeout: Duration) -> Result<Batch, String> {
         let Some(running) = &mut self.running else {
@@ -262,7 +251,7 @@ impl Source for Command {
 impl Drop for Command {
     fn drop(&mut self) {
         if let Some(running) = &mut self.running {
-            kill_group(&mut running.child);
+            running.child.end();
         }
     }
 }

@@ -26,6 +26,17 @@ fn descendants(pid: u32) -> Vec<u32> {
     found
 }
 
+fn signal_process(pid: u32, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &pid.to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+/// Returns the child of `parent` with the name `named`.
+fn child(parent: u32, named: &str) -> u32 {
+    let found = descendants(parent).into_iter().find(|pid| name(*pid).starts_with(named));
+    found.expect("the process has that child")
+}
+
 fn name(pid: u32) -> String {
     std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
 }
@@ -140,18 +151,54 @@ fn fio_ends_with_a_killed_check_and_nobody_gets_the_drive_before() {
 #[test]
 fn a_drive_stays_claimed_as_long_as_a_process_that_a_killed_check_started_writes() {
     let bench = Bench::new();
-    // fio is not started by the check, so that its end is no business of the kernel.
-    let wrapper = "#!/bin/sh\n[ \"$1\" = --version ] && exec fio --version\ncat | fio \"$@\"\n";
-    let Some(mut check) = writing_check(&bench, wrapper) else { return };
+    let Some(mut check) = writing_check(&bench, WRAPPER) else { return };
+    // As long as its keeper does not end it, fio writes.
+    let keeper = child(check.child.id(), "ssdgauge");
+    signal_process(keeper, "STOP");
     kill(&mut check.child);
     let before = check.device.writes();
     wait_for("further writes of fio", || check.device.writes() > before + 10);
     assert!(runs(check.fio) && writers(&check.device.path).contains(&check.fio));
     let refused = claim(&check.device.path).expect_err("fio still writes to the claimed drive");
     assert_eq!(refused.kind(), std::io::ErrorKind::ResourceBusy);
-    let status = Command::new("kill").args(["-s", "KILL", &check.fio.to_string()]).status();
-    assert!(status.unwrap().success());
+    signal_process(keeper, "CONT");
     claim_without_writers(&check.device.path);
+    wait_for("the end of fio", || !runs(check.fio));
+}
+
+/// A program between a check and fio, so that fio is not started by the check.
+const WRAPPER: &str = "#!/bin/sh\n[ \"$1\" = --version ] && exec fio --version\ncat | fio \"$@\"\n";
+
+#[test]
+fn fio_that_another_program_started_ends_with_a_killed_check() {
+    let bench = Bench::new();
+    let Some(mut check) = writing_check(&bench, WRAPPER) else { return };
+    let started = descendants(check.child.id());
+    assert!(started.contains(&check.fio) && started.len() >= 4, "{started:?}");
+    kill(&mut check.child);
+    claim_without_writers(&check.device.path);
+    wait_for("the end of all", || !started.iter().any(|one| runs(*one)));
+}
+
+#[test]
+fn what_the_program_of_a_meter_has_started_ends_with_a_killed_run() {
+    let bench = Bench::new();
+    // A pipe, a process in a session of its own, and one that its parent has left.
+    let script = "echo 5; setsid sleep 600 >&2 & (sleep 600 >&2 &); sleep 600 | cat";
+    let meter = format!("name=shunt@command:sh -c '{script}'");
+    let run = ["quick", "null:", "--power", &meter, "--out", "a.ssdg"];
+    let errors = File::create(bench.path("errors")).unwrap();
+    let mut child = bench.command(&run).stdout(Stdio::null()).stderr(errors).spawn().unwrap();
+    let sleeping = |run: u32| {
+        descendants(run).into_iter().filter(|pid| name(*pid) == "sleep").collect::<Vec<_>>()
+    };
+    wait_for("the programs of the meter", || {
+        assert_eq!(child.try_wait().unwrap(), None, "{:?}", std::fs::read(bench.path("errors")));
+        sleeping(child.id()).len() == 3 && measures(&bench.path("a.ssdg"))
+    });
+    let started = descendants(child.id());
+    kill(&mut child);
+    wait_for("their end", || !started.iter().any(|one| runs(*one)));
 }
 
 #[test]

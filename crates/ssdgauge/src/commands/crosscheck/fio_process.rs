@@ -2,17 +2,19 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::process::StopFlag;
-use ssdgauge_os::child::{self, End};
+use ssdgauge_os::child::{self, Kept};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::process::{Child, Output, Stdio};
+use std::process::Stdio;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The largest output that is read: that of one job has some 200 KiB.
 const MAX_OUTPUT: u64 = 16 << 20;
+/// The largest output of a program that is asked for its version.
+const MAX_VERSION: u64 = 4_096;
 /// The time that fio may take beyond its job: to start, to end its requests and to print.
 const EXTRA: Duration = Duration::from_secs(60);
 /// The interval between two looks at the process.
@@ -45,12 +47,17 @@ pub(super) fn version(program: &Path) -> Result<String, Failure> {
         let hint = format!("{UNCHANGED}; install fio 3, or name it with --fio PROGRAM");
         Failure::new(FailureKind::Usage, error, hint)
     };
-    let started = child::start(program, End::Killed, &[], |command| {
+    let started = child::start_kept(program, &[], |command| {
         command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     });
-    let output = started.and_then(Child::wait_with_output);
-    let Output { stdout, .. } =
-        output.map_err(|error| failure(format!("{name} cannot be started: {error}")))?;
+    let output = started.and_then(|mut child| {
+        let mut text = Vec::new();
+        if let Some(output) = child.take_pipes().1 {
+            output.take(MAX_VERSION).read_to_end(&mut text)?;
+        }
+        child.wait().map(|_| text)
+    });
+    let stdout = output.map_err(|error| failure(format!("{name} cannot be started: {error}")))?;
     let text = String::from_utf8_lossy(&stdout).trim().chars().take(40).collect::<String>();
     match text.starts_with("fio-3.") {
         true => Ok(text),
@@ -94,17 +101,17 @@ fn failed(cause: &str) -> Failure {
     Failure::new(FailureKind::Failed, format!("fio failed: {cause}"), hint)
 }
 
-/// fio while it runs; killed when this value is dropped.
+/// fio while it runs; killed, with all that stands between, when this value is dropped.
 struct Process {
-    child: Child,
+    child: Kept,
     readers: [Option<JoinHandle<String>>; 2],
 }
 
 impl Process {
     fn start(program: &Path, job: Job<'_>) -> Result<Process, Failure> {
-        // Its jobs are threads of it (`check_job`), so that none outlives it. Ctrl-C ends it as
-        // well: it is in the process group of this program.
-        let child = child::start(program, End::Killed, &[job.target.as_fd()], |command| {
+        // A program that starts fio may stand between. Ctrl-C ends all as well: they are in the process
+        // group of this program.
+        let child = child::start_kept(program, &[job.target.as_fd()], |command| {
             command.arg("--output-format=json+");
             if job.reads_only {
                 command.arg("--readonly");
@@ -113,8 +120,9 @@ impl Process {
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         });
         let mut child = child.map_err(|error| failed(&error.to_string()))?;
-        let readers = [child.stdout.take().map(reader), child.stderr.take().map(reader)];
-        let mut input = child.stdin.take();
+        let (mut input, stdout, stderr) = child.take_pipes();
+        let readers = [stdout.map(reader), stderr.map(reader)];
+        child.end_with_program();
         let process = Process { child, readers };
         if let Some(input) = &mut input {
             match input.write_all(job.text.as_bytes()) {
@@ -132,15 +140,6 @@ impl Process {
             let joined = reader.take().map(JoinHandle::join);
             joined.and_then(Result::ok).unwrap_or_default()
         })
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
     }
 }
 
