@@ -407,7 +407,7 @@ pub enum RigError {
     },
     /// The run wrote as much as the user allows: what is next could exceed it.
     #[error(
-        "{drive}: {} written, and what is next could exceed the {} of --max-writes",
+        "{drive}: {} written, and what is next could exceed the {} of --max-writes or --endurance-share",
         written.about_and_exact(), most.about_and_exact()
     )]
     OverLimit {

@@ -10,7 +10,7 @@ use crate::signatures;
 use crate::target::OpenTarget;
 use ssdgauge_core::{
     Bytes, Direction, Finding, FindingKind, Interval, Nanos, Reading, RigError, Severity, Sink,
-    Until, Workload,
+    Stream, Until, Workload,
 };
 use ssdgauge_os::memory::Region;
 use ssdgauge_os::thread::within;
@@ -130,8 +130,57 @@ impl WriteBudget {
         let step = limit.map_or(u64::MAX, with_tolerance);
         let bytes = StepBytes { most: step.min(self.left()), ..self.step(0) };
         // A step with a limit of its own has been checked as a whole.
-        let looks_ahead = limit.is_none_or(|limit| limit.0 > bytes.allowed);
-        CountingSink { sink, bytes, second: (0, 0), largest: 0, looks_ahead }
+        let capped = self.limited(workload, until).bytes.filter(|_| limit.is_none());
+        let looks_ahead = capped.is_none() && limit.is_none_or(|limit| limit.0 > bytes.allowed);
+        CountingSink { sink, bytes, second: (0, 0), largest: 0, looks_ahead, capped }
+    }
+
+    /// Returns `until` with the bytes that the user still allows, in whole requests, where `workload` writes with
+    /// every request and has no limit of bytes: no request beyond them is sent then, at any rate. Of reads and
+    /// writes in one load the engine limits the sum alone.
+    pub fn limited(&self, workload: &Workload, until: &Until) -> Until {
+        let only_writes = |one: &Stream| one.writes() && !one.reads();
+        if until.bytes.is_some() || !workload.streams.iter().all(only_writes) {
+            return *until;
+        }
+        self.limited_in_sum(workload, until)
+    }
+
+    /// Returns `until` with the bytes that the user still allows as a limit of reads and writes in sum, for a
+    /// program whose requests are not counted while it runs.
+    pub fn limited_in_sum(&self, workload: &Workload, until: &Until) -> Until {
+        let largest = workload.streams.iter().map(|one| one.block_size.0).max().unwrap_or(0);
+        if self.allowed.is_none() || largest == 0 || !workload.writes() {
+            return *until;
+        }
+        let allowed = self.step(0).allowed;
+        let whole = match workload.has_sizes() {
+            // The request that reaches the limit is sent in full.
+            true => allowed.saturating_sub(largest),
+            false => allowed / largest * largest,
+        };
+        Until {
+            bytes: Some(until.bytes.map_or(Bytes(whole), |own| own.min(Bytes(whole)))),
+            ..*until
+        }
+    }
+
+    /// Adds the `written` bytes of another program that ran `workload` on the drive called `drive`, limited by
+    /// [`WriteBudget::limited_in_sum`] of `until`.
+    ///
+    /// # Errors
+    /// It wrote more than it was allowed to, or its limit of bytes was that of the user.
+    pub fn after_lending(
+        &mut self,
+        drive: &str,
+        (workload, until): (&Workload, &Until),
+        written: Bytes,
+        sink: &mut dyn Sink,
+    ) -> Result<(), RigError> {
+        let limited = self.limited_in_sum(workload, until).bytes;
+        let is_of_user = limited.is_some() && limited != until.bytes;
+        let is_stopped = is_of_user && limited.is_some_and(|limit| written >= limit);
+        self.after_writing(drive, StepBytes { is_stopped, ..self.step(written.0) }, sink)
     }
 
     /// Returns a step that has written `written` bytes and may write what is left.
@@ -277,7 +326,7 @@ fn over_limit(drive: &str, written: Bytes, most: Bytes, sink: &mut dyn Sink) -> 
         FindingKind::OverBudget,
         Severity::Warning,
         format!(
-            "the run was stopped by --max-writes: {} of {} are written, and what is next could exceed it",
+            "the run was stopped by --max-writes or --endurance-share: {} of {} are written, and what is next could exceed it",
             written.about_and_exact(),
             most.about_and_exact()
         ),
@@ -320,12 +369,15 @@ pub struct CountingSink<'a> {
     largest: u64,
     /// Whether the step ends before a second that could exceed what the user allows.
     looks_ahead: bool,
+    /// The bytes that the user allows, where the engine sends no request beyond them.
+    capped: Option<Bytes>,
 }
 
 impl CountingSink<'_> {
     /// Returns the bytes of the step so far.
     pub fn bytes(&self) -> StepBytes {
-        self.bytes
+        let is_at_cap = self.capped.is_some_and(|cap| self.bytes.written >= cap.0);
+        StepBytes { is_stopped: self.bytes.is_stopped || is_at_cap, ..self.bytes }
     }
 }
 
@@ -366,6 +418,50 @@ impl Sink for CountingSink<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ssdgauge_core::{Engine, Recording};
+
+    const KIB: u64 = 1 << 10;
+
+    fn workload(read_percent: u8) -> Workload {
+        let block_size = Bytes(64 * KIB);
+        let stream = Stream { read_percent, block_size, ..Stream::default() };
+        Workload { engine: Engine::IoUring, streams: vec![stream] }
+    }
+
+    #[test]
+    fn what_only_writes_is_limited_to_the_whole_requests_that_are_left() {
+        let budget = WriteBudget::new(None).allowing(Some(Bytes(1_000 * KIB)), Bytes(90 * KIB));
+        let until = Until { time: None, bytes: None };
+        // 910 KiB are left: 14 requests of 64 KiB.
+        let check =
+            |workload: &Workload, own: Option<u64>, once: Option<u64>, in_sum: Option<u64>| {
+                let until = Until { bytes: own.map(|kib| Bytes(kib * KIB)), ..until };
+                let kib = |until: Until| until.bytes.map(|bytes| bytes.0 / KIB);
+                let limits =
+                    (budget.limited(workload, &until), budget.limited_in_sum(workload, &until));
+                assert_eq!((kib(limits.0), kib(limits.1)), (once, in_sum));
+            };
+        check(&workload(0), None, Some(896), Some(896));
+        check(&workload(0), Some(640), Some(640), Some(640));
+        check(&workload(70), None, None, Some(896));
+        check(&workload(100), None, None, None);
+        assert_eq!(WriteBudget::new(None).limited(&workload(0), &until), until);
+    }
+
+    #[test]
+    fn what_another_program_wrote_counts_and_its_limit_ends_the_run() {
+        let mut budget = WriteBudget::new(None).allowing(Some(Bytes(640 * KIB)), Bytes(0));
+        let (load, until) = (workload(0), Until { time: None, bytes: None });
+        let mut lent = |kib: u64| {
+            let (load, mut sink) = ((&load, &until), Recording::default());
+            budget
+                .after_lending("a", load, Bytes(kib * KIB), &mut sink)
+                .map_err(|_| sink.findings.len())
+        };
+        assert_eq!(lent(320), Ok(()));
+        // 320 KiB are left, which the program used up.
+        assert_eq!(lent(320), Err(1));
+    }
 
     #[test]
     fn the_counting_sink_forwards_every_call() {

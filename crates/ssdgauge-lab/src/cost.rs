@@ -25,7 +25,8 @@ pub use spent::{Spent, spent};
 use ssdgauge_core::{Bytes, Nanos, Plan, Test};
 pub use verification::{verification_time, verified_bytes};
 pub use wear::{
-    DEFAULT_WEAR_SHARE, Endurance, RATED_KEY, USED_KEY, Wear, WearError, check_wear, wear,
+    DEFAULT_WEAR_SHARE, Endurance, RATED_KEY, USED_KEY, Wear, WearError, allowed_writes,
+    check_wear, wear,
 };
 
 /// Estimated cost of a plan, or of a test of it.

@@ -4,8 +4,8 @@
 use crate::arguments::ConsentOptions;
 use crate::failure::{Failure, FailureKind};
 use crate::terminal;
-use ssdgauge_core::{Bytes, DriveInfo, Plan};
-use ssdgauge_lab::Expectation;
+use ssdgauge_core::{Bytes, DriveInfo, Until, Workload};
+use ssdgauge_lab::{Expectation, assumed_rates};
 use std::io::{BufRead, IsTerminal};
 
 /// The bytes that are written to a scratch file without a question. Chosen: a quick look and the suites of
@@ -30,14 +30,14 @@ impl<'a> Expected<'a> {
     }
 }
 
-/// Returns the bytes that a run of `plan` on `drive` may write: those of `consent`, else those that are
+/// Returns the bytes that the run called `name` on `drive` may write: those of `consent`, else those that are
 /// permitted at the terminal where it writes a lot to a scratch file; `None` for no limit.
 ///
 /// # Errors
 ///
 /// Refuses a run that is expected to write more, and one that is not permitted.
 pub(crate) fn ask(
-    plan: &Plan,
+    name: &str,
     drive: &DriveInfo,
     is_scratch: bool,
     consent: &ConsentOptions,
@@ -50,7 +50,7 @@ pub(crate) fn ask(
         return match written.expected > limit {
             false => Ok(Some(limit)),
             true => refused(
-                format!("{}; --max-writes allows {}", would_write(plan, written), limit.about()),
+                format!("{}; --max-writes allows {}", would_write(name, written), limit.about()),
                 format!(
                     "nothing was written; permit more, such as --max-writes {}, or run fewer tests (--test)",
                     typable(written.at_most)
@@ -61,7 +61,7 @@ pub(crate) fn ask(
     if !is_scratch || expected.written.expected <= WITHOUT_QUESTION {
         return Ok(None);
     }
-    let what = format!("{} to a scratch file: {}", would_write(plan, written), place_of(drive));
+    let what = format!("{} to a scratch file: {}", would_write(name, written), place_of(drive));
     let option = format!("--max-writes {}", typable(written.at_most));
     if !std::io::stdin().is_terminal() {
         return refused(
@@ -86,9 +86,24 @@ pub(crate) fn ask(
     }
 }
 
-fn would_write(plan: &Plan, written: Expectation<Bytes>) -> String {
+/// Returns the bytes that `workload` is expected to write on `drive` `until` a limit: in its time at the assumed rate of
+/// large writes, in the share of its writes, and never more than its limit of bytes.
+pub(crate) fn of_load(workload: &Workload, until: &Until, drive: &DriveInfo) -> Expectation<Bytes> {
+    let rates = assumed_rates(drive);
+    let [_, most] = rates.bounds_of_large_writes();
+    let writes = workload.streams.iter().filter(|one| one.writes());
+    let share = writes.map(|one| f64::from(100 - one.read_percent) / 100.0).fold(0.0, f64::max);
+    let seconds = until.time.map_or(f64::INFINITY, |time| time.as_secs_f64());
+    let at = |bytes_per_second: f64| {
+        let in_time = Bytes((bytes_per_second * seconds * share) as u64);
+        until.bytes.map_or(in_time, |limit| limit.min(in_time))
+    };
+    Expectation { expected: at(rates.large_write_mb_s * 1e6), at_most: at(most.0 as f64) }
+}
+
+fn would_write(name: &str, written: Expectation<Bytes>) -> String {
     let (expected, most) = (written.expected.about(), written.at_most.about());
-    format!("{} would write about {expected}, at most {most}", plan.suite.id)
+    format!("{name} would write about {expected}, at most {most}")
 }
 
 /// Returns where the scratch file of `drive` is, with the drive below it where it is known.

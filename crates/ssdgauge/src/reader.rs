@@ -13,7 +13,7 @@ use crate::trace_file::{TraceFacts, WantedReplay};
 use crate::{commands, meter_specs, rest_of_run, trace_file};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use ssdgauge_core::{Nanos, Replay};
+use ssdgauge_core::{Bytes, Nanos, Replay};
 use ssdgauge_fio::Repetition;
 use ssdgauge_lab::Suite;
 use ssdgauge_os::child::{self, End};
@@ -52,6 +52,8 @@ pub(crate) struct Records {
 pub(crate) struct FioResult {
     /// The time that it took.
     pub(crate) elapsed: Nanos,
+    /// The bytes that it wrote.
+    pub(crate) written: Bytes,
     /// One value for each direction with requests.
     pub(crate) repetitions: Vec<Repetition>,
 }

@@ -60,8 +60,11 @@ pub(crate) fn outline(file: &Path) -> Result<Outline, Failure> {
     if outline.head.imported_from().is_some() {
         return Ok(outline);
     }
-    if Recorded::read(&run)?.is_some() {
+    if let Some(recorded) = Recorded::read(&run)? {
         outline.is_proof = true;
+        outline.earlier = recorded.written();
+        let left = recorded.settings.layout().written().0.saturating_sub(outline.earlier.0);
+        outline.expected = Expectation { expected: Bytes(left), at_most: Bytes(left) };
         return Ok(outline);
     }
     page_file::check_page(&page_file::page_beside(file), &[file])?;

@@ -150,7 +150,8 @@ impl Target {
                 matches!(candidate.place, TargetPlace::Folder(_) | TargetPlace::NewFile(_))
             }
         };
-        let max_writes = permitted_writes::ask(plan, self.info(), is_scratch, consent, expected)?;
+        let max_writes =
+            permitted_writes::ask(&plan.suite.id, self.info(), is_scratch, consent, expected)?;
         let consent = &ConsentOptions { max_writes, ..consent.clone() };
         let expected = expected.text;
         match self {

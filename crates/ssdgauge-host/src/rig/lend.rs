@@ -1,7 +1,7 @@
 //! The target for another program, while this process holds it: the same file, admitted by the guard.
 
 use super::LinuxRig;
-use ssdgauge_core::{RigError, Sink, Until, Workload};
+use ssdgauge_core::{Bytes, RigError, Sink, Until, Workload};
 use std::fs::File;
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ impl LinuxRig {
     /// the other program ends. The checks are those of a step of this rig; the blocks that `workload`
     /// writes are no longer verified.
     ///
-    /// The caller waits for the other program, and sends no request itself meanwhile.
+    /// The caller waits for the other program, sends no request itself meanwhile, limits it by
+    /// [`LinuxRig::limited`], and calls [`LinuxRig::returned`] then.
     ///
     /// # Errors
     /// The target is no file, has no O_DIRECT, is not written where `workload` reads, or the drive is
@@ -36,5 +37,26 @@ impl LinuxRig {
         }
         let file = self.file().cloned();
         file.ok_or_else(|| RigError::Refused(format!("{} is no file", self.info.target)))
+    }
+
+    /// Returns the limits of another program that runs `workload`: those of `until`, and the bytes that may still be
+    /// written.
+    pub fn limited(&self, workload: &Workload, until: &Until) -> Until {
+        self.budget.limited_in_sum(workload, until)
+    }
+
+    /// Counts the `written` bytes of the program that ran `workload`, which was to be limited by `until`.
+    ///
+    /// # Errors
+    /// The program reached the bytes that may be written.
+    pub fn returned(
+        &mut self,
+        workload: &Workload,
+        until: &Until,
+        written: Bytes,
+        sink: &mut dyn Sink,
+    ) -> Result<(), RigError> {
+        let load = (workload, until);
+        self.budget.after_lending(&self.info.target, load, written, sink)
     }
 }

@@ -95,6 +95,7 @@ impl LinuxRig {
     ) -> Result<(Outcome, StepBytes), RigError> {
         let mut counting = self.budget.count_writes(workload, until, sink);
         let number = self.step_numbers.next(workload, until);
+        let until = &self.budget.limited(workload, until);
         let load = Load {
             device: &self.device(),
             workload,

@@ -97,6 +97,15 @@ pub fn wear(written: Expectation<Bytes>, drive: &DriveInfo, permitted: &Enduranc
     Some(Wear { written, rated, left, share })
 }
 
+/// Returns the bytes that a run on `drive` may write by `permitted`: its share of the rated endurance, and no more than
+/// is left of it; `None` where the rated endurance is neither given nor reported.
+pub fn allowed_writes(drive: &DriveInfo, permitted: &Endurance) -> Option<Bytes> {
+    let nothing = Expectation { expected: Bytes(0), at_most: Bytes(0) };
+    let Wear { rated, left, .. } = wear(nothing, drive, permitted)?;
+    let share = Bytes((rated.0 as f64 * permitted.share) as u64);
+    Some(left.map_or(share, |left| left.min(share)))
+}
+
 /// Checks `wear` against the remaining endurance of `drive` and the permitted share. The expected bytes
 /// count: the bound would refuse runs that write a third of it.
 ///

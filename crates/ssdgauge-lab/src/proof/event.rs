@@ -106,6 +106,16 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// Returns the bytes that were written, with those of operations that did not end as far as they are recorded.
+    pub fn written(&self) -> Bytes {
+        let layout = self.settings.layout();
+        let written = self.events.iter().map(|event| match &event.what {
+            What::Written { set, from, to } => layout.bytes(*set, *from, *to),
+            What::Read { .. } | What::Failed { .. } | What::Ended { .. } => Bytes(0),
+        });
+        written.fold(Bytes(0), |sum, bytes| sum + bytes)
+    }
+
     /// Reads the records of `run`; `None` where it is no proof.
     ///
     /// # Errors

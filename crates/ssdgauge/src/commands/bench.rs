@@ -2,16 +2,17 @@
 
 use crate::arguments::{self, ConsentOptions};
 use crate::failure::{Failure, FailureKind};
+use crate::permitted_writes::{self, Expected};
 use crate::{request_path, terminal};
 use serde_json::json;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
     KernelQueue, Nanos, OpenLoop, Preparation, Reading, RequestPath, Rig, RigError, Sink, Stream,
-    Until, Workload, rounded,
+    TargetKind, Until, Workload, rounded,
 };
 use ssdgauge_guard::{Candidate, LookPlace, TargetOptions, TargetPlace, check_answer};
 use ssdgauge_host::LinuxRig;
-use ssdgauge_lab::PlanError;
+use ssdgauge_lab::{Expectation, PlanError};
 use std::path::Path;
 
 /// Measures and prints the processor time per request.
@@ -102,12 +103,17 @@ fn open(arguments: &arguments::BenchArguments) -> Result<(LinuxRig, Bytes), Fail
     check_block_size(arguments.block_size, &candidate.info)?;
     check_path(arguments, &candidate.info)?;
     let span = Bytes(candidate.info.capacity.0.min(arguments.size.0));
+    let written = expected_writes(arguments, &candidate.info, span);
+    let expected = Expected::new("a benchmark of the engine", written);
+    let is_scratch = matches!(candidate.place, TargetPlace::Folder(_) | TargetPlace::NewFile(_));
+    let (name, consent) = ("bench", &arguments.consent);
+    let max_writes = permitted_writes::ask(name, &candidate.info, is_scratch, consent, expected)?;
     let options = TargetOptions {
         confirm: ConsentOptions::named(&arguments.consent.confirm, None),
         erase: ConsentOptions::named(&arguments.consent.erase, None),
         confined: ConsentOptions::named(&arguments.consent.confined, None),
         pass_through: arguments.pass_through,
-        allowed_writes: arguments.consent.max_writes,
+        allowed_writes: max_writes,
         ..TargetOptions::default()
     };
     let mut rig = LinuxRig::open_with(candidate, &options, 1)?;
@@ -154,22 +160,18 @@ impl BenchRun {
     }
 }
 
-/// Runs the workload of `arguments` on the first `span` bytes.
-fn run_once(
-    rig: &mut LinuxRig,
-    arguments: &arguments::BenchArguments,
-    span: Bytes,
-) -> Result<BenchRun, Failure> {
+/// Returns the workload of `arguments` on the first `span` bytes, and its limits.
+fn load(arguments: &arguments::BenchArguments, span: Bytes) -> (Workload, Until) {
+    let until = Until {
+        time: Some(Nanos((arguments.seconds * 1e9) as u64)),
+        bytes: arguments.requests.map(|n| Bytes(n.saturating_mul(arguments.block_size.0))),
+    };
     let per_second = arguments.rate.unwrap_or_default();
     let arrival = match (arguments.rate.is_some(), arguments.poisson) {
         (false, _) => Arrival::Closed,
         (true, false) => Arrival::Uniform { per_second },
         (true, true) => Arrival::Poisson { per_second },
     };
-    if span.blocks_of(arguments.block_size) == 0 {
-        let text = "the tested range is smaller than one request";
-        return Err(Failure::new(FailureKind::Usage, text, "use a larger --size"));
-    }
     let stream = Stream {
         name: "main".into(),
         access: if arguments.sequential { Access::Sequential } else { Access::Random },
@@ -185,11 +187,39 @@ fn run_once(
         ..Stream::default()
     };
     let engine = if arguments.synchronous { Engine::Synchronous } else { Engine::IoUring };
-    let workload = Workload { engine, streams: vec![stream] };
-    let until = Until {
-        time: Some(Nanos((arguments.seconds * 1e9) as u64)),
-        bytes: arguments.requests.map(|n| Bytes(n.saturating_mul(arguments.block_size.0))),
+    (Workload { engine, streams: vec![stream] }, until)
+}
+
+/// Returns the bytes that the benchmark is expected to write on `drive`: its fill of `span`, and its loads.
+fn expected_writes(
+    arguments: &arguments::BenchArguments,
+    drive: &DriveInfo,
+    span: Bytes,
+) -> Expectation<Bytes> {
+    let (workload, until) = load(arguments, span);
+    let fill = if arguments.no_fill { Bytes(0) } else { span };
+    let runs = u64::from(arguments.runs) + u64::from(arguments.runs > 1);
+    let once = match drive.kind {
+        // It writes nothing.
+        TargetKind::Null => return Expectation::default(),
+        TargetKind::Block | TargetKind::File | TargetKind::Virtual => {
+            permitted_writes::of_load(&workload, &until, drive)
+        }
     };
+    once.map(|bytes| Bytes(bytes.0.saturating_mul(runs)) + fill)
+}
+
+/// Runs the workload of `arguments` on the first `span` bytes.
+fn run_once(
+    rig: &mut LinuxRig,
+    arguments: &arguments::BenchArguments,
+    span: Bytes,
+) -> Result<BenchRun, Failure> {
+    if span.blocks_of(arguments.block_size) == 0 {
+        let text = "the tested range is smaller than one request";
+        return Err(Failure::new(FailureKind::Usage, text, "use a larger --size"));
+    }
+    let (workload, until) = load(arguments, span);
     let mut totals = Totals::default();
     let ended = rig.run(&workload, &until, &mut totals).map_err(rig_failure)?;
     Ok(BenchRun { report: ended.engine, elapsed: ended.elapsed, totals })

@@ -9,6 +9,7 @@ mod selection;
 
 use crate::arguments::{ConsentOptions, CrosscheckArguments};
 use crate::failure::{Failure, FailureKind};
+use crate::permitted_writes::{self, Expected};
 use crate::process::StopFlag;
 use crate::reader::{self, FioResult, Records};
 use crate::target::{SizeRequest, Target};
@@ -17,12 +18,13 @@ use fio_process::Job;
 use output::{CheckResult, Conditions};
 use selection::{CheckedStep, Selection, Wanted};
 use ssdgauge_core::{
-    Access, Bytes, DriveInfo, EndedBy, FindingKind, Nanos, Preparation, Recording, Rig, RigError,
-    Sink, TargetKind,
+    Access, Bytes, Direction, DriveInfo, EndedBy, FindingKind, Nanos, Preparation, Recording, Rig,
+    RigError, Sink, TargetKind,
 };
 use ssdgauge_fio::{Agreement, JobTarget, Repetition};
 use ssdgauge_guard::{Continued, TargetOptions};
 use ssdgauge_host::LinuxRig;
+use ssdgauge_lab::Expectation;
 use ssdgauge_runfile::Head;
 use std::os::fd::AsRawFd;
 use std::path::Path;
@@ -50,7 +52,7 @@ pub(crate) fn execute(arguments: &CrosscheckArguments) -> Result<(), Failure> {
     check_remaining(head, is_complete, arguments, &checked)?;
     let version = fio_process::version(&arguments.fio)?;
     let stop = StopFlag::new();
-    let mut rig = open(arguments, head, &checked)?;
+    let mut rig = open(arguments, head, &checked, &version)?;
     rig.stop_on(stop.flag());
     // Until here nothing is written, and a signal ends the process at once.
     stop.listen()?;
@@ -190,6 +192,7 @@ fn open(
     arguments: &CrosscheckArguments,
     head: &Head,
     checked: &[CheckedStep<'_>],
+    fio: &str,
 ) -> Result<LinuxRig, Failure> {
     let extent = Bytes(selection::extent(checked).0.next_multiple_of(FILL_BLOCK.0));
     let size = match head.drive.kind {
@@ -199,6 +202,13 @@ fn open(
     let size = SizeRequest { exact: Some(size), scratch: size, at_most: None };
     let target = Target::find(&head.drive.target, size, head.plan.seed)?;
     target.check_free_space()?;
+    let written = expected_writes(arguments, target.info(), checked);
+    let text = format!("{} turns by {fio} and by ssdgauge", arguments.turns);
+    let expected = Expected::new(&text, written);
+    let is_scratch = head.drive.kind == TargetKind::File;
+    let name = "the check";
+    let max_writes =
+        permitted_writes::ask(name, target.info(), is_scratch, &arguments.consent, expected)?;
     let Target::Real(candidate) = target else {
         let error = format!("{} is no file and no block device", head.drive.target);
         return Err(Failure::new(FailureKind::Refused, error, "nothing was written"));
@@ -217,10 +227,28 @@ fn open(
         continues: Some(&recorded),
         results: Some(&arguments.file),
         health_every_s: Some(0),
-        allowed_writes: arguments.consent.max_writes,
+        allowed_writes: max_writes,
         ..TargetOptions::default()
     };
     Ok(LinuxRig::open_with(*candidate, &options, head.plan.seed)?)
+}
+
+/// Returns the bytes that the check is expected to write: the fill of a scratch file, and for each turn of both
+/// programs what a step can write in its time.
+fn expected_writes(
+    arguments: &CrosscheckArguments,
+    drive: &DriveInfo,
+    checked: &[CheckedStep<'_>],
+) -> Expectation<Bytes> {
+    let fill = match drive.kind {
+        TargetKind::File => selection::extent(checked),
+        TargetKind::Block | TargetKind::Null | TargetKind::Virtual => Bytes(0),
+    };
+    let steps = checked.iter().filter(|one| one.workload.writes());
+    let of_steps = steps.map(|one| permitted_writes::of_load(one.workload, &one.until, drive));
+    let once = of_steps.fold(Expectation::default(), Expectation::plus);
+    let turns = u64::from(arguments.turns) * 2;
+    once.map(|bytes: Bytes| Bytes(bytes.0.saturating_mul(turns)) + fill)
 }
 
 /// Prints what is about to be run.
@@ -315,13 +343,15 @@ fn by_fio(
         let hint = "`ssdgauge export --fio` prints the jobs of the run, for a trial by hand";
         Failure::new(FailureKind::Failed, format!("{}: {error}", step.name()), hint)
     };
-    let text = ssdgauge_fio::check_job(step.workload, &step.until, &target, 1)
+    let until = rig.limited(step.workload, &step.until);
+    let text = ssdgauge_fio::check_job(step.workload, &until, &target, 1)
         .map_err(|error| failed(error.to_string()))?;
     let time = Duration::from_nanos(step.until.time.map_or(0, |time| time.0));
     let job = Job { text: &text, target: &file, reads_only: !step.workload.writes(), time };
     let result = fio_process::run(&arguments.fio, job, stop)?;
     // This process has the drive, and the program is one that the user names.
     let result = reader::fio(&result).map_err(|failure| failed(failure.error))?;
+    rig.returned(step.workload, &step.until, result.written, sink).map_err(rig_failure)?;
     check_length(step, result.elapsed)?;
     Ok(result.repetitions)
 }
@@ -341,7 +371,9 @@ pub(crate) fn result_of_fio(text: &str) -> Result<FioResult, Failure> {
         return Err(failed(format!("fio: {}", fault.text)));
     }
     let repetitions = Repetition::from_intervals(imported.elapsed, &imported.intervals);
-    Ok(FioResult { elapsed: imported.elapsed, repetitions })
+    let writes = imported.intervals.iter().filter(|one| one.direction == Direction::Write);
+    let written = Bytes(writes.map(|one| one.bytes).sum());
+    Ok(FioResult { elapsed: imported.elapsed, written, repetitions })
 }
 
 /// Refuses a repetition that ended by its bytes before it could be judged.

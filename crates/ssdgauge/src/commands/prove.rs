@@ -4,7 +4,7 @@ mod card;
 mod progress;
 mod read;
 
-use crate::arguments::{ProveArguments, ResumeArguments};
+use crate::arguments::{ConsentOptions, ProveArguments, ResumeArguments};
 use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
 use crate::output;
@@ -19,7 +19,7 @@ use progress::ProveProgress;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_guard::Continued;
 use ssdgauge_lab::{Depth, Expectation, ProofError, Recorded, Settings, assumed_rates};
-use ssdgauge_runfile::{Opening, RunFile};
+use ssdgauge_runfile::{MAX_WRITES, Opening, RunFile};
 use std::path::Path;
 
 /// Proves a drive, or reads what an earlier proof wrote.
@@ -64,6 +64,8 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
         return Err(ProofError::NoBlocks(rig.drive().target.clone()).into());
     }
     let settings = Settings::new(&id, rig.drive().capacity, depth);
+    let limit = consent.max_writes.map(|bytes| (MAX_WRITES.to_owned(), bytes.0.to_string()));
+    let properties: Vec<_> = [settings.property()].into_iter().chain(limit).collect();
     let opening = Opening {
         id: &id,
         program: &build_identity::program(),
@@ -71,7 +73,7 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
         plan: &plan,
         drive: rig.drive(),
         environment: &ssdgauge_host::environment(privileges.as_deref()),
-        properties: &[settings.property()],
+        properties: &properties,
     };
     let (out, mut writer) = name.create(out.clone(), &opening)?;
     let drive = rig.drive().name();
@@ -110,12 +112,15 @@ pub(crate) fn resume(outline: &Outline, arguments: &ResumeArguments) -> Result<(
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
         steps: 0,
-        written: Bytes(0),
+        written: outline.earlier,
     };
     let context =
         RunContext { run_id: &head.id, results: &arguments.file, continues: Some(&continued) };
-    let expected = Expected::new("the rest of an interrupted proof", Expectation::default());
-    let consent = target.ask(&head.plan, &arguments.consent, context, expected)?;
+    let max_writes = arguments.consent.max_writes.or(outline.limit);
+    let consent = ConsentOptions { max_writes, ..arguments.consent.clone() };
+    let (written, earlier) = (outline.expected, outline.earlier);
+    let expected = Expected { text: "the rest of an interrupted proof", written, earlier };
+    let consent = target.ask(&head.plan, &consent, context, expected)?;
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &[], health_every_s: Some(0) };
     let OpenedRig { mut rig, .. } =
         target.open(&head.plan, &consent, context, head.plan.seed, extras)?;
@@ -125,6 +130,10 @@ pub(crate) fn resume(outline: &Outline, arguments: &ResumeArguments) -> Result<(
         Failure::new(FailureKind::Failed, error, "nothing was written to the drive")
     })?;
     drop(run);
+    if let Some(limit) = consent.max_writes.filter(|_| consent.max_writes != outline.limit) {
+        writer.property(None, MAX_WRITES, &limit.0.to_string())?;
+        writer.commit()?;
+    }
     stop.listen()?;
     let (began_with, now) = (head.drive.fingerprint(), rig.drive().fingerprint());
     if began_with != now {

@@ -210,6 +210,10 @@ fn start(
     let (expected, written) = expectation(&plan, target.info(), &options.plan);
     let about = Expected::new(&expected, written);
     let consent = target.ask(&plan, &options.consent, context, about)?;
+    // What was estimated is held as well.
+    let share = ssdgauge_lab::allowed_writes(target.info(), &endurance_from(&options.plan));
+    let max_writes = consent.max_writes.into_iter().chain(share).min();
+    let consent = ConsentOptions { max_writes, ..consent };
     let stop = StopFlag::new();
     let extras = RunExtras {
         stop: &stop,
