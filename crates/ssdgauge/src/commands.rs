@@ -17,6 +17,7 @@ mod meters;
 mod plan;
 mod profiles;
 mod prove;
+mod reader;
 mod report;
 mod resume;
 mod run;
@@ -28,11 +29,7 @@ mod xray;
 
 use crate::arguments::{Command, PrivilegedHelper};
 use crate::failure::Failure;
-use crate::{reader, restriction};
-
-pub(crate) use crosscheck::result_of_fio;
-pub(crate) use look::cannot_serve;
-pub(crate) use xray::stated_figures;
+use crate::restriction;
 
 /// Executes `command`, restricted to what it needs.
 ///

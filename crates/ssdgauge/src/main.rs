@@ -11,6 +11,7 @@ mod failure;
 mod in_parallel;
 mod look_process;
 mod meter_specs;
+mod outline;
 mod output;
 mod page_file;
 mod permitted_writes;

@@ -2,7 +2,7 @@
 //! environment of a run.
 
 use crate::failure::{Failure, FailureKind};
-use crate::reader;
+use crate::reader::{self, Input};
 use crate::text_file::read_text_file;
 use serde::Deserialize;
 use ssdgauge_core::{Finding, FindingKind, Severity};
@@ -88,7 +88,7 @@ const FILE_HINT: &str = "a meter file has [[power]] entries with spec = \"hwmon:
 fn read_file(path: &str) -> Result<Vec<MeterSpec>, Failure> {
     let failure = |error: String| Failure::new(FailureKind::Usage, error, FILE_HINT);
     let text = read_text_file(path).map_err(failure)?;
-    let specs = reader::meters(path, &text)?;
+    let specs = specs_of_file(path, &text)?;
     specs.iter().map(|spec| Ok(MeterSpec::parse(spec)?)).collect()
 }
 
@@ -98,6 +98,11 @@ fn read_file(path: &str) -> Result<Vec<MeterSpec>, Failure> {
 ///
 /// Fails where it is not a valid meter file, or has no meter.
 pub(crate) fn specs_of_file(path: &str, text: &str) -> Result<Vec<String>, Failure> {
+    let here = || specs_here(path, text);
+    reader::ask(here, &["meters"], &[path.into()], Input::Text(text))
+}
+
+fn specs_here(path: &str, text: &str) -> Result<Vec<String>, Failure> {
     let failure = |error: String| Failure::new(FailureKind::Usage, error, FILE_HINT);
     let file: MeterFile =
         toml::from_str(text).map_err(|error| failure(format!("{path}: {error}")))?;

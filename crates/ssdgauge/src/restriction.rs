@@ -11,11 +11,10 @@ use crate::arguments::{
 };
 use crate::failure::{Failure, FailureKind};
 use crate::page_file::page_beside;
-use crate::run_files;
+use crate::{reader, run_files};
 use ssdgauge_host::Reach;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a command may do.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,19 +27,6 @@ enum Restriction {
     Connected(Vec<PathBuf>),
     /// Read, write below these folders, and start processes that do so.
     Starting(Vec<PathBuf>),
-}
-
-/// Whether this process is restricted.
-static IN_FORCE: AtomicBool = AtomicBool::new(false);
-
-/// Returns whether this process is restricted: it may read files of others.
-pub(crate) fn is_in_force() -> bool {
-    IN_FORCE.load(Ordering::Relaxed)
-}
-
-/// Records that the rig has dropped the privileges of this process.
-pub(crate) fn record_drop() {
-    IN_FORCE.store(true, Ordering::Relaxed);
 }
 
 /// Restricts this process to what `command` needs.
@@ -91,7 +77,7 @@ pub(crate) fn confine_beside(run_file: &Path) -> Result<(), Failure> {
 
 fn confine(folders: &[PathBuf], reach: Reach) -> Result<(), Failure> {
     let confined = ssdgauge_host::confine(folders, reach);
-    confined.map(|()| record_drop()).map_err(|error| {
+    confined.map(|()| reader::record_restriction()).map_err(|error| {
         let text = format!("the privileges of root could not be dropped: {error}");
         Failure::new(
             FailureKind::Failed,

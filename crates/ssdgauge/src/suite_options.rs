@@ -2,7 +2,7 @@
 
 use crate::arguments::PlanOptions;
 use crate::failure::{Failure, FailureKind};
-use crate::reader;
+use crate::reader::{self, Input};
 use crate::suggestion;
 use crate::target::SizeRequest;
 use crate::text_file::read_text_file;
@@ -39,7 +39,17 @@ pub(crate) fn find_suite(name: &str) -> Result<Suite, Failure> {
     let hint = "`ssdgauge suites` lists the built-in suites";
     let text =
         read_text_file(name).map_err(|error| Failure::new(FailureKind::Usage, error, hint))?;
-    reader::suite(name, &text)
+    parse_suite(name, &text)
+}
+
+/// Returns the suite with the contents `text` of the file `name`.
+///
+/// # Errors
+///
+/// Fails where it is not a valid suite.
+pub(crate) fn parse_suite(name: &str, text: &str) -> Result<Suite, Failure> {
+    let here = || Ok(Suite::parse(name, text)?);
+    reader::ask(here, &["suite"], &[name.into()], Input::Text(text))
 }
 
 /// Returns the target size for `suite`: `exact` if given, otherwise the span that its tests need.

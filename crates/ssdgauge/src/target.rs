@@ -4,7 +4,7 @@ use crate::arguments::ConsentOptions;
 use crate::failure::{Failure, FailureKind};
 use crate::permitted_writes::{self, Expected};
 use crate::process::StopFlag;
-use crate::{request_log, request_path, restriction, suggestion, terminal, text_file};
+use crate::{reader, request_log, request_path, suggestion, terminal, text_file};
 use ssdgauge_core::{Bytes, DriveChange, DriveInfo, Plan, RequestPath, Rig};
 use ssdgauge_guard::{
     Candidate, Continued, LookPlace, Refusal, TargetError, TargetOptions, TargetPlace,
@@ -238,7 +238,7 @@ impl Target {
                     ..options_for(&candidate, plan, consent, run)
                 };
                 let mut rig = LinuxRig::open_with(*candidate, &options, seed)?;
-                restriction::record_drop();
+                reader::record_restriction();
                 rig.stop_on(stop.flag());
                 if plan.polled {
                     rig.poll()

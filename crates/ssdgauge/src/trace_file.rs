@@ -1,8 +1,9 @@
 //! Traces as files.
 
 use crate::failure::{Failure, FailureKind};
+use crate::reader::{self, Input};
 use crate::replay_streams::ReplayStreams;
-use crate::{reader, terminal};
+use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::{
@@ -100,9 +101,16 @@ impl TraceFacts {
     /// Fails with exit code 2 where it is not valid, with the line or the record.
     pub(crate) fn read(
         path: &Path,
-        file: File,
+        file: &File,
         format: Option<Format>,
     ) -> Result<TraceFacts, Failure> {
+        let here = || TraceFacts::read_here(path, clone(path, file)?, format);
+        let option = format.map(|format| format!("--format={}", format.name()));
+        let words: Vec<&str> = ["trace"].into_iter().chain(option.as_deref()).collect();
+        reader::ask(here, &words, &[path.into()], Input::File(file))
+    }
+
+    fn read_here(path: &Path, file: File, format: Option<Format>) -> Result<TraceFacts, Failure> {
         let summary = read_summary(path, file, format)?;
         let kinds = [Kind::Read, Kind::Write].map(Kind::name);
         let directions = summary.directions.iter().filter(|one| kinds.contains(&one.kind));
@@ -136,6 +144,25 @@ pub(crate) struct WantedReplay {
 ///
 /// Fails with exit code 2 where the trace is not valid, or has neither reads nor writes.
 pub(crate) fn read_replay(
+    path: &Path,
+    file: &File,
+    format: Format,
+    wanted: &WantedReplay,
+) -> Result<Replay, Failure> {
+    let here = || replay_here(path, clone(path, file)?, format, wanted);
+    let json = serde_json::to_string(wanted).expect("facts of a trace and a drive serialise");
+    let words = ["replay", &format!("--format={}", format.name()), &format!("--wanted={json}")];
+    reader::ask(here, &words, &[path.into()], Input::File(file))
+}
+
+fn clone(path: &Path, file: &File) -> Result<File, Failure> {
+    file.try_clone().map_err(|error| {
+        let text = format!("{}: {error}", path.display());
+        Failure::new(FailureKind::Failed, text, "nothing was written; close other programs")
+    })
+}
+
+fn replay_here(
     path: &Path,
     file: File,
     format: Format,
@@ -242,7 +269,7 @@ impl TraceInput {
     /// As [`open`], and where it is not valid.
     pub(crate) fn open(path: &Path, format: Option<Format>) -> Result<TraceInput, Failure> {
         let file = Arc::new(open_file(path)?);
-        let facts = reader::trace(path, &file, format)?;
+        let facts = TraceFacts::read(path, &file, format)?;
         let format = Format::from_str(&facts.format).map_err(|_| {
             let error = format!("{}: the format {} is not known", path.display(), facts.format);
             Failure::new(FailureKind::Usage, error, "nothing was written; name the file of a trace")
@@ -298,7 +325,7 @@ impl TraceInput {
     ) -> Result<Replay, Failure> {
         let (facts, drive) = (self.facts.clone(), drive.clone());
         let wanted = WantedReplay { facts, drive, idle_cut, shorten };
-        reader::replay(&self.path, &self.file, self.format, &wanted)
+        read_replay(&self.path, &self.file, self.format, &wanted)
     }
 
     /// Returns the requests of `replay`.

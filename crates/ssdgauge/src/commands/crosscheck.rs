@@ -9,14 +9,16 @@ mod selection;
 
 use crate::arguments::{ConsentOptions, CrosscheckArguments};
 use crate::failure::{Failure, FailureKind};
+use crate::outline::{self, Records};
 use crate::permitted_writes::{self, Expected};
 use crate::process::StopFlag;
-use crate::reader::{self, FioResult, Records};
+use crate::reader::{self, Input};
 use crate::target::{SizeRequest, Target};
 use crate::terminal;
 use fio_process::Job;
 use output::{CheckResult, Conditions};
 use selection::{CheckedStep, Selection, Wanted};
+use serde::{Deserialize, Serialize};
 use ssdgauge_core::{
     Access, Bytes, Direction, DriveInfo, EndedBy, FindingKind, Nanos, Preparation, Recording, Rig,
     RigError, Sink, TargetKind,
@@ -43,7 +45,7 @@ const PAUSE: Nanos = Nanos(500_000_000);
 /// exit code 4 where the programs differ, and with 75 where the repetitions differ too much.
 pub(crate) fn execute(arguments: &CrosscheckArguments) -> Result<(), Failure> {
     let Records { head, steps: records, is_complete } =
-        reader::records(&arguments.file, arguments.writes)?;
+        outline::records(&arguments.file, arguments.writes)?;
     let head = &head;
     check_origin(head, &arguments.file)?;
     let wanted = Wanted { steps: &arguments.steps, writes: arguments.writes, time: arguments.time };
@@ -350,10 +352,21 @@ fn by_fio(
     let job = Job { text: &text, target: &file, reads_only: !step.workload.writes(), time };
     let result = fio_process::run(&arguments.fio, job, stop)?;
     // This process has the drive, and the program is one that the user names.
-    let result = reader::fio(&result).map_err(|failure| failed(failure.error))?;
+    let result = result_of_fio(&result).map_err(|failure| failed(failure.error))?;
     rig.returned(step.workload, &step.until, result.written, sink).map_err(rig_failure)?;
     check_length(step, result.elapsed)?;
     Ok(result.repetitions)
+}
+
+/// What fio measured in one repetition of a step.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct FioResult {
+    /// The time that it took.
+    pub(crate) elapsed: Nanos,
+    /// The bytes that it wrote.
+    pub(crate) written: Bytes,
+    /// One value for each direction with requests.
+    pub(crate) repetitions: Vec<Repetition>,
 }
 
 /// Returns what `text`, the output of fio for the only step of a job, has measured.
@@ -362,6 +375,10 @@ fn by_fio(
 ///
 /// Fails where it is no such output, or requests failed.
 pub(crate) fn result_of_fio(text: &str) -> Result<FioResult, Failure> {
+    reader::ask(|| result_here(text), &["fio"], &[], Input::Text(text))
+}
+
+fn result_here(text: &str) -> Result<FioResult, Failure> {
     let failed = |error: String| Failure::new(FailureKind::Failed, error, "run the job by hand");
     let imported = ssdgauge_fio::import(text).map_err(|error| failed(error.to_string()))?;
     let [imported] = imported.steps.as_slice() else {

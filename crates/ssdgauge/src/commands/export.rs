@@ -5,8 +5,8 @@ mod tables;
 
 use crate::arguments::ExportArguments;
 use crate::failure::{Failure, FailureKind};
+use crate::outline;
 use crate::output::{self, Format};
-use crate::reader;
 use crate::suite_options::{find_suite, planner_options_from, size_for};
 use crate::target::{SizeRequest, Target};
 use crate::terminal;
@@ -108,7 +108,7 @@ fn plan_of_run(
     source: &Path,
     target: Option<&String>,
 ) -> Result<Source, Failure> {
-    let head = &reader::records(source, false)?.head;
+    let head = &outline::records(source, false)?.head;
     if head.plan.suite.id == ssdgauge_lab::PROOF_SUITE {
         return Err(Failure::new(
             FailureKind::Usage,

@@ -7,10 +7,10 @@ mod read;
 use crate::arguments::{ConsentOptions, ProveArguments, ResumeArguments};
 use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
+use crate::outline::{self, Outline};
 use crate::output;
 use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
-use crate::rest_of_run::{self, Outline};
 use crate::run_file_name::RunFileName;
 use crate::suite_options::DEFAULT_SIZE;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
@@ -87,13 +87,13 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
     finish(result.map(drop), &drive, &out, arguments.json)
 }
 
-/// Continues the proof of `outline`.
+/// Continues the proof of which `rest` is left.
 ///
 /// # Errors
 ///
 /// Fails where the drive is refused or is another one, and as [`execute`].
-pub(crate) fn resume(outline: &Outline, arguments: &ResumeArguments) -> Result<(), Failure> {
-    let head = &outline.head;
+pub(crate) fn resume(rest: &Outline, arguments: &ResumeArguments) -> Result<(), Failure> {
+    let head = &rest.head;
     let stop = StopFlag::new();
     let size = SizeRequest {
         exact: Some(head.drive.capacity),
@@ -112,25 +112,25 @@ pub(crate) fn resume(outline: &Outline, arguments: &ResumeArguments) -> Result<(
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
         steps: 0,
-        written: outline.earlier,
+        written: rest.earlier,
     };
     let context =
         RunContext { run_id: &head.id, results: &arguments.file, continues: Some(&continued) };
-    let max_writes = arguments.consent.max_writes.or(outline.limit);
+    let max_writes = arguments.consent.max_writes.or(rest.limit);
     let consent = ConsentOptions { max_writes, ..arguments.consent.clone() };
-    let (written, earlier) = (outline.expected, outline.earlier);
+    let (written, earlier) = (rest.expected, rest.earlier);
     let expected = Expected { text: "the rest of an interrupted proof", written, earlier };
     let consent = target.ask(&head.plan, &consent, context, expected)?;
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &[], health_every_s: Some(0) };
     let OpenedRig { mut rig, .. } =
         target.open(&head.plan, &consent, context, head.plan.seed, extras)?;
-    let (mut writer, run) = rest_of_run::continued(&arguments.file, outline)?;
+    let (mut writer, run) = outline::continued(&arguments.file, rest)?;
     let recorded = Recorded::read(&run)?.ok_or_else(|| {
         let error = format!("{} is not the run file of a proof", arguments.file.display());
         Failure::new(FailureKind::Failed, error, "nothing was written to the drive")
     })?;
     drop(run);
-    if let Some(limit) = consent.max_writes.filter(|_| consent.max_writes != outline.limit) {
+    if let Some(limit) = consent.max_writes.filter(|_| consent.max_writes != rest.limit) {
         writer.property(None, MAX_WRITES, &limit.0.to_string())?;
         writer.commit()?;
     }

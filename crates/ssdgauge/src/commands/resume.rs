@@ -9,11 +9,11 @@ use crate::page_file::finish_run;
 use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
 use crate::progress::Progress;
-use crate::rest_of_run::{self, RestOfRun};
+use crate::rest_of_run::RestOfRun;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::trace_file::TraceInput;
 use crate::watch::live::sender::LiveSeconds;
-use crate::{meter_specs, reader, restriction, terminal};
+use crate::{meter_specs, outline, reader, restriction, terminal};
 use ssdgauge_core::{DriveInfo, Nanos, Plan, Replay};
 use ssdgauge_guard::Continued;
 use ssdgauge_lab::{Outlook, assumed_rates};
@@ -35,12 +35,12 @@ pub(crate) fn execute(arguments: &arguments::ResumeArguments) -> Result<(), Fail
 /// As [`execute`].
 pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failure> {
     let specs = meter_specs::parse(&arguments.power.specs)?;
-    let outline = reader::rest(&arguments.file)?;
+    let rest = outline::read(&arguments.file)?;
     // From here on nothing of the machine is needed.
-    if outline.needs_no_drive() && !restriction::is_in_force() {
+    if rest.needs_no_drive() && !reader::is_restricted() {
         restriction::confine_beside(&arguments.file)?;
     }
-    let head = &outline.head;
+    let head = &rest.head;
     if let Some(program) = head.imported_from() {
         return Err(Failure::new(
             FailureKind::Usage,
@@ -48,18 +48,8 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
             "the file was not changed; run the load with `ssdgauge run`, or import another result",
         ));
     }
-    if outline.is_proof {
-        return prove::resume(&outline, arguments);
-    }
-    // A complete run writes nothing: it needs no consent, whatever its drive holds now.
-    if outline.is_over {
-        let (writer, run) = rest_of_run::continued(&arguments.file, &outline)?;
-        let ended = ssdgauge_lab::ended(&run).transpose();
-        let ended = ended.expect("the same steps are over");
-        // The run was killed behind its last step.
-        LiveSeconds::remove_left(&arguments.file);
-        drop((writer, run));
-        return finish_run(ended, &arguments.file, arguments.json);
+    if rest.is_proof {
+        return prove::resume(&rest, arguments);
     }
     let plan = &head.plan;
     let of_file = |replay: &&Replay| replay.generated.is_none();
@@ -72,26 +62,40 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
         at_most: None,
     };
     let target = Target::find(&head.drive.target, size, plan.seed)?;
+    // A complete run writes nothing: it needs no consent, whatever its drive holds now.
+    if rest.is_over {
+        drop(target);
+        if !reader::is_restricted() {
+            restriction::confine_beside(&arguments.file)?;
+        }
+        let (writer, run) = outline::continued(&arguments.file, &rest)?;
+        let ended = ssdgauge_lab::ended(&run).transpose();
+        let ended = ended.expect("the same steps are over");
+        // The run was killed behind its last step.
+        LiveSeconds::remove_left(&arguments.file);
+        drop((writer, run));
+        return finish_run(ended, &arguments.file, arguments.json);
+    }
     let health_every_s =
         head.drive.details.get(DriveInfo::HEALTH_EVERY).and_then(|text| text.parse().ok());
     // The test data of the run itself needs no second confirmation: the guard recognises it.
     let continued = Continued {
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
-        steps: outline.steps,
-        written: outline.earlier,
+        steps: rest.steps,
+        written: rest.earlier,
     };
     let context =
         RunContext { run_id: &head.id, results: &arguments.file, continues: Some(&continued) };
-    let max_writes = arguments.consent.max_writes.or(outline.limit);
+    let max_writes = arguments.consent.max_writes.or(rest.limit);
     let consent = ConsentOptions { max_writes, ..arguments.consent.clone() };
-    let (written, earlier) = (outline.expected, outline.earlier);
+    let (written, earlier) = (rest.expected, rest.earlier);
     let expected = Expected { text: "the rest of an interrupted run", written, earlier };
     let consent = target.ask(plan, &consent, context, expected)?;
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &specs, health_every_s };
     let OpenedRig { mut rig, meters: described, .. } =
         target.open(plan, &consent, context, plan.seed, extras)?;
-    let (mut writer, run) = rest_of_run::continued(&arguments.file, &outline)?;
+    let (mut writer, run) = outline::continued(&arguments.file, &rest)?;
     let (earlier, began) = (run.steps()?, RestOfRun::read(&run)?);
     // Until here nothing is written, and a signal ends the process at once.
     stop.listen()?;
@@ -99,7 +103,7 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     if let Some(finding) = &meters_changed {
         terminal::print_message(&format!("warning: {}", finding.text));
     }
-    if let Some(limit) = consent.max_writes.filter(|_| consent.max_writes != outline.limit) {
+    if let Some(limit) = consent.max_writes.filter(|_| consent.max_writes != rest.limit) {
         writer.property(None, MAX_WRITES, &limit.0.to_string())?;
         writer.commit()?;
     }

@@ -18,7 +18,7 @@ use crate::run_file_name::RunFileName;
 use crate::suite_options::{DEFAULT_SIZE, endurance_from, rates_from};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::watch::live::sender::LiveSeconds;
-use crate::{meter_specs, reader, request_path, terminal};
+use crate::{meter_specs, outline, request_path, terminal};
 use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan, TargetKind};
 use ssdgauge_lab::{Expectation, Outlook, Suite, Watcher};
 use ssdgauge_runfile::{FindingRecord, MAX_WRITES, Opening, RATED_ENDURANCE};
@@ -287,7 +287,7 @@ fn resume_same(
         }
     };
     drop(target);
-    let head = reader::records(file, false)?.head;
+    let head = outline::records(file, false)?.head;
     let (plan, recorded) = (&head.plan, &head.drive.target);
     if (&plan.suite.id, plan.suite.revision, recorded) != (&id, revision, &name) {
         return Err(Failure::new(

@@ -1,5 +1,6 @@
 //! Steps of a run again by fio and by ssdgauge in turn, on one target.
 
+use crate::processes::{descendants, name};
 use crate::support::{Bench, Loop, Throttle, signal, text, unfolded, wait_for};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -247,17 +248,12 @@ fn a_stopped_check_ends_fio_and_keeps_nothing() {
     let fio = endless.to_str().unwrap().to_owned();
     let mut command = bench.command(&["crosscheck", "run.ssdg", "--step", "reads", "--fio", &fio]);
     let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
-    let children = format!("/proc/{0}/task/{0}/children", child.id());
     let mut started = None;
     let mut ended = false;
     wait_for("fio", || {
         ended = child.try_wait().unwrap().is_some();
-        let pids = std::fs::read_to_string(&children).unwrap_or_default();
-        let is_fio = |pid: &&str| {
-            std::fs::read_to_string(format!("/proc/{pid}/comm"))
-                .is_ok_and(|name| name.trim() == "sleep")
-        };
-        started = pids.split_whitespace().find(is_fio).map(str::to_owned);
+        // Its keeper is between.
+        started = descendants(child.id()).into_iter().find(|pid| name(*pid) == "sleep");
         ended || started.is_some()
     });
     let Some(pid) = started else {

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 const SIZE: u64 = 16 << 20;
 
 /// Returns the processes that `pid` has started, and those that these have started.
-fn descendants(pid: u32) -> Vec<u32> {
+pub(crate) fn descendants(pid: u32) -> Vec<u32> {
     let mut found = Vec::new();
     let mut parents = vec![pid];
     while let Some(parent) = parents.pop() {
@@ -37,7 +37,8 @@ fn child(parent: u32, named: &str) -> u32 {
     found.expect("the process has that child")
 }
 
-fn name(pid: u32) -> String {
+/// Returns the name of the program of `pid`; empty where it has ended.
+pub(crate) fn name(pid: u32) -> String {
     std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
 }
 

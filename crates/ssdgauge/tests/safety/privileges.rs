@@ -174,6 +174,9 @@ fn claim(device: &str) -> std::io::Result<std::fs::File> {
 #[test]
 fn a_drive_stays_claimed_as_long_as_the_helper_of_a_killed_run_works() {
     let Some(mut run) = Run::start(0, "4") else { return };
+    // Its next parent: the kernel wakes and ends a stopped process whose group has none in its session.
+    let own = rustix::process::getpid();
+    rustix::process::set_child_subreaper(Some(own)).unwrap();
     let helper = rustix::process::Pid::from_raw(run.helper() as i32).unwrap();
     let signal = |signal| rustix::process::kill_process(helper, signal).unwrap();
     // As within a command that takes minutes, such as a format: it does not end.
@@ -185,6 +188,7 @@ fn a_drive_stays_claimed_as_long_as_the_helper_of_a_killed_run_works() {
     let refused = claimed.expect_err("the helper can still change the claimed drive");
     assert_eq!(refused.kind(), std::io::ErrorKind::ResourceBusy);
     wait_for(|| claim(&run.device).is_ok(), "the drive stays claimed");
+    rustix::process::set_child_subreaper(None).unwrap();
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Stated figures beside a card: a file of the user, such as the figures of a data sheet.
 
 use crate::failure::{Failure, FailureKind};
-use crate::reader;
+use crate::reader::{self, Input};
 use crate::suggestion;
 use crate::text_file::read_text_file;
 use serde::Deserialize;
@@ -62,7 +62,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Stated>, Failure> {
     let name = path.display().to_string();
     let text =
         read_text_file(&name).map_err(|text| Failure::new(FailureKind::Usage, text, HINT))?;
-    reader::stated(&name, &text)
+    parse(&name, &text)
 }
 
 /// Returns the stated figures in the file `name` with the contents `text`.
@@ -70,6 +70,11 @@ pub(super) fn read(path: &Path) -> Result<Vec<Stated>, Failure> {
 /// # Errors
 /// It is no TOML, or states a figure that no structure has.
 pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<Stated>, Failure> {
+    let here = || parse_here(name, text);
+    reader::ask(here, &["stated"], &[name.into()], Input::Text(text))
+}
+
+fn parse_here(name: &str, text: &str) -> Result<Vec<Stated>, Failure> {
     let fail = |text: String| Failure::new(FailureKind::Usage, text, HINT);
     let file: SpecFile = toml::from_str(text).map_err(|error| fail(defect(name, text, &error)))?;
     let stated = |(key, entry): (&String, &Entry)| {

@@ -1,0 +1,148 @@
+//! What has to be known of a run file before a drive is opened: it is read by a restricted process.
+
+use crate::failure::{Failure, FailureKind};
+use crate::page_file;
+use crate::reader::{self, Input};
+use crate::rest_of_run::RestOfRun;
+use serde::{Deserialize, Serialize};
+use ssdgauge_core::{Bytes, TargetKind};
+use ssdgauge_lab::{Expectation, Recorded, assumed_rates};
+use ssdgauge_runfile::{Head, MAX_WRITES, RunFile, RunFileError, StepRecord, Writer};
+use std::path::Path;
+
+/// What has to be known of an interrupted run before its drive is opened.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Outline {
+    /// Plan, drive and host.
+    pub(crate) head: Head,
+    /// Whether it is a proof of the capacity.
+    pub(crate) is_proof: bool,
+    /// Whether nothing is left to do.
+    pub(crate) is_over: bool,
+    /// The number of its attempts at steps.
+    pub(crate) steps: u32,
+    /// The bytes that its rest is expected to write: those of the rest of the whole plan where it is not
+    /// known which steps are left.
+    pub(crate) expected: Expectation<Bytes>,
+    /// The bytes that it has written.
+    pub(crate) earlier: Bytes,
+    /// The bytes that it may write, as it was begun or last continued.
+    pub(crate) limit: Option<Bytes>,
+}
+
+impl Outline {
+    /// Returns whether the rest needs no drive of this machine.
+    pub(crate) fn needs_no_drive(&self) -> bool {
+        self.head.drive.kind == TargetKind::Virtual || self.head.imported_from().is_some()
+    }
+}
+
+/// Returns what the interrupted run in `file` has left to do, as its only writer until then; an interrupted write is
+/// undone.
+///
+/// # Errors
+///
+/// Fails where the file cannot be read, is in use or is not a run file, and where its page would replace a
+/// file of another program.
+pub(crate) fn read(file: &Path) -> Result<Outline, Failure> {
+    reader::ask(|| read_here(file), &["rest"], &[file.into()], Input::None)
+}
+
+fn read_here(file: &Path) -> Result<Outline, Failure> {
+    let (writer, run) = Writer::resume(file)?;
+    let head = run.head().clone();
+    let mut outline = Outline {
+        is_proof: false,
+        is_over: false,
+        steps: 0,
+        expected: Expectation::default(),
+        earlier: Bytes(0),
+        limit: recorded_limit(&run)?,
+        head,
+    };
+    if outline.head.imported_from().is_some() {
+        return Ok(outline);
+    }
+    if let Some(recorded) = Recorded::read(&run)? {
+        outline.is_proof = true;
+        outline.earlier = recorded.written();
+        let left = recorded.settings.layout().written().0.saturating_sub(outline.earlier.0);
+        outline.expected = Expectation { expected: Bytes(left), at_most: Bytes(left) };
+        return Ok(outline);
+    }
+    page_file::check_page(&page_file::page_beside(file), &[file])?;
+    outline.is_over = ssdgauge_lab::ended(&run).transpose().is_some();
+    outline.steps = run.steps()?.len() as u32;
+    outline.earlier =
+        ssdgauge_lab::spent(&run)?.iter().fold(Bytes(0), |sum, test| sum + test.written);
+    let head = &outline.head;
+    let rates = assumed_rates(&head.drive);
+    let whole = ssdgauge_lab::estimate(&head.plan, head.drive.capacity, &rates).written;
+    let left = whole.map(|bytes| Bytes(bytes.0.saturating_sub(outline.earlier.0)));
+    let expected = RestOfRun::read(&run)?.written().unwrap_or(left.expected);
+    outline.expected = Expectation { expected, at_most: left.at_most.max(expected) };
+    drop((writer, run));
+    Ok(outline)
+}
+
+/// Returns the bytes that the run may write, as it was begun or last continued.
+fn recorded_limit(run: &RunFile) -> Result<Option<Bytes>, RunFileError> {
+    let properties = run.properties()?;
+    let found = properties.iter().rfind(|one| one.step.is_none() && one.key == MAX_WRITES);
+    Ok(found.and_then(|one| one.value.parse().ok()).map(Bytes))
+}
+
+/// Opens `file` to continue the run of `outline`, whose drive is open.
+///
+/// # Errors
+///
+/// As [`Writer::resume`], and where the file holds another run, or the run was continued meanwhile.
+pub(crate) fn continued(file: &Path, outline: &Outline) -> Result<(Writer, RunFile), Failure> {
+    let changed = |cause: String| {
+        let hint = "nothing was written to the drive; resume it again";
+        Failure::new(FailureKind::Failed, cause, hint)
+    };
+    let opened = Writer::resume(file).map_err(|error| match error {
+        // Not a reason to wait: the drive is held.
+        RunFileError::Busy(_) => changed(error.to_string()),
+        error => error.into(),
+    })?;
+    let head = opened.1.head();
+    let is_same = head.id == outline.head.id
+        && head.drive == outline.head.drive
+        && (outline.is_proof || opened.1.steps()?.len() as u32 == outline.steps);
+    match is_same {
+        true => Ok(opened),
+        false => Err(changed(format!("{} was changed while its drive was opened", file.display()))),
+    }
+}
+
+/// The records of a run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Records {
+    /// Plan, drive and host.
+    pub(crate) head: Head,
+    /// The attempts at its steps.
+    pub(crate) steps: Vec<StepRecord>,
+    /// Whether the run is complete, where that was asked for.
+    pub(crate) is_complete: Option<bool>,
+}
+
+/// Returns the records of the run in `file`; where `is_judged`, with whether it is complete.
+///
+/// # Errors
+///
+/// Fails where the file cannot be read or is not a run file.
+pub(crate) fn records(file: &Path, is_judged: bool) -> Result<Records, Failure> {
+    let words: &[&str] = if is_judged { &["records", "--judged"] } else { &["records"] };
+    reader::ask(|| read_records(file, is_judged), words, &[file.into()], Input::None)
+}
+
+fn read_records(file: &Path, is_judged: bool) -> Result<Records, Failure> {
+    let run = RunFile::open(file)?;
+    let is_complete = match is_judged {
+        true => Some(ssdgauge_report::read(file)?.complete),
+        false => None,
+    };
+    Ok(Records { head: run.head().clone(), steps: run.steps()?, is_complete })
+}
