@@ -34,7 +34,7 @@ use ssdgauge_core::{
     StepNumbers, TimedLoads, Until, Verified, Workload,
 };
 use ssdgauge_drive::health_monitor::HealthMonitor;
-use ssdgauge_drive::helper::HelperClient;
+use ssdgauge_drive::helper::{EndOfHelper, HelperClient};
 use ssdgauge_engine::{Device, Log, Namespace, Pool, RingChoice, Verification};
 use ssdgauge_guard::{OpenTarget, WriteBudget};
 use ssdgauge_os::clock;
@@ -85,6 +85,8 @@ pub struct LinuxRig {
     helper: Option<HelperClient>,
     /// A summary of the privileges that the process kept, where it dropped any.
     privileges: Option<String>,
+    /// Ends the helper, after all fields above that restore settings through it.
+    end_of_helper: Option<EndOfHelper>,
 }
 
 /// A block device: its number, and its folder in sysfs.
@@ -98,8 +100,13 @@ struct BackingDevice {
 
 impl LinuxRig {
     /// Gives the I/O threads the flag `stop_requested`: once it is true they submit nothing more,
-    /// even while the control thread writes the run file.
-    pub fn stop_on(&mut self, stop_requested: Arc<AtomicBool>) {
+    /// even while the control thread writes the run file, and the privileged helper is awaited for seconds only.
+    /// `report` gets a message at the end of the rig where the helper does not end.
+    pub fn stop_on(&mut self, stop_requested: Arc<AtomicBool>, report: fn(&str)) {
+        if let Some(helper) = &self.helper {
+            helper.stop_on(Arc::clone(&stop_requested));
+            self.end_of_helper = Some(helper.end_by(report));
+        }
         self.stop_requested = stop_requested;
     }
 

@@ -239,7 +239,7 @@ impl Target {
                 };
                 let mut rig = LinuxRig::open_with(*candidate, &options, seed)?;
                 reader::record_restriction();
-                rig.stop_on(stop.flag());
+                rig.stop_on(stop.flag(), terminal::print_message);
                 if plan.polled {
                     rig.poll()
                         .map_err(|cause| request_path::refused(RequestPath::Polled, cause))?;

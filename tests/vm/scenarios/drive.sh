@@ -215,6 +215,47 @@ has_written() {
     [ "$(sectors "$1")" -gt "$2" ]
 }
 
+# helper: prints the process id of the privileged helper of the program in the background.
+helper() {
+    for process in $(cat "/proc/$gauge_pid/task/$gauge_pid/children"); do
+        ! grep -q privileged-helper "/proc/$process/cmdline" || echo "$process"
+    done
+}
+
+# in_command PROCESS: succeeds while it waits in the kernel, as within a command.
+in_command() {
+    grep -q ') D ' "/proc/$1/stat"
+}
+
+# is_free DRIVE: succeeds where another program can claim the drive, such as a mapper.
+is_free() {
+    dmsetup create probe --table "0 8 linear /dev/$1 0" 2>why && dmsetup remove probe
+}
+
+# Each of both formats takes 43 s, as below: the signals come within the first seconds.
+a_drive_that_is_formatted_stays_claimed_after_its_run_has_ended() {
+    purges erase
+    sed -i 's/{ fill = "sequential", span = "4MiB" }, { trim = true, span = "8MiB" }, //' erase.toml
+    drive=$(named GONE)
+    export DM_DISABLE_UDEV=1
+    is_free "$drive" || fail "the drive is in use: $(cat why)"
+    vm-monitor block_set_io_throttle disk1 0 0 50000000 0 0 0 >/dev/null
+    for signal in KILL TERM; do
+        gauge_later run erase.toml "/dev/$drive" --confirm GONE --out $signal.ssdg
+        until_true announced $signal.ssdg
+        helper=$(helper)
+        until_true in_command "$helper"
+        kill -$signal $gauge_pid
+        gauge_ends "$([ $signal = KILL ] && echo 137 || echo 75)"
+        in_command "$helper" || fail "$signal: the format has ended already"
+        ! is_free "$drive" || fail "$signal: another program could claim the drive while it is formatted"
+        until_true test ! -e "/proc/$helper"
+        is_free "$drive" || fail "$signal: the drive stays claimed: $(cat why)"
+    done
+    says 'holds the claim of the drive until'
+    vm-monitor block_set_io_throttle disk1 0 0 0 0 0 0 >/dev/null
+}
+
 # The emulated drive erases 2 GiB at a time. Its throttle delays the second part by 43 s of the host, beside
 # which the machine may be slow.
 a_drive_that_leaves_while_it_is_formatted_is_gone() {
@@ -377,6 +418,7 @@ scenarios the_card_says_what_nvme_cli_says a_drive_with_two_paths_is_shown_throu
     a_purge_goes_the_way_that_is_asked_for_or_not_at_all \
     a_neighbour_on_the_same_controller_is_never_formatted \
     a_drive_that_calls_itself_read_only_is_refused \
+    a_drive_that_is_formatted_stays_claimed_after_its_run_has_ended \
     a_drive_that_leaves_while_it_is_formatted_is_gone a_drive_that_leaves_while_it_is_filled_is_gone \
     a_sata_drive_has_a_card_and_is_purged \
     the_power_saving_of_a_link_is_put_back_even_after_a_kill \

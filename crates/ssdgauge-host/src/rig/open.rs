@@ -135,6 +135,7 @@ impl LinuxRig {
             timed: TimedCounts::default(),
             helper: None,
             privileges: None,
+            end_of_helper: None,
         };
         rig.opened_size = rig.current_size().unwrap_or_default();
         rig

@@ -55,7 +55,7 @@ pub(crate) fn execute(arguments: &CrosscheckArguments) -> Result<(), Failure> {
     let version = fio_process::version(&arguments.fio)?;
     let stop = StopFlag::new();
     let mut rig = open(arguments, head, &checked, &version)?;
-    rig.stop_on(stop.flag());
+    rig.stop_on(stop.flag(), terminal::print_message);
     // Until here nothing is written, and a signal ends the process at once.
     stop.listen()?;
     let target = rig.drive().target.clone();

@@ -28,6 +28,21 @@ struct Run {
 impl Run {
     /// Starts a run with its results in a folder of `owner`, and waits for its run file.
     fn start(owner: u32, shorten: &str) -> Option<Run> {
+        Run::start_with(owner, |_, device| {
+            ["quick", device, "--shorten", shorten, "--size", "8MiB"].map(str::to_owned).to_vec()
+        })
+    }
+
+    /// The same for the suite with the text `suite`.
+    fn start_suite(owner: u32, suite: &str) -> Option<Run> {
+        Run::start_with(owner, |bench, device| {
+            let file = bench.path("suite.toml");
+            std::fs::write(&file, suite).unwrap();
+            vec!["run".into(), file.to_str().unwrap().into(), device.into()]
+        })
+    }
+
+    fn start_with(owner: u32, words: impl FnOnce(&Bench, &str) -> Vec<String>) -> Option<Run> {
         let mut bench = Bench::new();
         let Some((device, _)) = bench.drive() else {
             println!("skipped: no loop device available (run as root)");
@@ -42,9 +57,8 @@ impl Run {
         let line = "exec 9<\"$0\"; exec \"$@\"";
         command.args(["-c", line, CALLERS_FILE, env!("CARGO_BIN_EXE_ssdgauge")]);
         let confirm = confirmation(&device);
-        command.args(["quick", &device, "--confirm", &confirm, "--shorten", shorten]);
-        command.args(["--confined", &confirm]);
-        command.args(["--size", "8MiB"]).arg("--out").arg(&out);
+        command.args(words(&bench, &device)).args(["--confirm", &confirm, "--confined", &confirm]);
+        command.arg("--out").arg(&out);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
         let run = Run { bench, device, out, child };
@@ -189,6 +203,52 @@ fn a_drive_stays_claimed_as_long_as_the_helper_of_a_killed_run_works() {
     assert_eq!(refused.kind(), std::io::ErrorKind::ResourceBusy);
     wait_for(|| claim(&run.device).is_ok(), "the drive stays claimed");
     rustix::process::set_child_subreaper(None).unwrap();
+}
+
+/// A fill that waits for the check of the drive through the helper: the one before it takes long enough to stop that.
+const TWO_FILLS: &str = r#"
+[suite]
+id = "fills"
+revision = 1
+title = "Two fills"
+[[test]]
+id = "load"
+revision = 1
+title = "Load"
+prepare = [{ fill = "sequential", span = "4MiB" }, { rest = "5s" }, { fill = "random", span = "8MiB" }]
+stream = { access = "random", block_size = "4KiB", read_percent = 100, queue_depth = 1, span = "4MiB" }
+until = { time = "1h" }
+score = { mean_of = "iops" }
+"#;
+
+#[test]
+fn a_signal_ends_a_run_within_seconds_whose_privileged_process_is_stopped() {
+    for (owner, is_search) in [(0, false), (OWNER, false), (0, true), (OWNER, true)] {
+        let Some(mut run) = Run::start_suite(owner, TWO_FILLS) else { return };
+        let has = |what: &str| {
+            let query = format!("SELECT count(*) FROM step WHERE {what}");
+            let file = rusqlite::Connection::open(&run.out);
+            file.and_then(|file| file.query_row(&query, [], |row| row.get(0))).unwrap_or(0)
+        };
+        wait_for(|| has("phase_kind='rest' AND state='running'") == 1, "no rest begins");
+        let helper = run.helper();
+        let stopped = if is_search { child(helper, "privileged-search") } else { helper };
+        let pid = |number: u32| rustix::process::Pid::from_raw(number as i32).unwrap();
+        rustix::process::kill_process(pid(stopped), rustix::process::Signal::STOP).unwrap();
+        let waits = || has("phase_kind='fill' AND state='running'") == 1;
+        wait_for(waits, "the second fill does not begin");
+        let since = Instant::now();
+        let of_run = rustix::process::Pid::from_child(&run.child);
+        rustix::process::kill_process(of_run, rustix::process::Signal::TERM).unwrap();
+        let mut stderr = String::new();
+        std::io::Read::read_to_string(&mut run.child.stderr.take().unwrap(), &mut stderr).unwrap();
+        let code = run.child.wait().unwrap().code();
+        // A reply was awaited for 60 s.
+        assert!(since.elapsed() < Duration::from_secs(30), "{:?}", since.elapsed());
+        // What was stopped continues, so that the run ends in order.
+        assert_eq!(code, Some(75), "{owner} {is_search}: {stderr}");
+        claim(&run.device).unwrap();
+    }
 }
 
 #[test]
