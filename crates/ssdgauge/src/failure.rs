@@ -7,6 +7,8 @@ mod run_file;
 mod xray;
 
 use crate::suggestion;
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::RigError;
 use ssdgauge_guard::{Refusal, TargetError};
@@ -139,33 +141,30 @@ impl Failure {
 impl From<SuiteError> for Failure {
     fn from(error: SuiteError) -> Failure {
         let span = error.span.clone();
-        let excerpt = span.and_then(|span| excerpt(&error.file, &error.text, span, &error.message));
+        let excerpt = span.and_then(|span| excerpt(&error.file, &error.text, span));
         Failure { excerpt, ..Failure::new(FailureKind::Usage, error.to_string(), error.hint) }
     }
 }
 
 impl From<InputError> for Failure {
     fn from(error: InputError) -> Failure {
-        let excerpt = excerpt(&error.file, &error.text, error.span.clone(), &error.message);
+        let excerpt = excerpt(&error.file, &error.text, error.span.clone());
         Failure { excerpt, ..Failure::new(FailureKind::Usage, error.to_string(), error.hint) }
     }
 }
 
+/// The width of a drawn excerpt, in columns.
+const EXCERPT_WIDTH: usize = 100;
+
 /// Draws the lines of `file` around `span`; `None` where the span is outside of the text.
-fn excerpt(file: &str, text: &str, span: Range<usize>, message: &str) -> Option<String> {
-    let label = miette::LabeledSpan::at(span, "here");
-    let report = miette::miette!(labels = vec![label], "{}", message)
-        .with_source_code(miette::NamedSource::new(file, text.to_owned()));
-    let theme = miette::GraphicalTheme::unicode_nocolor();
-    let mut drawn = String::new();
-    miette::GraphicalReportHandler::new_themed(theme)
-        .with_width(100)
-        .render_report(&mut drawn, report.as_ref())
-        .ok()?;
-    // The report begins with the message, which the line `error:` has already.
-    let from = drawn.find('╭')?;
-    let start = drawn[..from].rfind('\n').map_or(0, |at| at + 1);
-    Some(drawn[start..].to_owned())
+fn excerpt(file: &str, text: &str, span: Range<usize>) -> Option<String> {
+    text.get(span.clone())?;
+    let place = AnnotationKind::Primary.span(span).label("here");
+    let snippet = Snippet::source(text).path(file).annotation(place);
+    // Without a title: the line `error:` has the message already.
+    let group = Group::with_level(Level::ERROR).element(snippet);
+    let renderer = Renderer::plain().decor_style(DecorStyle::Unicode).term_width(EXCERPT_WIDTH);
+    Some(renderer.render(&[group]))
 }
 
 impl From<PlanError> for Failure {

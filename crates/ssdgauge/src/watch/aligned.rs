@@ -3,11 +3,10 @@
 use super::chart::{self, Cell, Reduce};
 use super::followed::{Standing, Watched};
 use super::screen::View;
-use super::style::{Look, line, pair, span};
+use super::style::{Line, Look, gap, line, pair, span};
 use super::words;
 use crate::terminal::colour::Role;
 use crate::terminal::fold;
-use ratatui::text::{Line, Span};
 use ssdgauge_core::{Bytes, Severity, rounded};
 use ssdgauge_report::{sanitize_device, sanitize_prose};
 use ssdgauge_runfile::{StepPlace, StepRecord};
@@ -27,7 +26,7 @@ pub(super) fn lines(
     view: View,
     (width, height): (usize, usize),
     look: Look,
-) -> Vec<Line<'static>> {
+) -> Vec<Line> {
     let shown = shown_step(all, view);
     let mut lines = head(all, shown.as_deref(), width, look);
     let notes = remarks(all, width, look);
@@ -131,7 +130,7 @@ fn course(one: &Watched, title: &str) -> Vec<f64> {
     seconds.filter_map(|second| second.load.mb_s()).collect()
 }
 
-fn head(all: &[Watched], step: Option<&str>, width: usize, look: Look) -> Vec<Line<'static>> {
+fn head(all: &[Watched], step: Option<&str>, width: usize, look: Look) -> Vec<Line> {
     let mut suites: Vec<String> = all.iter().map(|one| words::suite(&one.run)).collect();
     suites.dedup();
     let is_model = all.iter().any(|one| one.run.head().drive.is_model());
@@ -172,22 +171,22 @@ impl Columns {
         Columns { width, name, spark: width.saturating_sub(name + figures + 4) }
     }
 
-    fn heading(&self, look: Look) -> Line<'static> {
+    fn heading(&self, look: Look) -> Line {
         let text = format!("{:gap$}{}", "", heading(self.width), gap = self.name + self.spark + 4);
         line(look, Role::Second, &fold::cut(&text, self.width))
     }
 
-    fn row(&self, one: &Watched, cells: &[Cell], most: f64, look: Look) -> Line<'static> {
+    fn row(&self, one: &Watched, cells: &[Cell], most: f64, look: Look) -> Line {
         let name = fold::cut(&name(one), self.name);
-        let gap = " ".repeat(self.name.saturating_sub(display_width(&name)) + 2);
-        let spark = chart::rows(cells, 1, most, look.unicode).concat();
-        let rest = " ".repeat(self.spark.saturating_sub(spark.chars().count()) + 2);
         let (sign, role) = sign(one);
-        Line::from(vec![
+        let after_name = self.name.saturating_sub(display_width(&name)) + 2;
+        let spark = chart::rows(cells, 1, most, look.unicode).concat();
+        let after_spark = self.spark.saturating_sub(spark.chars().count()) + 2;
+        Line::new([
             span(look, role, &format!("{name}{sign}")),
-            Span::raw(gap.get(display_width(sign)..).unwrap_or_default().to_owned()),
+            gap(after_name.saturating_sub(display_width(sign))),
             span(look, Role::Command, &spark),
-            Span::raw(rest),
+            gap(after_spark),
             span(look, Role::Value, &figures(Some(one), self.width)),
         ])
     }
@@ -269,7 +268,7 @@ fn figures(one: Option<&Watched>, width: usize) -> String {
 }
 
 /// Returns how many runs have finished, the doubts, and how the other runs have ended, each with its drive.
-fn remarks(all: &[Watched], width: usize, look: Look) -> Vec<Line<'static>> {
+fn remarks(all: &[Watched], width: usize, look: Look) -> Vec<Line> {
     let mut lines = Vec::new();
     let has_finished =
         |one: &&Watched| one.lost.is_none() && one.run.standing() == Standing::Finished;

@@ -3,11 +3,10 @@
 use super::chart::{self, Cell, Reduce};
 use super::followed::{Followed, Standing};
 use super::second::Second;
-use super::style::{Look, line, pair};
+use super::style::{Line, Look, line, pair};
 use super::words;
 use crate::terminal::colour::Role;
 use crate::terminal::fold;
-use ratatui::text::Line;
 use ssdgauge_core::{Severity, rounded};
 use ssdgauge_report::sanitize_prose;
 use ssdgauge_runfile::{StepPlace, StepState};
@@ -37,7 +36,7 @@ pub(super) fn lines(
     view: View,
     (width, height): (usize, usize),
     look: Look,
-) -> Vec<Line<'static>> {
+) -> Vec<Line> {
     let mut above = head(run, width, look);
     let notes = findings(run, width, look, if height < WITH_STEPS { 1 } else { FINDINGS });
     let footer = footer(view, width, look);
@@ -57,7 +56,7 @@ pub(super) fn lines(
 }
 
 /// Returns drive, suite and step with the rest of the run, then the figures of the last second.
-fn head(run: &Followed, width: usize, look: Look) -> Vec<Line<'static>> {
+fn head(run: &Followed, width: usize, look: Look) -> Vec<Line> {
     let title = format!("{} · {}", words::drive(run), words::suite(run));
     let role = match run.standing() {
         Standing::Running => Role::Value,
@@ -81,7 +80,7 @@ fn course(
     (width, room): (usize, usize),
     with_strips: bool,
     look: Look,
-) -> Vec<Line<'static>> {
+) -> Vec<Line> {
     let columns = width.saturating_sub(AXIS + 1);
     let shown = if view.is_whole { run.seconds().len() } else { columns };
     let first = run.seconds().len().saturating_sub(shown);
@@ -147,7 +146,7 @@ fn cells(
 }
 
 /// Returns a chart of `height` rows with its highest value, its unit and zero at the axis.
-fn chart(unit: &str, cells: &[Cell], height: usize, look: Look) -> Vec<Line<'static>> {
+fn chart(unit: &str, cells: &[Cell], height: usize, look: Look) -> Vec<Line> {
     let most = chart::highest(cells);
     let top = match unit {
         "p99" => format!("p99 {}", axis_latency(most)),
@@ -177,7 +176,7 @@ fn axis_latency(us: f64) -> String {
 }
 
 /// Returns `count` lines of the plan around the current step: done, current and to come.
-fn steps(run: &Followed, view: View, width: usize, count: usize, look: Look) -> Vec<Line<'static>> {
+fn steps(run: &Followed, view: View, width: usize, count: usize, look: Look) -> Vec<Line> {
     if count < 2 {
         return Vec::new();
     }
@@ -214,7 +213,7 @@ fn steps(run: &Followed, view: View, width: usize, count: usize, look: Look) -> 
 }
 
 /// Returns the last findings, the newest last.
-fn findings(run: &Followed, width: usize, look: Look, most: usize) -> Vec<Line<'static>> {
+fn findings(run: &Followed, width: usize, look: Look, most: usize) -> Vec<Line> {
     let all = run.findings();
     let doubts = |severity| severity != Severity::Note;
     // Notes make room for doubts.
@@ -238,7 +237,7 @@ fn findings(run: &Followed, width: usize, look: Look, most: usize) -> Vec<Line<'
 }
 
 /// Returns the line of the keys.
-pub(super) fn footer(view: View, width: usize, look: Look) -> Line<'static> {
+pub(super) fn footer(view: View, width: usize, look: Look) -> Line {
     let span = if view.is_whole { "w last seconds" } else { "w whole run" };
     let stop = if view.owns_runs { "   Ctrl-C stop the run" } else { "" };
     let text = format!(" q leave (the run goes on)   {span}   up/down steps{stop}");

@@ -2,8 +2,6 @@
 
 use crate::terminal::colour::{Paint, Role};
 use crate::terminal::fold;
-use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::{Line, Span};
 use textwrap::core::display_width;
 
 /// What the terminal shows.
@@ -14,9 +12,36 @@ pub(super) struct Look {
     pub(super) unicode: bool,
 }
 
+/// A line of the screen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Line(Vec<Span>);
+
+/// A part of a line that has one meaning, or none.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    role: Option<Role>,
+    text: String,
+}
+
+impl Line {
+    /// Returns a line of these parts.
+    pub(super) fn new(spans: impl Into<Vec<Span>>) -> Line {
+        Line(spans.into())
+    }
+
+    /// Returns the line with its styles.
+    pub(super) fn painted(&self, paint: Paint) -> String {
+        let part = |span: &Span| match span.role {
+            Some(role) if !span.text.is_empty() => paint.text(role, &span.text),
+            _ => span.text.clone(),
+        };
+        self.0.iter().map(part).collect()
+    }
+}
+
 /// Returns a line of one meaning.
-pub(super) fn line(look: Look, role: Role, text: &str) -> Line<'static> {
-    Line::from(span(look, role, text))
+pub(super) fn line(look: Look, role: Role, text: &str) -> Line {
+    Line::new([span(look, role, text)])
 }
 
 /// Returns a line with `left` at its left and `right` at its right edge. The left one is cut.
@@ -25,40 +50,26 @@ pub(super) fn pair(
     (left_role, left): (Role, &str),
     (right_role, right): (Role, &str),
     width: usize,
-) -> Line<'static> {
+) -> Line {
     let right = fold::cut(right, width);
     let room = width.saturating_sub(display_width(&right) + 2);
     let left = fold::cut(left, room);
-    let gap = width.saturating_sub(display_width(&left) + display_width(&right));
-    Line::from(vec![
-        span(look, left_role, &left),
-        Span::raw(" ".repeat(gap)),
-        span(look, right_role, &right),
-    ])
+    let room = width.saturating_sub(display_width(&left) + display_width(&right));
+    Line::new([span(look, left_role, &left), gap(room), span(look, right_role, &right)])
 }
 
 /// Returns a part of a line.
-pub(super) fn span(look: Look, role: Role, text: &str) -> Span<'static> {
+pub(super) fn span(look: Look, role: Role, text: &str) -> Span {
     let text = match look.unicode {
         true => text.to_owned(),
         false => plain(text),
     };
-    Span::styled(text, style(look.paint, role))
+    Span { role: Some(role), text }
 }
 
-fn style(paint: Paint, role: Role) -> Style {
-    let plain = Style::new();
-    match (paint, role) {
-        (Paint::None, _) | (Paint::Weights, Role::Good | Role::Warn | Role::Command) => plain,
-        (Paint::Weights | Paint::Colours, Role::Value) | (Paint::Weights, Role::Bad) => {
-            plain.add_modifier(Modifier::BOLD)
-        }
-        (Paint::Weights | Paint::Colours, Role::Second) => plain.add_modifier(Modifier::DIM),
-        (Paint::Colours, Role::Good) => plain.fg(Color::Green),
-        (Paint::Colours, Role::Warn) => plain.fg(Color::Yellow),
-        (Paint::Colours, Role::Bad) => plain.fg(Color::Red).add_modifier(Modifier::BOLD),
-        (Paint::Colours, Role::Command) => plain.fg(Color::Cyan),
-    }
+/// Returns a part of a line without a meaning.
+pub(super) fn gap(width: usize) -> Span {
+    Span { role: None, text: " ".repeat(width) }
 }
 
 /// Returns `text` in the letters of the locale `C`.

@@ -4,7 +4,6 @@ use super::*;
 use crate::build_identity;
 use crate::watch::followed::Standing;
 use crate::watch::{json_lines, metrics};
-use ratatui::backend::TestBackend;
 use ssdgauge_core::{
     Direction, EngineReport, Finding, Histogram, Interval, Nanos, Phase, PhaseKind, Plan, Random,
     Rig, Step, Test, Workload, rounded,
@@ -74,11 +73,14 @@ fn watched(path: &Path, label: &str, until: usize) -> Watched {
 
 /// Returns what a terminal of this size shows.
 fn drawn(all: &[Watched], (width, height): (u16, u16), view: View, unicode: bool) -> Vec<String> {
-    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    draw(&mut terminal, all, view, Look { paint: Paint::Colours, unicode }).unwrap();
-    let buffer = terminal.backend().buffer().clone();
-    let row = |y| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
-    (0..height).map(|y| row(y).trim_end().to_owned()).collect()
+    let rows = lines(all, (width, height), view, Look { paint: Paint::Colours, unicode });
+    let text = |row: &Line| row.painted(Paint::None);
+    let rows: Vec<String> = rows.iter().map(text).collect();
+    assert!(rows.len() <= usize::from(height), "{} rows of {height}", rows.len());
+    for row in &rows {
+        assert!(display_width(row) <= usize::from(width), "wider than {width}: {row}");
+    }
+    rows.iter().map(|row| row.trim_end().to_owned()).collect()
 }
 
 #[test]
@@ -360,4 +362,17 @@ fn a_tail_is_no_rate_and_numbers_stand_below_the_name_of_their_step_on_every_sur
             assert!(is_near(Some(*shown), Some(rate)), "{}: {shown} {rate}", step.label);
         }
     }
+}
+
+#[test]
+fn only_rows_that_changed_are_written() {
+    let row = |text: &str| text.to_owned();
+    let mut bytes = Vec::new();
+    let shown = [row("a"), row("b"), row("c")];
+    queue_changes(&mut bytes, &shown, &[row("a"), row("x")]).unwrap();
+    // ECMA-48: CUP (row; column) counts from one, EL 2 clears the line.
+    assert_eq!(String::from_utf8(bytes).unwrap(), "\x1b[2;1H\x1b[2Kx\x1b[3;1H\x1b[2K");
+    let mut bytes = Vec::new();
+    queue_changes(&mut bytes, &shown, &shown).unwrap();
+    assert!(bytes.is_empty());
 }
