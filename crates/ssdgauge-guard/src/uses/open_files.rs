@@ -175,8 +175,8 @@ fn is_killed(task: &Path) -> bool {
     pending.is_some_and(|bits| bits & 1 << 8 != 0)
 }
 
-/// Returns whether the thread `task` belongs to a look at devices of another command of this program:
-/// the same executable, called for a look. It reads for seconds at most. The command itself holds an
+/// Returns whether the thread `task` belongs to a look at devices of another command of this program, or to the
+/// search of its helper: the same executable, called for that. It reads for seconds at most. The command itself holds an
 /// exclusive descriptor where it is a run.
 fn is_look(task: &Path) -> bool {
     let file = |link: &Path| fs::metadata(link).ok().map(|file| (file.dev(), file.ino()));
@@ -185,7 +185,7 @@ fn is_look(task: &Path) -> bool {
         return false;
     }
     let arguments = fs::read(task.join("cmdline")).unwrap_or_default();
-    arguments.split(|byte| *byte == 0).nth(1) == Some(b"look")
+    matches!(arguments.split(|byte| *byte == 0).nth(1), Some(b"look" | b"privileged-search"))
 }
 
 /// Returns the attributes of the file behind a link of procfs; `None` where it is closed meanwhile.
@@ -235,6 +235,13 @@ fn is_mapped(task: &Path, wanted: &Wanted) -> Result<bool, Unreadable> {
     };
     let maps = String::from_utf8_lossy(&maps);
     Ok(maps.lines().filter_map(Mapping::parse).any(|mapping| wanted.is_mapping(task, &mapping)))
+}
+
+/// Returns whether the process of the thread `task` still has `mapping`, or hides its mappings.
+fn still_has(task: &Path, mapping: &Mapping<'_>) -> bool {
+    let Ok(maps) = fs::read(task.join("maps")) else { return true };
+    let maps = String::from_utf8_lossy(&maps);
+    maps.lines().filter_map(Mapping::parse).any(|other| other == *mapping)
 }
 
 /// A line of /proc/PID/maps (proc_pid_maps(5)) that belongs to a file.
@@ -327,7 +334,9 @@ impl Wanted {
             // The links need CAP_CHECKPOINT_RESTORE: without it, the node or the inode decides.
             Ok(None) | Err(Unreadable) => {
                 let stat = statx(CWD, mapping.path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE);
-                has_inode || (is_node && stat.is_ok_and(|stat| self.is(&stat)))
+                // An inode number is that of a file in every file system: one that has gone since is no use.
+                (has_inode && still_has(task, mapping))
+                    || (is_node && stat.is_ok_and(|stat| self.is(&stat)))
             }
         }
     }
@@ -392,6 +401,8 @@ mod tests {
         };
         let own = std::env::current_exe().unwrap();
         assert!(is_look_of(&own, "exe\0look\0"));
+        assert!(is_look_of(&own, "exe\0privileged-search\x007:4\x0012\0"));
+        assert!(!is_look_of(&own, "exe\0privileged-helper\x007:4\0"));
         assert!(!is_look_of(&own, "exe\0run\0look\0") && !is_look_of(&own, "exe\0"));
         assert!(!is_look_of(Path::new("/bin/sh"), "exe\0look\0"));
         assert!(!is_look_of(Path::new("/no/such/file"), "exe\0look\0"));
@@ -408,6 +419,24 @@ mod tests {
         for line in ["7ffd-7ffe rw-p 00000000 00:00 0 [stack]", "", "a b", "x y z w v u"] {
             assert_eq!(Mapping::parse(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn a_mapping_that_cannot_be_looked_at_is_a_use_as_long_as_it_is_there() {
+        let wanted = Wanted {
+            devices: BTreeSet::new(),
+            files: vec![(27, 42)],
+            names: BTreeSet::new(),
+            writers_only: false,
+        };
+        let line = "7f0a-7f0b rw-s 00000000 00:1b 42 /gone";
+        let mapping = Mapping::parse(line).unwrap();
+        let task = tempfile::tempdir().unwrap();
+        fs::write(task.path().join("maps"), format!("7f01-7f02 r--p 0 08:01 7 /a\n{line}\n"))
+            .unwrap();
+        assert!(wanted.is_mapping(task.path(), &mapping));
+        fs::write(task.path().join("maps"), "7f01-7f02 r--p 0 08:01 7 /a\n").unwrap();
+        assert!(!wanted.is_mapping(task.path(), &mapping));
     }
 
     #[test]
