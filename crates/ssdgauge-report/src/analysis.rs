@@ -34,6 +34,7 @@ pub(crate) mod input_error;
 pub(crate) mod key_metrics;
 pub(crate) mod knee;
 pub(crate) mod label_comparison;
+pub(crate) mod level_pair;
 pub(crate) mod many_drives;
 pub(crate) mod measure;
 pub(crate) mod media_writes;

@@ -8,7 +8,9 @@
 mod support;
 
 use ssdgauge_core::{Access, FindingKind, Metric, Score, Severity};
-use ssdgauge_report::{PageOptions, PointRun, Run, page, terminal_summary};
+use ssdgauge_report::{
+    PageOptions, PointRun, Run, csv, json, markdown, openmetrics, page, terminal_summary,
+};
 use support::{Pace, Recipe, plan, quick, run, step, stream, test};
 
 /// Returns a run of one step of `seconds` that writes 1 MiB in order, with the requests of each second.
@@ -181,6 +183,53 @@ fn a_quick_run_states_two_levels_and_not_their_mean() {
     assert!(page.contains("<b>at least 2,400, then 800 <small>MB/s</small></b>"), "{page}");
     let mean = "1,333 MB/s";
     assert!(!card.contains(mean) && !page.contains(&format!("at {mean}")), "{card}");
+}
+
+#[test]
+fn every_format_states_two_levels_and_not_their_mean() {
+    let runs = [quick_run(("0193f1c2-f012", "Disk"), 3, 1)];
+    // 2.4, 0.8 and 0.8 GB in three seconds.
+    let mean = 4_000.0 / 3.0;
+    let markdown = words(&markdown(&runs));
+    let row = markdown.split(" | ").skip_while(|cell| !cell.contains("Sequential write")).nth(1);
+    assert_eq!(row, Some("at least 2,400, then 800 MB/s"), "{markdown}");
+    assert!(!markdown.contains("1,333 MB/s"), "{markdown}");
+
+    let near = |text: &str, number: f64| {
+        let value: f64 = text.parse().unwrap();
+        assert!((value - number).abs() < 0.2, "{value} {number}");
+    };
+    let csv = csv(&runs);
+    let cells = |metric: &str| -> Option<String> {
+        let row = csv
+            .lines()
+            .find(|row| row.contains(&format!(",sequential-write,1,headline,,{metric},")))?;
+        Some(row.split(',').rev().nth(3).unwrap().to_owned())
+    };
+    near(&cells("throughput_mb_s_before").unwrap(), 2_400.0);
+    near(&cells("throughput_mb_s_after").unwrap(), 800.0);
+    near(&cells("throughput_mb_s_protocol").unwrap(), mean);
+    assert_eq!(cells("throughput_mb_s"), None, "{csv}");
+
+    let metrics = openmetrics(&runs);
+    let lines = metrics.lines().filter(|line| {
+        line.starts_with("ssdgauge_headline{") && line.contains("test=\"sequential-write\"")
+    });
+    let lines: Vec<&str> = lines.collect();
+    let [before, after] = lines.as_slice() else { panic!("{lines:?}") };
+    assert!(before.contains("level=\"before\"") && after.contains("level=\"after\""), "{lines:?}");
+    near(before.rsplit_once(' ').unwrap().1, 2_400.0);
+    near(after.rsplit_once(' ').unwrap().1, 800.0);
+
+    let json = json(&runs);
+    let tests = json["runs"][0]["tests"].as_array().unwrap();
+    let write = tests.iter().find(|test| test["id"] == "sequential-write").unwrap();
+    let levels = &write["headline"]["levels"];
+    near(&levels["before"].to_string(), 2_400.0);
+    near(&levels["after"].to_string(), 800.0);
+    assert_eq!(levels["before_is_lower_bound"], true);
+    let read = tests.iter().find(|test| test["id"] == "sequential-read").unwrap();
+    assert!(read["headline"]["levels"].is_null());
 }
 
 #[test]

@@ -3,16 +3,24 @@
 use crate::model::metrics;
 use crate::model::{PointRun, TestRun};
 use ssdgauge_core::statistics::knee::{self, Knee, SweepPoint};
-use ssdgauge_core::{Metric, PASSED, Scope, Score, ScoreFamily, Stream};
+use ssdgauge_core::{Headline, Metric, PASSED, Scope, Score, ScoreFamily, Stream};
 
 /// Returns the points that the headline of `test` is taken from: the knee of a sweep, the best
 /// point, the highest passing load, or all that a mean is over.
 ///
 /// Empty where the headline has no value.
 pub(crate) fn points(test: &TestRun) -> Vec<&PointRun> {
-    let Some(value) = test.headline.value else { return Vec::new() };
+    points_by(test, &test.test.score, &test.headline)
+}
+
+/// Returns the points that the number `headline` of `test` by `score` is taken from, as [`points`] does.
+pub(crate) fn points_by<'a>(
+    test: &'a TestRun,
+    score: &Score,
+    headline: &Headline,
+) -> Vec<&'a PointRun> {
+    let Some(value) = headline.value else { return Vec::new() };
     let all = || test.points.iter();
-    let score = &test.test.score;
     let has_value =
         |point: &&PointRun| metrics::value(point, score.metric(), Scope::All) == Some(value);
     match score.family() {

@@ -2,6 +2,7 @@
 
 use crate::analysis::caches;
 use crate::analysis::fall_words;
+use crate::analysis::level_pair::{self, Levels};
 use crate::analysis::quick_answer;
 use crate::analysis::slc_cache;
 use crate::analysis::stalls;
@@ -37,17 +38,6 @@ pub(crate) struct Figure {
     /// The two levels of a step that falls: its value is the mean over both, at which the drive does not
     /// write.
     pub(crate) levels: Option<Levels>,
-}
-
-/// The two levels of a figure, in its metric.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Levels {
-    /// The value until the speed falls.
-    pub(crate) before: f64,
-    /// The value from there.
-    pub(crate) behind: f64,
-    /// Both in words without a unit: `at least 2,146, then 727`.
-    pub(crate) words: String,
 }
 
 impl Figure {
@@ -226,21 +216,9 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
             // Beside commits a second it would be that of the flush alone.
             p99_us: value(Metric::LatP99Us).filter(|_| stream.flush_every.is_none()),
             cache: point.cache.map(|cache| cache.name()),
-            levels: levels(point, stream, metric),
+            levels: level_pair::of_point(point, metric),
         },
     ))
-}
-
-fn levels(point: &PointRun, stream: &Stream, metric: Metric) -> Option<Levels> {
-    let SpeedFall { edge, .. } = slc_cache::first_fall(point)?;
-    let of_requests = metric == Metric::Iops;
-    if of_requests && stream.has_sizes() {
-        return None;
-    }
-    let unit = if of_requests { stream.block_size.0 as f64 } else { 1e6 };
-    let (before, behind) = (edge.before / unit, edge.behind / unit);
-    let first = edge.before_in_words(|bytes| number::text(bytes / unit));
-    Some(Levels { before, behind, words: format!("{first}, then {}", number::text(behind)) })
 }
 
 /// Requests from this size on are large. Chosen.

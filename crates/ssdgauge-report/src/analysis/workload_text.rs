@@ -1,5 +1,7 @@
 //! The workload of a test in one line: block size, mix, depth, span, engine, limits.
 
+use crate::analysis::level_pair;
+use crate::model::TestRun;
 use crate::model::plan::measured_steps;
 use crate::text::interval;
 use crate::text::number;
@@ -66,6 +68,15 @@ pub(crate) fn rule(test: &Test, score: &Score) -> String {
 pub(crate) fn passed_for(test: &Test) -> Option<Nanos> {
     test.search.as_ref()?;
     measured_steps(test).find_map(|step| step.action.until()?.time)
+}
+
+/// Returns the number `headline` of `test` by `score` with its unit, as [`headline`] does; both levels of a
+/// step that falls, and not their mean.
+pub(crate) fn number(test: &TestRun, score: &Score, headline: &Headline) -> String {
+    match level_pair::of_headline(test, score, headline) {
+        Some(levels) => levels.with_unit(),
+        None => self::headline(&test.test, headline),
+    }
 }
 
 /// Returns the value of `headline` of `test` with its unit: a load, or a range of loads, with the time for

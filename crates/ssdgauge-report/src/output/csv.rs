@@ -31,7 +31,8 @@ const HEAD: [&str; 20] = [
 ///
 /// The headline of a test has the point `headline`, further ones say their rule behind it; an
 /// interval has the metrics with the suffixes `_low` and `_high`, for steps only where there is one. The
-/// suffix `_protocol` is that of a number which also counts a start that flatters.
+/// suffix `_protocol` is that of a number which also counts a start that flatters. A headline that rests on a
+/// write step which falls has the rows `_before` and `_after` in place of the mean, which is `_protocol`.
 /// A value that was not measured is an empty cell. Lines end with CR LF (RFC 4180); a text cell that a spreadsheet would take for a
 /// formula begins with an apostrophe.
 pub fn csv(runs: &[Run]) -> String {
@@ -45,9 +46,21 @@ pub fn csv(runs: &[Run]) -> String {
         let last = format!("{label},{origin}");
         for value in values(run) {
             let (low, high) = value.interval.unzip();
-            row(&mut text, &of_run, &value, "", value.value, &last);
-            if value.protocol.is_some() {
-                row(&mut text, &of_run, &value, "_protocol", value.protocol, &last);
+            let protocol = match value.levels {
+                // No second ran at the mean: two rows have its place.
+                Some((before, after)) => {
+                    for (suffix, level) in [("_before", before), ("_after", after)] {
+                        row(&mut text, &of_run, &value, suffix, Some(level), &last);
+                    }
+                    value.protocol.or(value.value)
+                }
+                None => {
+                    row(&mut text, &of_run, &value, "", value.value, &last);
+                    value.protocol
+                }
+            };
+            if protocol.is_some() {
+                row(&mut text, &of_run, &value, "_protocol", protocol, &last);
             }
             let ends = [("_low", low), ("_high", high)];
             // A headline has rows for its interval also where it has none.

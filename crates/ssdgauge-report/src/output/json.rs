@@ -4,6 +4,7 @@ use crate::analysis::cohort::Cohort;
 use crate::analysis::endurance;
 use crate::analysis::headline_notes;
 use crate::analysis::knee;
+use crate::analysis::level_pair;
 use crate::analysis::media_writes;
 use crate::analysis::quick_look;
 use crate::analysis::slc_cache;
@@ -124,6 +125,7 @@ fn test(of: &Run, run: &TestRun) -> Value {
         "headline": with_latency_of(run, &run.test.score, headline_of(run)),
         "also": run.test.also.iter().zip(&run.also).map(|(score, also)| {
             let mut value = headline(also);
+            value["levels"] = headline_levels(run, score, also);
             value["score"] = json!(score.words());
             with_latency_of(run, score, value)
         }).collect::<Vec<_>>(),
@@ -327,6 +329,7 @@ fn tracked(tracked: &Tracked) -> Value {
 /// Returns the headline of a test, with what stands beside it at a knee.
 fn headline_of(run: &TestRun) -> Value {
     let mut value = headline(&run.headline);
+    value["levels"] = headline_levels(run, &run.test.score, &run.headline);
     if let Some(knee) = knee::at_knee(run) {
         let depths = knee.found.depth;
         let mut beside = json!({
@@ -340,6 +343,16 @@ fn headline_of(run: &TestRun) -> Value {
         value["knee"] = beside;
     }
     value
+}
+
+/// Returns the two levels of the step that a headline rests on, where it falls; else null.
+fn headline_levels(run: &TestRun, score: &Score, headline: &Headline) -> Value {
+    let levels = level_pair::of_headline(run, score, headline);
+    json!(levels.map(|levels| json!({
+        "before": levels.before,
+        "before_is_lower_bound": levels.is_lower_bound,
+        "after": levels.behind,
+    })))
 }
 
 fn headline(headline: &Headline) -> Value {

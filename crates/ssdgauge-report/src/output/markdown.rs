@@ -88,7 +88,7 @@ fn row(
     let invalid = trust::invalid(run, test);
     let value = match &invalid {
         Some(why) => format!("invalid ({})", escaped(why)),
-        None => workload_text::headline(&test.test, headline),
+        None => workload_text::number(test, score, headline),
     };
     let interval = interval::words(&headline.interval, headline.metric)
         .filter(|_| invalid.is_none())

@@ -1,5 +1,6 @@
 //! OpenMetrics text, which monitoring systems collect from a file.
 
+use crate::analysis::level_pair;
 use crate::analysis::trust;
 use crate::analysis::workload_text;
 use crate::model::metrics;
@@ -40,11 +41,12 @@ pub fn openmetrics(runs: &[Run]) -> String {
 fn headlines(run: &Run, test: &TestRun) -> Vec<MetricSample> {
     let also = test.also.iter().zip(&test.test.also);
     let all = [(&test.headline, &test.test.score)].into_iter().chain(also);
-    all.filter_map(|(headline, score)| number(run, test, headline, score)).collect()
+    all.flat_map(|(headline, score)| numbers(run, test, headline, score)).collect()
 }
 
-/// Returns the line of one headline; the rule tells several of one metric apart.
-fn number(run: &Run, test: &TestRun, headline: &Headline, score: &Score) -> Option<MetricSample> {
+/// Returns the line of one headline; the rule tells several of one metric apart. The two levels of a step that
+/// falls have a line each, without one for their mean.
+fn numbers(run: &Run, test: &TestRun, headline: &Headline, score: &Score) -> Vec<MetricSample> {
     let revision = test.test.revision.to_string();
     let rule = workload_text::rule(&test.test, score);
     let own = [
@@ -53,7 +55,16 @@ fn number(run: &Run, test: &TestRun, headline: &Headline, score: &Score) -> Opti
         ("metric", headline.metric.key()),
         ("score", &rule),
     ];
-    Some((run_labels(run, &own), headline.value?))
+    let sample = |level: &[(&'static str, &str)], value| {
+        (run_labels(run, &[own.as_slice(), level].concat()), value)
+    };
+    match level_pair::of_headline(test, score, headline) {
+        Some(levels) => vec![
+            sample(&[("level", "before")], levels.before),
+            sample(&[("level", "after")], levels.behind),
+        ],
+        None => headline.value.map(|value| sample(&[], value)).into_iter().collect(),
+    }
 }
 
 fn values(run: &Run, test: &TestRun) -> Vec<MetricSample> {

@@ -1,6 +1,7 @@
 //! Every measured value of a run as one row: what tables for other programs contain.
 
 use crate::analysis::knee;
+use crate::analysis::level_pair;
 use crate::analysis::workload_text;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, TestRun};
@@ -27,6 +28,8 @@ pub struct Value<'a> {
     pub value: Option<f64>,
     /// The value by the protocol, which also counts a start that flatters; `None` where it is the same.
     pub protocol: Option<f64>,
+    /// The two levels of the step that a headline rests on, where that falls: the value is their mean.
+    pub levels: Option<(f64, f64)>,
     /// The ends of its 95 % interval; `None` where there is none.
     pub interval: Option<(f64, f64)>,
 }
@@ -62,6 +65,8 @@ fn of_headline<'a>(
         latency_of: is_latency.then(|| workload_text::scored_latency_of(&test.test, score)),
         value: headline.value,
         protocol: headline.protocol,
+        levels: level_pair::of_headline(test, score, headline)
+            .map(|levels| (levels.before, levels.behind)),
         interval: headline.interval.ends(),
     }
 }
@@ -83,6 +88,7 @@ fn of_knee(test: &TestRun) -> Vec<Value<'_>> {
         latency_of: knee.latency_of().filter(|_| is_of_requests(metric)),
         value: Some(value),
         protocol: None,
+        levels: None,
         interval: None,
     };
     knee.values().into_iter().map(value).collect()
@@ -104,6 +110,7 @@ fn of_point<'a>(test: &'a TestRun, point: &'a PointRun) -> impl Iterator<Item = 
             },
             value,
             protocol: metrics::protocol(point, metric, scope),
+            levels: None,
             interval: is_own.then(|| point.interval(metric, scope)).and_then(|found| found.ends()),
         }
     })

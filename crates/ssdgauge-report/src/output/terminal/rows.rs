@@ -2,6 +2,7 @@
 
 use crate::analysis::fall_words;
 use crate::analysis::knee;
+use crate::analysis::level_pair;
 use crate::analysis::sent_late;
 use crate::analysis::slc_cache;
 use crate::analysis::trust;
@@ -217,9 +218,12 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
     for test in &run.tests {
         let headline = &test.headline;
         let is_valid = trust::invalid(run, test).is_none();
-        let value = match is_valid {
-            true => workload_text::headline(&test.test, headline),
-            false => "invalid".to_owned(),
+        let levels = level_pair::of_headline(test, &test.test.score, headline);
+        let levels = levels.filter(|_| is_valid);
+        let value = match (is_valid, &levels) {
+            (false, _) => "invalid".to_owned(),
+            (true, Some(_)) => "two levels".to_owned(),
+            (true, None) => workload_text::headline(&test.test, headline),
         };
         let mut line = style.left(&sanitize::prose(&test.test.title), title);
         line.push_str(&style.strong(&style.right(&value, VALUE)));
@@ -231,6 +235,7 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
             line.push_str(&style.right(&number::count(headline.n), SECONDS));
         }
         lines.push(line);
+        lines.extend(levels.map(|levels| style.dim(&format!("  {}", levels.with_unit()))));
         let title = workload_text::metric_title(&test.test, headline.metric);
         if test.test.score.scope() == Scope::All && title != headline.metric.title() {
             lines.push(style.dim("  latency of flushes, which the writes wait for"));
