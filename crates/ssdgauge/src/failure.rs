@@ -7,6 +7,7 @@ mod run_file;
 mod xray;
 
 use crate::suggestion;
+use crate::terminal;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde::{Deserialize, Serialize};
@@ -124,17 +125,15 @@ impl Failure {
         self.kind.exit_code()
     }
 
-    /// Returns the lines for stderr.
-    pub(crate) fn render(&self) -> String {
-        let mut text = format!("error: {}", self.error);
-        if let Some(excerpt) = &self.excerpt {
-            text.push('\n');
-            text.push_str(excerpt.trim_end());
-        }
+    /// Returns the lines for stderr: error and hint are one each, whatever names they contain.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!("error: {}", self.error)];
+        let excerpt = self.excerpt.as_deref().unwrap_or_default();
+        lines.extend(excerpt.trim_end().lines().map(str::to_owned));
         if !self.hint.is_empty() {
-            text.push_str(&format!("\nhint: {}", self.hint));
+            lines.push(format!("hint: {}", self.hint));
         }
-        text
+        lines
     }
 }
 
@@ -160,7 +159,8 @@ const EXCERPT_WIDTH: usize = 100;
 fn excerpt(file: &str, text: &str, span: Range<usize>) -> Option<String> {
     text.get(span.clone())?;
     let place = AnnotationKind::Primary.span(span).label("here");
-    let snippet = Snippet::source(text).path(file).annotation(place);
+    let name = terminal::line(file);
+    let snippet = Snippet::source(text).path(name.as_str()).annotation(place);
     // Without a title: the line `error:` has the message already.
     let group = Group::with_level(Level::ERROR).element(snippet);
     let renderer = Renderer::plain().decor_style(DecorStyle::Unicode).term_width(EXCERPT_WIDTH);

@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => error.exit(),
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if std::env::args().len() == 1 => {
-                terminal::print_message(&welcome::screen());
+                terminal::print_lines(welcome::screen().lines());
                 ExitCode::from(FailureKind::Usage.exit_code())
             }
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
@@ -86,6 +86,6 @@ fn incomplete(cause: &std::io::Error) -> Failure {
 
 /// Prints a failure and returns its exit code.
 fn report(failure: &Failure) -> ExitCode {
-    terminal::print_message(&failure.render());
+    terminal::print_lines(failure.lines());
     ExitCode::from(failure.exit_code())
 }

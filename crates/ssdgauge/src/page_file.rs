@@ -76,6 +76,9 @@ pub(crate) fn finish_run(
     }
     let runs = std::slice::from_ref(&run);
     write_page(&page, &[file], runs, &PageOptions::default())?;
-    terminal::print_message(&format!("run file: {}\nreport:   {}", file.display(), page.display()));
+    terminal::print_lines([
+        format!("run file: {}", file.display()),
+        format!("report:   {}", page.display()),
+    ]);
     Ok(())
 }

@@ -69,10 +69,9 @@ pub(crate) fn ask(
             format!("nothing was written; to permit it, add {option}; --test runs fewer tests"),
         );
     }
-    terminal::print_message(&format!(
-        "{what}\n{}\n\nType yes to permit it ({option}); anything else: nothing is written:",
-        expected.text
-    ));
+    let question = format!("Type yes to permit it ({option}); anything else: nothing is written:");
+    let lines = [what.as_str()].into_iter().chain(expected.text.lines());
+    terminal::print_lines(lines.chain(["", &question]));
     let mut line = String::new();
     // An input that cannot be read is an empty line, which permits nothing.
     let _ = std::io::stdin().lock().read_line(&mut line);

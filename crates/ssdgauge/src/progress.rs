@@ -169,7 +169,7 @@ impl<'a> Progress<'a> {
             None => format!("step {}", self.step),
         };
         let moment = Moment {
-            title: terminal::sanitize(&self.title),
+            title: terminal::line(&self.title),
             step: steps,
             within: match self.expected {
                 Nanos::ZERO => String::new(),
@@ -400,7 +400,7 @@ impl Watcher for Progress<'_> {
 
     fn step_replayed(&mut self, test: &Test, step: &Step) {
         self.replayed += 1;
-        let message = format!("repeated {} {}", test.id, step.label);
+        let message = terminal::line(&format!("repeated {} {}", test.id, step.label));
         match &self.bar {
             Some(bar) => bar.set_message(message),
             None if self.last_line.elapsed() >= LINE_INTERVAL => {

@@ -166,7 +166,7 @@ mod tests {
                 (Interrupts, Polled) => ("by interrupts", "continue it without --polled,"),
                 (Interrupts, _) => ("the block layer", "continue it without --pass-through,"),
             };
-            let text = result.unwrap_err().render();
+            let text = result.unwrap_err().lines().join("\n");
             assert!(text.contains(words) && text.contains(hint), "{was:?}, {is:?}: {text}");
         }
     }

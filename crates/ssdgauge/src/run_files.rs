@@ -111,7 +111,7 @@ pub(crate) fn for_each_run<T: Send>(
                 }
                 Err(failure) => progress.suspend(|| {
                     terminal::print_message(&format!("{}: left out", path.display()));
-                    terminal::print_message(&failure.render());
+                    terminal::print_lines(failure.lines());
                 }),
             }
             progress.inc(1);

@@ -406,8 +406,9 @@ fn prompt(
     if let Some(refusal) = final_refusal {
         return Err(TargetError::Refused(refusal.clone()).into());
     }
-    terminal::print_message(&format!("{about}\n\n{}", of_drive(info, &objections)));
-    terminal::print_alarm(&format!("\n  ! ALL DATA ON {} WILL BE LOST\n", info.target));
+    let drive = of_drive(info, &objections);
+    terminal::print_lines(about.lines().chain([""]).chain(drive.iter().map(String::as_str)));
+    terminal::print_alarm(&format!("  ! ALL DATA ON {} WILL BE LOST", info.target));
     terminal::print_message(&format!(
         "Type {expected} (or at least its last {MIN_TYPED} characters) to erase it; Ctrl-C: nothing is \
          written:"
@@ -418,9 +419,10 @@ fn prompt(
     for objection in
         objections.iter().filter(|_| !may_erase && confirm.as_deref() == Some(expected))
     {
-        terminal::print_message(&format!(
-            "{objection}.\nType {expected} again to allow erasing this data:"
-        ));
+        terminal::print_lines([
+            format!("{objection}."),
+            format!("Type {expected} again to allow erasing this data:"),
+        ]);
         erase = Some(read_confirmation(expected));
     }
     if confirm.as_deref() == Some(expected) {
@@ -430,7 +432,7 @@ fn prompt(
 }
 
 /// Returns the lines about the drive whose data would be lost: identity, and what was found on it.
-fn of_drive(info: &DriveInfo, objections: &[Refusal]) -> String {
+fn of_drive(info: &DriveInfo, objections: &[Refusal]) -> Vec<String> {
     let mut facts = vec![info.model.clone().unwrap_or_else(|| "unknown model".into())];
     facts.push(match &info.serial {
         Some(serial) => format!("serial {serial}"),
@@ -442,8 +444,8 @@ fn of_drive(info: &DriveInfo, objections: &[Refusal]) -> String {
         Some(whole) if whole > info.capacity => format!("the first {size} of {}", whole.about()),
         Some(_) | None => size,
     });
-    let found: String = objections.iter().map(|one| format!("\n  found: {one}")).collect();
-    format!("  {}{found}", facts.join(", "))
+    let found = objections.iter().map(|one| format!("  found: {one}"));
+    std::iter::once(format!("  {}", facts.join(", "))).chain(found).collect()
 }
 
 /// Returns the shortest of the `known` keys that has the word `name`, such as `buffer`.

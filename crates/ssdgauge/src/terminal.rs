@@ -72,26 +72,28 @@ pub(crate) fn print_data(text: &str) {
     print(&format!("{}\n", sanitize(text)));
 }
 
-/// Writes a message to stderr, as [`message`] returns it, with a final line break.
+/// Writes a message of one line to stderr, as [`message`] returns it, with a final line break.
 pub(crate) fn print_message(text: &str) {
-    let mut err = std::io::stderr().lock();
-    let _ = writeln!(err, "{}", message(text));
+    print_lines([text]);
 }
 
-/// Writes a message about a loss of data to stderr, sanitized and as conspicuous as the terminal allows.
+/// Writes a message of several lines to stderr, each as [`message`] returns it, in one piece.
+pub(crate) fn print_lines(lines: impl IntoIterator<Item = impl AsRef<str>>) {
+    let lines: Vec<String> = lines.into_iter().map(|line| message(line.as_ref())).collect();
+    let mut err = std::io::stderr().lock();
+    let _ = writeln!(err, "{}", lines.join("\n"));
+}
+
+/// Writes a message about a loss of data to stderr between empty lines, sanitized and as conspicuous as the
+/// terminal allows.
 pub(crate) fn print_alarm(text: &str) {
     let mut err = std::io::stderr().lock();
-    let text = sanitize(text);
-    let lines = text.lines().map(|line| match line {
-        "" => String::new(),
-        line => Paint::of_stderr().text(Role::Bad, line),
-    });
-    let _ = writeln!(err, "{}", lines.collect::<Vec<_>>().join("\n"));
+    let _ = writeln!(err, "\n{}\n", Paint::of_stderr().text(Role::Bad, &line(text)));
 }
 
-/// Returns a message for stderr, sanitized, folded to the width, and coloured by its first word.
+/// Returns a message of one line for stderr, sanitized, folded to the width, and coloured by its first word.
 pub(crate) fn message(text: &str) -> String {
-    let text = sanitize(text);
+    let text = line(text);
     let text = match width::columns_of_messages() {
         Some(width) => fold::fold(&text, width),
         None => text,
@@ -99,8 +101,14 @@ pub(crate) fn message(text: &str) -> String {
     Paint::of_stderr().message(&text)
 }
 
-/// Returns `text` with control, invisible and direction-changing characters escaped; line breaks
-/// stay.
+/// Returns `text` as one line, with control, invisible and direction-changing characters escaped. Names of
+/// files, and texts of suites and run files, may have line breaks: none of them begins a line of its own.
+pub(crate) fn line(text: &str) -> String {
+    ssdgauge_report::sanitize_prose(&text.replace('\n', "\\n").replace('\r', "\\r"))
+}
+
+/// Returns `text`, lines of this program, with control, invisible and direction-changing characters escaped.
+/// Line breaks stay: what is not of this program is put into it by [`line`].
 pub(crate) fn sanitize(text: &str) -> String {
     text.lines().map(ssdgauge_report::sanitize_prose).collect::<Vec<_>>().join("\n")
 }

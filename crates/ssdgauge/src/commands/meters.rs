@@ -218,7 +218,7 @@ pub(crate) fn list_sensors(json: bool) -> String {
             });
             let Sensor { place, chip, channel, label, .. } = sensor.clone();
             let option = power_option(sensor, &sensors).unwrap_or_default();
-            [place, chip, channel, label, value, option].map(|text| terminal::sanitize(&text))
+            [place, chip, channel, label, value, option].map(|text| terminal::line(&text))
         })
         .collect();
     let width = |column: usize| {

@@ -77,7 +77,8 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
     };
     let (out, mut writer) = name.create(out.clone(), &opening)?;
     let drive = rig.drive().name();
-    terminal::print_message(&format!("prove on {drive} -> {}\n{expected}", out.display()));
+    let title = format!("prove on {drive} -> {}", out.display());
+    terminal::print_lines([title.as_str()].into_iter().chain(expected.lines()));
     let mut progress = ProveProgress::new(stop);
     let recorded = Recorded::none(settings);
     let result = ssdgauge_lab::prove(&recorded, rig.as_mut(), &mut writer, &mut progress);

@@ -107,7 +107,7 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
         writer.property(None, MAX_WRITES, &limit.0.to_string())?;
         writer.commit()?;
     }
-    terminal::print_message(&beginning(&began, plan, rig.drive()));
+    terminal::print_lines(beginning(&began, plan, rig.drive()));
     let steps_before = earlier.len();
     let mut outlook = Outlook::new(plan, head.drive.capacity, &assumed_rates(&head.drive));
     outlook.resume(&earlier);
@@ -128,12 +128,15 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
 }
 
 /// Returns what is continued, since when it stands still, and what its rest takes.
-fn beginning(rest: &RestOfRun, plan: &Plan, drive: &DriveInfo) -> String {
+fn beginning(rest: &RestOfRun, plan: &Plan, drive: &DriveInfo) -> [String; 2] {
     let serial = drive.serial.as_deref().map_or_else(String::new, |serial| format!(" ({serial})"));
     let ago = rest.last_unix_ms.map(|last| (process::unix_ms() - last) / 1_000);
     let ago = ago
         .and_then(|seconds| u64::try_from(seconds).ok())
         .map_or_else(String::new, |ago| format!(", stopped {} ago", Nanos::from_secs(ago).about()));
     let left = rest.left().map_or_else(String::new, |left| format!("; {left}"));
-    format!("resume {} on {}{serial}{ago}\n{}{left}", plan.suite.id, drive.name(), rest.finished())
+    [
+        format!("resume {} on {}{serial}{ago}", plan.suite.id, drive.name()),
+        format!("{}{left}", rest.finished()),
+    ]
 }

@@ -244,13 +244,9 @@ fn start(
         properties: &limits,
     };
     let (out, mut writer) = name.create(out.clone(), &opening)?;
-    terminal::print_message(&format!(
-        "{} on {} -> {}\n{expected}\n{}",
-        plan.suite.id,
-        rig.drive().name(),
-        out.display(),
-        place(rig.drive()),
-    ));
+    let title = format!("{} on {} -> {}", plan.suite.id, rig.drive().name(), out.display());
+    let place = place(rig.drive());
+    terminal::print_lines([title.as_str()].into_iter().chain(expected.lines()).chain([&*place]));
     let rates = rates_from(&options.plan, rig.drive());
     let outlook = Outlook::new(&plan, rig.drive().capacity, &rates);
     let trace = protocol.into_trace().map(|trace| trace.for_drive(rig.drive()));

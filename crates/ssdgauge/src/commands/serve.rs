@@ -100,7 +100,8 @@ fn print_ready(arguments: &ServeArguments, uri: &str, info: &DriveInfo, keep: Op
         None => "contents are not kept: reads return zeros".into(),
     };
     // One line without folds, for programs that wait for it.
-    terminal::print_data(&format!("ready: {} ({}) at {uri}", info.target, info.capacity.about()));
+    let ready = format!("ready: {} ({}) at {uri}", info.target, info.capacity.about());
+    terminal::print_data(&terminal::line(&ready));
     terminal::print_message(&format!("{contents}; Ctrl-C ends the server"));
 }
 

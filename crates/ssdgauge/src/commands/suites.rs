@@ -7,7 +7,7 @@ use crate::provenance;
 use crate::suite_options::{DEFAULT_SIZE, find_suite};
 use crate::terminal::colour::{Paint, Role};
 use crate::terminal::table::{self, Column, Fit};
-use crate::terminal::{self, width};
+use crate::terminal::{self, line, width};
 use serde_json::json;
 use ssdgauge_lab::{
     ListedSuite, Suite, assumed_rates, built_in_ids, estimate, expected_on_1_tb, find_built_in,
@@ -82,7 +82,9 @@ fn print_list(rows: &[ListedSuite]) {
 }
 
 fn full_text(suite: &Suite) -> String {
-    let Suite { id, revision, title, summary, source, .. } = suite;
+    let Suite { id, revision, .. } = suite;
+    let [title, summary, source] =
+        [&suite.title, &suite.summary, &suite.source].map(|text| line(text));
     let mut text = format!("{id} (revision {revision}): {title}\n");
     if let Some((time, written)) = expected_on_1_tb(suite) {
         let (time, written) = (time.about(), written.about());
@@ -90,8 +92,13 @@ fn full_text(suite: &Suite) -> String {
     }
     text.push_str(&format!("{summary}\nSource: {source}\n"));
     for test in &suite.tests {
-        text.push_str(&format!("\n{} (revision {}): {}\n", test.id, test.revision, test.title));
-        text.push_str(&format!("  source   {}\n", test.source));
+        text.push_str(&format!(
+            "\n{} (revision {}): {}\n",
+            test.id,
+            test.revision,
+            line(&test.title)
+        ));
+        text.push_str(&format!("  source   {}\n", line(&test.source)));
         text.push_str(&format!(
             "  headline {} of {}\n",
             test.score.words(),
@@ -107,7 +114,7 @@ fn full_text(suite: &Suite) -> String {
                 "  beside   queue depth, latency (mean, p99, p99.99) and {efficiency} at that depth\n"
             ));
         }
-        text.push_str(&format!("  points   {}\n", points_text(test)));
+        text.push_str(&format!("  points   {}\n", line(&points_text(test))));
         text.push_str(&provenance::lines(&test.chosen, &test.deviations, 11));
     }
     text

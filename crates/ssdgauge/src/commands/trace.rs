@@ -75,7 +75,8 @@ fn convert(arguments: &TraceConvertArguments) -> Result<(), Failure> {
 fn text(summary: &Summary) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
-        writeln!(text, "{name:<18}{value}").expect("writing to a String never fails");
+        writeln!(text, "{name:<18}{}", terminal::line(&value))
+            .expect("writing to a String never fails");
     };
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let seconds = |seconds: f64| Nanos((seconds * 1e9) as u64).about();

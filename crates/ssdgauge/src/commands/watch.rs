@@ -123,7 +123,7 @@ fn conclude(all: Vec<Watched>, ended: End) -> Result<(), Failure> {
             // All are stated; the one that decides the exit code comes last.
             failures.sort_by_key(|failure| std::cmp::Reverse(failure.kind.rank()));
             let worst = failures.pop();
-            failures.iter().for_each(|failure| terminal::print_message(&failure.render()));
+            failures.iter().for_each(|failure| terminal::print_lines(failure.lines()));
             worst.map_or(Ok(()), Err)
         }
     }

@@ -133,7 +133,8 @@ fn start(wanted: &Wanted<'_>) -> Result<(), Failure> {
     let OpenedRig { mut rig, .. } = target.open(&plan, &consent, context, seed, extras)?;
     stop.listen()?;
     let drive = rig.drive().clone();
-    terminal::print_message(&format!("X-ray of {}\n{expected}", drive.name()));
+    let title = format!("X-ray of {}", drive.name());
+    terminal::print_lines([title.as_str()].into_iter().chain(expected.lines()));
     let mut progress = XrayProgress::new(stop);
     let examined = match options.gentle {
         false => xray(XrayTarget::Rig(rig.as_mut()), options, &mut progress),
@@ -179,7 +180,8 @@ fn read_only(wanted: &Wanted<'_>) -> Result<(), Failure> {
     }
     let stop = StopFlag::new();
     stop.listen()?;
-    terminal::print_message(&format!("X-ray of {}, read only\n{expected}", drive.target));
+    let title = format!("X-ray of {}, read only", drive.target);
+    terminal::print_lines([title.as_str()].into_iter().chain(expected.lines()));
     let mut progress = XrayProgress::new(stop);
     let examined = xray(XrayTarget::Reads(&mut reader, &drive), options, &mut progress);
     progress.finish();

@@ -171,7 +171,7 @@ impl Observer for PlainLines {
             }
             false => Vec::new(),
         };
-        let text: String = new.iter().map(|line| format!("{line}\n")).collect();
+        let text: String = new.iter().map(|line| format!("{}\n", terminal::line(line))).collect();
         terminal::print_while_open(&text)
     }
 

@@ -6,14 +6,15 @@ use ssdgauge_core::Random;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// Markup, terminal escapes, changes of text direction, a spreadsheet formula, SQL, mathematics: as
+/// Markup, terminal escapes, lines of messages, changes of text direction, a spreadsheet formula, SQL, mathematics: as
 /// TOML strings.
-const STRINGS: [&str; 6] = [
+const STRINGS: [&str; 7] = [
     r#"<script>alert(1)</script>"#,
     r#"\"><img src=x onerror=alert(1)>'"#,
     r#"\u001b[31mred\u001b[0m\u001b]0;title\u0007\u009b2J"#,
     r#"\u202etxt.exe\u2066\u200b\ufeff"#,
     r#"=cmd|' /C calc'!A0 $x^2$"#,
+    r#"a\nerror: forged\r\nwarning: forged"#,
     r#"'; DROP TABLE run; -- %s%n \\ `b` **c** [d](javascript:e)"#,
 ];
 
@@ -73,10 +74,115 @@ fn hostile_strings_of_suites_and_profiles_are_printed_as_text() {
     );
 }
 
-/// Checks that `output` has no forbidden character.
+/// Checks that `output` has no forbidden character, and no line of a message that is not of the program.
 fn check_inert(output: &str, what: &str) {
+    let forged = |line: &&str| ["error: forged", "warning: forged"].contains(&line.trim());
+    assert_eq!(output.lines().find(forged), None, "{what}: {output}");
     for forbidden in FORBIDDEN {
         assert!(!output.contains(forbidden), "{what} has {forbidden:?}: {output}");
+    }
+}
+
+#[test]
+fn names_of_files_begin_no_line_of_a_message() {
+    let bench = Bench::new();
+    let name = "a\nerror: forged\u{1b}[2J\r\nwarning: forged\n";
+    let [run, page, suite, other] =
+        [".ssdg", ".html", ".toml", ""].map(|suffix| format!("{name}{suffix}"));
+    let (run, page, suite, other) = (run.as_str(), page.as_str(), suite.as_str(), other.as_str());
+    // What succeeds states the names of its outputs, and what fails those of its inputs.
+    for succeeds in [
+        vec!["quick", "sim:tiny", "--shorten", "100", "--out", run],
+        vec!["report", run, "-o", page],
+        vec!["report", run, "--csv"],
+        vec!["report", run, "--json"],
+        vec!["compare", run, run],
+        vec!["watch", run],
+        vec!["resume", run],
+    ] {
+        let output = bench.call(&succeeds);
+        assert_eq!(output.status.code(), Some(0), "{succeeds:?}: {}", text(&output.stderr));
+        check_lines(&output, &succeeds);
+    }
+    std::fs::write(bench.path(suite), "[suite]\nid = 1\n").unwrap();
+    std::fs::write(bench.path("cut.ssdg"), "SQLite format 3").unwrap();
+    let folder = format!("{other}/");
+    let virtual_drive = format!("sim:{suite}");
+    let mut failures = 0;
+    for fails in [
+        vec!["report", other],
+        vec!["report", suite],
+        vec!["report", "cut.ssdg", "-o", page],
+        vec!["report", run, "-o", run],
+        vec!["report", run, "--spec", suite],
+        vec!["report", run, "--notes", other],
+        vec!["report", run, "--svg", page],
+        vec!["compare", other, run],
+        vec!["watch", other],
+        vec!["watch", suite],
+        vec!["resume", other],
+        vec!["run", suite, "sim:tiny"],
+        vec!["run", other, "sim:tiny"],
+        vec!["run", "quick", "sim:tiny", "--test", other],
+        vec!["run", "quick", "sim:tiny", "--out", other],
+        vec!["run", "quick", "null:", "--shorten", "100", "--power", other],
+        vec!["run", "quick", "null:", "--shorten", "100", "--label", other],
+        vec!["plan", "quick", other],
+        vec!["plan", suite, "null:"],
+        vec!["quick", other],
+        vec!["quick", &folder],
+        vec!["quick", suite],
+        vec!["quick", "sim:tiny", "--out", run],
+        vec!["quick", &virtual_drive],
+        vec!["bench", other],
+        vec!["prove", other],
+        vec!["xray", other],
+        vec!["drives", other],
+        vec!["drives", &virtual_drive],
+        vec!["serve", &virtual_drive],
+        vec!["serve", "sim:tiny", "--nbd", other],
+        vec!["export", other],
+        vec!["import", "--fio", suite],
+        vec!["import", "--fio", other],
+        vec!["trace", other],
+        vec!["trace", suite],
+        vec!["log", other],
+        vec!["log", suite],
+        vec!["suites", other],
+        vec!["suites", suite],
+        vec!["claims", other],
+        vec!["fleet", "page", other, "-o", page],
+        vec!["fleet", "drift", other],
+        vec!["crosscheck", other, other],
+        vec![other],
+        vec!["quick", "sim:tiny", "--shorten", other],
+        vec!["quick", "sim:tiny", other],
+    ] {
+        let output = bench.call(&fails);
+        assert_ne!(output.status.code(), Some(0), "{fails:?}");
+        let errors = text(&output.stderr).lines().filter(|one| one.starts_with("error: ")).count();
+        assert!(errors >= 1, "{fails:?}: {}", text(&output.stderr));
+        check_lines(&output, &fails);
+        failures += 1;
+    }
+    write_figure(
+        "names of files",
+        &format!("{failures} failures with a name that has line breaks"),
+        "0 forged lines",
+        "cargo test -p ssdgauge --test commands names_of_files",
+    );
+}
+
+/// Checks that neither stream of `output` has a line that begins as the name of a file continues.
+fn check_lines(output: &std::process::Output, call: &[&str]) {
+    for stream in [&output.stdout, &output.stderr] {
+        let stream = text(stream);
+        check_inert(&stream, &call.join(" "));
+        let begins = |line: &&str| {
+            let line = line.trim_start();
+            line.starts_with("error: forged") || line.starts_with("warning: forged")
+        };
+        assert_eq!(stream.lines().find(begins), None, "{call:?}: {stream}");
     }
 }
 

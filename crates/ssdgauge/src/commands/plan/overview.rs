@@ -1,5 +1,6 @@
 //! The tests of a plan as a table: time, bytes and steps of each, and how many values are chosen.
 
+use crate::terminal;
 use crate::terminal::table::{self, Column, Fit};
 use ssdgauge_core::{Nanos, PhaseKind, Test};
 use ssdgauge_lab::Estimate;
@@ -48,8 +49,8 @@ fn steps(test: &Test) -> String {
         measured.flat_map(|phase| &phase.steps).map(|step| step.label.as_str()).collect();
     let mut words = match labels.as_slice() {
         [] => "no measured step".to_owned(),
-        [one] => format!("1: {one}"),
-        [first, .., last] => format!("{}: {first} to {last}", labels.len()),
+        [one] => terminal::line(&format!("1: {one}")),
+        [first, .., last] => terminal::line(&format!("{}: {first} to {last}", labels.len())),
     };
     if test.search.is_some() {
         words.push_str(", found by a search");

@@ -4,7 +4,7 @@ use super::overview;
 use crate::arguments::PlanOptions;
 use crate::provenance;
 use crate::suite_options::{endurance_from, rates_from};
-use crate::terminal::width;
+use crate::terminal::{self, width};
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rest, Step, TargetKind, Test, shell_word};
 use ssdgauge_lab::{
     AssumedRates, Endurance, Estimate, Expectation, check_wear, estimate, verification_time,
@@ -27,8 +27,9 @@ pub(super) fn to_text(
 ) -> String {
     let rates = rates_from(options, drive);
     let cost = estimate(plan, drive.capacity, &rates);
-    let mut text = format!("{} on {} ({})", plan.suite.id, drive.name(), drive.capacity.about());
-    text.push_str(&format!(": {}\n{}\n\n", effect(plan, drive), plan.suite.title));
+    let (id, title) = (terminal::line(&plan.suite.id), terminal::line(&plan.suite.title));
+    let (name, size) = (terminal::line(drive.name()), drive.capacity.about());
+    let mut text = format!("{id} on {name} ({size}): {}\n{title}\n\n", effect(plan, drive));
     if let Some(refusal) = refusal {
         text.push_str(&line("refused", &format!("a run would be refused: {refusal}")));
     }
@@ -84,7 +85,7 @@ fn run_command() -> String {
 
 /// Returns a line of the answer: its name and its value.
 fn line(name: &str, value: &str) -> String {
-    format!("  {name:<8}  {value}\n")
+    format!("  {name:<8}  {}\n", terminal::line(value))
 }
 
 /// Returns what the run does to the data of the target.
@@ -205,7 +206,7 @@ fn test_text(test: &Test, cost: Estimate, listed: u32, all: bool) -> String {
         number if number == listed => ", each further repetition".to_owned(),
         number => format!(", repetition {number}"),
     };
-    let (id, revision, title) = (&test.id, test.revision, &test.title);
+    let (id, revision, title) = (&test.id, test.revision, terminal::line(&test.title));
     let mut text = format!("\n{id} (revision {revision}){repetition}: {title}\n");
     let Estimate { time, written } = cost;
     let (time, written) = (overview::whole_seconds(time.expected), written.expected.about());
@@ -262,7 +263,7 @@ fn label(step: &Step) -> String {
         let size: Bytes = size.parse().ok()?;
         Some(format!("{name} {}", size.about()))
     });
-    rounded.unwrap_or_else(|| step.label.clone())
+    rounded.unwrap_or_else(|| terminal::line(&step.label))
 }
 
 /// Returns `text` without the values of its numbers.

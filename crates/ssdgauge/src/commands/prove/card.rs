@@ -21,7 +21,8 @@ pub(super) fn print(proved: &Proved, drive: &DriveInfo, file: &Path, as_json: bo
 
 /// Returns lines of a label and its text.
 pub(super) fn lines(facts: &[(&str, String)]) -> String {
-    let line = |(label, text): &(&str, String)| format!("{label:<LABEL$}  {text}");
+    let line =
+        |(label, text): &(&str, String)| format!("{label:<LABEL$}  {}", terminal::line(text));
     facts.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
