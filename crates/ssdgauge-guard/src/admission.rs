@@ -427,10 +427,9 @@ pub(crate) fn attached_again(
 ) -> Option<Refusal> {
     let before = options.continues.filter(|_| facts.identity.serial.is_none())?;
     let now = Continued {
-        steps: before.steps,
-        written: before.written,
         disk_sequence: facts.identity.sequence.map(|number| number.to_string()),
         boot_id: boot_id(),
+        ..before.clone()
     };
     let differs = |what: &str, was: &Option<String>, is: &Option<String>| {
         let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".into());

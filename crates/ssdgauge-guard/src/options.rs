@@ -50,6 +50,8 @@ pub struct Continued {
     pub disk_sequence: Option<String>,
     /// The kernel's id of the boot (`/proc/sys/kernel/random/boot_id`).
     pub boot_id: Option<String>,
+    /// Whether the user created its run file here, so that what it names is what the user named.
+    pub is_own: bool,
     /// The steps that it began, finished or not.
     pub steps: u32,
     /// The bytes that it wrote.

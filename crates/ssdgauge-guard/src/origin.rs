@@ -1,6 +1,5 @@
 //! The origin of the place of a scratch file: the user, or the author of a run file.
 
-use crate::identity::boot_id;
 use crate::options::TargetOptions;
 use crate::place::{Candidate, TargetError, TargetPlace, parent};
 use std::path::Path;
@@ -9,7 +8,7 @@ use std::path::Path;
 /// may come from a stranger.
 ///
 /// # Errors
-/// The run file was recorded in another boot, lies in another folder, and the place is not confirmed.
+/// The run file is not one that the user created, it lies in another folder, and the place is not confirmed.
 pub(crate) fn check(candidate: &Candidate, options: &TargetOptions<'_>) -> Result<(), TargetError> {
     let Some(continued) = options.continues else { return Ok(()) };
     let (path, folder) = match &candidate.place {
@@ -17,11 +16,9 @@ pub(crate) fn check(candidate: &Candidate, options: &TargetOptions<'_>) -> Resul
         TargetPlace::NewFile(file) => (file, parent(file)),
         TargetPlace::Null | TargetPlace::Block(_) => return Ok(()),
     };
-    // The id of a boot is random, and a stranger does not know it.
-    let in_this_boot = continued.boot_id.is_some() && continued.boot_id == boot_id();
     let beside = options.results.and_then(|results| parent(results).canonicalize().ok());
     let confirmed = options.confirm.is_some_and(|given| Path::new(given) == path);
-    match in_this_boot || confirmed || beside.as_deref() == Some(folder) {
+    match continued.is_own || confirmed || beside.as_deref() == Some(folder) {
         true => Ok(()),
         false => {
             Err(TargetError::OtherFolder { path: path.clone(), size: candidate.info.capacity })

@@ -74,8 +74,8 @@ pub enum TargetError {
     },
     /// A run file asks for a scratch file in a folder that only its author chose.
     #[error(
-        "the run file asks for a scratch file of {} in {path}; it was not recorded since the last \
-         start of this machine, and does not lie in that folder",
+        "the run file asks for a scratch file of {} in {path}; it is not the one that a run of this \
+         user created here (a copy, or a file of another user), and does not lie in that folder",
         size.about()
     )]
     OtherFolder {

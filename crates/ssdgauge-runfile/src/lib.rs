@@ -14,6 +14,7 @@ mod header;
 mod histogram;
 mod journal;
 mod neighbours;
+mod origin;
 mod record;
 mod room;
 mod samples;
@@ -26,6 +27,7 @@ pub use contradictions::Contradictions;
 pub use error::RunFileError;
 pub use histogram::{decode, encode};
 pub use neighbours::check_new;
+pub use origin::is_own;
 pub use record::{
     FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState,
     reader::follow::{Follower, News},

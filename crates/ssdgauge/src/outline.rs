@@ -28,6 +28,8 @@ pub(crate) struct Outline {
     pub(crate) earlier: Bytes,
     /// The bytes that it may write, as it was begun or last continued.
     pub(crate) limit: Option<Bytes>,
+    /// The identity of the file in which it was begun, as it states it.
+    pub(crate) origin: Option<String>,
 }
 
 impl Outline {
@@ -58,6 +60,7 @@ fn read_here(file: &Path) -> Result<Outline, Failure> {
         expected: Expectation::default(),
         earlier: Bytes(0),
         limit: recorded_limit(&run)?,
+        origin: run.origin()?,
         head,
     };
     if outline.head.imported_from().is_some() {
@@ -126,6 +129,8 @@ pub(crate) struct Records {
     pub(crate) steps: Vec<StepRecord>,
     /// Whether the run is complete, where that was asked for.
     pub(crate) is_complete: Option<bool>,
+    /// The identity of the file in which it was begun, as it states it.
+    pub(crate) origin: Option<String>,
 }
 
 /// Returns the records of the run in `file`; where `is_judged`, with whether it is complete.
@@ -144,5 +149,6 @@ fn read_records(file: &Path, is_judged: bool) -> Result<Records, Failure> {
         true => Some(ssdgauge_report::read(file)?.complete),
         false => None,
     };
-    Ok(Records { head: run.head().clone(), steps: run.steps()?, is_complete })
+    let (head, steps, origin) = (run.head().clone(), run.steps()?, run.origin()?);
+    Ok(Records { head, steps, is_complete, origin })
 }

@@ -325,6 +325,9 @@ pub const RATED_ENDURANCE: &str = "rated_endurance_bytes";
 /// The property with the bytes that the user allows a run to write; the last one counts.
 pub const MAX_WRITES: &str = "max_writes_bytes";
 
+/// The property with inode and time of creation of the file in which a run was begun.
+pub(crate) const ORIGIN: &str = "file_origin";
+
 /// The property with the number of repetitions after which a run has ended.
 pub const REPETITIONS: &str = "repetitions";
 

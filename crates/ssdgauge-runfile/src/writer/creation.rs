@@ -7,6 +7,8 @@ use super::statements::{DRIVE, ENVIRONMENT, RUN};
 use super::{Opening, Writer, room};
 use crate::error::RunFileError;
 use crate::neighbours::{check_new, journal_of};
+use crate::origin;
+use crate::record::reader::ORIGIN;
 use crate::record::{integer, optional, text};
 use crate::schema;
 use crate::untrusted;
@@ -73,6 +75,9 @@ impl Writer {
         schema::create(&writer.connection)
             .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
         writer.open_record(opening)?;
+        if let Some(identity) = origin::identity(&writer.lock) {
+            writer.property(None, ORIGIN, &identity)?;
+        }
         writer.batch("COMMIT")?;
         // The clone shares the lock: no second writer can take the file between its two names.
         writer.lock.try_clone().map_err(system)

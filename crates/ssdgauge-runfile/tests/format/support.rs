@@ -173,7 +173,9 @@ pub(crate) fn read(path: &Path) -> Result<Content, RunFileError> {
     }
     let mut temperatures = Vec::new();
     run.readings_of(&["temperature_c"], |step, reading| temperatures.push((step, reading)))?;
-    let (findings, properties) = (run.findings()?, run.properties()?);
+    let (findings, mut properties) = (run.findings()?, run.properties()?);
+    // Inode and time of creation are those of each file.
+    properties.retain(|one| one.key != "file_origin");
     let head = run.head().clone();
     Ok(Content { head, steps, intervals, readings, temperatures, findings, properties })
 }

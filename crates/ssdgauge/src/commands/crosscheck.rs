@@ -44,7 +44,7 @@ const PAUSE: Nanos = Nanos(500_000_000);
 /// Refuses targets that the guard does not admit, and runs without a step that fio can do; fails with
 /// exit code 4 where the programs differ, and with 75 where the repetitions differ too much.
 pub(crate) fn execute(arguments: &CrosscheckArguments) -> Result<(), Failure> {
-    let Records { head, steps: records, is_complete } =
+    let Records { head, steps: records, is_complete, origin } =
         outline::records(&arguments.file, arguments.writes)?;
     let head = &head;
     check_origin(head, &arguments.file)?;
@@ -54,7 +54,7 @@ pub(crate) fn execute(arguments: &CrosscheckArguments) -> Result<(), Failure> {
     check_remaining(head, is_complete, arguments, &checked)?;
     let version = fio_process::version(&arguments.fio)?;
     let stop = StopFlag::new();
-    let mut rig = open(arguments, head, &checked, &version)?;
+    let mut rig = open(arguments, (head, origin.as_deref()), &checked, &version)?;
     rig.stop_on(stop.flag(), terminal::print_message);
     // Until here nothing is written, and a signal ends the process at once.
     stop.listen()?;
@@ -192,7 +192,7 @@ fn check_remaining(
 /// Opens the target of the run. A scratch file has the length of the range that the steps address.
 fn open(
     arguments: &CrosscheckArguments,
-    head: &Head,
+    (head, origin): (&Head, Option<&str>),
     checked: &[CheckedStep<'_>],
     fio: &str,
 ) -> Result<LinuxRig, Failure> {
@@ -219,6 +219,7 @@ fn open(
     let recorded = Continued {
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
+        is_own: ssdgauge_runfile::is_own(&arguments.file, origin),
         steps: 0,
         written: Bytes(0),
     };

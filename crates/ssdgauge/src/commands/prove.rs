@@ -112,6 +112,7 @@ pub(crate) fn resume(rest: &Outline, arguments: &ResumeArguments) -> Result<(), 
     let continued = Continued {
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
+        is_own: ssdgauge_runfile::is_own(&arguments.file, rest.origin.as_deref()),
         steps: 0,
         written: rest.earlier,
     };

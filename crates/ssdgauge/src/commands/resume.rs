@@ -82,6 +82,7 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     let continued = Continued {
         disk_sequence: head.drive.details.get("disk_sequence").cloned(),
         boot_id: head.environment.get("boot_id").cloned(),
+        is_own: ssdgauge_runfile::is_own(&arguments.file, rest.origin.as_deref()),
         steps: rest.steps,
         written: rest.earlier,
     };

@@ -4,6 +4,8 @@ use crate::support::{Bench, Loop, measures, query, text, wait_for, write_figure}
 use ssdgauge_core::Random;
 use ssdgauge_runfile::{RunFile, StepPlace, StepState};
 use std::collections::BTreeSet;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -211,22 +213,45 @@ fn a_scratch_file_in_a_folder_that_only_the_run_file_names_needs_a_confirmation(
     wait_for("the first step", || measures(&bench.path("a.ssdg")));
     crate::support::signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(75));
-    // As after a restart of the machine, or on another one.
-    let file = rusqlite::Connection::open(bench.path("a.ssdg")).unwrap();
-    assert_eq!(file.execute("DELETE FROM environment WHERE key='boot_id'", []).unwrap(), 1);
-    drop(file);
-    for wrong in [&["resume", "a.ssdg"][..], &["resume", "a.ssdg", "--confirm", "yes"]] {
-        let refused = bench.call(wrong);
+    // A copy names the same folder and the same boot, which every user can read.
+    std::fs::copy(bench.path("a.ssdg"), bench.path("copy.ssdg")).unwrap();
+    let refuse = |file: &str, more: &[&str]| {
+        let refused = bench.call(&[&["resume", file], more].concat());
         let message = crate::support::text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(3), "{message}");
         for part in ["asks for a scratch file of 16.8 MB", "nothing was written", folder] {
             assert!(message.contains(part), "'{part}' is missing in: {message}");
         }
+    };
+    refuse("copy.ssdg", &[]);
+    refuse("copy.ssdg", &["--confirm", "yes"]);
+    // The file itself, once another user may write to it or owns it.
+    let file = bench.path("a.ssdg");
+    let mode = |mode| std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+    for others in [0o620, 0o602] {
+        mode(others);
+        refuse("a.ssdg", &[]);
     }
-    // In its own folder, and confirmed.
-    std::fs::copy(bench.path("a.ssdg"), bench.path("drive/a.ssdg")).unwrap();
+    mode(0o600);
+    if std::os::unix::fs::chown(&file, Some(65_534), None).is_ok() {
+        // It may not even be read.
+        assert_ne!(bench.call(&["resume", "a.ssdg"]).status.code(), Some(0));
+        std::os::unix::fs::chown(&file, Some(0), None).unwrap();
+    }
+    // One without a record of its origin, as of an earlier version.
+    std::fs::copy(&file, bench.path("b.ssdg")).unwrap();
+    let connection = rusqlite::Connection::open(bench.path("b.ssdg")).unwrap();
+    let removed = connection.execute("DELETE FROM property WHERE key='file_origin'", []).unwrap();
+    drop(connection);
+    refuse("b.ssdg", &[]);
+    // In its own folder, confirmed, and as its own run.
+    std::fs::copy(&file, bench.path("drive/a.ssdg")).unwrap();
     bench.print(&["resume", "drive/a.ssdg"]);
-    bench.print(&["resume", "a.ssdg", "--confirm", folder]);
+    bench.print(&["resume", "copy.ssdg", "--confirm", folder]);
+    match removed {
+        0 => println!("skipped: the file system does not state the time of creation"),
+        _ => drop(bench.print(&["resume", "a.ssdg"])),
+    }
 }
 
 #[test]

@@ -91,7 +91,7 @@ const GUARD: &[(&str, &[&str])] = &[
         "objections",
         &["admission", "identity", "look", "look_place", "options", "refusal", "text", "uses"],
     ),
-    ("origin", &["identity", "options", "place"]),
+    ("origin", &["options", "place"]),
     (
         "target",
         &["admission", "look", "look_place", "objections", "options", "origin", "place", "refusal"],
