@@ -8,7 +8,7 @@ use crate::plan::{Action, Replay};
 use crate::preparation::{Preparation, Prepared};
 use crate::proof::{Found, Stamp};
 use crate::recorded::RecordedRequests;
-use crate::sample::{Finding, Interval, Reading};
+use crate::sample::{Finding, FindingKind, Interval, Reading, Severity};
 use crate::timed::{Lane, LaneLimits, LanesEnded, TimedRequest, Timings};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Until, Workload};
@@ -447,4 +447,22 @@ pub enum RigError {
         /// The time since the last completion.
         silence: Nanos,
     },
+}
+
+impl RigError {
+    /// Records in `sink` that the run ends before it writes more than its user allows, and returns that error:
+    /// `written` of `most` bytes are written. The drive is as it should be.
+    pub fn over_limit(drive: &str, written: Bytes, most: Bytes, sink: &mut dyn Sink) -> RigError {
+        sink.finding(Finding::new(
+            FindingKind::OverBudget,
+            Severity::Warning,
+            format!(
+                "the run was stopped by --max-writes or --endurance-share: {} of {} are written, and what is next could exceed it",
+                written.about_and_exact(),
+                most.about_and_exact()
+            ),
+            "resume the run with a larger --max-writes",
+        ));
+        RigError::OverLimit { drive: drive.into(), written, most }
+    }
 }

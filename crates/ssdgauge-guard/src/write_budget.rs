@@ -205,7 +205,7 @@ impl WriteBudget {
         let written = self.earlier + Bytes(self.written);
         match self.allowed {
             Some(allowed) if written.0.saturating_add(planned.0.max(1)) > allowed.0 => {
-                Err(over_limit(drive, written, allowed, sink))
+                Err(RigError::over_limit(drive, written, allowed, sink))
             }
             Some(_) | None => Ok(()),
         }
@@ -229,7 +229,7 @@ impl WriteBudget {
         match self.allowed.filter(|_| is_stopped || written > allowed) {
             Some(allowed) => {
                 let written = self.earlier + Bytes(self.written);
-                Err(over_limit(drive, written, allowed, sink))
+                Err(RigError::over_limit(drive, written, allowed, sink))
             }
             None => Ok(()),
         }
@@ -319,21 +319,6 @@ impl WriteBudget {
 
 /// The name of a scratch file in messages: it has none in its folder.
 const SCRATCH: &str = "the scratch file";
-
-/// Records that the run ends before it writes more than its user allows. The drive is as it should be.
-fn over_limit(drive: &str, written: Bytes, most: Bytes, sink: &mut dyn Sink) -> RigError {
-    sink.finding(Finding::new(
-        FindingKind::OverBudget,
-        Severity::Warning,
-        format!(
-            "the run was stopped by --max-writes or --endurance-share: {} of {} are written, and what is next could exceed it",
-            written.about_and_exact(),
-            most.about_and_exact()
-        ),
-        "resume the run with a larger --max-writes",
-    ));
-    RigError::OverLimit { drive: drive.into(), written, most }
-}
 
 /// Returns `planned` bytes plus 5 % plus 1 MiB.
 fn with_tolerance(planned: Bytes) -> u64 {

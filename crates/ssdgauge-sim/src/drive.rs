@@ -403,6 +403,10 @@ impl Drive {
     }
 
     /// Returns what was written to the flash and by hosts since the last call, where the drive counts it.
+    pub(crate) fn host_writes(&self) -> ssdgauge_core::Bytes {
+        self.media_counter.of_hosts(&self.ftl.media.truth)
+    }
+
     pub(crate) fn media_writes(&mut self) -> Option<MediaWrites> {
         self.media_counter.since_last(&self.ftl.media.truth)
     }

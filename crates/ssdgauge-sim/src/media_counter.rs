@@ -4,7 +4,7 @@
 
 use crate::ftl::GroundTruth;
 use crate::profile::Profile;
-use ssdgauge_core::{Counted, MediaWrites};
+use ssdgauge_core::{Bytes, Counted, MediaWrites};
 
 /// The counters of a drive.
 #[derive(Clone, Debug)]
@@ -28,6 +28,11 @@ impl MediaCounter {
     pub(crate) fn keep(mut self, truth: &GroundTruth) -> MediaCounter {
         self.earlier = self.bytes(truth);
         self
+    }
+
+    /// Returns the bytes that hosts ever wrote to the drive that `truth` is about.
+    pub(crate) fn of_hosts(&self, truth: &GroundTruth) -> Bytes {
+        Bytes(self.bytes(truth)[1])
     }
 
     fn bytes(&self, truth: &GroundTruth) -> [u64; 2] {

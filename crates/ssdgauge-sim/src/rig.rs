@@ -15,6 +15,7 @@ mod fault_injection;
 mod fill;
 mod identity;
 mod instruments;
+mod limited;
 mod load;
 mod replay;
 mod request_log;
@@ -24,6 +25,7 @@ mod stamped;
 mod timed;
 mod unwritten_reads;
 mod validation;
+mod write_limit;
 
 use crate::drive::Drive;
 use crate::fake::Contents;
@@ -42,6 +44,7 @@ use ssdgauge_core::{
 };
 use std::io;
 use validation::{MAX_STEP, check_workload};
+use write_limit::WriteLimit;
 
 /// A stop is polled after this many requests at the latest.
 const POLL_STOP_AFTER: u64 = 65_536;
@@ -73,6 +76,8 @@ pub struct VirtualRig {
     contents: Option<Box<Contents>>,
     /// The log of single requests, where one is kept.
     log: Option<RequestLog>,
+    /// The bytes that the run may write, where its user limits them.
+    write_limit: Option<WriteLimit>,
 }
 
 impl VirtualRig {
@@ -125,6 +130,7 @@ impl VirtualRig {
             reached: Extents::default(),
             contents: None,
             log: None,
+            write_limit: None,
         })
     }
 
@@ -319,6 +325,65 @@ impl VirtualRig {
         }
         (EndedBy::Time, limit)
     }
+
+    /// Runs the load of the step `number`.
+    fn run_load(
+        &mut self,
+        (workload, number): (&Workload, u64),
+        until: &Until,
+        sink: &mut dyn Sink,
+    ) -> Result<Ended, RigError> {
+        self.record_spans(workload);
+        let unwritten = unwritten_reads::find(&self.drive.ftl, workload);
+        unwritten.into_iter().for_each(|finding| sink.finding(finding));
+        let begin = self.now;
+        let before = self.ground_truth();
+        let mut load = Load::new(workload, begin, self.seed, number);
+        load.log = self.log.as_mut().map(|log| log.begin(workload));
+        // The number of requests of an open loop in flight is bounded by the drive's queue alone.
+        let depth = if load.is_open() { usize::MAX } else { load.depth() };
+        self.drive.begin_step(depth);
+        let mut clock = StepClock::new(begin, &self.drive);
+        let (by, elapsed) = match load.is_plain(&self.drive, &self.faults) {
+            true => self.drive_load::<true>(&mut load, until, &mut clock, sink),
+            false => self.drive_load::<false>(&mut load, until, &mut clock, sink),
+        };
+        self.now = begin + elapsed;
+        // A stall delays completions, and the drive was busy until the last one.
+        self.drive.occupy_until(begin + load.last);
+        let length = clock.elapsed_of_second(self.now);
+        if length > Nanos::ZERO {
+            load.end_second(clock.second, length, sink);
+        }
+        end_step(&mut self.drive, &clock, self.now, &before, sink);
+        if load.failed > 0 {
+            sink.finding(failed(load.failed, load.completed));
+        }
+        if let Some(error) = load.log.take().and_then(LoadLog::finish) {
+            sink.finding(log_incomplete(&error));
+        }
+        self.record_written(load.last_writes());
+        self.record_trims(workload);
+        let limit = until.time.unwrap_or_default().0;
+        let due_until = if by == EndedBy::Time { limit } else { 0 };
+        let (open_loop, findings) = load.open_loops(workload, Nanos(elapsed), due_until);
+        findings.into_iter().for_each(|finding| sink.finding(finding));
+        Ok(Ended {
+            by,
+            elapsed: Nanos(elapsed),
+            engine: EngineReport {
+                engine: "virtual".into(),
+                setup: format!("virtual time, standing in for {}", workload.engine.name()),
+                in_flight_asked: load.depth() as u32,
+                in_flight: None,
+                kernel: load.queue(Nanos(elapsed)),
+                ios_per_enter: None,
+                cpu_per_io: None,
+                clock: "virtual".into(),
+                open_loop,
+            },
+        })
+    }
 }
 
 impl Rig for VirtualRig {
@@ -369,7 +434,10 @@ impl Rig for VirtualRig {
             // The model has one purge, which stands in for every method.
             Preparation::Purge | Preparation::PurgeBy(_) => Ok(self.purge()),
             Preparation::Trim { offset, span } => self.trim(*offset, *span),
-            Preparation::Fill { .. } => self.fill(preparation, sink),
+            Preparation::Fill { .. } => {
+                self.check_allowed(preparation.writes(), sink)?;
+                self.fill(preparation, sink)
+            }
             Preparation::Power(saving) => Ok(self.set_power_saving(*saving, sink)),
             Preparation::WriteCache(switch) => Ok(self.switch_cache(*switch)),
         }
@@ -383,56 +451,9 @@ impl Rig for VirtualRig {
     ) -> Result<Ended, RigError> {
         self.check_gone(self.now)?;
         check_workload(&self.info, workload, until)?;
-        self.record_spans(workload);
-        let unwritten = unwritten_reads::find(&self.drive.ftl, workload);
-        unwritten.into_iter().for_each(|finding| sink.finding(finding));
-        let begin = self.now;
-        let before = self.ground_truth();
         let number = self.step_numbers.next(workload, until);
-        let mut load = Load::new(workload, begin, self.seed, number);
-        load.log = self.log.as_mut().map(|log| log.begin(workload));
-        // The number of requests of an open loop in flight is bounded by the drive's queue alone.
-        let depth = if load.is_open() { usize::MAX } else { load.depth() };
-        self.drive.begin_step(depth);
-        let mut clock = StepClock::new(begin, &self.drive);
-        let (by, elapsed) = match load.is_plain(&self.drive, &self.faults) {
-            true => self.drive_load::<true>(&mut load, until, &mut clock, sink),
-            false => self.drive_load::<false>(&mut load, until, &mut clock, sink),
-        };
-        self.now = begin + elapsed;
-        // A stall delays completions, and the drive was busy until the last one.
-        self.drive.occupy_until(begin + load.last);
-        let length = clock.elapsed_of_second(self.now);
-        if length > Nanos::ZERO {
-            load.end_second(clock.second, length, sink);
-        }
-        end_step(&mut self.drive, &clock, self.now, &before, sink);
-        if load.failed > 0 {
-            sink.finding(failed(load.failed, load.completed));
-        }
-        if let Some(error) = load.log.take().and_then(LoadLog::finish) {
-            sink.finding(log_incomplete(&error));
-        }
-        self.record_written(load.last_writes());
-        self.record_trims(workload);
-        let limit = until.time.unwrap_or_default().0;
-        let due_until = if by == EndedBy::Time { limit } else { 0 };
-        let (open_loop, findings) = load.open_loops(workload, Nanos(elapsed), due_until);
-        findings.into_iter().for_each(|finding| sink.finding(finding));
-        Ok(Ended {
-            by,
-            elapsed: Nanos(elapsed),
-            engine: EngineReport {
-                engine: "virtual".into(),
-                setup: format!("virtual time, standing in for {}", workload.engine.name()),
-                in_flight_asked: load.depth() as u32,
-                in_flight: None,
-                kernel: load.queue(Nanos(elapsed)),
-                ios_per_enter: None,
-                cpu_per_io: None,
-                clock: "virtual".into(),
-                open_loop,
-            },
+        self.within_limit(workload, until, sink, |rig, until, sink| {
+            rig.run_load((workload, number), until, sink)
         })
     }
 
@@ -442,6 +463,9 @@ impl Rig for VirtualRig {
         requests: Box<dyn RecordedRequests>,
         sink: &mut dyn Sink,
     ) -> Result<Ended, RigError> {
+        if replay.bytes[1] > Bytes(0) {
+            self.check_allowed(replay.bytes[1], sink)?;
+        }
         self.replay_requests(replay, requests, sink)
     }
 

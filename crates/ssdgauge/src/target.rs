@@ -220,6 +220,7 @@ impl Target {
                 if let Some(path) = log_ios {
                     request_log::start_virtual(&mut rig, path)?;
                 }
+                let rig = Box::new(rig.allowing(consent.max_writes));
                 Ok(OpenedRig { rig, meters: Vec::new(), privileges: None })
             }
             Target::Virtual(_) => Err(Failure::new(

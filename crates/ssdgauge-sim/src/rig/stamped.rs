@@ -67,12 +67,13 @@ fn requests(ranges: &[(u64, u64)]) -> impl Iterator<Item = (u64, u64)> {
 }
 
 impl StampedBlocks for VirtualRig {
-    fn begin_writing(&mut self, _planned: Bytes, _sink: &mut dyn Sink) -> Result<(), RigError> {
+    fn begin_writing(&mut self, planned: Bytes, sink: &mut dyn Sink) -> Result<(), RigError> {
         if self.spec.profile.fault.power_cut().is_some() {
             let what = "fault.power_cut_at_s has no part in a proof, whose contents are kept apart: leave it out";
             return Err(RigError::Refused(what.into()));
         }
-        self.check_gone(self.now)
+        self.check_gone(self.now)?;
+        self.check_allowed(planned, sink)
     }
 
     fn write(

@@ -108,6 +108,11 @@ impl TimedLoads for VirtualRig {
         sink: &mut dyn Sink,
     ) -> Result<Option<Timings>, RigError> {
         self.check_timed(requests, depth)?;
+        let writes = requests.iter().filter(|request| request.direction == Direction::Write);
+        let written: u64 = writes.map(|request| u64::from(request.length)).sum();
+        if written > 0 {
+            self.check_allowed(Bytes(written), sink)?;
+        }
         let begin = self.now;
         let mut passage = self.begin_timed(u64::from(depth), sink);
         let mut in_flight = BinaryHeap::new();
@@ -153,6 +158,9 @@ impl TimedLoads for VirtualRig {
             if lane.direction == Direction::Write && lane.data.is_verified() {
                 self.reached.insert(lane.offset.0, (lane.offset + lane.span).0);
             }
+        }
+        if lanes.iter().any(|lane| lane.direction == Direction::Write) {
+            self.check_allowed(limits.written, sink)?;
         }
         let begin = self.now;
         let number = begin ^ self.seed;

@@ -283,6 +283,41 @@ fn a_proof_of_a_drive_keeps_its_limit_when_it_is_resumed() {
 }
 
 #[test]
+fn a_virtual_drive_is_not_written_beyond_the_limit_either() {
+    const LIMIT: i64 = 10_000_000_000;
+    let mixed = WRITES.replace("read_percent = 0", "read_percent = 50");
+    // The estimate is wrong: 1 MB/s is assumed. A load that only writes ends with its last whole request.
+    for (suite, target, allowance) in [
+        (WRITES, "sim:tlc-client", 0),
+        (WRITES, "sim:tiny?slc.fixed_gb=0", 0),
+        (WRITES, "null:", i64::MAX),
+        (mixed.as_str(), "sim:tlc-client", i64::MAX),
+    ] {
+        let bench = bench(suite);
+        let run = ["run", "mine.toml", target, "--out", "a.ssdg", "--write-rate", "1MB"];
+        let output = call(&bench, &[&run[..], &["--max-writes", "10GB"]].concat());
+        let slow = target.contains("tiny");
+        let (code, words) =
+            if slow { (0, "run file: a.ssdg") } else { (1, "could exceed the 10.0 GB") };
+        check(&output, code, &[words]);
+        let file = bench.path("a.ssdg");
+        let most = "SELECT max(bytes) FROM interval WHERE direction='write'";
+        let most = query(&file, most).min(allowance);
+        let sum = query(&file, "SELECT sum(bytes) FROM interval WHERE direction='write'");
+        assert!(sum <= LIMIT + most, "{target}: {sum} bytes");
+        let found = "SELECT count(*) FROM finding WHERE kind='over-budget' AND severity='warning'";
+        assert_eq!(query(&file, found), i64::from(!slow), "{target}");
+        if target == "sim:tlc-client" && allowance == 0 {
+            assert!(sum > LIMIT - 128 * 1_024, "{sum} bytes");
+            let resume = ["resume", "a.ssdg", "--max-writes", "1TB"];
+            check(&call(&bench, &resume), 0, &["run file: a.ssdg"]);
+            let all = "SELECT sum(bytes) FROM interval WHERE direction='write'";
+            assert!(query(&file, all) > 2 * LIMIT, "the step was carried out again, in full");
+        }
+    }
+}
+
+#[test]
 fn readme_and_start_screen_name_the_bytes_of_a_quick_look() {
     let quick = ssdgauge_lab::listed().into_iter().find(|suite| suite.id == "quick").unwrap();
     let written = quick.cost.unwrap().1.about();

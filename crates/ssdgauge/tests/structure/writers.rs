@@ -192,7 +192,7 @@ fn every_process_is_started_by_one_function() {
 
 /// Each implementation of `Sink` outside tests: the ones that stand between a rig and its sink
 /// (decorators), whose unit test calls `check_forwarding`, and the ones at the end.
-const SINKS: [(&str, usize, bool); 8] = [
+const SINKS: [(&str, usize, bool); 9] = [
     ("ssdgauge-core/src/recording.rs", 1, false),
     ("ssdgauge-engine/src/ring_tuning.rs", 1, false),
     ("ssdgauge-guard/src/write_budget.rs", 1, true),
@@ -200,6 +200,7 @@ const SINKS: [(&str, usize, bool); 8] = [
     ("ssdgauge-host/src/rig/instruments.rs", 1, true),
     ("ssdgauge-lab/src/conductor/sink.rs", 1, false),
     ("ssdgauge-lab/src/xray/access.rs", 1, false),
+    ("ssdgauge-sim/src/rig/write_limit.rs", 1, true),
     ("ssdgauge/src/commands/bench.rs", 1, false),
 ];
 
