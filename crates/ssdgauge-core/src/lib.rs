@@ -41,6 +41,7 @@ mod readings;
 mod recorded;
 mod recording;
 mod repeat_until;
+mod repeated;
 mod request;
 mod rig;
 pub mod rounded;
@@ -100,6 +101,7 @@ pub use ratio::Ratio;
 pub use recorded::{RecordedRequest, RecordedRequests, RecordedTime, ReplayClock};
 pub use recording::{Recording, check_forwarding};
 pub use repeat_until::RepeatUntil;
+pub use repeated::{Contribution, chosen_headline, chosen_point};
 pub use request::{Request, RequestSource};
 pub use rig::{
     Ended, EndedBy, EngineReport, KernelQueue, Rig, RigError, Sink, StampedBlocks, StampedReads,

@@ -65,6 +65,42 @@ fn repetitions_are_one_result_with_the_interval_between_them() {
 }
 
 #[test]
+fn the_best_point_of_a_repeated_run_is_one_point_of_all_repetitions() {
+    // The best of each repetition has 1,070 in the mean, which is that of no point.
+    let paces = [(1_000, 1_050), (1_100, 1_000), (1_000, 1_060)];
+    let one = |(number, (shallow, deep)): (usize, &(u64, u64))| {
+        let load = |depth: u32, iops: &u64| {
+            let mut stream = stream(Access::Random, 4_096, 100, depth);
+            stream.name = iops.to_string();
+            step(&format!("QD{depth}"), f64::from(depth), stream, 20)
+        };
+        let steps = vec![load(1, shallow), load(4, deep)];
+        let score = Score::BestOf(Metric::Iops);
+        Test { repetition: number as u32 + 1, ..test("reads", "Reads", score, &[], steps) }
+    };
+    let plan = plan("own", paces.iter().enumerate().map(one).collect());
+    let mut recipe = Recipe::new("a", plan, "Disk");
+    recipe.pace = &by_name;
+    let run = support::run(&recipe);
+    let test = &run.tests[0];
+    // The pace of a second rises by its number modulo 7: 57 in 20 s.
+    let rise = 57.0 / 20.0;
+    let each: Vec<f64> = test.repetitions.iter().map(|each| each.headline.value.unwrap()).collect();
+    for (value, (_, deep)) in each.iter().zip(paces) {
+        assert!((value - deep as f64 - rise).abs() < 1e-9, "{each:?}");
+    }
+    let mean = (1_050.0 + 1_000.0 + 1_060.0) / 3.0 + rise;
+    assert!((test.headline.value.unwrap() - mean).abs() < 1e-9, "{:?}", test.headline);
+    let deep = &test.points[1].point;
+    assert!((deep.totals.value(Metric::Iops, Scope::All).unwrap() - mean).abs() < 1e-9);
+    let (low, high) = test.headline.interval.ends().unwrap();
+    assert!(low < mean && mean < high);
+    // Its latency is that of the same point.
+    let text = markdown(std::slice::from_ref(&run));
+    assert!(text.contains("| 1,040 IOPS |"), "{text}");
+}
+
+#[test]
 fn a_repeated_run_with_an_interval_has_no_note_that_there_is_none() {
     let short = |paces: &[u64], seconds: u64| {
         let mut plan = repeated(paces);

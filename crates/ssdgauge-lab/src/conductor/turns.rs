@@ -5,7 +5,10 @@
 //! resumed run decides as an uninterrupted one with the same samples.
 
 use super::{ConductError, Conductor};
-use ssdgauge_core::{Finding, FindingKind, Plan, Point, RepeatUntil, Severity, Test};
+use ssdgauge_core::{
+    Contribution, Finding, FindingKind, Plan, Point, RepeatUntil, Score, Severity, Test,
+    chosen_point,
+};
 use ssdgauge_runfile::{Contradictions, REPETITIONS, RunFile, RunFileError, StepRecord, attempts};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,9 +16,9 @@ use std::collections::btree_map::Entry;
 /// The widest intervals that a text names.
 const MAX_NAMED: usize = 3;
 
-/// The numbers of the tests so far: the headline and the further numbers, in their order, by the index
-/// of the test in the plan. `None` for a number that was not measured.
-pub(super) type Numbers = BTreeMap<usize, Vec<Option<f64>>>;
+/// The numbers of the tests so far: what each contributes to the headline and the further numbers, in their
+/// order, by the index of the test in the plan.
+pub(super) type Numbers = BTreeMap<usize, Vec<Contribution>>;
 
 impl Conductor<'_> {
     /// Returns whether the run ends before test number `next`, because a turn is complete and all
@@ -68,7 +71,7 @@ fn of_test(
     file: &RunFile,
     steps: &[StepRecord],
     index: usize,
-) -> Result<Vec<Option<f64>>, RunFileError> {
+) -> Result<Vec<Contribution>, RunFileError> {
     let test = &file.head().plan.tests[index];
     let of_test: Vec<&StepRecord> = steps.iter().filter(|step| step.place.test == index).collect();
     let counted = attempts::counted(test, &of_test);
@@ -91,7 +94,11 @@ fn of_test(
     }
     let is_searched = file.is_searched(index)?;
     let scores = std::iter::once(&test.score).chain(&test.also);
-    Ok(scores.map(|score| test.headline(score, points.iter(), is_searched).value).collect())
+    let contribution = |score: &Score| {
+        let headline = test.headline(score, points.iter(), is_searched);
+        Contribution::new(test, score, points.iter(), &headline)
+    };
+    Ok(scores.map(contribution).collect())
 }
 
 /// The verdict after a turn.
@@ -117,11 +124,15 @@ impl Verdict {
             let is_same =
                 |(_, other): &(usize, &Test)| other.id == test.id && other.repetition <= turns;
             let repetitions = plan.tests.iter().enumerate().filter(is_same);
-            let each: Vec<&Vec<Option<f64>>> =
+            let each: Vec<&Vec<Contribution>> =
                 repetitions.filter_map(|(index, _)| numbers.get(&index)).collect();
-            for (place, name) in names(test).into_iter().enumerate() {
-                let value = |one: &&Vec<Option<f64>>| one.get(place).copied().flatten();
-                match each.iter().map(value).collect::<Option<Vec<f64>>>() {
+            let scores = std::iter::once(&test.score).chain(&test.also);
+            for (place, (name, score)) in names(test).into_iter().zip(scores).enumerate() {
+                let of_number: Vec<&Contribution> =
+                    each.iter().filter_map(|one| one.get(place)).collect();
+                let chosen = chosen_point(score, &of_number);
+                let value = |one: &Vec<Contribution>| one.get(place)?.value(chosen);
+                match each.iter().map(|one| value(one)).collect::<Option<Vec<f64>>>() {
                     Some(values) => series.push((name, values)),
                     None => left_out += 1,
                 }

@@ -38,6 +38,19 @@ pub(crate) fn points_by<'a>(
             };
             all().filter(passed).filter(|point| point.point.position == value).collect()
         }
+        // The number of a repeated test is a mean, which no point has to the last digit.
+        ScoreFamily::Point if score.position().is_none() && !test.repetitions.is_empty() => {
+            let value = |point: &&PointRun| metrics::value(point, score.metric(), Scope::All);
+            let valued = all().filter_map(|point| Some((value(&point)?, point)));
+            let best = valued.reduce(|a, b| {
+                let is_better = match score.metric().more_is_better() {
+                    true => b.0 > a.0,
+                    false => b.0 < a.0,
+                };
+                if is_better { b } else { a }
+            });
+            best.map(|(_, point)| point).into_iter().collect()
+        }
         ScoreFamily::Point if score.position().is_none() => {
             all().filter(has_value).take(1).collect()
         }

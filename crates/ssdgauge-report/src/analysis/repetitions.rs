@@ -5,7 +5,10 @@ use crate::model::metrics;
 use crate::model::plan::measured_steps;
 use crate::model::{PointRun, Repetition, StepFinding, TestRun};
 use ssdgauge_core::statistics::repetition::{self, Stopping};
-use ssdgauge_core::{Finding, FindingKind, Headline, Metric, Scope, Severity, Totals};
+use ssdgauge_core::{
+    Contribution, Finding, FindingKind, Headline, Metric, Scope, Severity, Totals, chosen_headline,
+    chosen_point,
+};
 use std::collections::BTreeMap;
 
 /// A metric with the requests that it counts.
@@ -23,6 +26,7 @@ pub(crate) fn merge(
     if tests.len() < 2 {
         return tests.pop();
     }
+    choose_points(&mut tests);
     let between = intervals(&tests, stopping);
     let repetitions: Vec<Repetition> = tests
         .iter()
@@ -49,6 +53,35 @@ pub(crate) fn merge(
     run.repetitions = repetitions;
     merge_points(totals, between, &mut run);
     Some(run)
+}
+
+/// Gives the numbers that are those of one point, such as the best one, the same point in all `tests`: that which
+/// is chosen by the means over them.
+fn choose_points(tests: &mut [TestRun]) {
+    let Some(rule) = tests.first().map(|test| test.test.clone()) else { return };
+    for (place, score) in std::iter::once(&rule.score).chain(&rule.also).enumerate() {
+        let number = |test: &TestRun| match place {
+            0 => Some(test.headline.clone()),
+            further => test.also.get(further - 1).cloned(),
+        };
+        let contribution = |test: &TestRun| {
+            let points = test.points.iter().map(|point| &point.point);
+            Some(Contribution::new(&test.test, score, points, &number(test)?))
+        };
+        let Some(each) = tests.iter().map(contribution).collect::<Option<Vec<_>>>() else {
+            continue;
+        };
+        let Some(chosen) = chosen_point(score, &each.iter().collect::<Vec<_>>()) else { continue };
+        for test in tests.iter_mut() {
+            let points = test.points.iter().map(|point| &point.point);
+            let found = chosen_headline(&test.test, score, points, chosen);
+            match (found, place) {
+                (Some(found), 0) => test.headline = found,
+                (Some(found), further) => test.also[further - 1] = found,
+                (None, _) => {}
+            }
+        }
+    }
 }
 
 /// Returns the index of the repetition with the median headline; its seconds are shown.
