@@ -42,7 +42,7 @@ fn unfinished(run: &TestRun) -> StepFinding {
     };
     StepFinding {
         step: None,
-        metrics: vec!["headline".into()],
+        metrics: vec![HEADLINE.into()],
         finding: Finding::new(
             FindingKind::NotMeasured,
             Severity::Warning,
@@ -165,22 +165,43 @@ fn lower(title: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// The start of the words about a headline without an interval.
-const NO_INTERVAL: &str = "the headline has no 95 % interval: ";
+/// The key of the headline among the metrics of a finding.
+const HEADLINE: &str = "headline";
 
-/// Removes from the `findings` of single repetitions what does not hold for all of them together: their headline
-/// has the interval between repetitions.
-pub(crate) fn with_interval(findings: &mut Vec<StepFinding>) {
-    let is_lack = |one: &StepFinding| {
-        one.finding.kind == FindingKind::TooFewSamples && one.finding.text.starts_with(NO_INTERVAL)
-    };
-    findings.retain(|one| !is_lack(one));
-    // That the drive was settling stays so.
-    for one in findings {
-        if let Some(why) = one.finding.text.strip_prefix(NO_INTERVAL) {
-            one.finding.text = format!("within a repetition, {why}");
+/// What a reason for a missing interval is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// A headline that has none.
+    Headline,
+    /// Repetitions, whose headline has the interval between them.
+    Repetition,
+}
+
+impl Part {
+    fn words(self, why: &str) -> String {
+        match self {
+            Part::Headline => format!("the headline has no 95 % interval: {why}"),
+            Part::Repetition => format!("within a repetition, {why}"),
         }
     }
+}
+
+/// Replaces in the `findings` of single repetitions what does not hold for all of them together: their headline
+/// has the interval between repetitions. That the drive was settling stays so.
+pub(crate) fn with_interval(findings: &mut Vec<StepFinding>) {
+    let of_headline = |one: &StepFinding| one.step.is_none() && one.metrics == [HEADLINE];
+    let is_of = |one: &StepFinding, kind| of_headline(one) && one.finding.kind == kind;
+    findings.retain(|one| !is_of(one, FindingKind::TooFewSamples));
+    for one in findings.iter_mut().filter(|one| is_of(one, FindingKind::StillSettling)) {
+        one.finding = still_settling(Part::Repetition);
+    }
+}
+
+fn still_settling(part: Part) -> Finding {
+    let why = "the first seconds of a step are better than its last ones, also without the first half, so \
+               the drive was still settling";
+    let advice = "prepare the drive for longer, or measure longer steps";
+    Finding::new(FindingKind::StillSettling, Severity::Note, part.words(why), advice)
 }
 
 /// The advice where the seconds of a run have no interval.
@@ -188,9 +209,13 @@ const REPEAT: &str = "repeat the run (--repeat) for an interval between repetiti
 
 fn headline_finding(run: &TestRun) -> Option<StepFinding> {
     let headline = &run.headline;
-    let (kind, text, advice) = match (headline.value, headline.interval) {
+    let too_few = |why: &str| {
+        let text = Part::Headline.words(why);
+        Finding::new(FindingKind::TooFewSamples, Severity::Note, text, REPEAT)
+    };
+    let finding = match (headline.value, headline.interval) {
         (None, _) if run.points.len() < run.planned => return None,
-        (None, _) => (FindingKind::NotMeasured, lacking(run), ""),
+        (None, _) => Finding::new(FindingKind::NotMeasured, Severity::Note, lacking(run), ""),
         (
             Some(_),
             ConfidenceInterval::WithinRun(_)
@@ -200,44 +225,21 @@ fn headline_finding(run: &TestRun) -> Option<StepFinding> {
         (Some(_), ConfidenceInterval::OfTrials { low, high }) => {
             return Some(disagreeing_trials(run, low, high));
         }
-        (Some(_), ConfidenceInterval::StillSettling) => (
-            FindingKind::StillSettling,
-            format!(
-                "{NO_INTERVAL}the first seconds of a step are better than its last ones, also \
-                 without the first half, so the drive was still settling"
-            ),
-            "prepare the drive for longer, or measure longer steps",
-        ),
-        (Some(_), ConfidenceInterval::TooFewSeconds) => (
-            FindingKind::TooFewSamples,
-            format!(
-                "{NO_INTERVAL}it uses {}, and an interval needs {} per step, that of a percentile {}",
-                count_of(headline.n as usize, "full second"),
-                mean_interval::FEWEST,
-                percentile_interval::FEWEST
-            ),
-            REPEAT,
-        ),
-        (Some(_), ConfidenceInterval::RestsOnFewSeconds) => (
-            FindingKind::TooFewSamples,
-            format!(
-                "{NO_INTERVAL}a few seconds make most of σ, and a few others would make it another \
-                 number"
-            ),
-            REPEAT,
-        ),
-        (Some(_), ConfidenceInterval::Undefined) => (
-            FindingKind::TooFewSamples,
-            format!(
-                "{NO_INTERVAL}it is not a mean or a percentile over seconds, or a second has no \
-                 value"
-            ),
-            REPEAT,
-        ),
+        (Some(_), ConfidenceInterval::StillSettling) => still_settling(Part::Headline),
+        (Some(_), ConfidenceInterval::TooFewSeconds) => too_few(&format!(
+            "it uses {}, and an interval needs {} per step, that of a percentile {}",
+            count_of(headline.n as usize, "full second"),
+            mean_interval::FEWEST,
+            percentile_interval::FEWEST
+        )),
+        (Some(_), ConfidenceInterval::RestsOnFewSeconds) => {
+            too_few("a few seconds make most of σ, and a few others would make it another number")
+        }
+        (Some(_), ConfidenceInterval::Undefined) => {
+            too_few("it is not a mean or a percentile over seconds, or a second has no value")
+        }
     };
-    let metrics = vec!["headline".into()];
-    let finding = Finding::new(kind, Severity::Note, text, advice);
-    Some(StepFinding { step: None, metrics, finding })
+    Some(StepFinding { step: None, metrics: vec![HEADLINE.into()], finding })
 }
 
 /// Returns the finding that two trials of one load disagree.
@@ -250,7 +252,7 @@ fn disagreeing_trials(run: &TestRun, low: f64, high: f64) -> StepFinding {
     let text = format!("{all}, {} passed one of two: the answer lies between them", words(high));
     let advice = "repeat the run: the drive is at its limit between these loads";
     let finding = Finding::new(FindingKind::TrialsDisagree, Severity::Warning, text, advice);
-    StepFinding { step: None, metrics: vec!["headline".into()], finding }
+    StepFinding { step: None, metrics: vec![HEADLINE.into()], finding }
 }
 
 fn lacking(run: &TestRun) -> String {
