@@ -1,5 +1,6 @@
 //! Errors of reading and writing run files.
 
+use ssdgauge_core::Bytes;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -124,6 +125,22 @@ pub enum RunFileError {
     /// The file system is full.
     #[error("no space left for {0}")]
     Full(PathBuf),
+    /// The file system has less free space than the next records take with the reserve, without which a commit
+    /// could fail and lose them.
+    #[error(
+        "no space left for the next records of {path} with a reserve of {}: {} more are needed, and {} are free",
+        Bytes(*reserve).about(), Bytes(*needed).about(), Bytes(*free).about()
+    )]
+    NoReserve {
+        /// The file.
+        path: PathBuf,
+        /// The reserve in bytes.
+        reserve: u64,
+        /// The bytes that are not allocated yet, of the records and the reserve.
+        needed: u64,
+        /// The free bytes of the file system.
+        free: u64,
+    },
     /// The operating system returned an error.
     #[error("{path}: {cause}")]
     System {

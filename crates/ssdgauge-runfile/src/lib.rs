@@ -36,4 +36,4 @@ pub use record::{
 pub use room::Room;
 pub use schema::FORMAT;
 pub use temp_files::stale_temp_files;
-pub use writer::{Opening, StepEnd, Writer};
+pub use writer::{Opening, RESERVE, StepEnd, Writer};

@@ -26,7 +26,7 @@ use crate::record::{
 use crate::schema;
 use names::{lock, remove_own, remove_stale_files};
 use open_step::OpenStep;
-use room::RESERVE;
+pub use room::RESERVE;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use rustix::io::Errno;
@@ -313,6 +313,28 @@ impl Writer {
     ///
     /// [`RunFileError::Sqlite`] where SQLite does not report the size of the file.
     pub fn has_room(&self) -> Result<bool, RunFileError> {
+        match room::allocate(&self.lock, self.room()?) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOSPC | Errno::DQUOT) => Ok(false),
+            // Some file systems cannot allocate room beforehand; there the commit itself fails.
+            Err(_) => Ok(true),
+        }
+    }
+
+    /// Returns the error that [`Writer::has_room`] found no room, with the bytes that are missing.
+    pub fn shortage(&self) -> RunFileError {
+        let path = self.path.clone();
+        match self.room() {
+            Ok(room) => {
+                let (needed, free) = room::missing(&self.lock, room);
+                RunFileError::NoReserve { path, reserve: RESERVE.0, needed, free }
+            }
+            Err(error) => error,
+        }
+    }
+
+    /// Returns the length of the file after a commit of everything added so far, with the reserve.
+    fn room(&self) -> Result<u64, RunFileError> {
         let pragma = |name: &str| -> Result<u64, RunFileError> {
             self.connection
                 .query_row(name, [], |row| row.get(0))
@@ -320,13 +342,7 @@ impl Writer {
                 .map_err(|cause| RunFileError::from_sqlite(&self.path, cause))
         };
         // `page_count` includes the pages that the open transaction has added in memory.
-        let wanted = pragma("PRAGMA page_count")? * pragma("PRAGMA page_size")?;
-        match room::allocate(&self.lock, wanted + RESERVE) {
-            Ok(()) => Ok(true),
-            Err(Errno::NOSPC | Errno::DQUOT) => Ok(false),
-            // Some file systems cannot allocate room beforehand; there the commit itself fails.
-            Err(_) => Ok(true),
-        }
+        Ok(pragma("PRAGMA page_count")? * pragma("PRAGMA page_size")? + RESERVE.0)
     }
 
     /// Makes all added records durable.

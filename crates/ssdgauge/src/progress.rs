@@ -368,7 +368,9 @@ impl Watcher for Progress<'_> {
         if self.full_since.is_none_or(|since| since.elapsed() > 2 * SPACE_TIMEOUT) {
             self.full_since = Some(Instant::now());
             self.print_line(&format!(
-                "no space left for the results: free disk space within {} s, or the run stops",
+                "no space left for the results with a reserve of {} for their commit: free disk space within \
+                 {} s, or the run stops",
+                ssdgauge_runfile::RESERVE.about(),
                 SPACE_TIMEOUT.as_secs()
             ));
         }

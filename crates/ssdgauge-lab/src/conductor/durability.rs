@@ -65,7 +65,7 @@ pub(super) fn wait_for_room(
             )));
         }
     }
-    Err(RunFileError::Full(writer.path().to_owned()))
+    Err(writer.shortage())
 }
 
 /// Returns the time since `since`, 0 where the clock was set back meanwhile.

@@ -65,7 +65,7 @@ impl From<RunFileError> for Failure {
                 FailureKind::Usage,
                 "a run holds up to 4,000 tests with their repetitions; divide the suite".into(),
             ),
-            RunFileError::Full(_) => (
+            RunFileError::Full(_) | RunFileError::NoReserve { .. } => (
                 FailureKind::Interrupted,
                 "free disk space, then continue with `ssdgauge resume`; finished steps are safe".into(),
             ),

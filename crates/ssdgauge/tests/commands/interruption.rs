@@ -355,11 +355,46 @@ fn without_space_for_results_a_run_waits_and_then_stops_resumably() {
     let filler = small.fill();
     assert_eq!(child.wait().unwrap().code(), Some(75), "{}", messages());
     assert!(messages().contains("free disk space, then continue"), "{}", messages());
+    check_shortage(&crate::support::unfolded(&messages()));
     let finished = query(Path::new(out), "SELECT count(*) FROM step WHERE state='finished'");
     assert!(finished < 14, "{finished}");
     std::fs::remove_file(filler).unwrap();
     bench.print(&["resume", out]);
     assert_eq!(query(Path::new(out), "SELECT count(*) FROM step WHERE state='finished'"), 15);
+}
+
+/// Checks that the error names the reserve, and that what it needs is more than what is free.
+fn check_shortage(messages: &str) {
+    let words = "error: no space left for the next records of ";
+    let error = messages.split(words).nth(1).unwrap_or_else(|| panic!("{messages}"));
+    assert!(error.contains("with a reserve of 262 kB: "), "{messages}");
+    let bytes = |before: &str, after: &str| -> f64 {
+        let part = error.split(before).nth(1).unwrap().split(after).next().unwrap();
+        let (number, unit) = part.split_once(' ').unwrap();
+        let unit = match unit {
+            "B" => 1.0,
+            "kB" => 1e3,
+            "MB" => 1e6,
+            other => panic!("{other}: {error}"),
+        };
+        number.parse::<f64>().unwrap() * unit
+    };
+    assert!(bytes("262 kB: ", " more") > bytes("needed, and ", " are free"), "{error}");
+}
+
+#[test]
+fn a_run_that_only_lacks_the_reserve_of_its_file_says_so() {
+    let bench = Bench::new();
+    let Some(small) = SmallFileSystem::mount(&bench, "512k") else { return };
+    let out = small.0.join("a.ssdg");
+    let line = ["quick", "sim:tlc-client", "--shorten", "10", "--scale-spans"];
+    let output = bench.call(&[&line[..], &["--out", out.to_str().unwrap()]].concat());
+    assert_eq!(output.status.code(), Some(75));
+    check_shortage(&crate::support::unfolded(&crate::support::text(&output.stderr)));
+    // The file itself would fit.
+    let whole = bench.path("whole.ssdg");
+    bench.print(&[&line[..], &["--out", whole.to_str().unwrap()]].concat());
+    assert!(whole.metadata().unwrap().len() < 512 << 10);
 }
 
 #[test]
