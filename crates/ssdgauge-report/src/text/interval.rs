@@ -64,14 +64,29 @@ const FEWEST_EVENTS: usize = 6;
 /// Returns what the intervals over the seconds of `headlines` do not cover, by the one of the fewest
 /// seconds; `None` where there is no such interval.
 pub(crate) fn unseen<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Option<String> {
-    let seconds = headlines.filter_map(|headline| headline.interval.within_run());
-    let fewest = seconds.map(|within| within.n).min()?;
-    let apart = (fewest / FEWEST_EVENTS).max(1);
+    let (fewest, apart) = rarest(headlines)?;
     Some(format!(
         "An interval over seconds covers what these seconds show. That of the fewest, {fewest} s, does not \
          cover stalls and cycles that come less than once in {apart} s, nor a level that keeps changing; that \
          of a percentile from less than an hour is one of what was seen."
     ))
+}
+
+/// Returns the same in few words, for a card.
+pub(crate) fn unseen_in_short<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Option<String> {
+    let (fewest, apart) = rarest(headlines)?;
+    Some(format!(
+        "95 % over seconds: of what they show. From {fewest} s, stalls and cycles rarer than one in {apart} s \
+         and drifts are not covered"
+    ))
+}
+
+/// Returns the fewest seconds of an interval over seconds, and how far apart the events are at most that it
+/// covers.
+fn rarest<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Option<(usize, usize)> {
+    let seconds = headlines.filter_map(|headline| headline.interval.within_run());
+    let fewest = seconds.map(|within| within.n).min()?;
+    Some((fewest, (fewest / FEWEST_EVENTS).max(1)))
 }
 
 /// Returns two loads as a range: `6 to 7×`.

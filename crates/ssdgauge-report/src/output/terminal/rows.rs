@@ -247,6 +247,12 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
         lines.extend(late.iter().map(|line| style.dim(line)));
         lines.extend(beside(test, style));
     }
+    if with_interval {
+        let shown = run.tests.iter().filter(|test| trust::invalid(run, test).is_none());
+        let unseen = interval::unseen_in_short(shown.map(|test| &test.headline));
+        let unseen = unseen.map(|unseen| style.folded("", &unseen)).unwrap_or_default();
+        lines.extend(unseen.iter().map(|line| style.dim(line)));
+    }
     lines
 }
 
