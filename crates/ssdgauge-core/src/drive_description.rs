@@ -3,7 +3,7 @@
 //! A fact that a drive does not report is [`Value::Missing`] with the reason, never a zero and never
 //! an assumption.
 
-use crate::sample::Finding;
+use crate::finding::Finding;
 
 /// The description of one drive.
 #[derive(Clone, Debug, Default, PartialEq)]

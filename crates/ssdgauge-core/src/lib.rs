@@ -17,6 +17,7 @@ mod drive_change;
 mod drive_description;
 mod durability;
 mod extents;
+mod finding;
 mod gauges;
 mod generated_requests;
 mod headline;
@@ -78,6 +79,7 @@ pub use drive_change::DriveChange;
 pub use drive_description::{DriveDescription, Fact, Section, Table, Value};
 pub use durability::{Flush, LostWrite, ReadBack, Verified};
 pub use extents::Extents;
+pub use finding::{Finding, FindingKind, Severity};
 pub use generated_requests::GeneratedRequests;
 pub use headline::{Headline, KneeFound};
 pub use latency_of::LatencyOf;
@@ -107,7 +109,7 @@ pub use rig::{
     Ended, EndedBy, EngineReport, KernelQueue, Rig, RigError, Sink, StampedBlocks, StampedReads,
     TimedLoads, Wrote,
 };
-pub use sample::{Direction, Finding, FindingKind, Interval, PowerScope, Reading, Severity};
+pub use sample::{Direction, Interval, PowerScope, Reading};
 pub use schedule::{MAX_LAG, Schedule};
 pub use scope::Scope;
 pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};

@@ -1,7 +1,7 @@
 //! The figures of an open loop, and the findings about its load generator.
 
+use crate::finding::{Finding, FindingKind, Severity};
 use crate::rounded;
-use crate::sample::{Finding, FindingKind, Severity};
 use crate::schedule::MAX_LAG;
 use crate::statistics::histogram::Histogram;
 use crate::units::{Bytes, Nanos};

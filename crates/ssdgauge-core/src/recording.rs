@@ -1,7 +1,8 @@
 //! A sink in memory, for measurements without a run file and for tests.
 
+use crate::finding::{Finding, FindingKind, Severity};
 use crate::rig::Sink;
-use crate::sample::{Direction, Finding, FindingKind, Interval, Reading, Severity};
+use crate::sample::{Direction, Interval, Reading};
 use crate::statistics::histogram::Histogram;
 use crate::units::Nanos;
 

@@ -2,13 +2,14 @@
 
 use crate::drive::DriveInfo;
 use crate::durability::{Flush, ReadBack, Verified};
+use crate::finding::{Finding, FindingKind, Severity};
 use crate::media_writes::MediaWrites;
 use crate::open_loop::OpenLoop;
 use crate::plan::{Action, Replay};
 use crate::preparation::{Preparation, Prepared};
 use crate::proof::{Found, Stamp};
 use crate::recorded::RecordedRequests;
-use crate::sample::{Finding, FindingKind, Interval, Reading, Severity};
+use crate::sample::{Interval, Reading};
 use crate::timed::{Lane, LaneLimits, LanesEnded, TimedRequest, Timings};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Until, Workload};

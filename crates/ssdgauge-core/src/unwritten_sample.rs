@@ -1,7 +1,7 @@
 //! A sample of the blocks of a span, which shows whether data were written there: a drive completes reads
 //! of other blocks from its map, without reading flash.
 
-use crate::sample::{Finding, FindingKind, Severity};
+use crate::finding::{Finding, FindingKind, Severity};
 use crate::units::Bytes;
 use crate::workload::Stream;
 

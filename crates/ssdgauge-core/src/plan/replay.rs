@@ -1,8 +1,8 @@
 //! The replay of a trace, as a step of a plan.
 
 use super::GeneratedTrace;
+use crate::finding::{Finding, FindingKind, Severity};
 use crate::rounded::count;
-use crate::sample::{Finding, FindingKind, Severity};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Until, Workload};
 use serde::{Deserialize, Serialize};
