@@ -87,6 +87,11 @@ fn means_over_sigma_are_right_or_refused_and_seldom_refused_without_a_reason() {
             // 36 % with 2 % of rare seconds.
             let most = 0.08 + 2.0 * coverage::noise(0.08, trials);
             assert!(found.wrong <= most, "{}, n = {n}: {found:?}", spread.name());
+            // Heavy tails: of the intervals that are given, 92 % are right. Before, 84 to 88 % were.
+            let given = 1.0 - found.refused;
+            let is_heavy = [0.0, 0.5].map(sigma::Spread::HeavyShocks).contains(&spread);
+            let most = given * 0.08 + 2.0 * coverage::noise(0.08, trials);
+            assert!(!is_heavy || found.wrong <= most, "{}, n = {n}: {found:?}", spread.name());
             let is_plain = [0.0, 0.5].map(sigma::Spread::Correlated).contains(&spread)
                 || spread == sigma::Spread::LogNormal(0.5);
             let most = 0.10 + 2.0 * coverage::noise(0.10, trials);

@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Jittered,
     /// Log-normal with σ = 1.
     LogNormal,
+    /// Log-normal with σ = 1.5.
+    LogNormalWide,
     /// Log-normal with σ = 0.7 of an autoregression with coefficient 0.7.
     LogNormalCorrelated,
     /// 2 % of the seconds at a tenth of the level.
@@ -49,7 +51,7 @@ pub(crate) enum Kind {
 }
 
 /// The kinds on which the method was chosen.
-pub(crate) const CHOSEN_ON: [Kind; 16] = [
+pub(crate) const CHOSEN_ON: [Kind; 17] = [
     Kind::Correlated(0.0),
     Kind::Correlated(0.5),
     Kind::Correlated(0.7),
@@ -61,6 +63,7 @@ pub(crate) const CHOSEN_ON: [Kind; 16] = [
     Kind::Periodic(40),
     Kind::Jittered,
     Kind::LogNormal,
+    Kind::LogNormalWide,
     Kind::LogNormalCorrelated,
     Kind::Stalls,
     Kind::Shift,
@@ -91,6 +94,7 @@ impl Kind {
             Kind::Periodic(period) => format!("periodic, {period} s"),
             Kind::Jittered => "periodic, 20 to 60 s".into(),
             Kind::LogNormal => "log-normal".into(),
+            Kind::LogNormalWide => "log-normal, σ 1.5".into(),
             Kind::LogNormalCorrelated => "log-normal, φ 0.7".into(),
             Kind::Stalls => "stalls".into(),
             Kind::TimeScales => "three time scales".into(),
@@ -126,6 +130,8 @@ impl Kind {
             Kind::Outages => 8.0 * 52.0,
             // A tenth of the values holds half of the variance of the log-normal with σ = 1.
             Kind::LogNormal | Kind::LogNormalCorrelated => 10.0,
+            // With σ = 1.5 one value in 740 holds half of the mean square.
+            Kind::LogNormalWide => 740.0,
             Kind::Correlated(_)
             | Kind::CorrelatedAndWhite(_)
             | Kind::TimeScales
@@ -158,6 +164,7 @@ impl Kind {
             Kind::Correlated(_)
             | Kind::CorrelatedAndWhite(_)
             | Kind::LogNormal
+            | Kind::LogNormalWide
             | Kind::LogNormalCorrelated
             | Kind::TimeScales
             | Kind::LongMemory
@@ -189,6 +196,7 @@ impl Kind {
                 levels(n, random, |random| vec![(20 + random.below(41) - 3, 1.0), (3, 0.6)])
             }
             Kind::LogNormal => (0..n).map(|_| (normal(random) - 0.5).exp()).collect(),
+            Kind::LogNormalWide => (0..n).map(|_| (1.5 * normal(random) - 1.125).exp()).collect(),
             Kind::LogNormalCorrelated => {
                 let red = autoregression(0.7, n, random);
                 red.iter().map(|z| (0.7 * z - 0.245).exp()).collect()
@@ -259,16 +267,7 @@ impl Kind {
                 white.windows(10).map(|window| 1.0 + NOISE * mean(window)).collect()
             }
             Kind::HeavyShocks => {
-                let mut value = 0.0;
-                let mut next = || {
-                    let squares: f64 = (0..3).map(|_| normal(random).powi(2)).sum();
-                    value = 0.5 * value + normal(random) / (squares / 3.0).sqrt();
-                    1.0 + NOISE * value
-                };
-                for _ in 0..50 {
-                    next();
-                }
-                (0..n).map(|_| next()).collect()
+                heavy_shocks(0.5, n, random).iter().map(|value| 1.0 + NOISE * value).collect()
             }
             Kind::Volatility => {
                 let slow = autoregression(0.95, n, random);
@@ -305,6 +304,7 @@ impl Kind {
             | Kind::Periodic(_)
             | Kind::Jittered
             | Kind::LogNormal
+            | Kind::LogNormalWide
             | Kind::LogNormalCorrelated
             | Kind::Stalls
             | Kind::Shift
@@ -369,4 +369,19 @@ fn fractional(d: f64, n: usize, random: &mut Random) -> Vec<f64> {
         values.push(mean + variance.sqrt() * normal(random));
     }
     values
+}
+
+/// Returns a first-order autoregression with the coefficient `phi`, whose shocks have Student's t with 3 degrees of
+/// freedom.
+pub(crate) fn heavy_shocks(phi: f64, n: usize, random: &mut Random) -> Vec<f64> {
+    let mut value = 0.0;
+    let mut next = || {
+        let squares: f64 = (0..3).map(|_| normal(random).powi(2)).sum();
+        value = phi * value + normal(random) / (squares / 3.0).sqrt();
+        value
+    };
+    for _ in 0..50 {
+        next();
+    }
+    (0..n).map(|_| next()).collect()
 }

@@ -1,7 +1,7 @@
 //! Mean ÷ σ: how often its interval contains the truth, and how often it is refused. Trends within a
 //! step: how often they are found.
 
-use crate::series::{Kind, autoregression, normal};
+use crate::series::{Kind, autoregression, heavy_shocks, normal};
 use ssdgauge_core::Random;
 use ssdgauge_core::statistics::mean_interval::{self, MeanInterval};
 use ssdgauge_core::statistics::mean_over_sigma::{self, MeanOverSigma};
@@ -21,6 +21,8 @@ pub(crate) enum Spread {
     LogNormal(f64),
     /// 2 % of the seconds at this share of the level.
     Rare(f64),
+    /// First-order autoregression with this coefficient, whose shocks have Student's t with 3 degrees of freedom.
+    HeavyShocks(f64),
     /// A saw tooth between 1 and 0.7 of this period.
     SawTooth(usize),
     /// A saw tooth with three teeth.
@@ -28,7 +30,7 @@ pub(crate) enum Spread {
 }
 
 /// The rows of the table, in its order.
-pub(crate) const SPREADS: [Spread; 13] = [
+pub(crate) const SPREADS: [Spread; 15] = [
     Spread::Correlated(0.0),
     Spread::Correlated(0.5),
     Spread::Correlated(0.9),
@@ -38,6 +40,8 @@ pub(crate) const SPREADS: [Spread; 13] = [
     Spread::LogNormal(0.7),
     Spread::LogNormal(1.0),
     Spread::LogNormal(1.5),
+    Spread::HeavyShocks(0.0),
+    Spread::HeavyShocks(0.5),
     Spread::Rare(0.2),
     Spread::Rare(0.5),
     Spread::SawTooth(20),
@@ -51,6 +55,7 @@ impl Spread {
             Spread::Correlated(phi) => format!("AR(1), φ {phi}"),
             Spread::TwoStates => "two states".into(),
             Spread::LogNormal(sigma) => format!("log-normal, σ {sigma}"),
+            Spread::HeavyShocks(phi) => format!("t₃ shocks, φ {phi}"),
             Spread::Rare(level) => format!("2 % of the seconds at {level}"),
             Spread::SawTooth(period) => format!("saw tooth, {period} s"),
             Spread::ThreeTeeth => "saw tooth, n ÷ 3".into(),
@@ -64,6 +69,9 @@ impl Spread {
             }
             Spread::TwoStates => Kind::TwoStates.series(n, random),
             Spread::LogNormal(sigma) => (0..n).map(|_| (sigma * normal(random)).exp()).collect(),
+            Spread::HeavyShocks(phi) => {
+                heavy_shocks(phi, n, random).iter().map(|z| 1.0 + NOISE * z).collect()
+            }
             Spread::Rare(level) => {
                 let one = |random: &mut Random| if random.unit() < 0.02 { level } else { 1.0 };
                 (0..n).map(|_| one(random) * (1.0 + NOISE * normal(random))).collect()
@@ -82,6 +90,8 @@ impl Spread {
         let of = |mean: f64, square: f64| mean / (square - mean * mean).sqrt();
         match self {
             Spread::Correlated(_) => 1.0 / NOISE,
+            // Shocks have the variance 3.
+            Spread::HeavyShocks(phi) => (1.0 - phi * phi).sqrt() / (3f64.sqrt() * NOISE),
             Spread::TwoStates => of(0.94, 0.8 + 0.2 * 0.49 + 0.02 * 0.02),
             Spread::LogNormal(sigma) => 1.0 / (sigma * sigma).exp_m1().sqrt(),
             Spread::Rare(level) => {
