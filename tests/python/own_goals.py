@@ -1,9 +1,9 @@
 """Measures the goals of ssdgauge that need no other program: virtual drive, reports, and start.
 
     own_goals.py --cells
-    own_goals.py PROGRAM EXAMPLES FOLDER RUNS PATTERN
+    own_goals.py PROGRAM TOOLS FOLDER RUNS PATTERN
 
-EXAMPLES has the built examples `speed` and `fleet`. Prints a line for each cell whose name matches PATTERN:
+TOOLS is the built ssdgauge-tools. Prints a line for each cell whose name matches PATTERN:
 name, unit, goal (the most) and the values, separated by tabs. The run files of the reports are made in FOLDER, once.
 """
 
@@ -59,19 +59,19 @@ def ms_to_first_io():
 
 
 def ratios(spec):
-    return [float(line) for line in output(examples / "speed", "ratios", spec, runs).split()]
+    return [float(line) for line in output(tools, "speed", "ratios", spec, runs).split()]
 
 
 def mib(spec):
     """Returns the peak memory of a worn-in drive in MiB, and in MiB for each GiB of it."""
-    text = output(examples / "speed", spec, 1)
+    text = output(tools, "speed", spec, 1)
     whole, each = re.search(r"(\d+) MiB = ([\d.]+) MiB/GiB", text).groups()
     return float(whole), float(each)
 
 
 def report(part):
     if not list(folder.glob("day/*/*.ssdg")):
-        output(examples / "fleet", folder)
+        output(tools, "fleet", folder)
     page = folder / "page.html"
     page.unlink(missing_ok=True)
     return run(program, "report", *sorted(folder.glob(f"{part}/*/*.ssdg")), "-o", page)
@@ -98,8 +98,8 @@ CELLS = {
 if sys.argv[1:] == ["--cells"]:
     print(*CELLS, sep="\n")
     sys.exit()
-program, examples, folder, runs, pattern = sys.argv[1:]
-examples, folder, runs = Path(examples), Path(folder), int(runs)
+program, tools, folder, runs, pattern = sys.argv[1:]
+tools, folder, runs = Path(tools), Path(folder), int(runs)
 for name, (unit, goal, measure) in CELLS.items():
     if re.search(pattern, name):
         print(name, unit, goal, " ".join(f"{value:.4g}" for value in measure()), sep="\t", flush=True)

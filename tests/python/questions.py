@@ -1,7 +1,7 @@
 """Measures the questions of docs/fleet.sql on many runs: sizes, times, processor times.
 
     ssdgauge quick sim:tlc-client --out quick.ssdg
-    cargo run --release -p ssdgauge-fleet --example many_runs -- quick.ssdg FOLDER/runs-tables
+    cargo run --release -p ssdgauge-tools -- many_runs quick.ssdg FOLDER/runs-tables
     "$(tests/python/setup --install)" tests/python/questions.py FOLDER
 
 DuckDB asks with the views of docs/fleet.sql, Polars with the same questions below; both have two threads.

@@ -1,20 +1,14 @@
-//! The short form of the example `coverage`: intervals contain the truth as often as
+//! The short form of the tool `coverage`: intervals contain the truth as often as
 //! `docs/handbook/intervals.md` states.
 //!
 //! The limits leave four standard errors of the number of series to the long form.
 #![allow(dead_code, reason = "the long form uses the rest")]
 
-#[path = "../examples/coverage/comparison.rs"]
 mod comparison;
-#[path = "../examples/coverage/coverage.rs"]
-mod coverage;
-#[path = "../examples/coverage/percentiles.rs"]
+mod means;
 mod percentiles;
-#[path = "../examples/coverage/series.rs"]
 mod series;
-#[path = "../examples/coverage/sigma.rs"]
 mod sigma;
-#[path = "../examples/coverage/stopping.rs"]
 mod stopping;
 
 use series::Kind;
@@ -25,7 +19,7 @@ use stopping::{Rule, Spread};
 #[test]
 fn intervals_of_means_contain_the_truth_for_stationary_series() {
     let check = |kind: Kind, n: usize, least: f64| {
-        let cell = coverage::measure(kind, n, 200);
+        let cell = means::measure(kind, n, 200);
         assert!(cell.coverage >= least, "{}, n = {n}: {}", kind.name(), cell.coverage);
         assert!(cell.settling <= 0.02, "{}, n = {n}: {} settle", kind.name(), cell.settling);
     };
@@ -49,7 +43,7 @@ fn intervals_of_means_contain_the_truth_for_stationary_series() {
 #[test]
 fn intervals_of_an_hour_are_almost_ideally_narrow() {
     for phi in [0.0, 0.9] {
-        let cell = coverage::measure(Kind::Correlated(phi), 3_600, 40);
+        let cell = means::measure(Kind::Correlated(phi), 3_600, 40);
         // The ideal width is estimated from 40 means, to 11 %.
         assert!(cell.width < 1.6, "φ {phi}: {}", cell.width);
         assert!(cell.coverage >= 0.85, "φ {phi}: {}", cell.coverage);
@@ -58,9 +52,9 @@ fn intervals_of_an_hour_are_almost_ideally_narrow() {
 
 #[test]
 fn a_flattering_start_is_cut_or_reported() {
-    let shift = coverage::measure(Kind::Shift, 60, 200);
+    let shift = means::measure(Kind::Shift, 60, 200);
     assert!(shift.coverage >= 0.89, "{}", shift.coverage);
-    let slow = coverage::measure(Kind::Settling(6.0), 400, 100);
+    let slow = means::measure(Kind::Settling(6.0), 400, 100);
     assert!(slow.settling >= 0.08, "{}", slow.settling);
     assert!(slow.coverage >= 0.84, "{}", slow.coverage);
 }
@@ -85,11 +79,11 @@ fn means_over_sigma_are_right_or_refused_and_seldom_refused_without_a_reason() {
             let found = sigma::measure(spread, n, trials);
             // 8 % and four standard errors. Before, 52 % of log-normal seconds with σ 1.5 were wrong, and
             // 36 % with 2 % of rare seconds.
-            let most = 0.08 + 2.0 * coverage::noise(0.08, trials);
+            let most = 0.08 + 2.0 * means::noise(0.08, trials);
             assert!(found.wrong <= most, "{}, n = {n}: {found:?}", spread.name());
             let is_plain = [0.0, 0.5].map(sigma::Spread::Correlated).contains(&spread)
                 || spread == sigma::Spread::LogNormal(0.5);
-            let most = 0.10 + 2.0 * coverage::noise(0.10, trials);
+            let most = 0.10 + 2.0 * means::noise(0.10, trials);
             assert!(!is_plain || found.refused <= most, "{}, n = {n}: {found:?}", spread.name());
         }
     }
@@ -104,7 +98,7 @@ fn means_over_sigma_of_heavy_tails_are_right_where_they_are_given() {
         // Before, 16 and 13 % of those that were given were wrong.
         let (found, trials) =
             (sigma::measure(sigma::Spread::HeavyShocks(phi), 1_200, 1_000), 1_000);
-        let most = 0.08 + coverage::noise(0.08, trials);
+        let most = 0.08 + means::noise(0.08, trials);
         assert!(found.wrong <= most * (1.0 - found.refused), "φ {phi}: {found:?}");
         assert!(found.refused <= 0.05, "φ {phi}: {found:?}");
     }

@@ -2,11 +2,9 @@
 //! none about a number that was not measured.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-mod support;
-
+use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_core::{Access, Figure, Metric, Nanos, Plan, Score, Stream, TargetKind, Test, Window};
 use ssdgauge_report::{PageOptions, RepeatedRun, Run, fragment, json, markdown, once_each, page};
-use support::{Pace, Recipe, plan, run, step, stream, test};
 
 /// What a drive does: its writes in order, the share of them behind 20 s, its reads, its latency in µs.
 #[derive(Clone, Copy)]

@@ -2,14 +2,12 @@
 //! stands beside it.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-mod support;
-
+use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_core::{
     Access, Bytes, DriveInfo, Figure, Finding, FindingKind, Metric, Nanos, Score, Severity, Stream,
     TargetKind, Test, Window,
 };
 use ssdgauge_report::{PageOptions, Run, fragment, markdown, page};
-use support::{Pace, Recipe, plan, run, step, stream, test};
 
 /// What a drive does: its writes in order, its reads, its latency in µs.
 #[derive(Clone, Copy)]

@@ -1,9 +1,7 @@
 //! The bands of a quick run by the cohort of the program and by measured drives.
 
-mod support;
-
+use crate::support::{Pace, Recipe, quick, run};
 use ssdgauge_report::{Cohort, PageOptions, Run, bands_json, page};
-use support::{Pace, Recipe, quick, run};
 
 /// Returns a quick run of a drive on PCIe 3.0, at `percent` of the speed of a common drive.
 fn drive(id: &str, percent: u64, details: &[(&str, &str)]) -> Run {

@@ -1,8 +1,7 @@
 //! Spec files: a claim is judged where its conditions were met, and nowhere else.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-mod support;
-
+use crate::support::{Pace, Recipe, plan, quick, run, step, stream, test};
 use ssdgauge_core::{
     Access, Action, Bytes, Finding, FindingKind, Metric, Nanos, Phase, PhaseKind, Preparation,
     Rest, Score, Severity, Step, Stream, Test, Window,
@@ -10,7 +9,6 @@ use ssdgauge_core::{
 use ssdgauge_report::{
     PageOptions, Run, Specification, claims_json, claims_markdown, figures, page,
 };
-use support::{Pace, Recipe, plan, quick, run, step, stream, test};
 
 fn preparing(kind: PhaseKind, preparation: Preparation) -> Phase {
     let action = Action::Prepare(preparation);

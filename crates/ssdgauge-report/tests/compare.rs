@@ -1,10 +1,9 @@
 //! Comparison: what is real, what is noise, and what is not compared at all.
 
-mod support;
-
+use crate::support;
+use crate::support::{Pace, Recipe, quick, run, steady};
 use ssdgauge_core::{Action, Bytes, Metric, PowerScope, Random, Score, Stream, TargetKind};
 use ssdgauge_report::{CompareError, CompareOptions, Difference, Gate, Run, compare};
-use support::{Pace, Recipe, quick, run, steady};
 
 fn recorded(id: &str, model: &str, pace: &'static dyn Fn(&Stream, u32) -> Pace) -> Run {
     let mut recipe = Recipe::new(id, quick(12), model);
@@ -323,7 +322,7 @@ fn outcomes(pairs: usize, seconds: usize, phi: f64, loss: f64) -> [usize; 7] {
     ]
 }
 
-/// `SSDGAUGE_LONG=1 cargo test --release -p ssdgauge-report --test compare the_false_alarms --
+/// `SSDGAUGE_LONG=1 cargo test --release -p ssdgauge-report --test it the_false_alarms --
 /// --nocapture` prints the table of `docs/handbook/intervals.md`.
 #[test]
 fn the_false_alarms_and_the_power_of_comparisons_are_those_of_the_handbook() {

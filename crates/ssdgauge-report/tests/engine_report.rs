@@ -1,15 +1,14 @@
 //! The report of the engine on pages and in JSON: the lateness of open loops, the counters of the
 //! kernel, and the flushes behind steps.
 
-mod support;
-
+use crate::support;
+use crate::support::{Recipe, plan, run, step, stream, test};
 use ssdgauge_core::{
     Access, Arrival, EngineReport, Figure, KernelQueue, Metric, Nanos, OpenLoop, OpenLoopCount,
     Score,
 };
 use ssdgauge_report::{PageOptions, Run, json, page, terminal_summary};
 use ssdgauge_runfile::{FLUSH, READ_BACK, VERIFIED, Writer};
-use support::{Recipe, plan, run, step, stream, test};
 
 /// A run of two steps in an open loop, whose requests were sent 3 µs late, and 943 of them up to
 /// 942 ms because no slot was free.

@@ -1,10 +1,8 @@
 //! Exports for other tools: Vega-Lite and OpenMetrics.
 
-mod support;
-
+use crate::support::{Pace, Recipe, client, plan, quick, run, step, stream, test};
 use ssdgauge_core::{Access, Figure, Metric, Score, TargetKind};
 use ssdgauge_report::{PageOptions, csv, figures, openmetrics, page};
-use support::{Pace, Recipe, client, plan, quick, run, step, stream, test};
 
 #[test]
 fn every_figure_has_a_specification_with_its_numbers() {

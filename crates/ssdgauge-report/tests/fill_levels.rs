@@ -1,13 +1,11 @@
 //! One load at several fill levels, over the runs of one drive.
 
-mod support;
-
+use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_core::{
     Access, Action, Bytes, Metric, Phase, PhaseKind, Plan, Preparation, Rest, Score, Step,
     TargetKind,
 };
 use ssdgauge_report::{PageOptions, Run, fragment, page};
-use support::{Pace, Recipe, plan, run, step, stream, test};
 
 const CAPACITY: u64 = 1_000_000_000_000;
 

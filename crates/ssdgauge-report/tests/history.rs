@@ -3,8 +3,7 @@
 // A test ends at its first error.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Pace, Recipe, STARTED, quick, run, steady};
 use ssdgauge_core::{Metric, PowerScope, Score, Stream};
 use ssdgauge_report::{
     CompareError, CompareOptions, Comparison, Difference, Gate, History, Run, Variation, compare,
@@ -12,7 +11,6 @@ use ssdgauge_report::{
 };
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-use support::{Pace, Recipe, STARTED, quick, run, steady};
 
 /// Returns a run of the drive `serial` whose rates are `factor` times the usual ones. Those with an id of
 /// `earlier-N` start some days before the others.

@@ -1,10 +1,9 @@
 //! Intervals of one run in every output.
 
-mod support;
-
+use crate::support;
+use crate::support::{Pace, Recipe, plan, step, stream, test};
 use ssdgauge_core::{Access, ConfidenceInterval, FindingKind, Metric, Plan, Scope, Score, Stream};
 use ssdgauge_report::{CompareOptions, Difference, Run, compare, csv, json, markdown, page};
-use support::{Pace, Recipe, plan, step, stream, test};
 
 fn one_step(read_percent: u8, seconds: u64) -> Plan {
     let steps = vec![step("QD4", 4.0, stream(Access::Random, 4_096, read_percent, 4), seconds)];

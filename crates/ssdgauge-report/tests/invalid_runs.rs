@@ -2,14 +2,13 @@
 //! finding comes first.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-mod support;
-
+use crate::support;
+use crate::support::{Pace, Recipe, client, quick, run, steady};
 use ssdgauge_core::{Finding, FindingKind, Severity, Stream};
 use ssdgauge_report::{
     CompareError, CompareOptions, Difference, Gate, PageOptions, Run, compare, markdown,
     openmetrics, page, terminal_summary,
 };
-use support::{Pace, Recipe, client, quick, run, steady};
 
 const TEXT: &str = "51 of 64 blocks do not hold the data that was written";
 

@@ -1,11 +1,10 @@
 //! JSON, CSV and what is missing: every number recomputed, every null explained.
 
-mod support;
-
+use crate::support;
+use crate::support::{Pace, Recipe, quick};
 use serde_json::Value;
 use ssdgauge_core::{Bytes, Finding, FindingKind, Severity, TargetKind};
 use ssdgauge_report::{csv, json};
-use support::{Pace, Recipe, quick};
 
 fn runs(recipe: &Recipe<'_>) -> (Value, String) {
     let run = [support::run(recipe)];

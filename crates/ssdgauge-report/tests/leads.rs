@@ -2,11 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "tests panic on failure")]
 
-mod support;
-
+use crate::support;
+use crate::support::{Pace, Recipe, run};
 use ssdgauge_core::{Access, ConfidenceInterval, Figure, Metric, Random, Score};
 use ssdgauge_report::{CompareOptions, Difference, PageOptions, Run, compare, markdown, page};
-use support::{Pace, Recipe, run};
 
 /// The words of a title that claims a lead.
 const LEADS: [&str; 5] =

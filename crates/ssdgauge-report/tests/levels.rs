@@ -5,13 +5,11 @@
     reason = "the ranges are stalls, of which a case may have one"
 )]
 
-mod support;
-
+use crate::support::{Pace, Recipe, plan, quick, run, step, stream, test};
 use ssdgauge_core::{Access, FindingKind, Metric, Score, Severity};
 use ssdgauge_report::{
     PageOptions, PointRun, Run, csv, json, markdown, openmetrics, page, terminal_summary,
 };
-use support::{Pace, Recipe, plan, quick, run, step, stream, test};
 
 /// Returns a run of one step of `seconds` that writes 1 MiB in order, with the requests of each second.
 fn writes(id: &str, seconds: u64, iops: &dyn Fn(u32) -> u64) -> Run {

@@ -2,12 +2,10 @@
 //! ranked and folded without a script, and names that are cut stay different.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
-mod support;
-
+use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_core::{Access, Figure, Metric, Nanos, Random, Score, Stream, TargetKind, Window};
 use ssdgauge_report::{PageOptions, Run, page};
 use std::collections::BTreeSet;
-use support::{Pace, Recipe, plan, run, step, stream, test};
 
 /// The letters of two lines of a heading.
 const HEADING: usize = 124;

@@ -1,11 +1,9 @@
 //! The notes of an editor, fragments and the image for links.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
-mod support;
-
+use crate::support::{Pace, Recipe, client, run};
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
 use ssdgauge_report::{Notes, PageOptions, Run, fragment, markdown, page, share_image};
-use support::{Pace, Recipe, client, run};
 
 /// A PNG of one pixel, as far as its head says.
 const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01";

@@ -1,12 +1,11 @@
 //! The page: self-contained, safe, marked, and whole even where the run is not.
 
-mod support;
-
+use crate::support;
+use crate::support::{Pace, Recipe, client, plan, quick, run, step, stream};
 use ssdgauge_core::{Access, Action, Bytes, Figure, Metric, Nanos, Score, TargetKind, Window};
 use ssdgauge_report::{
     PageOptions, Run, csv, figures, fragment, json, markdown, openmetrics, page, terminal_summary,
 };
-use support::{Pace, Recipe, client, plan, quick, run, step, stream};
 
 const HOSTILE: &str = "<script>alert(1)</script>'; DROP TABLE run;--\u{1b}[31m$x^2$\u{202e}\0\"><img src=x onerror=y>";
 

@@ -2,8 +2,8 @@
 //! where it comes back.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
-mod support;
-
+use crate::support;
+use crate::support::{Pace, Recipe, client, plan, quick, run, step, stream, test};
 use ssdgauge_core::search::{Limits, Search, SearchRule};
 use ssdgauge_core::{
     Access, Bytes, DriveInfo, Figure, Finding, FindingKind, Metric, Nanos, Reading, Score,
@@ -12,7 +12,6 @@ use ssdgauge_core::{
 use ssdgauge_report::{
     CompareOptions, PageOptions, Run, compare, figures, fragment, markdown, page, terminal_summary,
 };
-use support::{Pace, Recipe, client, plan, quick, run, step, stream, test};
 
 fn caveats(runs: &[Run]) -> String {
     fragment(runs, &PageOptions::default(), "caveats").unwrap()

@@ -1,8 +1,7 @@
 //! What leaves the page: Markdown, terminal and pictures state what the page states, with every mark.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-mod support;
-
+use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_core::search::{Limits, Search, SearchRule};
 use ssdgauge_core::{
     Access, Arrival, Figure, Finding, FindingKind, Metric, Nanos, Reading, Score, Severity, Stream,
@@ -11,7 +10,6 @@ use ssdgauge_core::{
 use ssdgauge_report::{
     CompareOptions, PageOptions, Run, compare, figures, markdown, page, terminal_summary,
 };
-use support::{Pace, Recipe, plan, run, step, stream, test};
 
 fn tests() -> Vec<Test> {
     let window = Window::Time(Nanos::from_secs(20));

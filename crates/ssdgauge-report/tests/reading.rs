@@ -1,14 +1,12 @@
 //! Reading: which samples count, what is refused, and what an old or broken file still tells.
 
-mod support;
-
+use crate::support::{Pace, Recipe, drive, plan, quick, record, run, step, stream, test};
 use ssdgauge_core::{
     Access, Action, Direction, FindingKind, Histogram, Interval, Metric, Nanos, Reading, Restart,
     Scope, Score, Severity,
 };
 use ssdgauge_report::{ReportError, json, read};
 use ssdgauge_runfile::{Opening, RunFileError, StepEnd, StepPlace, StepState, Writer};
-use support::{Pace, Recipe, drive, plan, quick, record, run, step, stream, test};
 
 fn plain(second: u32, stream: u16, direction: Direction, ios: u64) -> Interval {
     let mut latency = Histogram::default();

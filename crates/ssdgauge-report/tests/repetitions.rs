@@ -1,13 +1,12 @@
 //! Tests that were carried out several times, and steps that leave their steady state.
 
-mod support;
-
+use crate::support;
+use crate::support::{Pace, Recipe, plan, step, stream, test};
 use ssdgauge_core::{
     Access, Action, ConfidenceInterval, FindingKind, Metric, Nanos, Phase, PhaseKind, Plan, Scope,
     Score, Stream, Test, Window,
 };
 use ssdgauge_report::{CompareOptions, Difference, Run, compare, json, markdown, page};
-use support::{Pace, Recipe, plan, step, stream, test};
 
 /// A test whose repetitions are paced by the names of their streams.
 fn repeated(paces: &[u64]) -> Plan {

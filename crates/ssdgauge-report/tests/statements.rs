@@ -2,15 +2,13 @@
 //! None is false, none is empty, and none takes more than two lines.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
-mod support;
-
+use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_core::{
     Access, Figure, Finding, FindingKind, Metric, Nanos, Random, Scope, Score, ScoreFamily,
     Severity, Stream, TargetKind, Test, Window,
 };
 use ssdgauge_report::{CachePlace, PageOptions, Run, TestRun, page};
 use std::collections::BTreeMap;
-use support::{Pace, Recipe, plan, run, step, stream, test};
 
 /// The letters of a line of a heading at 34 px, and of one of the dek, on 1,112 px.
 const HEADING: usize = 62;

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
-mod support;
-
+use crate::support::{Recipe, quick, run};
 use ssdgauge_core::Random;
 use ssdgauge_report::{
     PageOptions, Specification, csv, figures, json, markdown, openmetrics, page, sanitize_device,
@@ -11,7 +10,6 @@ use ssdgauge_report::{
 };
 use ssdgauge_xray::{Card, compare};
 use std::path::Path;
-use support::{Recipe, quick, run};
 
 /// What the strings are made of: markup, queries, terminal escapes, turns of direction, empty
 /// bytes, what was no UTF-8, formulas of spreadsheets, mathematics, separators.
@@ -194,7 +192,7 @@ fn every_card_of_an_x_ray_is_drawn_or_refused() {
 fn figure(name: &str, count: &str, result: &str) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();
-    let command = "cargo test -p ssdgauge-report --test strings";
+    let command = "cargo test -p ssdgauge-report --test it strings::";
     let line = format!("{name}\t{count}\t{result}\t{command}\n");
     std::fs::write(folder.join(name.replace(' ', "-")), line).unwrap();
 }

@@ -1,10 +1,9 @@
 //! What people read in a terminal or a forum.
 
-mod support;
-
+use crate::support;
+use crate::support::{Recipe, client, quick, run};
 use ssdgauge_core::{Finding, FindingKind, Severity, TargetKind};
 use ssdgauge_report::{markdown, terminal_summary};
-use support::{Recipe, client, quick, run};
 
 fn model() -> Recipe<'static> {
     let mut recipe = Recipe::new("0193f1c2-ee55", quick(6), "client-tlc-1tb");

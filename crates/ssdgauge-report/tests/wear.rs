@@ -2,12 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-mod support;
-
+use crate::support;
+use crate::support::Recipe;
 use serde_json::Value;
 use ssdgauge_core::{MediaWrites, Nanos, Reading, TargetKind};
 use ssdgauge_report::{PageOptions, Run, csv, json, page, terminal_summary};
-use support::Recipe;
 
 const LOG: &str = "OCP extended SMART log C0h";
 

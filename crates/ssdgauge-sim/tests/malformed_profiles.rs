@@ -69,7 +69,7 @@ fn no_malformed_profile_panics() {
     std::fs::create_dir_all(&folder).unwrap();
     let line = format!(
         "drive profiles\t{tries} damaged texts\t{refused} refused, {made} made, 0 panics\t\
-         cargo test -p ssdgauge-sim --test malformed_profiles\n"
+         cargo test -p ssdgauge-sim --test it malformed_profiles::\n"
     );
     std::fs::write(folder.join("drive-profiles"), line).unwrap();
 }

@@ -1,6 +1,6 @@
 //! The keys of a stream on real targets: trims and flushes, hot blocks, several sizes.
 
-use crate::support::{Loop, for_bytes, for_millis, open, random};
+use crate::real_targets::support::{Loop, for_bytes, for_millis, open, random};
 use ssdgauge_core::{
     Access, BlockSizes, Bytes, Direction, Distribution, EndedBy, Engine, Operation, Preparation,
     Recording, Rig, RigError, SizeShare, Stream, Workload, Zone,

@@ -1,8 +1,8 @@
 //! Durability of written data: flushes are counted, and writes that a drive acknowledged and dropped
 //! are found.
 
-use crate::engines::filled;
-use crate::support::{Loop, for_bytes, for_millis, random};
+use crate::real_targets::engines::filled;
+use crate::real_targets::support::{Loop, for_bytes, for_millis, random};
 use ssdgauge_core::{
     Bytes, Data, Engine, Nanos, Preparation, ReadBack, Recording, Rig, Verified, Workload,
 };

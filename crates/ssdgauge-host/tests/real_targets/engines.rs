@@ -1,6 +1,6 @@
 //! The engines on real targets: counts, seconds, limits and queue depth.
 
-use crate::support::{Loop, for_bytes, for_millis, random};
+use crate::real_targets::support::{Loop, for_bytes, for_millis, random};
 use ssdgauge_core::{
     Access, Bytes, Direction, EndedBy, Engine, Finding, FindingKind, Nanos, Preparation, Recording,
     Rig, RigError, Workload,
@@ -26,7 +26,7 @@ pub(crate) fn filled(rig: &mut LinuxRig) -> Recording {
 
 fn scratch(folder: &tempfile::TempDir) -> LinuxRig {
     let name = folder.path().to_str().unwrap();
-    crate::support::open(
+    crate::real_targets::support::open(
         Candidate::find(name).and_then(|found| found.sized(SPAN)).unwrap(),
         None,
         1,
@@ -151,7 +151,8 @@ fn sequential_requests_are_never_merged() {
 
 #[test]
 fn a_stop_ends_a_step_at_once_and_keeps_its_seconds() {
-    let mut rig = crate::support::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
+    let mut rig =
+        crate::real_targets::support::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
     for engine in ENGINES {
         let mut seen = Recording { stop_after: Some(3), ..Recording::default() };
         let workload = random(engine, 100, 2, SPAN);
@@ -180,7 +181,7 @@ fn a_scratch_file_has_no_name_in_its_folder() {
     let file = folder.path().join("scratch.bin");
     let candidate =
         Candidate::find(file.to_str().unwrap()).and_then(|found| found.sized(SPAN)).unwrap();
-    let _rig = crate::support::open(candidate, None, 1).unwrap();
+    let _rig = crate::real_targets::support::open(candidate, None, 1).unwrap();
     assert!(!file.exists());
 }
 

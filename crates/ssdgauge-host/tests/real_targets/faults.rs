@@ -1,7 +1,7 @@
 //! Drives that fail during a workload: outcome and finding of each fault.
 
-use crate::engines::filled;
-use crate::support::{Loop, figure, for_millis, random};
+use crate::real_targets::engines::filled;
+use crate::real_targets::support::{Loop, figure, for_millis, random};
 use ssdgauge_core::{Bytes, Direction, EndedBy, Engine, FindingKind, Recording, Rig, RigError};
 use ssdgauge_host::LinuxRig;
 
@@ -91,7 +91,7 @@ fn a_target_that_shrinks_ends_the_run_within_one_request() {
         "vanished drive",
         "4 (reads and writes, both engines)",
         &format!("detected at the first completion; {most} failed requests at a depth of 4"),
-        "cargo test -p ssdgauge-host --test real_targets shrinks",
+        "cargo test -p ssdgauge-host --test it shrinks",
     );
 }
 

@@ -1,7 +1,7 @@
 //! An open loop on a file system that is frozen at times: latencies count from the due time, so the
 //! percentiles contain the freezes with their full weight.
 
-use crate::support::{Loop, for_millis, has_program, random};
+use crate::real_targets::support::{Loop, for_millis, has_program, random};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Direction, Engine, Finding, FindingKind, Histogram, Interval, OpenLoop,
     Preparation, Reading, Recording, Rig, Sink,
@@ -165,7 +165,7 @@ fn run_with_freezes(
 ) -> (Recording, OpenLoop, Vec<(Instant, Instant)>) {
     let candidate =
         Candidate::find(point.to_str().unwrap()).and_then(|found| found.sized(SPAN)).unwrap();
-    let mut rig = crate::support::open(candidate, None, 3).unwrap();
+    let mut rig = crate::real_targets::support::open(candidate, None, 3).unwrap();
     let fill = Preparation::Fill {
         access: Access::Sequential,
         block_size: Bytes(1 << 20),

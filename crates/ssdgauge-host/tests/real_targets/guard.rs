@@ -1,6 +1,6 @@
 //! The guard on real block devices: devices in use are refused, and no byte is written.
 
-use crate::support::{Loop, has_program};
+use crate::real_targets::support::{Loop, has_program};
 use ssdgauge_guard::{Candidate, Refusal, TargetError};
 use ssdgauge_host::LinuxRig;
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::process::Command;
 const SIZE: u64 = 64 << 20;
 
 fn admit(path: &str, confirm: Option<&str>) -> Result<LinuxRig, TargetError> {
-    crate::support::open(Candidate::find(path)?, confirm, 1)
+    crate::real_targets::support::open(Candidate::find(path)?, confirm, 1)
 }
 
 /// Returns the refusal of `path`, and checks that the image did not change.

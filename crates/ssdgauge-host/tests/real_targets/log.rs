@@ -1,7 +1,7 @@
 //! The log of single requests: completeness, exactness, and no effect on results.
 
-use crate::engines::filled;
-use crate::support::{for_bytes, for_millis, random};
+use crate::real_targets::engines::filled;
+use crate::real_targets::support::{for_bytes, for_millis, random};
 use ssdgauge_core::io_log::{Frame, FrameKind, RECORD, Record, Version};
 use ssdgauge_core::{
     Arrival, Bytes, Direction, Engine, FindingKind, Histogram, Nanos, Pulse, Recording, Rig,
@@ -14,7 +14,7 @@ use std::process::Command;
 const SPAN: Bytes = Bytes(16 << 20);
 
 fn scratch(folder: &Path) -> LinuxRig {
-    let mut rig = crate::support::open(
+    let mut rig = crate::real_targets::support::open(
         Candidate::find(folder.to_str().unwrap()).and_then(|found| found.sized(SPAN)).unwrap(),
         None,
         1,
@@ -115,7 +115,8 @@ fn a_log_on_a_full_file_system_raises_a_finding_and_changes_no_result() {
         println!("skipped: tmpfs cannot be mounted");
         return;
     }
-    let mut rig = crate::support::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
+    let mut rig =
+        crate::real_targets::support::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
     rig.log_ios(&small.join("ios.log")).unwrap();
     let mut seen = Recording::default();
     let result = rig.run(&random(Engine::IoUring, 100, 8, SPAN), &for_millis(300), &mut seen);
@@ -133,7 +134,8 @@ fn an_existing_file_is_never_overwritten_by_a_log() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine");
     std::fs::write(&path, "mine").unwrap();
-    let mut rig = crate::support::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
+    let mut rig =
+        crate::real_targets::support::open(Candidate::find("null:").unwrap(), None, 1).unwrap();
     let error = rig.log_ios(&path).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
     assert_eq!(std::fs::read(&path).unwrap(), b"mine");

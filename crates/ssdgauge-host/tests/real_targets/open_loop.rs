@@ -1,6 +1,6 @@
 //! Open loops on real files: rate, lateness and service time.
 
-use crate::support::{for_millis, random};
+use crate::real_targets::support::{for_millis, random};
 use ssdgauge_core::{Arrival, Bytes, Direction, EndedBy, Engine, Recording, Rig};
 use ssdgauge_guard::Candidate;
 
@@ -12,8 +12,8 @@ fn both_engines_sustain_a_rate_and_report_their_lateness() {
     let candidate = Candidate::find(folder.path().to_str().unwrap())
         .and_then(|found| found.sized(SPAN))
         .unwrap();
-    let mut rig = crate::support::open(candidate, None, 3).unwrap();
-    crate::engines::filled(&mut rig);
+    let mut rig = crate::real_targets::support::open(candidate, None, 3).unwrap();
+    crate::real_targets::engines::filled(&mut rig);
     for (engine, threads) in [(Engine::IoUring, 1), (Engine::IoUring, 2), (Engine::Synchronous, 4)]
     {
         for arrival in

@@ -1,7 +1,7 @@
 //! Preparation of real block devices: trims and purges discard exactly their range, and methods
 //! that a device does not support are refused.
 
-use crate::support::Loop;
+use crate::real_targets::support::Loop;
 use ssdgauge_core::{
     Access, Bytes, FindingKind, Preparation, Prepared, PurgeMethod, Recording, Rig, RigError,
 };
@@ -17,7 +17,7 @@ fn admitted(device: &Loop, size: Option<Bytes>) -> LinuxRig {
         Some(size) => candidate.sized(size).unwrap(),
         None => candidate,
     };
-    crate::support::open(candidate, Some(&device.confirmation(SIZE)), 1).unwrap()
+    crate::real_targets::support::open(candidate, Some(&device.confirmation(SIZE)), 1).unwrap()
 }
 
 /// Fills the whole device.

@@ -1,7 +1,7 @@
 //! The counters of the kernel beside those of the engine.
 
-use crate::engines::filled;
-use crate::support::{Loop, for_millis, random};
+use crate::real_targets::engines::filled;
+use crate::real_targets::support::{Loop, for_millis, random};
 use ssdgauge_core::{Bytes, Engine, KernelQueue, Recording, Rig};
 use ssdgauge_guard::Candidate;
 use ssdgauge_host::LinuxRig;
@@ -43,7 +43,7 @@ fn files_and_the_null_target_have_no_counters_of_their_own() {
     for target in [folder.path().to_str().unwrap(), "null:"] {
         let found = Candidate::find(target).unwrap();
         let candidate = if target == "null:" { found } else { found.sized(SPAN).unwrap() };
-        let mut rig = crate::support::open(candidate, None, 3).unwrap();
+        let mut rig = crate::real_targets::support::open(candidate, None, 3).unwrap();
         filled(&mut rig);
         assert_eq!(used(&mut rig).2, None, "{target}");
     }

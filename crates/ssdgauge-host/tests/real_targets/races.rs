@@ -1,6 +1,6 @@
 //! Drives that change between inspection and write: the write never reaches another drive.
 
-use crate::support::{Loop, random};
+use crate::real_targets::support::{Loop, random};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Engine, Finding, FindingKind, Nanos, Preparation, Recording, Rig,
     RigError, Severity, Until,
@@ -70,7 +70,7 @@ fn a_drive_that_replaces_the_confirmed_one_is_never_written() {
     std::fs::create_dir_all(&folder).unwrap();
     let line = format!(
         "detach and attach races\t{} races\t0 misdirected writes\tcargo test -p ssdgauge-host \
-         --test real_targets races -- --nocapture\n",
+         --test it races -- --nocapture\n",
         refused + written
     );
     std::fs::write(folder.join("detach-and-attach-races"), line).unwrap();

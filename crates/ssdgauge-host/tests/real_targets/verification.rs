@@ -1,7 +1,7 @@
 //! Verification: drives that drop, misdirect or fold writes raise findings, correct drives do not.
 
-use crate::engines::filled;
-use crate::support::{Loop, for_bytes, for_millis, random};
+use crate::real_targets::engines::filled;
+use crate::real_targets::support::{Loop, for_bytes, for_millis, random};
 use ssdgauge_core::{
     Access, Bytes, Data, EndedBy, Engine, Finding, FindingKind, Preparation, Recording, Rig,
     Severity, Workload,

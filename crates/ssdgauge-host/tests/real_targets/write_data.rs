@@ -1,6 +1,6 @@
 //! What drives find in the blocks that are written to them: data of each kind, read back.
 
-use crate::support::{Loop, for_bytes, random};
+use crate::real_targets::support::{Loop, for_bytes, random};
 use ssdgauge_core::{
     Access, Bytes, Data, Direction, Engine, Lane, LaneLimits, Nanos, Recording, Rig,
 };

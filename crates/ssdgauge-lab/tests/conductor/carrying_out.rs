@@ -1,6 +1,6 @@
 //! Execution of a whole plan, in order, with the pauses between steps.
 
-use crate::support::{Bystander, Script, create, scripted_plan};
+use crate::conductor::support::{Bystander, Script, create, scripted_plan};
 use ssdgauge_core::TargetKind;
 use ssdgauge_lab::{Completion, ConductError, conduct};
 use ssdgauge_runfile::{RunFile, StepState};

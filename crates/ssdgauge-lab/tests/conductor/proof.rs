@@ -123,7 +123,7 @@ fn a_cache_larger_than_a_quick_proof_is_found_by_a_full_one() {
 
 #[test]
 fn no_honest_drive_is_accused() {
-    // `--example honest_proofs` proves larger ones.
+    // `-p ssdgauge-tools -- honest_proofs` proves larger ones.
     let drives = if std::env::var_os("SSDGAUGE_LONG").is_some() { 500 } else { 6 };
     let mut random = Random::new(7, 0);
     for number in 0..drives {

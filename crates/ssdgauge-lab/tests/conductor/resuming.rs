@@ -1,7 +1,7 @@
 //! Resume of a run that was interrupted in each of its calls.
 
-use crate::carrying_out::ALL;
-use crate::support::{Bystander, Log, Script, create, scripted_plan};
+use crate::conductor::carrying_out::ALL;
+use crate::conductor::support::{Bystander, Log, Script, create, scripted_plan};
 use ssdgauge_core::{Finding, FindingKind, TargetKind};
 use ssdgauge_lab::{Completion, ConductError, conduct, resume};
 use ssdgauge_runfile::Writer;

@@ -1,6 +1,6 @@
 //! The verification behind a run: recorded once, begun again where it was interrupted.
 
-use crate::support::{Bystander, Script, create, scripted_plan};
+use crate::conductor::support::{Bystander, Script, create, scripted_plan};
 use ssdgauge_core::{FindingKind, LostWrite, Plan, Severity, TargetKind, Verified};
 use ssdgauge_lab::{Completion, ConductError, conduct, resume};
 use ssdgauge_runfile::{RunFile, VERIFIED, Writer};

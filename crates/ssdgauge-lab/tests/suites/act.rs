@@ -1,6 +1,6 @@
 //! Search for the highest passing load, on drives with known results.
 
-use crate::support::{Quiet, begun, carried_out, planned, rig, run};
+use crate::suites::support::{Quiet, begun, carried_out, planned, rig, run};
 use ssdgauge_core::search::{Attempt, Next};
 use ssdgauge_core::{Action, FindingKind, LatencyClock, Nanos, Plan, Random, Rig};
 use ssdgauge_lab::{Completion, Options, Suite, conduct, resume};
@@ -129,7 +129,7 @@ fn an_interrupted_search_is_resumed_and_completed() {
     let plan = planned("act", &["act-5"], &rig, 600);
     let whole = carried_out(&plan, &mut rig).tests[0].headline.value;
     for steps in [4, 6] {
-        let mut first = crate::support::rig("tiny");
+        let mut first = crate::suites::support::rig("tiny");
         let (_folder, path, mut writer) = begun(&plan, &first);
         let mut watcher = Quiet { steps_left: steps, ..Quiet::default() };
         let cut = conduct(&plan, &mut first, &mut writer, &mut watcher).unwrap();
@@ -137,7 +137,7 @@ fn an_interrupted_search_is_resumed_and_completed() {
         drop(writer);
         assert!(!ssdgauge_report::read(&path).unwrap().complete);
         let (mut writer, file) = Writer::resume(&path).unwrap();
-        let mut second = crate::support::rig("tiny");
+        let mut second = crate::suites::support::rig("tiny");
         let on = resume(&file, &mut second, &mut writer, &mut Quiet::default(), "ssdgauge, again")
             .unwrap();
         assert_eq!(on, Completion::Finished);

@@ -1,6 +1,6 @@
 //! One hour of random writes in full length in virtual time.
 
-use crate::support::{remarks, run};
+use crate::suites::support::{remarks, run};
 
 #[test]
 fn an_hour_of_writes_is_scored_by_its_last_four_hundred_seconds() {

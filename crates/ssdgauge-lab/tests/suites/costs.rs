@@ -1,6 +1,6 @@
 //! Estimated bytes written and wear of a plan.
 
-use crate::support::{carried_out, planned, rig};
+use crate::suites::support::{carried_out, planned, rig};
 use ssdgauge_core::{Bytes, Rig};
 use ssdgauge_lab::{
     Endurance, Options, Suite, WRITE_RATE, WearError, assumed_rates, check_wear, estimate, limits,

@@ -1,7 +1,7 @@
 //! Claims on every built-in suite.
 
-use crate::own_intervals::ShownValues;
-use crate::support::{carried_out, found, planned, remarks, rig, run};
+use crate::suites::own_intervals::ShownValues;
+use crate::suites::support::{carried_out, found, planned, remarks, rig, run};
 use ssdgauge_core::{Action, FindingKind, PhaseKind, Rest};
 use ssdgauge_lab::{Suite, built_in, find_built_in};
 use ssdgauge_report::{CachePlace, PageOptions, Run, page};

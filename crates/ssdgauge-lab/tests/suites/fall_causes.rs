@@ -17,7 +17,7 @@
 
 mod odd;
 
-use crate::support::carried_out;
+use crate::suites::support::carried_out;
 use ssdgauge_core::{Direction, Nanos, Random, Rig};
 use ssdgauge_lab::{Options, Suite, plan};
 use ssdgauge_report::{FallCause, PointRun, Run};

@@ -1,7 +1,7 @@
 //! Every suite in full length in virtual time: the relations between results that the drive profile
 //! implies.
 
-use crate::support::{remarks, run};
+use crate::suites::support::{remarks, run};
 use ssdgauge_core::search::TRIALS;
 use ssdgauge_core::{Action, Metric, Nanos, Scope};
 use ssdgauge_report::{Run, TestRun};

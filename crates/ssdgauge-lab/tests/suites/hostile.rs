@@ -124,7 +124,7 @@ fn no_text_makes_reading_or_planning_panic() {
 fn figure(tries: usize, result: &str) {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();
-    let command = "cargo test -p ssdgauge-lab --test suites no_text";
+    let command = "cargo test -p ssdgauge-lab --test it no_text";
     let line = format!("suite files\t{tries} damaged texts\t{result}\t{command}\n");
     std::fs::write(folder.join("suite-files"), line).unwrap();
 }

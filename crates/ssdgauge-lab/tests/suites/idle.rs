@@ -1,6 +1,6 @@
 //! Idle power, wake-up latency and power states, compared with the profiles of virtual drives.
 
-use crate::support::{carried_out, found, rig, run};
+use crate::suites::support::{carried_out, found, rig, run};
 use ssdgauge_core::{Action, FindingKind, Metric, PowerSaving, Preparation, Restart, Rig, Scope};
 use ssdgauge_lab::{Options, Suite, plan};
 use ssdgauge_report::Run;

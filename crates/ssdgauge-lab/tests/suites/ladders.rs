@@ -1,6 +1,6 @@
 //! Ladders of writes: what a step shows does not depend on the steps before it.
 
-use crate::support::{carried_out, planned, rig};
+use crate::suites::support::{carried_out, planned, rig};
 use ssdgauge_core::{Metric, PhaseKind, Plan, Scope};
 use ssdgauge_report::PointRun;
 

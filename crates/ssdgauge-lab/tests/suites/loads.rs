@@ -1,7 +1,7 @@
 //! The suites of caches, states, pulses, commits, experts, checkpoints and applications: the shape of their
 //! results.
 
-use crate::support::{carried_out, remarks, rig, run};
+use crate::suites::support::{carried_out, remarks, rig, run};
 use ssdgauge_core::statistics::separation::{Separation, Verdict};
 use ssdgauge_core::{Metric, Rig, Scope, Totals};
 use ssdgauge_lab::{Options, Suite, plan};

@@ -1,6 +1,6 @@
 //! The suites of hours, commits, experts and applications in full length: the shape of their results.
 
-use crate::full::{falls, headline, in_full_length, rises, test, values};
+use crate::suites::full::{falls, headline, in_full_length, rises, test, values};
 use ssdgauge_core::{Metric, Scope};
 use ssdgauge_report::Run;
 

@@ -1,6 +1,6 @@
 //! Open loops: exact rates, and latencies that include the waiting time of a stall.
 
-use crate::support::{carried_out, rig, run};
+use crate::suites::support::{carried_out, rig, run};
 use ssdgauge_core::{FindingKind, Metric, Rig, Scope, Totals};
 use ssdgauge_lab::{Options, Suite, plan};
 use ssdgauge_report::Run;

@@ -1,6 +1,6 @@
 //! The rest of a run in progress: by assumed rates, by the rate of its fills, and after a pause.
 
-use crate::support::{Quiet, begun, planned, rig};
+use crate::suites::support::{Quiet, begun, planned, rig};
 use ssdgauge_core::{Action, Bytes, Finding, Nanos, Phase, Plan, Rig, Step, Test};
 use ssdgauge_lab::{
     Completion, Outlook, Remaining, SecondSummary, Watcher, assumed_rates, conduct,

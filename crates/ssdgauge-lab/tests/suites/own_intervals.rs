@@ -1,7 +1,7 @@
 //! No report prints a number outside of its own interval, on any surface.
 
-use crate::every::RUNS;
-use crate::support::run;
+use crate::suites::every::RUNS;
+use crate::suites::support::run;
 use serde_json::Value;
 use ssdgauge_report::{PageOptions, Run, TestRun, csv, json, markdown, page};
 

@@ -1,6 +1,6 @@
 //! What is planned against what comes: every built-in suite on three classes of virtual drives.
 
-use crate::support::{begun, planned, rig};
+use crate::suites::support::{begun, planned, rig};
 use ssdgauge_core::{Bytes, Nanos, Rig};
 use ssdgauge_lab::{Completion, Estimate, Spent, assumed_rates, conduct, estimate, spent};
 use ssdgauge_runfile::RunFile;
@@ -40,7 +40,8 @@ fn run(suite: &str, target: &str, shorten: u32) -> (Estimate, Spent) {
     let plan = planned(suite, &[], &rig, shorten);
     let expected = estimate(&plan, rig.drive().capacity, &assumed_rates(rig.drive()));
     let (_folder, path, mut writer) = begun(&plan, &rig);
-    let end = conduct(&plan, &mut rig, &mut writer, &mut crate::support::Quiet::default()).unwrap();
+    let end = conduct(&plan, &mut rig, &mut writer, &mut crate::suites::support::Quiet::default())
+        .unwrap();
     assert_eq!(end, Completion::Finished);
     drop(writer);
     let each = spent(&RunFile::open(&path).unwrap()).unwrap();

@@ -1,7 +1,7 @@
 //! PTS-style suites in full length in virtual time: the relations between results that the drive
 //! profile implies.
 
-use crate::full::{falls, in_full_length, rises, test, values};
+use crate::suites::full::{falls, in_full_length, rises, test, values};
 use ssdgauge_core::Metric;
 use ssdgauge_report::Run;
 

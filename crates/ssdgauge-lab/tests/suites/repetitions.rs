@@ -1,6 +1,6 @@
 //! Repetitions of tests.
 
-use crate::support::{Quiet, begun, carried_out, rig};
+use crate::suites::support::{Quiet, begun, carried_out, rig};
 use ssdgauge_core::Rig;
 use ssdgauge_lab::{Options, PlanError, Repeat, RepeatError, conduct, find_built_in, plan, resume};
 use ssdgauge_runfile::Writer;

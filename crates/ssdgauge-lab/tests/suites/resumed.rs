@@ -1,7 +1,7 @@
 //! A run on a virtual drive that was interrupted and resumed has the samples and the headlines of the
 //! uninterrupted one, to the last bit.
 
-use crate::support::{begun, planned, rig};
+use crate::suites::support::{begun, planned, rig};
 use ssdgauge_core::{Finding, Interval, Nanos, Phase, Plan, Random, Reading, Step, Test};
 use ssdgauge_lab::{Completion, ConductError, SecondSummary, Suite, Watcher, conduct, resume};
 use ssdgauge_runfile::{RunFile, StepPlace, StepState, Writer};

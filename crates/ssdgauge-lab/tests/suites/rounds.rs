@@ -1,6 +1,6 @@
 //! Rounds to a steady state by the rule of the SNIA PTS.
 
-use crate::support::{Quiet, begun, found, planned, rig, run};
+use crate::suites::support::{Quiet, begun, found, planned, rig, run};
 use ssdgauge_core::{FindingKind, Nanos, Rig};
 use ssdgauge_lab::{Completion, conduct, resume};
 use ssdgauge_runfile::Writer;

@@ -1,6 +1,6 @@
 //! Searches that judge other requests than the reads of the first stream.
 
-use crate::support::{carried_out, found, rig};
+use crate::suites::support::{carried_out, found, rig};
 use ssdgauge_core::{Direction, FindingKind, Nanos, Rig, Scope};
 use ssdgauge_lab::{Options, Suite, plan};
 use ssdgauge_report::{PointRun, Run};

@@ -1,7 +1,7 @@
 //! The state in which a drive is measured: settled after a fill, steady after preconditioning, and the
 //! same from the first point to the last.
 
-use crate::support::{carried_out, found, planned, rig, run};
+use crate::suites::support::{carried_out, found, planned, rig, run};
 use ssdgauge_core::{Action, Bytes, FindingKind, Nanos, Phase, PhaseKind, Plan, Random};
 use ssdgauge_lab::Suite;
 use ssdgauge_report::{Run, TestRun};

@@ -1,6 +1,6 @@
 //! Several streams in one step, in a sweep of one of them and in a list of steps.
 
-use crate::support::{carried_out, rig};
+use crate::suites::support::{carried_out, rig};
 use ssdgauge_core::{Arrival, Bytes, Headline, Metric, Rig, Scope, Stream};
 use ssdgauge_lab::{Options, Suite, plan};
 

@@ -1,6 +1,6 @@
 //! Measured times: of whole steps, and of trims.
 
-use crate::support::{self, Quiet, begun, carried_out, found, rig};
+use crate::suites::support::{self, Quiet, begun, carried_out, found, rig};
 use ssdgauge_core::{FindingKind, Metric, Rig, Scope, Severity};
 use ssdgauge_lab::{Completion, Options, Repeat, Suite, conduct, plan, resume};
 use ssdgauge_report::{PointRun, Run};

@@ -1,6 +1,6 @@
 //! Suites of generated traces: their requests have the published sums, and runs have the shape of a drive.
 
-use crate::support::{planned, rig, run};
+use crate::suites::support::{planned, rig, run};
 use ssdgauge_core::{
     Bytes, Direction, DriveInfo, FindingKind, GeneratedRequests, GeneratedTrace, Metric,
     RecordedRequests, RecordedTime, Rig, Scope,

@@ -1,6 +1,6 @@
 //! Runs that end when the intervals between their repetitions are narrow.
 
-use crate::support::{Quiet, begun, carried_out, rig};
+use crate::suites::support::{Quiet, begun, carried_out, rig};
 use ssdgauge_core::{Finding, FindingKind, Plan, RepeatUntil, Rig, Severity};
 use ssdgauge_lab::{
     Completion, Options, PlanError, Repeat, RepeatError, Suite, conduct, plan, resume,

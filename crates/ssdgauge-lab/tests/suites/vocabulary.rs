@@ -1,6 +1,6 @@
 //! The keys of a stream: the examples of the document are carried out on a virtual drive.
 
-use crate::support::{carried_out, rig};
+use crate::suites::support::{carried_out, rig};
 use ssdgauge_core::{Bytes, Direction, Metric, Rig, Scope};
 use ssdgauge_lab::{Options, PlanError, Suite, plan};
 use ssdgauge_report::Run;

@@ -1,6 +1,6 @@
 //! Volatile write cache on and off, compared with the profiles of virtual drives.
 
-use crate::support::{carried_out, planned, rig};
+use crate::suites::support::{carried_out, planned, rig};
 use ssdgauge_core::{Action, Metric, PhaseKind, Preparation, Restart, Rig, Scope, WriteCache};
 use ssdgauge_lab::{Options, Suite, plan};
 use ssdgauge_report::Run;

@@ -2,8 +2,8 @@
 //!
 //! The figures are read here alone, after the answers are given.
 
-use crate::noise::Noisy;
-use crate::prior;
+use super::noise::Noisy;
+use super::prior;
 use ssdgauge_core::{
     Access, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Preparation, Recording, Rig,
     TimedLoads,

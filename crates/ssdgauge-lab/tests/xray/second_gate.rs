@@ -4,8 +4,8 @@
 //! throttling and without noise, because a small write buffer keeps few dies busy. They are read here alone,
 //! after the answers are given.
 
-use crate::gate::{Judged, NATIVE, Truth, compare, look, rate, truth};
-use crate::second_model::{Figures, SecondRig};
+use super::gate::{Judged, NATIVE, Truth, compare, look, rate, truth};
+use super::second_model::{Figures, SecondRig};
 use ssdgauge_xray::Structure;
 
 /// What is not looked for: this model has no flushes, volumes, compression or deduplication, and no mapping unit but

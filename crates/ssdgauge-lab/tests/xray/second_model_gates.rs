@@ -1,7 +1,7 @@
 //! The second model against arithmetic of its figures: what the gate of the X-ray takes for the truth.
 
-use crate::gate::rate;
-use crate::second_model::{Figures, SecondRig};
+use super::gate::rate;
+use super::second_model::{Figures, SecondRig};
 use ssdgauge_core::{
     Access, Bytes, Data, Direction, Lane, LaneLimits, LanesEnded, Nanos, Preparation, Random,
     Recording, Rig, TimedLoads, TimedRequest,
@@ -179,7 +179,7 @@ fn a_program_is_suspended_once_it_has_run_for_its_least_time_and_not_before() {
     let mut waits = [0.0, 0.0];
     for (wait, suspends) in waits.iter_mut().zip([false, true]) {
         let mut figures = plain();
-        let suspension = crate::second_model::Suspension { ns: 10_000, least_run_ns: 100_000 };
+        let suspension = super::second_model::Suspension { ns: 10_000, least_run_ns: 100_000 };
         figures.suspension = suspends.then_some(suspension);
         let mut rig = SecondRig::new(figures, 13);
         fill(&mut rig, 64 << 20);

@@ -7,8 +7,8 @@
 //! drive counts media writes, has no fast cache, and no link hides one; the separation only where the closed forms give
 //! it a gain of 15 %.
 
-use crate::gate::{Judged, NATIVE, Truth, compare, cool, look, rate, spare, truth, without};
-use crate::prior;
+use super::gate::{Judged, NATIVE, Truth, compare, cool, look, rate, spare, truth, without};
+use super::prior;
 use ssdgauge_core::statistics::separation::Separation;
 use ssdgauge_core::{
     Access, Bytes, Data, Direction, Engine, Lane, LaneLimits, Nanos, Preparation, Recording, Rig,

@@ -1,6 +1,6 @@
 //! The map of what a drive stores: metadata contexts and block status.
 
-use crate::client::{CAPACITY, Client, GIB, Running, queries};
+use crate::server::client::{CAPACITY, Client, GIB, Running, queries};
 use ssdgauge_core::Random;
 use std::io::Read;
 

@@ -1,6 +1,6 @@
 //! Clients that do not follow the protocol or do not leave, and addresses that are refused.
 
-use crate::client::{Client, GIB, OPTION, Running};
+use crate::server::client::{Client, GIB, OPTION, Running};
 use ssdgauge_core::Random;
 use ssdgauge_nbd::{Address, MAX_CLIENTS, MAX_PAYLOAD, Server};
 use ssdgauge_sim::{ServedDrive, VirtualRig};

@@ -1,6 +1,6 @@
 //! The budget of a page: what a reader meets before unfolding anything, on 1,280 by 900 pixels.
 
-use crate::chromium::Chromium;
+use crate::browser::chromium::Chromium;
 use crate::support::{Pace, Recipe, client, plan, quick, run};
 use serde_json::json;
 use ssdgauge_core::TargetKind;
@@ -94,7 +94,7 @@ pub(crate) fn fifteen() -> Vec<Run> {
         }
     }
     let third = &third;
-    crate::recorded(0..5, |number: i32| {
+    crate::browser::recorded(0..5, |number: i32| {
         let factor = 1.0 + 0.4 * f64::from(number);
         let pace = move |stream: &ssdgauge_core::Stream, second: u32| {
             let cliff = if stream.read_percent == 0 && second > 8 { 0.4 } else { 1.0 };

@@ -1,6 +1,6 @@
 //! The script of a page: what it does, and that the page is the same without it.
 
-use crate::chromium::Chromium;
+use crate::browser::chromium::Chromium;
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! The pages of X-rays: what they show is what their cards state, in every view.
 
-use crate::chromium::Chromium;
-use crate::{look, print};
+use crate::browser::chromium::Chromium;
+use crate::browser::{look, print};
 use serde_json::{Value, json};
 use ssdgauge_report::{xray_compared_page, xray_page};
 use ssdgauge_xray::{Card, CheckedCard, compare, shown, shown_interval};

@@ -1,6 +1,6 @@
 //! Damage is detected: a file reads as it was written, or not at all.
 
-use crate::support::{figure, folder, is_long, read, write, write_with_readings};
+use crate::format::support::{figure, folder, is_long, read, write, write_with_readings};
 use ssdgauge_core::Random;
 
 /// Number of single-bit flips; a fixed seed chooses the same ones in every run.
@@ -32,7 +32,7 @@ fn no_flipped_bit_is_read_as_a_different_value() {
         "flips",
         &format!("{flips} single bits"),
         &format!("{found} found, {harmless} without effect, 0 wrong readings"),
-        "cargo test -p ssdgauge-runfile --test format no_flipped_bit",
+        "cargo test -p ssdgauge-runfile --test it no_flipped_bit",
     );
     // Most bits of so small a file lie in unused space.
     assert!(found > flips / 10, "{found}");
@@ -61,7 +61,7 @@ fn no_truncated_file_is_read_as_a_different_run() {
         "truncations",
         &format!("{cuts} lengths of a file of {} bytes", bytes.len()),
         &format!("0 wrong readings, {read_whole} cuts lost nothing"),
-        "cargo test -p ssdgauge-runfile --test format no_truncated_file",
+        "cargo test -p ssdgauge-runfile --test it no_truncated_file",
     );
 }
 
@@ -124,7 +124,7 @@ fn no_damaged_file_makes_the_reader_panic_or_return_a_different_value() {
         "run files",
         &format!("{tries} damaged in several places"),
         &format!("{refused} refused, {harmless} without effect, 0 panics, 0 wrong readings"),
-        "cargo test -p ssdgauge-runfile --test format no_damaged_file",
+        "cargo test -p ssdgauge-runfile --test it no_damaged_file",
     );
 }
 
@@ -170,6 +170,6 @@ fn no_file_with_a_damaged_tree_of_pages_is_read_as_a_different_run() {
         "run files of many pages",
         &format!("{tries} with a damaged tree of pages"),
         &format!("{refused} refused, {harmless} without effect, 0 wrong readings"),
-        "cargo test -p ssdgauge-runfile --test format no_file_with",
+        "cargo test -p ssdgauge-runfile --test it no_file_with",
     );
 }

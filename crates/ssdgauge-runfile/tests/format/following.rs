@@ -1,6 +1,6 @@
 //! A run file is read while it is written, without a lock.
 
-use crate::support::{self, begin_step, folder, interval};
+use crate::format::support::{self, begin_step, folder, interval};
 use ssdgauge_core::{Direction, Nanos, Random, Reading};
 use ssdgauge_runfile::{
     Follower, News, Opening, RunFile, RunFileError, StepEnd, StepState, Writer,

@@ -37,7 +37,7 @@ fn foreign_files_are_refused_with_the_reason() {
 fn a_newer_format_is_refused_with_both_format_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("newer.ssdg");
-    crate::support::write(&path);
+    crate::format::support::write(&path);
     rusqlite::Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
     match refusal(&path) {
         RunFileError::Newer { found: 99, known: ssdgauge_runfile::FORMAT, .. } => {}

@@ -1,6 +1,6 @@
 //! Files of every published format stay readable, with every value unchanged.
 
-use crate::support;
+use crate::format::support;
 use ssdgauge_runfile::{FORMAT, RunFile, Writer};
 use std::path::Path;
 

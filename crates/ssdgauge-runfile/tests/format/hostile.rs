@@ -1,7 +1,7 @@
 //! Files that were prepared to harm their reader: refused with words, in bounded time and memory.
 
-use crate::foreign::refusal;
-use crate::support::{folder, read, write};
+use crate::format::foreign::refusal;
+use crate::format::support::{folder, read, write};
 use rusqlite::Connection;
 use ssdgauge_runfile::RunFileError;
 

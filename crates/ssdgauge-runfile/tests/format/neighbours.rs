@@ -1,6 +1,6 @@
 //! Files beside a run file, which SQLite would take for a part of it by their names.
 
-use crate::support::{folder, read, write};
+use crate::format::support::{folder, read, write};
 use ssdgauge_runfile::{RunFile, RunFileError, Writer};
 use std::path::{Path, PathBuf};
 use std::process::Command;

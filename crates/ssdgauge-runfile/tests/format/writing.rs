@@ -1,7 +1,7 @@
 //! Finished records are final, and existing files are never replaced.
 
-use crate::support::{begin_step, interval};
-use crate::support::{drive, plan, read, write};
+use crate::format::support::{begin_step, interval};
+use crate::format::support::{drive, plan, read, write};
 use ssdgauge_core::{Direction, Nanos, Random};
 use ssdgauge_runfile::{Opening, RunFileError, StepEnd, StepState, Writer};
 use std::panic::{AssertUnwindSafe, catch_unwind};

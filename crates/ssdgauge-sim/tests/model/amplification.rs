@@ -1,7 +1,9 @@
 //! Write amplification, write cliff and Little's law against theory, over random drives and every
 //! profile.
 
-use crate::support::{Recording, bytes, random_profile, random_profile_of, stream, workload};
+use crate::model::support::{
+    Recording, bytes, random_profile, random_profile_of, stream, workload,
+};
 use ssdgauge_core::statistics::separation::{Separation, Verdict};
 use ssdgauge_core::{
     Access, Bytes, Distribution, Ended, Engine, Metric, Rig, Scope, Stream, Totals, Workload, Zone,

@@ -1,6 +1,6 @@
 //! The SLC cache: its size, its recovery while the host is idle, and the rate after it is full.
 
-use crate::support::{Recording, bytes, random_profile, stream, workload};
+use crate::model::support::{Recording, bytes, random_profile, stream, workload};
 use ssdgauge_core::{Access, Bytes, Direction, Nanos, Random, Rig};
 use ssdgauge_sim::VirtualRig;
 

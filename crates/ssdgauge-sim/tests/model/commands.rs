@@ -1,6 +1,6 @@
 //! The keys of a stream on virtual drives: trims and flushes, hot blocks, several sizes.
 
-use crate::support::{Recording, bytes, seconds, stream, workload};
+use crate::model::support::{Recording, bytes, seconds, stream, workload};
 use ssdgauge_core::{
     Access, Arrival, BlockSizes, Bytes, Direction, Distribution, EndedBy, Nanos, Operation,
     Preparation, Pulse, Rig, SizeShare, Stream,

@@ -1,6 +1,6 @@
 //! Drives that compress or deduplicate: what data of each kind programs, and what it leaves, against arithmetic.
 
-use crate::support::{Recording, bytes, stream, workload};
+use crate::model::support::{Recording, bytes, stream, workload};
 use ssdgauge_core::{
     Access, Bytes, Data, Direction, Ended, Nanos, Preparation, Rig, Stream, TimedLoads,
     TimedRequest,

@@ -1,6 +1,6 @@
 //! Data integrity: every read finds the data written last, checked against a plain array.
 
-use crate::support::{Recording, random_profile};
+use crate::model::support::{Recording, random_profile};
 use proptest::prelude::*;
 use ssdgauge_core::{
     Access, Bytes, Data, Direction, Engine, Nanos, Preparation, RequestSource, Rig, Workload,
@@ -54,11 +54,12 @@ fn check(text: &str, query: &str, events: &[Event]) -> Result<(), TestCaseError>
         match *event {
             Event::Write { access, data, pages, blocks, from, span } => {
                 let Some((offset, span)) = part(from, span, pages * PAGE) else { continue };
-                let mut stream = crate::support::stream(access, pages * PAGE, 0, 1, Bytes(span));
+                let mut stream =
+                    crate::model::support::stream(access, pages * PAGE, 0, 1, Bytes(span));
                 stream.offset = Bytes(offset);
                 stream.data = data;
                 let load = Workload { engine: Engine::IoUring, streams: vec![stream.clone()] };
-                let until = crate::support::bytes(blocks * pages * PAGE);
+                let until = crate::model::support::bytes(blocks * pages * PAGE);
                 let seed = rig.next_stream_seed(&load, &until, 0);
                 let mut source = RequestSource::new(&stream, 0, seed);
                 for _ in 0..blocks {
@@ -145,15 +146,16 @@ proptest! {
 #[test]
 fn a_verification_counts_the_written_pages_and_finds_dropped_writes_alone() {
     let part = |offset: u64, span: u64| {
-        let mut stream = crate::support::stream(Access::Sequential, 128 << 10, 0, 1, Bytes(span));
+        let mut stream =
+            crate::model::support::stream(Access::Sequential, 128 << 10, 0, 1, Bytes(span));
         stream.offset = Bytes(offset);
-        crate::support::workload(stream)
+        crate::model::support::workload(stream)
     };
     let verified = |query: &str| {
         let mut rig = VirtualRig::open(&format!("tiny{query}"), 1).unwrap();
         assert_eq!(rig.verify(&mut |_, _| true).unwrap(), None, "nothing was written");
         let mut sink = Recording::brief();
-        let mebibytes = |n: u64| crate::support::bytes(n << 20);
+        let mebibytes = |n: u64| crate::model::support::bytes(n << 20);
         rig.run(&part(0, 64 << 20), &mebibytes(64), &mut sink).unwrap();
         // A half of its span is not reached, and a part of the first one is trimmed.
         rig.run(&part(128 << 20, 64 << 20), &mebibytes(32), &mut sink).unwrap();
@@ -192,9 +194,9 @@ fn units_that_a_read_causes_to_be_programmed_in_part_keep_their_data() {
     let mut rig = VirtualRig::from_toml("partial", &text, "", 5).unwrap();
     rig.keep_generations();
     let span = rig.drive().capacity;
-    let stream = crate::support::stream(Access::Random, PAGE, 50, 1, span);
+    let stream = crate::model::support::stream(Access::Random, PAGE, 50, 1, span);
     let load = Workload { engine: Engine::IoUring, streams: vec![stream.clone()] };
-    let until = crate::support::bytes(6 * span.0);
+    let until = crate::model::support::bytes(6 * span.0);
     let seed = rig.next_stream_seed(&load, &until, 0);
     let mut source = RequestSource::new(&stream, 0, seed);
     rig.run(&load, &until, &mut Recording::brief()).unwrap();

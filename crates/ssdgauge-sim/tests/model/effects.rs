@@ -1,6 +1,6 @@
 //! The effects of single drives: each against its own arithmetic, and none where all are off.
 
-use crate::support::{Recording, bytes, seconds, stream, workload};
+use crate::model::support::{Recording, bytes, seconds, stream, workload};
 use ssdgauge_core::{Access, Arrival, Bytes, Direction, Engine, Nanos, Rig, Stream, Workload};
 use ssdgauge_sim::VirtualRig;
 

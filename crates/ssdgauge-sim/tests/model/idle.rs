@@ -1,6 +1,6 @@
 //! Idle time: background work and power states go by simulated time, wherever it passes.
 
-use crate::support::{Recording, bytes, seconds, stream, workload};
+use crate::model::support::{Recording, bytes, seconds, stream, workload};
 use ssdgauge_core::{Access, Arrival, Bytes, Direction, Nanos, Rig, Workload};
 use ssdgauge_sim::{GroundTruth, VirtualRig, Work};
 

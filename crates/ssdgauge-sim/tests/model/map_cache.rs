@@ -1,6 +1,6 @@
 //! Maps that are at hand in part: how often a read finds its part, and what a missing one costs, against arithmetic.
 
-use crate::support::{Recording, bytes, stream, workload};
+use crate::model::support::{Recording, bytes, stream, workload};
 use ssdgauge_core::{Access, Bytes, Direction, Rig, TimedRequest};
 use ssdgauge_sim::VirtualRig;
 

@@ -1,6 +1,6 @@
 //! Mapping units of more than 4 KiB: what partial writes program and read, against arithmetic.
 
-use crate::support::{Recording, bytes, stream, workload};
+use crate::model::support::{Recording, bytes, stream, workload};
 use ssdgauge_core::{Access, Bytes, Nanos, Rig, Stream};
 use ssdgauge_sim::{GroundTruth, VirtualRig};
 

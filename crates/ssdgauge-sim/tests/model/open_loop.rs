@@ -1,7 +1,7 @@
 //! The slots of an open loop on a virtual drive: as many as on a real one, and never a silent
 //! limit.
 
-use crate::support::{Recording, seconds, stream, workload};
+use crate::model::support::{Recording, seconds, stream, workload};
 use ssdgauge_core::{
     Access, Arrival, Bytes, EndedBy, Engine, FindingKind, Interval, OpenLoop, Rig, Stream, Workload,
 };

@@ -1,6 +1,6 @@
 //! A cut of the power takes what was acknowledged, and neither programmed nor flushed.
 
-use crate::support::{Recording, bytes, stream, workload};
+use crate::model::support::{Recording, bytes, stream, workload};
 use ssdgauge_core::{
     Access, Bytes, Direction, Nanos, Preparation, Rig, Stream, TimedLoads, TimedRequest, Verified,
     WriteCache,

@@ -1,7 +1,7 @@
 //! Power, temperature and power states: energy is that of the operations and states, and the
 //! temperature follows from it.
 
-use crate::support::{Recording, seconds, stream, workload};
+use crate::model::support::{Recording, seconds, stream, workload};
 use ssdgauge_core::{Access, Bytes, FindingKind, Nanos, PowerSaving, Preparation, Rig};
 use ssdgauge_sim::{VirtualRig, Work, profiles};
 

@@ -1,6 +1,6 @@
 //! The contract of a rig, for every profile.
 
-use crate::support::{Recording, bytes, seconds, stream, workload};
+use crate::model::support::{Recording, bytes, seconds, stream, workload};
 use ssdgauge_core::{
     Access, Bytes, Direction, EndedBy, Engine, FindingKind, Nanos, Preparation, Rig, RigError,
     Stream, TargetKind, Until, Workload,

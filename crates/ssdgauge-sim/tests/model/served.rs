@@ -1,6 +1,6 @@
 //! A drive that serves single commands is the same drive as in a run.
 
-use crate::support::{Recording, bytes, stream};
+use crate::model::support::{Recording, bytes, stream};
 use ssdgauge_core::{
     Access, Bytes, Direction, Engine, Nanos, RequestSource, Rig, Stream, Workload,
 };

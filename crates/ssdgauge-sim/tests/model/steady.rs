@@ -1,6 +1,6 @@
 //! The SNIA steady-state rule on drives whose steady state is known.
 
-use crate::support::{Recording, bytes, random_profile_of, stream, workload};
+use crate::model::support::{Recording, bytes, random_profile_of, stream, workload};
 use ssdgauge_core::statistics::steady::{self, RANGE, WINDOW};
 use ssdgauge_core::{Access, Bytes, Preparation, Random, Rig};
 use ssdgauge_sim::VirtualRig;

@@ -1,6 +1,6 @@
 //! Synchronous writes (O_DSYNC): they complete when they outlive a loss of power.
 
-use crate::support::{Recording, seconds, stream, workload};
+use crate::model::support::{Recording, seconds, stream, workload};
 use ssdgauge_core::{Access, Interval, Preparation, Rig, WriteCache};
 use ssdgauge_sim::{VirtualRig, profiles};
 

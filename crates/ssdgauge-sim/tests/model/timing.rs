@@ -1,6 +1,6 @@
 //! Rates and latencies against queueing theory.
 
-use crate::support::{Recording, bytes, seconds, stream, workload};
+use crate::model::support::{Recording, bytes, seconds, stream, workload};
 use ssdgauge_core::{Access, Direction, Rig, Until};
 use ssdgauge_sim::VirtualRig;
 

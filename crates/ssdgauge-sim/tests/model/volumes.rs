@@ -1,6 +1,6 @@
 //! Drives of several independent volumes, against arithmetic and against the same drive without volumes.
 
-use crate::support::{Recording, bytes, stream, workload};
+use crate::model::support::{Recording, bytes, stream, workload};
 use ssdgauge_core::{
     Access, Bytes, Direction, Nanos, Preparation, RequestSource, Rig, TimedLoads, TimedRequest,
     Timing,

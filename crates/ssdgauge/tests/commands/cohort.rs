@@ -62,7 +62,7 @@ fn the_cohort_of_the_program_is_what_its_virtual_drives_measure() {
     if std::env::var("SNAPSHOTS").is_ok_and(|mode| mode == "overwrite") {
         let head = format!(
             "# The figures of virtual drives in the suite quick, for the bands of a quick run.\n\
-             # Written by `SNAPSHOTS=overwrite cargo test -p ssdgauge --test commands cohort`.\n\
+             # Written by `SNAPSHOTS=overwrite cargo test -p ssdgauge --test it cohort`.\n\
              {}\n",
             profiles_line()
         );

@@ -1,6 +1,6 @@
 //! Plans as job files of fio: fio itself reads them, and a job does the work of the step.
 
-use crate::large_files::checksum;
+use crate::commands::large_files::checksum;
 use crate::support::{Bench, text};
 use rusqlite::Connection;
 use rusqlite::types::Value;

@@ -114,6 +114,6 @@ fn a_failing_call_on_the_run_file_loses_no_announced_step() {
         "failing calls",
         &format!("{count} calls on the run file, each failing once"),
         &format!("0 announced steps lost; exit codes {codes:?}"),
-        "cargo test -p ssdgauge --test commands failing_call",
+        "cargo test -p ssdgauge --test it failing_call",
     );
 }

@@ -1,8 +1,8 @@
 //! Every kind of input in every form of output: each is written in that form, or refused with exit code 2.
 
-use crate::samples::{self, CARD, RUN_FILES};
+use crate::commands::samples::{self, CARD, RUN_FILES};
+use crate::commands::watch_metrics::parse;
 use crate::support::{Bench, text};
-use crate::watch_metrics::parse;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -70,7 +70,7 @@ fn hostile_strings_of_suites_and_profiles_are_printed_as_text() {
         "hostile files",
         &format!("{outputs} outputs of hostile suites and profiles"),
         "0 escapes, 0 markup",
-        "cargo test -p ssdgauge --test commands hostile_strings",
+        "cargo test -p ssdgauge --test it hostile_strings",
     );
 }
 
@@ -287,7 +287,7 @@ fn a_damaged_request_log_is_printed_up_to_the_damage_or_refused() {
         "request logs",
         &format!("{count} damaged files"),
         &format!("{printed} printed, {refused} refused, 0 panics"),
-        "cargo test -p ssdgauge --test commands damaged_request_log",
+        "cargo test -p ssdgauge --test it damaged_request_log",
     );
 }
 

@@ -1,6 +1,6 @@
 //! Results of fio with several documents, and with jobs that end early, fail or report sums.
 
-use crate::import::{agrees, output, refuses_text, report};
+use crate::commands::import::{agrees, output, refuses_text, report};
 use crate::support::{Bench, text};
 use serde_json::{Value, json};
 use std::process::Command;

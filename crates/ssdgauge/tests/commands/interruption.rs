@@ -117,7 +117,7 @@ fn a_run_that_is_killed_again_and_again_is_completed_and_loses_no_finished_step(
         &format!(
             "{lost} finished steps lost, {unreadable} unreadable files, {completed} runs completed"
         ),
-        "cargo test -p ssdgauge --test commands killed_again",
+        "cargo test -p ssdgauge --test it killed_again",
     );
 }
 

@@ -1,6 +1,6 @@
 //! Output files: no input, no run file and no file of another program is replaced.
 
-use crate::samples;
+use crate::commands::samples;
 use crate::support::{Bench, text, unfolded};
 
 /// A drive for an X-ray of a second.

@@ -255,6 +255,6 @@ fn a_power_cut_at_any_moment_loses_no_announced_step() {
         "power cuts",
         &format!("{cuts} simulated cuts"),
         &format!("0 of {steps} announced steps lost, 0 unreadable files"),
-        "cargo test -p ssdgauge --test commands power_cut",
+        "cargo test -p ssdgauge --test it power_cut",
     );
 }

@@ -108,7 +108,7 @@ fn the_programs_of_the_documentation_print_the_numbers_of_the_report() {
         "python-and-sql",
         &format!("{} percentiles", of_pandas.len() + of_sql.len()),
         "as in the report: DuckDB equal, HdrHistogram within 0.1 %",
-        "cargo test -p ssdgauge --test commands programs_of_the_documentation",
+        "cargo test -p ssdgauge --test it programs_of_the_documentation",
     );
 }
 

@@ -1,8 +1,8 @@
 //! One input of each kind, for tests that walk through all of them.
 
-use crate::import::output;
-use crate::import_act::PASSING;
-use crate::replays::commands_of_two_devices;
+use crate::commands::import::output;
+use crate::commands::import_act::PASSING;
+use crate::commands::replays::commands_of_two_devices;
 use crate::support::{Bench, measures, signal, wait_for};
 use std::process::Stdio;
 

@@ -1,7 +1,7 @@
 //! Runs on several targets side by side, and the view of a run in progress.
 
+use crate::commands::watch::{on_terminal, read_until};
 use crate::support::{Bench, Loop, measures, query, signal, text, wait_for};
-use crate::watch::{on_terminal, read_until};
 use serde_json::Value;
 use std::io::Write;
 use std::process::Stdio;

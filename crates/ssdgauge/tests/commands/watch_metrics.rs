@@ -167,7 +167,7 @@ fn parse_text_format(text: &str) -> Parsed {
 #[test]
 fn a_run_is_served_as_openmetrics_until_it_ends_and_the_dashboard_uses_its_names() {
     let bench = Bench::new();
-    let mut run = crate::watch::start(&bench, "60s");
+    let mut run = crate::commands::watch::start(&bench, "60s");
     let (mut watch, address) = serve(&bench, "a.ssdg");
     let is_counted = |parsed: &Parsed| {
         parsed.samples.iter().any(|((name, labels), value)| {
@@ -249,7 +249,7 @@ fn a_run_is_served_as_openmetrics_until_it_ends_and_the_dashboard_uses_its_names
 #[test]
 fn a_page_of_another_host_gets_no_metrics() {
     let bench = Bench::new();
-    let mut run = crate::watch::start(&bench, "60s");
+    let mut run = crate::commands::watch::start(&bench, "60s");
     let (mut watch, address) = serve(&bench, "a.ssdg");
     // Such a page reaches this machine under a name of its own (DNS rebinding).
     let (head, body) = ask(&address, "Host: pages.example\r\n");

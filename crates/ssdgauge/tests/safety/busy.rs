@@ -1,6 +1,6 @@
 //! A drive that another run uses is free later: the exit code says so, and `--wait` waits for it.
 
-use crate::bench::{Bench, SIZE, confirmation};
+use crate::safety::bench::{Bench, SIZE, confirmation};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ impl Used {
         let (device, _) = bench.drive()?;
         let used = Used { confirm: confirmation(&device), bench, device };
         let suite = used.bench.path("reads.toml");
-        std::fs::write(&suite, crate::in_use::READS).unwrap();
+        std::fs::write(&suite, crate::safety::in_use::READS).unwrap();
         let mut command = used.command(&["run", suite.to_str().unwrap(), &used.device], "first");
         let first = command.stderr(Stdio::null()).spawn().unwrap();
         let file = used.bench.path("first.ssdg");

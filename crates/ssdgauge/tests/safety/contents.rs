@@ -1,7 +1,7 @@
 //! Idle drives with existing data: refused without `--erase`.
 
-use crate::bench::{Bench, Case, SIZE, confirmation};
-use crate::table::{Scenario, check_all};
+use crate::safety::bench::{Bench, Case, SIZE, confirmation};
+use crate::safety::table::{Scenario, check_all};
 use std::os::unix::fs::FileExt;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Uses of a drive that few programs look for, and places from which uses cannot be seen.
 
-use crate::bench::{Bench, Case, confirmation};
-use crate::table::{Scenario, check_all};
+use crate::safety::bench::{Bench, Case, confirmation};
+use crate::safety::table::{Scenario, check_all};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

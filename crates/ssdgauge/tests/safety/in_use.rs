@@ -1,7 +1,7 @@
 //! Drives in use, in every way that a host can set up without special hardware.
 
-use crate::bench::{Bench, Case, SIZE};
-use crate::table::{Scenario, check_all};
+use crate::safety::bench::{Bench, Case, SIZE};
+use crate::safety::table::{Scenario, check_all};
 use std::path::PathBuf;
 
 #[test]
@@ -39,7 +39,7 @@ const SCENARIOS: &[Scenario] = &[
         node_of(bench, &device, &node)?;
         bench.remove_at_end(node.as_ref());
         let mut case = Case::new(&node, &image, "is mounted at /");
-        case.confirm = Some(crate::bench::confirmation(&device));
+        case.confirm = Some(crate::safety::bench::confirmation(&device));
         Some(case)
     }),
     ("mounted, a second node elsewhere", |bench| {
@@ -193,7 +193,7 @@ const SCENARIOS: &[Scenario] = &[
     }),
     ("leased to another run by its serial", |bench| {
         let (device, image) = bench.drive()?;
-        let name = crate::bench::confirmation(&device).replace(':', "=3a");
+        let name = crate::safety::bench::confirmation(&device).replace(':', "=3a");
         std::fs::create_dir_all("/run/ssdgauge").unwrap();
         bench.start_until_ready(&format!(
             "exec flock /run/ssdgauge/{name}.lock sh -c 'READY; exec sleep 60'"
@@ -202,7 +202,7 @@ const SCENARIOS: &[Scenario] = &[
     }),
     ("under test in another run", |bench| {
         let (device, image) = bench.drive()?;
-        let confirm = crate::bench::confirmation(&device);
+        let confirm = crate::safety::bench::confirmation(&device);
         // The running step only reads, so that the bytes can be compared.
         let suite = bench.path("reads.toml");
         std::fs::write(&suite, READS).unwrap();

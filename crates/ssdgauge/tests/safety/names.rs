@@ -1,7 +1,7 @@
 //! Names that are no drive, and confirmations of another drive.
 
-use crate::bench::{Bench, Case};
-use crate::table::{Scenario, check_all};
+use crate::safety::bench::{Bench, Case};
+use crate::safety::table::{Scenario, check_all};
 
 #[test]
 fn a_name_that_is_no_drive_is_refused_and_not_created() {

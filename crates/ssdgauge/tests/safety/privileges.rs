@@ -1,6 +1,6 @@
 //! Privileges of the processes of a run, in every thread.
 
-use crate::bench::{Bench, confirmation};
+use crate::safety::bench::{Bench, confirmation};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

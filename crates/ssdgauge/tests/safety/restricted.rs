@@ -4,7 +4,7 @@
 //! The standard output and the messages of the command lead into a pipe that is full. So its first answer waits, and
 //! the process is looked at while it has all of its inputs.
 
-use crate::bench::Bench;
+use crate::safety::bench::Bench;
 use rustix::fs::{OFlags, fcntl_setfl};
 use std::collections::BTreeSet;
 use std::io::{PipeReader, Read, Write};

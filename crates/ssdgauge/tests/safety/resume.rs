@@ -1,8 +1,8 @@
 //! A confirmation is valid for the contents that were confirmed: `resume` overwrites nothing but the
 //! test data of its own run.
 
-use crate::bench::{Bench, SIZE, confirmation, writes};
-use crate::table::write_figure;
+use crate::safety::bench::{Bench, SIZE, confirmation, writes};
+use crate::safety::table::write_figure;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

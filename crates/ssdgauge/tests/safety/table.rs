@@ -1,6 +1,6 @@
 //! Runs scenarios and prints them as a table.
 
-use crate::bench::{Bench, Case, writes};
+use crate::safety::bench::{Bench, Case, writes};
 use std::io::Read;
 use std::path::Path;
 
@@ -71,7 +71,7 @@ fn check(name: &str, set_up: fn(&mut Bench) -> Option<Case>) -> Option<String> {
 pub(crate) fn write_figure(title: &str, count: usize) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();
-    let command = "cargo test -p ssdgauge --test safety -- --nocapture";
+    let command = "cargo test -p ssdgauge --test it -- safety:: --nocapture";
     let line = format!("{title}\t{count} scenarios\t0 bytes written\t{command}\n");
     std::fs::write(folder.join(title.replace(' ', "-")), line).unwrap();
 }

@@ -1,6 +1,6 @@
 //! `./release`: complete, or nothing and a failure.
 
-use crate::dependencies::root;
+use crate::structure::dependencies::root;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

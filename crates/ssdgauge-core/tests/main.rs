@@ -1,0 +1,5 @@
+//! The integration tests of this crate, in one program.
+
+mod act_forms;
+mod coverage;
+mod statistics_of_statrs;

@@ -1,0 +1,29 @@
+//! The integration tests of this crate, in one program.
+
+mod answer;
+mod answer_facts;
+mod bands;
+mod browser;
+mod claims;
+mod compare;
+mod engine_report;
+mod exports;
+mod fill_levels;
+mod history;
+mod intervals;
+mod invalid_runs;
+mod json;
+mod leads;
+mod levels;
+mod many_drives;
+mod notes;
+mod page;
+mod page_review;
+mod published_texts;
+mod reading;
+mod repetitions;
+mod statements;
+mod strings;
+mod support;
+mod texts;
+mod wear;

@@ -1,0 +1,10 @@
+//! The program as its users call it, and the rules that its source keeps.
+
+mod commands;
+mod formats;
+mod machine;
+mod no_answer;
+mod safety;
+mod signals;
+mod structure;
+mod support;

@@ -1,0 +1,52 @@
+//! Programs that measure ssdgauge itself: gates over hundreds of drives, coverage of intervals, speed.
+//!
+//! `cargo run --release -p ssdgauge-tools -- TOOL [ARGUMENTS]`; each module says what its tool does.
+#![allow(clippy::print_stderr, reason = "a program for the terminal")]
+
+mod coverage;
+mod fit;
+mod fleet;
+mod honest_proofs;
+mod many_runs;
+mod planned_and_actual;
+mod slow_drives;
+mod speed;
+mod windows;
+mod xray_gate;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+type Tool = fn(&[String]) -> Result<(), Box<dyn Error>>;
+
+const TOOLS: [(&str, Tool); 10] = [
+    ("coverage", coverage::run),
+    ("fit", fit::run),
+    ("fleet", fleet::run),
+    ("honest_proofs", honest_proofs::run),
+    ("many_runs", many_runs::run),
+    ("planned_and_actual", planned_and_actual::run),
+    ("slow_drives", slow_drives::run),
+    ("speed", speed::run),
+    ("windows", windows::run),
+    ("xray_gate", xray_gate::run),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let chosen = arguments.split_first().and_then(|(name, rest)| {
+        let (_, tool) = TOOLS.iter().find(|(tool, _)| tool == name)?;
+        Some((tool, rest))
+    });
+    let Some((tool, rest)) = chosen else {
+        eprintln!("usage: ssdgauge-tools {} [ARGUMENTS]", TOOLS.map(|(name, _)| name).join("|"));
+        return ExitCode::from(2);
+    };
+    match tool(rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
