@@ -228,12 +228,8 @@ mod tests {
 
     #[test]
     fn figures_are_read_in_the_unit_of_their_structure() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("spec.toml");
-        let read_text = |text: &str| {
-            std::fs::write(&path, text).unwrap();
-            read(&path).map_err(|failure| failure.error)
-        };
+        // In this process: the program of a test has no command that reads.
+        let read_text = |text: &str| parse_here("spec.toml", text).map_err(|failure| failure.error);
         let text = "[stated]\ncache = \"42 GB\"\nunits = 16\nsuspend = true\n\
                     native-rate = { at_least = 650 }\nlink = { at_most = 3500.0 }\n";
         let stated = |structure, figure| Stated { structure, figure };
