@@ -82,6 +82,7 @@ fn no_answer_about_a_few_drives_of_the_second_model_with_noise_is_wrong() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn no_answer_about_random_drives_in_the_steady_state_with_noise_is_wrong() {
     for (seed, separates) in STEADY_SEEDS {
         let (target, judged) = steady_gate::judge(seed, &[], true);
@@ -131,6 +132,7 @@ fn volumes_and_the_units_of_all_of_them_are_found_under_noise() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn the_reach_of_a_map_is_found_under_noise_in_both_models() {
     // Parts of 4 and of 64 MiB, and of 1 or 2 MiB in the second model.
     let first = [400_000, 400_003, 400_022]
@@ -156,6 +158,7 @@ fn the_reach_of_a_map_is_found_under_noise_in_both_models() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn compression_and_deduplication_are_found_under_noise() {
     let only = [Structure::Compression, Structure::Deduplication];
     let mut seen = std::collections::BTreeSet::new();

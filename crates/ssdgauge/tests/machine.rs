@@ -46,11 +46,13 @@ fn check_beside(theme: &str, variables: &[(&str, &str)]) {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn counters() {
     check_beside("counters", &[("NVME_PORT", &nvme_tcp::serve().to_string())]);
 }
 
 #[test]
+#[ignore = "second tier"]
 fn drive() {
     check("drive");
 }
@@ -61,26 +63,31 @@ fn drives() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn engine() {
     check("engine");
 }
 
 #[test]
+#[ignore = "second tier"]
 fn faults() {
     check("faults");
 }
 
 #[test]
+#[ignore = "second tier"]
 fn in_use() {
     check("in_use");
 }
 
 #[test]
+#[ignore = "second tier"]
 fn mapper() {
     check("mapper");
 }
 
 #[test]
+#[ignore = "second tier"]
 fn sensors() {
     check("sensors");
 }
@@ -96,6 +103,7 @@ impl Drop for Server {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn served() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("socket");

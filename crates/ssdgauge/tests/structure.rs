@@ -10,6 +10,7 @@ mod dependencies;
 mod imports;
 mod promises;
 mod release;
+mod tiers;
 mod writers;
 
 use imports::Sources;

@@ -20,9 +20,16 @@ const FILL: Preparation = Preparation::Fill {
     span: Bytes(256 << 10),
 };
 
-/// The races of the normal check; `./check --long` runs a thousand.
+/// The races of `./check`; `./check --full` runs 200, and `./check --long` a thousand.
 fn races() -> u32 {
-    if std::env::var_os("SSDGAUGE_LONG").is_some() { 1_000 } else { 200 }
+    let is_set = |name: &str| std::env::var_os(name).is_some();
+    if is_set("SSDGAUGE_LONG") {
+        1_000
+    } else if is_set("SSDGAUGE_FULL") {
+        200
+    } else {
+        40
+    }
 }
 
 /// A loop device is confirmed by name and size, so the device that replaces it here has the same

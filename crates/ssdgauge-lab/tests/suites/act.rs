@@ -205,6 +205,7 @@ fn between_drives_with_two_answers_is_one_whose_answer_is_a_range() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn no_search_on_a_drive_of_chance_is_wrong_without_a_range() {
     let drives = if std::env::var_os("SSDGAUGE_LONG").is_some() { 20 } else { 3 };
     let mut ranges = 0;

@@ -97,6 +97,7 @@ fn quick_and_the_demonstration() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn the_suite_of_2015() {
     let run = whole("iometer-2015", "tiny");
     for id in ["random-read", "random-write", "sequential-read", "sequential-write"] {
@@ -118,6 +119,7 @@ fn the_suite_of_2015() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn the_client_suite_of_2018() {
     let run = whole("client-2018", "tiny");
     let bursts = ["burst-random-read", "burst-random-write", "burst-sequential-read"];
@@ -142,6 +144,7 @@ fn the_client_suite_of_2018() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn the_client_suite_of_2021() {
     let run = whole("client-2021", "tiny");
     for id in ["burst-random-read", "sustained-random-read", "mixed-random", "mixed-sequential"] {
@@ -163,6 +166,7 @@ fn the_client_suite_of_2021() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn the_enterprise_suites_of_2019_and_2020() {
     let [of_2019, of_2020] = ["enterprise-2019", "enterprise-2020"].map(|id| whole(id, "tiny"));
     for run in [&of_2019, &of_2020] {
@@ -242,6 +246,7 @@ fn check_knee(run: &Run, id: &str, efficiency: Metric) {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn the_load_of_a_database() {
     // The long check runs whole hours: some four minutes of processor time.
     let is_long = std::env::var_os("SSDGAUGE_LONG").is_some();
@@ -273,6 +278,7 @@ fn the_load_of_a_database() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn fill_levels_loads_and_sizes() {
     let levels = whole("fill-ladder", "tiny");
     falls(&values(&levels, "random-write", Metric::Iops), 0.95);

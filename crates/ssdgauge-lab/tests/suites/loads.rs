@@ -49,6 +49,7 @@ fn ends(test: &TestRun, step: usize) -> (f64, f64) {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn the_steps_that_are_compared_find_a_drive_in_its_steady_state() {
     for (target, seed) in [("sata-datacentre", 71), ("nvme-datacentre", 72), ("tlc-client", 73)] {
         let target = format!("{target}?capacity=4GB&seed={seed}");

@@ -16,6 +16,7 @@ fn phases(run: &Run) -> (Vec<f64>, Vec<f64>) {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn hours_of_random_writes_are_steady_and_idle_times_give_a_cache_back() {
     let run = in_full_length(
         "degrade-recover",
@@ -44,6 +45,7 @@ fn hours_of_random_writes_are_steady_and_idle_times_give_a_cache_back() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn commits_cost_what_the_buffer_of_the_drive_makes_them_cost() {
     let of = |class: &str| in_full_length("commit", &[], &format!("{class}?capacity=2GB"));
     let (client, safe) = (of("tlc-client"), of("nvme-datacentre"));
@@ -75,6 +77,7 @@ fn commits_cost_what_the_buffer_of_the_drive_makes_them_cost() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn experts_are_read_at_the_rate_of_the_link_by_enough_threads() {
     let run = in_full_length("ai-experts", &[], "nvme-datacentre?capacity=8GB");
     let throughput = values(&run, "stream", Metric::ThroughputMbS);
@@ -95,6 +98,7 @@ fn experts_are_read_at_the_rate_of_the_link_by_enough_threads() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn overwrites_and_latencies_of_ssd_iq() {
     // A slow front end, so that five minutes of reads are not a hundred million of them.
     let target = "nvme-datacentre?capacity=1GB&front.read_command_us=40&front.write_command_us=15\
@@ -143,6 +147,7 @@ fn overwrites_and_latencies_of_ssd_iq() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn applications_pay_for_fsync_in_full_length() {
     let of = |class: &str| in_full_length("fsload", &[], &format!("{class}?capacity=4GB"));
     let (client, safe) = (of("tlc-client"), of("nvme-datacentre"));

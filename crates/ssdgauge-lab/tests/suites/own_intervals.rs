@@ -36,6 +36,7 @@ const LONG_STEPS: [(&str, &str); 2] =
 /// Every suite in short on one of the drives, and two in longer steps; all suites in longer steps on all
 /// drives with `SSDGAUGE_LONG`, about an hour of processor time with `--release`.
 #[test]
+#[ignore = "second tier"]
 fn no_value_lies_outside_of_its_own_interval() {
     let (mut values, mut settled) = (0, 0);
     let mut outside = Vec::new();

@@ -78,6 +78,7 @@ fn pts_style(suite: &str, more: &[&str]) -> Run {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn pts_style_tests_for_enterprise_drives() {
     let run = pts_style("snia-pts-e", &["cross-stimulus"]);
     // Without the write cache each write waits for its program operation.
@@ -86,6 +87,7 @@ fn pts_style_tests_for_enterprise_drives() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn pts_style_tests_for_client_drives() {
     pts_style("snia-pts-c", &[]);
 }

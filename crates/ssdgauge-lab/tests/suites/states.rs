@@ -170,6 +170,7 @@ fn ladder(target: &str, is_prepared: bool) -> Ladder {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn the_knee_after_preconditioning_is_that_of_a_drive_born_worn_in() {
     let drives = if std::env::var_os("SSDGAUGE_LONG").is_some() { 300 } else { 30 };
     let (mut equal, mut close, mut doubted, mut doubted_right) = (0, 0, 0, 0);

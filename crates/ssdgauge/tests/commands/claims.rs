@@ -35,6 +35,7 @@ fn claims_are_listed_and_unknown_ones_refused_without_a_run() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn a_claim_is_run_once_and_its_run_is_used_again() {
     let bench = Bench::new();
     let json = ["claims", "S3-3", "S3-1", "--runs", "runs", "--json"];

@@ -57,6 +57,7 @@ fn profiles_line() -> String {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn the_cohort_of_the_program_is_what_its_virtual_drives_measure() {
     let bench = Bench::new();
     if std::env::var("SNAPSHOTS").is_ok_and(|mode| mode == "overwrite") {
@@ -84,6 +85,7 @@ fn the_cohort_of_the_program_is_what_its_virtual_drives_measure() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn a_quick_run_lies_within_below_or_above_the_band_of_its_class() {
     let bench = Bench::new();
     bench.print(&["quick", "sim:tlc-client", "--out", "a.ssdg"]);

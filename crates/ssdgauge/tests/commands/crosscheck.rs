@@ -65,6 +65,7 @@ fn refuses(output: &Output, code: i32, parts: &[&str]) {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn a_throttled_device_agrees_and_another_queue_depth_differs() {
     if !has_fio() {
         return;
@@ -140,6 +141,7 @@ fn a_throttled_device_agrees_and_another_queue_depth_differs() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn steps_in_a_folder_are_checked_on_a_new_scratch_file_and_writes_need_their_option() {
     if !has_fio() {
         return;

@@ -15,6 +15,7 @@ fn has_fio() -> bool {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn fio_reads_the_job_file_of_every_suite() {
     if !has_fio() {
         return;

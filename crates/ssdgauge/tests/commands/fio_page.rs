@@ -74,6 +74,7 @@ fn run(bench: &Bench, line: &str) -> Output {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn every_command_of_the_page_about_fio_runs() {
     if Command::new("fio").arg("--version").output().is_err() {
         println!("skipped: no fio");

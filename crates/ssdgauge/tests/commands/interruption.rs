@@ -1,6 +1,6 @@
 //! Interrupted runs: no finished step is lost, and every run can be completed.
 
-use crate::support::{Bench, Loop, measures, query, text, wait_for, write_figure};
+use crate::support::{Bench, Loop, measures, query, repetitions, text, wait_for, write_figure};
 use ssdgauge_core::Random;
 use ssdgauge_runfile::{RunFile, StepPlace, StepState};
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ fn wait_for_run_file(bench: &Bench) {
 
 #[test]
 fn a_run_that_is_killed_again_and_again_is_completed_and_loses_no_finished_step() {
-    let kills = if std::env::var_os("SSDGAUGE_LONG").is_some() { 10_000 } else { 200 };
+    let kills = repetitions(20, 200, 10_000);
     let seed = 20_261_120;
     println!("seed {seed}");
     let mut random = Random::new(seed, 0);

@@ -124,6 +124,7 @@ fn last_step(path: &Path) -> i64 {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn a_run_of_a_week_is_read_in_bounded_memory() {
     // A week where the long check runs, else a day.
     let seconds = if std::env::var_os("SSDGAUGE_LONG").is_some() { 604_800 } else { 86_400 };
@@ -142,6 +143,7 @@ fn a_run_of_a_week_is_read_in_bounded_memory() {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn files_with_as_many_records_as_fit_are_refused_with_words_in_bounded_memory() {
     let bench = Bench::new();
     let mut row = like(&bench);

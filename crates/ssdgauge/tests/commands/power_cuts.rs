@@ -5,7 +5,7 @@
 //! each name since the last sync of the folder. The state that is left has to be a readable run file
 //! with every step that the program had announced as finished.
 
-use crate::support::{Bench, text, write_figure};
+use crate::support::{Bench, repetitions, text, write_figure};
 use ssdgauge_core::Random;
 use ssdgauge_runfile::RunFile;
 use std::collections::BTreeMap;
@@ -240,7 +240,7 @@ fn a_power_cut_at_any_moment_loses_no_announced_step() {
         println!("skipped: no strace");
         return;
     }
-    let cuts = if std::env::var_os("SSDGAUGE_LONG").is_some() { 20_000 } else { 1_000 };
+    let cuts = repetitions(200, 1_000, 20_000);
     let events = record(&Bench::new());
     let writes = events.iter().filter(|event| matches!(event, Event::Write(..))).count();
     let announced = events.iter().filter(|event| matches!(event, Event::Announce)).count();

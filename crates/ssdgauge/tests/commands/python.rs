@@ -69,6 +69,7 @@ fn assert_close(found: f64, expected: f64, row: &Value) {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn the_programs_of_the_documentation_print_the_numbers_of_the_report() {
     let Some(python) = python() else { return };
     let (bench, report) = bench();
@@ -126,6 +127,7 @@ fn ask(python: &Path, bench: &Bench, question: &str) -> Vec<Value> {
 }
 
 #[test]
+#[ignore = "second tier"]
 fn sql_compares_only_runs_that_are_alike_and_counts_the_others() {
     let Some(python) = python() else { return };
     let bench = Bench::new();

@@ -1,6 +1,6 @@
 //! `--repeat until:2%`: arguments, plan, results, and runs that are killed.
 
-use crate::support::{Bench, text, unfolded};
+use crate::support::{Bench, repetitions, text, unfolded};
 use serde_json::Value;
 use ssdgauge_core::Random;
 use std::process::Stdio;
@@ -111,7 +111,7 @@ fn card_page_and_json_state_when_the_run_ended() {
 
 #[test]
 fn a_run_that_is_killed_again_and_again_has_as_many_repetitions_as_one_that_is_not() {
-    let kills = if std::env::var_os("SSDGAUGE_LONG").is_some() { 500 } else { 25 };
+    let kills = repetitions(8, 25, 500);
     let seed = 20_261_122;
     println!("seed {seed}");
     let mut random = Random::new(seed, 0);
