@@ -8,6 +8,7 @@ mod fit;
 mod fleet;
 mod honest_proofs;
 mod many_runs;
+mod own_intervals;
 mod planned_and_actual;
 mod slow_drives;
 mod speed;
@@ -19,12 +20,13 @@ use std::process::ExitCode;
 
 type Tool = fn(&[String]) -> Result<(), Box<dyn Error>>;
 
-const TOOLS: [(&str, Tool); 10] = [
+const TOOLS: [(&str, Tool); 11] = [
     ("coverage", coverage::run),
     ("fit", fit::run),
     ("fleet", fleet::run),
     ("honest_proofs", honest_proofs::run),
     ("many_runs", many_runs::run),
+    ("own_intervals", own_intervals::run),
     ("planned_and_actual", planned_and_actual::run),
     ("slow_drives", slow_drives::run),
     ("speed", speed::run),

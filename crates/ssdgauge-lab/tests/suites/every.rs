@@ -1,48 +1,11 @@
 //! Claims on every built-in suite.
 
-use crate::suites::own_intervals::ShownValues;
+use crate::suites::runs::RUNS;
+use crate::suites::shown_values::ShownValues;
 use crate::suites::support::{carried_out, found, planned, remarks, rig, run};
 use ssdgauge_core::{Action, FindingKind, PhaseKind, Rest};
 use ssdgauge_lab::{Suite, built_in, find_built_in};
 use ssdgauge_report::{CachePlace, PageOptions, Run, page};
-
-/// Each suite with its factor of `--shorten` and its drive in these tests.
-pub const RUNS: &[(&str, u32, &str)] = &[
-    ("quick", 10, "tiny"),
-    ("quick-ai", 10, "tiny"),
-    ("quick-database", 10, "tiny"),
-    ("quick-desktop", 10, "tiny"),
-    ("iometer-2015", 60, "tiny"),
-    ("consistency-2016", 60, "tiny"),
-    ("client-2018", 60, "tiny"),
-    ("client-2018-full", 60, "tiny"),
-    ("enterprise-2019", 60, "tiny"),
-    ("enterprise-2020", 60, "tiny"),
-    ("client-2021", 60, "tiny"),
-    ("fill-ladder", 20, "tiny"),
-    ("snia-pts-e", 60, "tiny"),
-    ("snia-pts-c", 60, "tiny"),
-    ("act", 60, "tiny"),
-    ("load-curve", 60, "tiny"),
-    ("size-curve", 5, "tiny"),
-    ("as-ssd", 60, "tiny"),
-    ("tasks", 60, "tiny"),
-    ("like-destroyer", 10, "tiny"),
-    ("like-heavy", 1, "tiny"),
-    ("like-light", 1, "tiny"),
-    ("trim", 60, "tiny"),
-    ("power-states", 60, "tiny"),
-    ("cache-fill", 1, "tiny"),
-    ("four-states", 30, "tiny"),
-    ("pulse", 20, "tiny"),
-    ("degrade-recover", 600, "tiny"),
-    ("commit", 30, "tiny"),
-    ("ai-experts", 15, "tiny"),
-    ("ssd-iq", 60, "tiny"),
-    ("ai-checkpoint", 10, "tiny"),
-    ("fsload", 10, "tiny"),
-    ("demo", 10, "tiny"),
-];
 
 #[test]
 fn every_suite_runs_to_its_end_and_has_every_headline() {
