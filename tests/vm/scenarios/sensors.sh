@@ -73,9 +73,15 @@ temperature_and_power_of_every_second_reach_the_efficiency() {
     changes=$!
     trap 'kill $changes 2>/dev/null' EXIT
     measured efficiency 5s
-    gauge 0 run efficiency.toml /dev/nvme0n1 --confirm WARM --out a.ssdg \
-        --power 'name=riser@hwmon:ltc4151/in1*curr1' \
-        --power "name=plug,scope=host-ac@command:sh -c 'while :; do echo 81; echo 79; sleep 0.2; done'"
+    # On a busy host the machine stands still for a moment, which makes a result invalid: not the question here.
+    for attempt in 1 2 3 4 5; do
+        rm -f a.ssdg a.html
+        gauge 0 run efficiency.toml /dev/nvme0n1 --confirm WARM --erase WARM --out a.ssdg \
+            --power 'name=riser@hwmon:ltc4151/in1*curr1' \
+            --power "name=plug,scope=host-ac@command:sh -c 'while :; do echo 81; echo 79; sleep 0.2; done'"
+        [ "$(sql a.ssdg "SELECT count(*) FROM finding WHERE severity='invalid'")" != 0 ] || break
+        echo "attempt $attempt: $(sql a.ssdg "SELECT kind FROM finding WHERE severity='invalid'")"
+    done
     in_step="FROM reading JOIN step ON step_id = step.id WHERE phase_kind='measure'"
     for quantity in temperature_c power_w host_ac_power_w; do
         seconds=$(sql a.ssdg "SELECT count(DISTINCT at_ns / 1000000000) $in_step AND quantity='$quantity'")
