@@ -108,7 +108,7 @@ pub(crate) fn line(text: &str) -> String {
 }
 
 /// Returns `text`, lines of this program, with control, invisible and direction-changing characters escaped.
-/// Line breaks stay: what is not of this program is put into it by [`line`].
+/// Line breaks stay: what is not of this program is put into it by [`line()`].
 pub(crate) fn sanitize(text: &str) -> String {
     text.lines().map(ssdgauge_report::sanitize_prose).collect::<Vec<_>>().join("\n")
 }
