@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                // Locked for the choice alone.
+                // Locked only to take the next one.
                 while let Some(next) = { left.lock().unwrap().next() } {
                     let line = walk(next);
                     writeln!(output.lock().unwrap(), "{line}").unwrap();

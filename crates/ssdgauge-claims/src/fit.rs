@@ -1,7 +1,7 @@
 //! The fitted figures of the profiles: the published number of each, and how it is measured.
 //!
 //! `fits/fits.toml` lists them, and `fits/suite.toml` has tests of what data sheets state. The program
-//! `fit` of the tools measures what remains between figure and number, and finds figures anew.
+//! `fit` of the tools measures what remains between figure and number, and fits the figures again.
 
 use crate::claim::TestNeed;
 use crate::measure::Measurements;

@@ -126,7 +126,7 @@ pub enum FindingKind {
     FrequencyGovernor,
     /// The processor uses idle states whose exit latency may add to the measured latencies.
     IdleStates,
-    /// The drive is attached to another NUMA node than that of the process.
+    /// The drive is attached to a NUMA node other than that of the process.
     RemoteNode,
     /// The start of the target is not aligned to the blocks of the drive.
     Misaligned,

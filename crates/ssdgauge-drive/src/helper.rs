@@ -93,7 +93,7 @@ impl Connection {
             continue_stopped(self.number);
             true
         };
-        // One that is stopped again each time is no longer continued.
+        // A helper that is stopped again every time is not continued any more.
         if ends_within(&mut process, limit, continues)
             || ends_within(&mut process, SHORT_END, || !is_stopped(self.number))
         {

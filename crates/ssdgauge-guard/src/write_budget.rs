@@ -137,7 +137,7 @@ impl WriteBudget {
 
     /// Returns `until` with the bytes that the user still allows, in whole requests, where `workload` writes with
     /// every request and has no limit of bytes: no request beyond them is sent then, at any rate. Of reads and
-    /// writes in one load the engine limits the sum alone.
+    /// writes in one load the engine limits only their sum.
     pub fn limited(&self, workload: &Workload, until: &Until) -> Until {
         let only_writes = |one: &Stream| one.writes() && !one.reads();
         if until.bytes.is_some() || !workload.streams.iter().all(only_writes) {
@@ -169,7 +169,7 @@ impl WriteBudget {
     /// [`WriteBudget::limited_in_sum`] of `until`.
     ///
     /// # Errors
-    /// It wrote more than it was allowed to, or its limit of bytes was that of the user.
+    /// It wrote more than it was allowed to, or reached the byte limit that the user set.
     pub fn after_lending(
         &mut self,
         drive: &str,

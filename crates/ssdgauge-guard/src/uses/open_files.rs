@@ -334,7 +334,7 @@ impl Wanted {
             // The links need CAP_CHECKPOINT_RESTORE: without it, the node or the inode decides.
             Ok(None) | Err(Unreadable) => {
                 let stat = statx(CWD, mapping.path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE);
-                // An inode number is that of a file in every file system: one that has gone since is no use.
+                // Inode numbers repeat across file systems, so a mapping that has gone since does not count.
                 (has_inode && still_has(task, mapping))
                     || (is_node && stat.is_ok_and(|stat| self.is(&stat)))
             }
