@@ -6,23 +6,19 @@
 //! the report. Beside them: what the runs of a fleet show about each drive (`drift`). This crate never
 //! opens a file.
 
-mod combined;
 mod drift;
 mod json_lines;
 mod parquet_file;
-mod parquet_reader;
 mod path;
 mod rows;
 mod table;
 
-pub use combined::{Combined, MOST_RUNS, combined_name, combined_number};
 pub use drift::{
     Change, Drift, DriveModel, DriveRun, FleetDrift, Group, LEAST_DRIVES, NotJudged, Reason,
     Suspect, TestKey, Unjudged, drift, drive_run,
 };
 pub use json_lines::{json_lines, json_lines_head};
 pub use parquet_file::{ParquetError, parquet};
-pub use parquet_reader::read_parquet;
 pub use path::path;
 pub use rows::{SCHEMA_VERSION, TABLES, tables};
 pub use table::{Cell, Column, Kind, Table};

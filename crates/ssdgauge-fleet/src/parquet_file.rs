@@ -18,9 +18,8 @@ use std::sync::Arc;
 const SCHEMA_KEY: &str = "ssdgauge.schema_version";
 const PROGRAM_KEY: &str = "ssdgauge.program";
 
-/// Returns the bytes of a Parquet file with the rows of `table`. A required column is one that is not
-/// nullable, except where rows of an earlier version lack it. The footer has the version of the tables and
-/// of the program.
+/// Returns the bytes of a Parquet file with the rows of `table`. A required column is not nullable. The
+/// footer has the version of the tables and of the program.
 ///
 /// # Errors
 /// The encoder failed, which no table of this crate makes it do.
@@ -49,16 +48,10 @@ pub fn parquet(table: &Table) -> Result<Vec<u8>, ParquetError> {
     file.into_inner()
 }
 
-/// Returns whether every row has a value in column `number`, and has to.
-fn is_required(table: &Table, number: usize) -> bool {
-    let has_value = |row: &Vec<Cell>| row[number] != Cell::Null;
-    table.columns[number].is_required && table.rows.iter().all(has_value)
-}
-
 /// Returns the schema in the language of Parquet.
 fn schema(table: &Table) -> String {
-    let fields = table.columns.iter().enumerate().map(|(number, Column { name, kind, .. })| {
-        let need = if is_required(table, number) { "required" } else { "optional" };
+    let fields = table.columns.iter().map(|Column { name, kind, is_required }| {
+        let need = if *is_required { "required" } else { "optional" };
         match kind {
             Kind::Text => format!("{need} binary {name} (UTF8);"),
             Kind::Boolean => format!("{need} boolean {name};"),
@@ -78,7 +71,7 @@ fn schema(table: &Table) -> String {
 /// 1) and whether it continues a list (repetition level 1).
 fn write(writer: &mut ColumnWriter<'_>, table: &Table, number: usize) -> Result<(), ParquetError> {
     let cells = || table.rows.iter().map(|row| &row[number]);
-    let present: Option<Vec<i16>> = (!is_required(table, number))
+    let present: Option<Vec<i16>> = (!table.columns[number].is_required)
         .then(|| cells().map(|cell| i16::from(*cell != Cell::Null)).collect());
     let present = present.as_deref();
     let integer = |cell: &Cell| if let Cell::Integer(n) = cell { Some(*n) } else { None };

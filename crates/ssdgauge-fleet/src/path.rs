@@ -19,7 +19,7 @@ pub fn path(table: &Table, run: &Run) -> String {
 
 /// Returns `text` as one segment of a path: other characters than letters, digits and `._-` become
 /// `%` and their bytes in hexadecimal, as Hive, Spark and DuckDB read them.
-pub(crate) fn segment(text: &str) -> String {
+fn segment(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     // A name of dots would be another folder, a hidden file is skipped by many programs. File systems
     // limit a name to 255 bytes, its suffix included.

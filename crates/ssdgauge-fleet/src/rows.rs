@@ -106,20 +106,6 @@ pub const SCHEMA_VERSION: u32 = 2;
 /// The names of all tables.
 pub const TABLES: [&str; 5] = ["run", "value", "step", "finding", "second"];
 
-/// Returns the table `name` without rows; `None` for another name than those of [`TABLES`].
-pub(crate) fn empty(name: &str) -> Option<Table> {
-    let own: &[Column] = match name {
-        "run" => &RUN,
-        "value" => &VALUE,
-        "step" => &STEP,
-        "finding" => &FINDING,
-        "second" => &SECOND,
-        _ => return None,
-    };
-    let name = TABLES.into_iter().find(|known| *known == name)?;
-    Some(Table::new(name, &[&OF_RUN, own]))
-}
-
 /// Returns the tables `run`, `value`, `step` and `finding` of `run`, and `second` where `with_seconds`.
 pub fn tables(run: &Run, with_seconds: bool) -> Vec<Table> {
     let of_run = cells_of_run(run);
@@ -130,10 +116,6 @@ pub fn tables(run: &Run, with_seconds: bool) -> Vec<Table> {
         tables.push(second_table(run, &of_run));
     }
     tables
-}
-
-fn of_table(name: &str) -> Table {
-    empty(name).expect("the tables of this file are in the list")
 }
 
 fn cells_of_run(run: &Run) -> Vec<Cell> {
@@ -168,7 +150,7 @@ fn prose(text: &str) -> Cell {
 }
 
 fn run_table(run: &Run, of_run: &[Cell]) -> Table {
-    let mut table = of_table("run");
+    let mut table = Table::new("run", &[&OF_RUN, &RUN]);
     let revision = run.head.drive.details.get("model_revision");
     let revision =
         revision.and_then(|text| text.parse::<u32>().ok()).map_or(Cell::Null, Cell::from);
@@ -178,7 +160,7 @@ fn run_table(run: &Run, of_run: &[Cell]) -> Table {
 }
 
 fn value_table(run: &Run, of_run: &[Cell]) -> Table {
-    let mut table = of_table("value");
+    let mut table = Table::new("value", &[&OF_RUN, &VALUE]);
     for value in values(run) {
         let (low, high) = value.interval.unzip();
         let own = [
@@ -213,7 +195,7 @@ fn steps(run: &Run) -> impl Iterator<Item = (&TestRun, &PointRun)> {
 }
 
 fn step_table(run: &Run, of_run: &[Cell]) -> Table {
-    let mut table = of_table("step");
+    let mut table = Table::new("step", &[&OF_RUN, &STEP]);
     for (test, point) in steps(run) {
         for direction in Direction::ALL {
             let totals = &point.point.totals.directions[direction as usize];
@@ -244,7 +226,7 @@ fn step_table(run: &Run, of_run: &[Cell]) -> Table {
 }
 
 fn second_table(run: &Run, of_run: &[Cell]) -> Table {
-    let mut table = of_table("second");
+    let mut table = Table::new("second", &[&OF_RUN, &SECOND]);
     for (test, point) in steps(run) {
         // An imported result without a course in time has one interval, which is no second.
         let mut directions = point.point.totals.directions.iter();
@@ -279,7 +261,7 @@ fn second_table(run: &Run, of_run: &[Cell]) -> Table {
 }
 
 fn finding_table(run: &Run, of_run: &[Cell]) -> Table {
-    let mut table = of_table("finding");
+    let mut table = Table::new("finding", &[&OF_RUN, &FINDING]);
     for located in run.all_findings() {
         let finding = located.finding;
         let own = [

@@ -7,7 +7,7 @@ pub struct Column {
     pub name: &'static str,
     /// The kind of its cells.
     pub kind: Kind,
-    /// Whether every row has a value. Rows that an earlier version wrote may lack it.
+    /// Whether every row has a value.
     pub is_required: bool,
 }
 
@@ -60,9 +60,9 @@ pub enum Cell {
 }
 
 impl Cell {
-    fn fits(&self, kind: Kind) -> bool {
+    fn fits(&self, Column { kind, is_required, .. }: Column) -> bool {
         match self {
-            Cell::Null => kind != Kind::Integers,
+            Cell::Null => !is_required,
             Cell::Text(_) => kind == Kind::Text,
             Cell::Boolean(_) => kind == Kind::Boolean,
             Cell::Integer(_) => matches!(kind, Kind::Integer | Kind::Small | Kind::Time),
@@ -128,7 +128,7 @@ impl Table {
     pub(crate) fn push(&mut self, row: Vec<Cell>) {
         debug_assert_eq!(row.len(), self.columns.len(), "table {}", self.name);
         debug_assert!(
-            row.iter().zip(&self.columns).all(|(cell, column)| cell.fits(column.kind)),
+            row.iter().zip(&self.columns).all(|(cell, column)| cell.fits(*column)),
             "table {}: {row:?}",
             self.name
         );

@@ -5,6 +5,14 @@ use crate::suggestion;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
+/// Options that an earlier version had: command, option, and what takes its place.
+const REMOVED_OPTIONS: [(&str, &str, &str); 1] = [(
+    "export",
+    "--compact",
+    "DuckDB puts the tables of all runs into one file: COPY (FROM read_parquet('FOLDER/value/**/*.parquet', \
+     hive_partitioning = false, union_by_name = true)) TO 'value.parquet'; docs/fleet.md has the details",
+)];
+
 /// Returns the failure of a command line that `command` does not accept.
 pub(crate) fn from_clap(error: &Error, command: &Command) -> Failure {
     let name = chosen_command(command);
@@ -55,6 +63,11 @@ fn chosen_command(command: &Command) -> Option<String> {
 fn meant_option(given: &str, command: &Command, name: Option<&str>, help: &str) -> String {
     let of = name.and_then(|name| command.find_subcommand(name)).unwrap_or(command);
     let known: Vec<&str> = of.get_arguments().filter_map(clap::Arg::get_long).collect();
+    let mut removed = REMOVED_OPTIONS.into_iter();
+    let is_given = |(of, option, _): &(&str, &str, &str)| Some(*of) == name && *option == given;
+    if let Some((_, _, instead)) = removed.find(is_given) {
+        return instead.to_owned();
+    }
     let word = given.trim_start_matches('-').split('=').next().unwrap_or_default();
     suggestion::hint(word, known, "--", help)
 }

@@ -22,10 +22,6 @@ pub(crate) struct ExportArguments {
     /// is exported again replaces its own files.
     #[arg(long, group = "form", value_name = "FOLDER", conflicts_with = "output")]
     pub(crate) parquet: Option<PathBuf>,
-    /// Put the tables of up to 500 runs of a suite and drive into one file, so that questions over
-    /// thousands of runs are answered sooner; later exports into the folder add to these files.
-    #[arg(long, conflicts_with_all = ["fio", "jsonl"])]
-    pub(crate) compact: bool,
     /// Print the same tables, each row as a line of JSON.
     #[arg(long, group = "form", conflicts_with = "output")]
     pub(crate) jsonl: bool,

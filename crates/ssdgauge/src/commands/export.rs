@@ -1,6 +1,5 @@
 //! `ssdgauge export`: suites and runs in the form of other programs.
 
-mod compact;
 mod tables;
 
 use crate::arguments::ExportArguments;

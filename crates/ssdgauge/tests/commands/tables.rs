@@ -168,37 +168,27 @@ fn a_run_that_is_exported_again_replaces_its_own_files_alone() {
     assert_eq!(std::fs::read(foreign).unwrap(), b"a file of the user");
 }
 
-/// Returns every row below `folder` as text, with its table.
-fn rows(folder: &Path) -> Vec<String> {
-    let mut rows = Vec::new();
-    for file in files(folder) {
-        let table = file.strip_prefix(folder).unwrap().iter().next().unwrap().to_str().unwrap();
-        let read = ssdgauge_fleet::read_parquet(table, std::fs::read(&file).unwrap()).unwrap();
-        rows.extend(read.rows.iter().map(|row| format!("{table} {row:?}")));
-    }
-    rows.sort();
-    rows
+/// Returns every file below `folder` by its path in it.
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let of_file = |file: &PathBuf| {
+        (file.strip_prefix(folder).unwrap().to_owned(), std::fs::read(file).unwrap())
+    };
+    files(folder).iter().map(of_file).collect()
 }
 
 #[test]
-fn compact_tables_have_the_rows_of_all_runs_and_later_exports_add_to_them() {
+fn tables_of_several_runs_in_a_file_are_refused_because_their_rows_would_count_twice() {
     let bench = bench();
-    bench.print(&["export", "--parquet", "single", "runs", "--seconds"]);
-    bench.print(&["export", "--parquet", "compact", "runs", "--seconds", "--compact"]);
-    let (single, compact) = (bench.path("single"), bench.path("compact"));
-    assert_eq!((files(&single).len(), files(&compact).len()), (10, 5));
-    assert_eq!(rows(&compact), rows(&single));
-    let bytes =
-        || files(&compact).iter().map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>();
-    let before = bytes();
-    bench.print(&["export", "--parquet", "compact", "runs/a.ssdg", "--seconds"]);
-    assert!(bytes() == before, "a run that is exported again changes nothing");
-
-    bench.print(&["quick", "sim:tiny", "--shorten", "5", "--seed", "3", "--out", "runs/c.ssdg"]);
-    bench.print(&["export", "--parquet", "compact", "runs/c.ssdg"]);
-    bench.print(&["export", "--parquet", "single", "runs/c.ssdg"]);
-    assert_eq!((files(&single).len(), files(&compact).len()), (14, 5));
-    assert_eq!(rows(&compact), rows(&single));
+    bench.print(&["export", "--parquet", "tables", "runs/a.ssdg"]);
+    let single = files(&bench.path("tables/value")).remove(0);
+    std::fs::rename(&single, single.with_file_name("runs+1.parquet")).unwrap();
+    let before = contents(&bench.path("tables"));
+    let output = bench.call(&["export", "--parquet", "tables", "runs/a.ssdg"]);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("runs+1.parquet has the rows of several runs"), "{stderr}");
+    assert!(stderr.contains("no table was written"), "{stderr}");
+    assert!(contents(&bench.path("tables")) == before);
 }
 
 #[test]
@@ -222,14 +212,14 @@ fn of_copies_of_a_run_the_most_complete_one_is_exported() {
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(stderr.contains("runs/z-copy.ssdg has the same run as runs/a.ssdg"), "{stderr}");
     assert!(stderr.contains("2 runs in tables"), "{stderr}");
-    assert_eq!(rows(&bench.path("tables")), rows(&bench.path("whole")));
+    assert!(contents(&bench.path("tables")) == contents(&bench.path("whole")));
     assert_eq!(bench.print(&["export", "--jsonl", "runs"]), lines);
 }
 
 #[test]
 fn a_killed_export_leaves_nothing_that_the_next_one_does_not_remove() {
     let bench = bench();
-    bench.print(&["export", "--parquet", "tables", "runs", "--compact"]);
+    bench.print(&["export", "--parquet", "tables", "runs"]);
     let written = files(&bench.path("tables"));
     let folder = written[0].parent().unwrap();
     // Above the kernel's largest process number (PID_MAX_LIMIT, 4,194,304).
@@ -242,7 +232,10 @@ fn a_killed_export_leaves_nothing_that_the_next_one_does_not_remove() {
 fn a_wrong_form_of_export_is_refused() {
     let bench = Bench::new();
     let cases: [(&[&str], &str); 6] = [
-        (&["export", "--jsonl", "--compact", "a.ssdg"], "cannot be used with"),
+        (
+            &["export", "--parquet", "x", "--compact", "a.ssdg"],
+            "COPY (FROM read_parquet('FOLDER/value/",
+        ),
         (&["export", "a.ssdg"], "--fio|--parquet <FOLDER>|--jsonl"),
         (&["export", "--fio", "--jsonl", "a.ssdg"], "cannot be used with"),
         (&["export", "--jsonl", "-o", "x", "a.ssdg"], "cannot be used with"),

@@ -1,38 +1,75 @@
 //! Run files as tables: Parquet files in a folder, or JSON lines.
 
-use super::compact;
 use crate::arguments::ExportArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::run_files;
 use crate::terminal;
 use ssdgauge_core::rounded::count_of;
-use ssdgauge_fleet::Table;
+use ssdgauge_fleet::{TABLES, Table};
 use ssdgauge_report::Run;
 use std::path::{Path, PathBuf};
 
 /// Writes the tables of every run file into `folder`. A run that was exported before has the same
-/// file names, and its files are replaced; or its rows, where they are in a file of many runs.
+/// file names, and its files are replaced.
 ///
 /// # Errors
 ///
 /// Fails at the end where a run file could not be read, or a table could not be written; the others
-/// are written. Fails where files cannot be combined.
+/// are written. Fails before the first one where the folder has files of several runs.
 pub(super) fn to_folder(arguments: &ExportArguments, folder: &Path) -> Result<(), Failure> {
     let inputs = run_files::one_for_each_run(run_files::find(&sources(arguments))?);
     output::create_folders(folder)?;
-    let writing = compact::lock(folder, false)?;
+    prepare(folder)?;
     let write = |path: &Path, run: &Run| {
         ssdgauge_fleet::tables(run, arguments.seconds)
             .iter()
             .try_for_each(|table| write_table(folder, path, run, table))
     };
     let exported = run_files::for_each_run(&inputs, &write, &mut |()| {});
-    drop(writing);
     terminal::print_message(&format!("{} in {}", count_of(exported, "run"), folder.display()));
-    let _alone = compact::lock(folder, true)?;
-    compact::combine(folder, arguments.compact)?;
     check_all_exported(exported, inputs.len())
+}
+
+/// Removes what killed exports left in `folder`, and refuses a file of several runs, which an earlier version
+/// wrote: the rows of a run would be in it and in a file of their own, and count twice.
+fn prepare(folder: &Path) -> Result<(), Failure> {
+    for table in TABLES {
+        for suite in folders(&folder.join(table), "suite=")? {
+            for drive in folders(&suite, "drive=")? {
+                let files = entries(&drive)?;
+                output::remove_partial_files(&files);
+                if let Some(shared) = files.iter().find(|file| begins(file, "runs+")) {
+                    let error = format!("{} has the rows of several runs", shared.display());
+                    let hint = "no table was written; export all run files into a new folder";
+                    return Err(Failure::new(FailureKind::Refused, error, hint));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the folders in `folder` whose names begin with `begin`; none where there is no such folder.
+fn folders(folder: &Path, begin: &str) -> Result<Vec<PathBuf>, Failure> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let is_wanted = |entry: &PathBuf| begins(entry, begin) && entry.is_dir() && !entry.is_symlink();
+    Ok(entries(folder)?.into_iter().filter(is_wanted).collect())
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let read = std::fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect());
+    read.map_err(|error: std::io::Error| {
+        let error = format!("cannot read {}: {error}", folder.display());
+        Failure::new(FailureKind::Failed, error, "no table was written")
+    })
+}
+
+fn begins(path: &Path, begin: &str) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(begin.as_bytes()))
 }
 
 /// Prints each row of the tables of every run file as a line of JSON.
