@@ -26,7 +26,6 @@ pub use polling::check_polling;
 use crate::monitor::{self, PauseMonitor};
 use crate::settings::power_saving::PowerControl;
 use crate::settings::write_cache::CacheSwitch;
-use crate::timed_io::TimedCounts;
 use instruments::{Instruments, PollPolicy};
 use ssdgauge_core::{
     Action, Bytes, DriveInfo, Ended, Finding, FindingKind, Flush, MediaWrites, Nanos, Preparation,
@@ -87,6 +86,22 @@ pub struct LinuxRig {
     privileges: Option<String>,
     /// Ends the helper, after all fields above that restore settings through it.
     end_of_helper: Option<EndOfHelper>,
+}
+
+/// What timed loads have done so far.
+#[derive(Debug, Default)]
+struct TimedCounts {
+    /// The loads; the random addresses of each follow from its number.
+    loads: u64,
+    /// Bytes that were written since the counters of the drive were read last.
+    unread: u64,
+}
+
+impl TimedCounts {
+    /// Returns the bytes that were written since the last call.
+    fn take_unread(&mut self) -> u64 {
+        std::mem::take(&mut self.unread)
+    }
 }
 
 /// A block device: its number, and its folder in sysfs.

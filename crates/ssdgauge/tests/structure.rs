@@ -27,21 +27,9 @@ const HOST: &[(&str, &[&str])] = &[
     ("preparation", &[]),
     ("helper", &["capabilities", "paths", "settings", "system_calls"]),
     ("privileges", &["helper", "paths", "system_calls"]),
-    ("silence", &[]),
-    ("stamp_io", &["silence"]),
-    ("timed_io", &["silence"]),
-    (
-        "rig",
-        &[
-            "capabilities",
-            "monitor",
-            "preparation",
-            "privileges",
-            "settings",
-            "stamp_io",
-            "timed_io",
-        ],
-    ),
+    ("stamp_reader", &[]),
+    ("timed_reader", &[]),
+    ("rig", &["capabilities", "monitor", "preparation", "privileges", "settings"]),
 ];
 
 /// The same of `ssdgauge-guard`.

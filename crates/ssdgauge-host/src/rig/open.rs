@@ -3,11 +3,10 @@
 use super::instruments::Instruments;
 use super::pass_through::Passage;
 use super::prepare::command_path;
-use super::{BackingDevice, LinuxRig};
+use super::{BackingDevice, LinuxRig, TimedCounts};
 use crate::privileges::{self, ClaimedDevice, DroppedPrivileges};
 use crate::settings::power_saving::{self, PowerControl};
 use crate::settings::write_cache::{CachePath, CacheSwitch};
-use crate::timed_io::TimedCounts;
 use rustix::thread::CapabilitySet;
 use ssdgauge_core::{Bytes, DriveInfo, StepNumbers, TargetKind};
 use ssdgauge_drive::health_monitor::{self, HealthMonitor};

@@ -1,9 +1,9 @@
 //! Blocks with a stamp on a real target, for the proof of a capacity.
 
 use super::LinuxRig;
-use crate::stamp_io::{self, StampError};
 use ssdgauge_core::proof::{Found, PROOF_BLOCK, Stamp};
 use ssdgauge_core::{Bytes, Recording, RigError, Sink, StampedBlocks, StampedReads, Wrote};
+use ssdgauge_engine::stamped::{self, StampError};
 
 impl LinuxRig {
     /// Returns whether reads reach a drive: not without one, nor through the page cache, which returns
@@ -44,7 +44,7 @@ impl StampedBlocks for LinuxRig {
             return Err(RigError::Refused(format!("{} stores no blocks", self.info.target)));
         };
         let blocks: u64 = ranges.iter().map(|(_, blocks)| blocks).sum();
-        match stamp_io::write(&file, stamp, ranges, go_on) {
+        match stamped::write(&file, stamp, ranges, go_on) {
             Ok(is_whole) => {
                 let written = PROOF_BLOCK * blocks;
                 self.budget.after_blocks(&self.info.target, written, &mut Recording::default())?;
@@ -66,7 +66,7 @@ impl StampedReads for LinuxRig {
         go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Option<Vec<Found>>, RigError> {
         let Some(file) = self.file().cloned() else { return Ok(None) };
-        stamp_io::read(&file, tag, ranges, go_on).map_err(|error| {
+        stamped::read(&file, tag, ranges, go_on).map_err(|error| {
             let what = format!("cannot read {}", self.info.target);
             let system = RigError::System { what, cause: error.to_string() };
             self.drive_error(&error).unwrap_or(system)

@@ -3,11 +3,11 @@
 
 use super::LinuxRig;
 use super::instruments::PollPolicy;
-use crate::timed_io::{self, TimedError};
 use ssdgauge_core::{
     Bytes, Direction, Lane, LaneLimits, LanesEnded, MediaWrites, Nanos, Recording, RigError, Sink,
     TimedLoads, TimedRequest, Timings,
 };
+use ssdgauge_engine::timed::{self, TimedError};
 use std::fs::File;
 use std::sync::Arc;
 use std::time::Instant;
@@ -84,7 +84,7 @@ impl TimedLoads for LinuxRig {
         depth: u32,
         sink: &mut dyn Sink,
     ) -> Result<Option<Timings>, RigError> {
-        timed_io::check_requests(requests, depth, self.info.capacity)?;
+        timed::check_requests(requests, depth, self.info.capacity)?;
         let file = self.timed_file()?;
         let end = |one: &TimedRequest| one.offset + u64::from(one.length);
         let of = |direction| requests.iter().filter(move |one| one.direction == direction);
@@ -96,7 +96,7 @@ impl TimedLoads for LinuxRig {
         let result = self.with_instruments(PollPolicy::Poll, sink, |rig, sink| {
             let stop = Arc::clone(&rig.stop_requested);
             let mut go_on = || !stop.load(std::sync::atomic::Ordering::Relaxed) && !sink.stop();
-            let timings = timed_io::send(&file, requests, depth, &mut go_on)
+            let timings = timed::send(&file, requests, depth, &mut go_on)
                 .map_err(|error| rig.timed_error(&error))?;
             let times = timings.iter().flat_map(|timings| &timings.requests);
             let elapsed = times.map(|one| one.completed).max().unwrap_or_default();
@@ -113,7 +113,7 @@ impl TimedLoads for LinuxRig {
         limits: LaneLimits,
         sink: &mut dyn Sink,
     ) -> Result<Option<LanesEnded>, RigError> {
-        timed_io::check_lanes(lanes, self.info.capacity)?;
+        timed::check_lanes(lanes, self.info.capacity)?;
         let file = self.timed_file()?;
         let end = |lane: &Lane| (lane.offset + lane.span).0;
         let (reads, writes): (Vec<_>, Vec<_>) =
@@ -127,7 +127,7 @@ impl TimedLoads for LinuxRig {
         let result = self.with_instruments(PollPolicy::Poll, sink, |rig, sink| {
             let stop = Arc::clone(&rig.stop_requested);
             let mut go_on = || !stop.load(std::sync::atomic::Ordering::Relaxed) && !sink.stop();
-            let ended = timed_io::run_lanes(&file, lanes, limits, number, &mut go_on)
+            let ended = timed::run_lanes(&file, lanes, limits, number, &mut go_on)
                 .map_err(|error| rig.timed_error(&error))?;
             let elapsed = ended.as_ref().map(|(ended, _)| ended.elapsed).unwrap_or_default();
             Ok((ended, elapsed))

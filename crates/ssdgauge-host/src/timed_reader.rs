@@ -1,10 +1,10 @@
 //! A drive or a file that is read by timed loads, without an admission: nothing is ever written to it.
 
-use super::TimedError;
 use ssdgauge_core::{
     Bytes, Direction, Lane, LaneLimits, LanesEnded, RigError, Sink, TimedLoads, TimedRequest,
     Timings,
 };
+use ssdgauge_engine::timed::{self, TimedError};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -75,9 +75,9 @@ impl TimedLoads for TimedReader {
         depth: u32,
         sink: &mut dyn Sink,
     ) -> Result<Option<Timings>, RigError> {
-        super::check_requests(requests, depth, self.size)?;
+        timed::check_requests(requests, depth, self.size)?;
         self.refuse_writes(requests.iter().any(|one| one.direction != Direction::Read))?;
-        super::send(&self.file, requests, depth, &mut || !sink.stop())
+        timed::send(&self.file, requests, depth, &mut || !sink.stop())
             .map_err(|error| self.error(error))
     }
 
@@ -87,11 +87,11 @@ impl TimedLoads for TimedReader {
         limits: LaneLimits,
         sink: &mut dyn Sink,
     ) -> Result<Option<LanesEnded>, RigError> {
-        super::check_lanes(lanes, self.size)?;
+        timed::check_lanes(lanes, self.size)?;
         self.refuse_writes(lanes.iter().any(|one| one.direction != Direction::Read))?;
         self.loads += 1;
         let mut go_on = || !sink.stop();
-        let ended = super::run_lanes(&self.file, lanes, limits, self.loads, &mut go_on);
+        let ended = timed::run_lanes(&self.file, lanes, limits, self.loads, &mut go_on);
         ended.map(|ended| ended.map(|(ended, _)| ended)).map_err(|error| self.error(error))
     }
 }

@@ -3,10 +3,6 @@
 //! Threads are simple, and exact as long as the processors are not the limit; the share of their time that a
 //! load took is returned with it. This module takes open files, and must never open one for writing.
 
-mod reader;
-
-pub use reader::TimedReader;
-
 use crate::silence::Silence;
 use ssdgauge_core::{
     Access, Bytes, Data, Direction, Lane, LaneLimits, LaneRecord, LanesEnded, Nanos, Random,
@@ -33,7 +29,7 @@ const REPEATED: u64 = u64::MAX;
 
 /// Why a load ended.
 #[derive(Debug, Error)]
-pub(crate) enum TimedError {
+pub enum TimedError {
     /// A request failed.
     #[error("{what} at byte {offset}: {cause}")]
     Io {
@@ -71,28 +67,11 @@ impl Shared {
     }
 }
 
-/// What timed loads have done so far.
-#[derive(Debug, Default)]
-pub(crate) struct TimedCounts {
-    /// The loads; the random addresses of each follow from its number.
-    pub(crate) loads: u64,
-    /// Bytes that were written since the counters of the drive were read last.
-    pub(crate) unread: u64,
-}
-
-impl TimedCounts {
-    /// Returns the bytes that were written since the last call.
-    pub(crate) fn take_unread(&mut self) -> u64 {
-        std::mem::take(&mut self.unread)
-    }
-}
-
 /// Checks that `requests` are flushes, or reads and writes within `size`, in the order of their times.
-pub(crate) fn check_requests(
-    requests: &[TimedRequest],
-    depth: u32,
-    size: Bytes,
-) -> Result<(), RigError> {
+///
+/// # Errors
+/// [`RigError::Refused`] where they are not.
+pub fn check_requests(requests: &[TimedRequest], depth: u32, size: Bytes) -> Result<(), RigError> {
     let refused = |what: String| Err(RigError::Refused(what));
     if !(1..=MOST_THREADS).contains(&depth) {
         return refused(format!("{depth} timed requests in flight; at most {MOST_THREADS}"));
@@ -117,7 +96,10 @@ pub(crate) fn check_requests(
 }
 
 /// Checks that `lanes` lie within `size` and have requests in flight.
-pub(crate) fn check_lanes(lanes: &[Lane], size: Bytes) -> Result<(), RigError> {
+///
+/// # Errors
+/// [`RigError::Refused`] where they do not.
+pub fn check_lanes(lanes: &[Lane], size: Bytes) -> Result<(), RigError> {
     let depth: u64 = lanes.iter().map(|lane| u64::from(lane.queue_depth)).sum();
     let is_valid = |lane: &Lane| {
         let end = lane.offset.0.checked_add(lane.span.0);
@@ -135,7 +117,10 @@ pub(crate) fn check_lanes(lanes: &[Lane], size: Bytes) -> Result<(), RigError> {
 }
 
 /// Sends `requests` with at most `depth` in flight; `None` where `go_on` ended it.
-pub(crate) fn send(
+///
+/// # Errors
+/// A request failed, or the drive does not respond.
+pub fn send(
     file: &Arc<File>,
     requests: &[TimedRequest],
     depth: u32,
@@ -183,7 +168,10 @@ pub(crate) fn send(
 /// Runs `lanes` together to the first of `limits`; `None` where `go_on` ended it. Returns the bytes that
 /// were written beside the record. Random addresses follow from the lane and from `number`: a load that is
 /// repeated under one number has the same ones.
-pub(crate) fn run_lanes(
+///
+/// # Errors
+/// As [`send`].
+pub fn run_lanes(
     file: &Arc<File>,
     lanes: &[Lane],
     limits: LaneLimits,
