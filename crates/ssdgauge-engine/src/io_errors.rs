@@ -5,13 +5,13 @@
 use crate::nvme_status;
 use crate::outcome::Outcome;
 use crate::recorder::Fault;
+use crate::request_error::is_gone;
 use crate::verification::Mismatch;
 use ssdgauge_core::{
     Bytes, Direction, DriveInfo, EndedBy, Finding, FindingKind, RigError, Severity, Sink,
     TargetKind,
 };
 use std::collections::BTreeMap;
-use std::io;
 
 /// The class of a failed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +33,8 @@ enum ErrorClass {
 impl ErrorClass {
     fn from_fault(fault: &Fault) -> ErrorClass {
         match fault.result.map_err(nvme_status::error_number) {
-            Ok(0) | Err(libc::ENODEV | libc::ENXIO) => ErrorClass::Gone,
+            Ok(0) => ErrorClass::Gone,
+            Err(number) if is_gone(number) => ErrorClass::Gone,
             Ok(_) => ErrorClass::Short,
             Err(libc::ENODATA | libc::EILSEQ) => ErrorClass::Medium,
             Err(_) if fault.direction == Direction::Flush => ErrorClass::Flush,
@@ -69,13 +70,6 @@ impl ErrorClass {
             }
         }
     }
-}
-
-/// Returns whether `error` may concern the addressed blocks alone: a media error, or any error of the
-/// drive that does not say that it is gone.
-pub(crate) fn concerns_one_address(error: &io::Error) -> bool {
-    let numbers = [libc::ENODATA, libc::EILSEQ, libc::EIO, libc::EREMOTEIO];
-    error.raw_os_error().is_some_and(|number| numbers.contains(&number))
 }
 
 /// Emits findings about the failed requests of `outcome`. `size` queries the current size of the

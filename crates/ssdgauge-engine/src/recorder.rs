@@ -6,6 +6,7 @@
 
 use crate::nvme_status;
 use crate::pace::{OpenLoopStats, OpenLoopTotals};
+use crate::request_error::is_gone;
 use crate::request_log::ThreadLog;
 use crate::verification::Mismatch;
 use ssdgauge_core::{Direction, Nanos, Recorder, Request};
@@ -73,9 +74,8 @@ impl Fault {
         match self.result {
             Ok(transferred) => transferred == 0,
             Err(number) => {
-                let gone = [libc::ENODEV, libc::ENXIO, libc::ENOSPC];
-                gone.contains(&nvme_status::error_number(number))
-                    || nvme_status::lost_controller(number)
+                let error = nvme_status::error_number(number);
+                is_gone(error) || error == libc::ENOSPC || nvme_status::lost_controller(number)
             }
         }
     }

@@ -3,19 +3,19 @@
 //! Threads are simple, and exact as long as the processors are not the limit; the share of their time that a
 //! load took is returned with it. This module takes open files, and must never open one for writing.
 
-use crate::silence::Silence;
+use crate::positioned::{FLUSH_LIMIT, Shared, carry_out};
+use crate::request_error::RequestError;
+use crate::transfer;
 use ssdgauge_core::{
     Access, Bytes, Data, Direction, Lane, LaneLimits, LaneRecord, LanesEnded, Nanos, Random,
     RigError, TimedRequest, Timing, Timings,
 };
 use ssdgauge_os::memory::Region;
-use ssdgauge_os::{file_io, process, thread};
+use ssdgauge_os::process;
 use std::fs::File;
-use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use thiserror::Error;
 
 /// The most threads of a load.
 const MOST_THREADS: u32 = 256;
@@ -26,46 +26,6 @@ const SPIN: Duration = Duration::from_micros(300);
 const WORDS_PER_BLOCK: usize = 512;
 /// The random numbers of the block that is repeated, which no slot has.
 const REPEATED: u64 = u64::MAX;
-
-/// Why a load ended.
-#[derive(Debug, Error)]
-pub enum TimedError {
-    /// A request failed.
-    #[error("{what} at byte {offset}: {cause}")]
-    Io {
-        /// The request.
-        what: &'static str,
-        /// Its first byte.
-        offset: u64,
-        /// The error of the kernel.
-        cause: io::Error,
-        /// Whether the kernel reports that there is no device.
-        is_gone: bool,
-    },
-    /// No request completed.
-    #[error("no request completed for {}", _0.about())]
-    Hung(Nanos),
-}
-
-impl TimedError {
-    fn new(what: &'static str, offset: u64, cause: io::Error) -> TimedError {
-        let is_gone = matches!(cause.raw_os_error(), Some(libc::ENODEV | libc::ENXIO));
-        TimedError::Io { what, offset, cause, is_gone }
-    }
-}
-
-/// What the threads of a load share.
-#[derive(Default)]
-struct Shared {
-    done: AtomicU64,
-    stops: AtomicBool,
-}
-
-impl Shared {
-    fn stops(&self) -> bool {
-        self.stops.load(Ordering::Relaxed)
-    }
-}
 
 /// Checks that `requests` are flushes, or reads and writes within `size`, in the order of their times.
 ///
@@ -125,35 +85,31 @@ pub fn send(
     requests: &[TimedRequest],
     depth: u32,
     go_on: &mut dyn FnMut() -> bool,
-) -> Result<Option<Timings>, TimedError> {
+) -> Result<Option<Timings>, RequestError> {
     let most = requests.iter().map(|request| request.length as usize).max().unwrap_or(1);
-    let list = Arc::new(requests.to_vec());
-    let next = Arc::new(AtomicUsize::new(0));
+    let list = requests.to_vec();
     let begin = Instant::now();
     let cpu = process::cpu_time();
-    let body = move |file: &File, shared: &Shared, slot: u64| -> Result<_, TimedError> {
+    let body = move |file: &File, shared: &Shared, slot: u64| -> Result<_, RequestError> {
         let mut buffer = Buffer::new(most, slot, Data::Incompressible)?;
         let mut timings = Vec::new();
-        while !shared.stops() {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(request) = list.get(index) else { break };
+        while let Some(index) = shared.next()
+            && let Some(request) = list.get(index as usize)
+        {
             wait_until(begin + Duration::from(request.due), shared);
-            let length = request.length as usize;
-            buffer.prepare(request.direction, length, index as u64);
+            buffer.prepare(request.direction, request.length as usize, index);
+            // Nothing comes between the time stamps but the request: what is prepared is no latency.
             let submitted = elapsed(begin);
-            match request.direction {
-                Direction::Flush => flush(file)?,
-                Direction::Read | Direction::Write | Direction::Trim => {
-                    transfer(file, &buffer.region, request.direction, request.offset, length)?;
-                }
-            }
-            timings.push((index, Timing { submitted, completed: elapsed(begin) }));
-            shared.done.fetch_add(1, Ordering::Relaxed);
+            buffer.send(file, request.direction, request.offset, request.length as usize)?;
+            let completed = elapsed(begin);
+            timings.push((index as usize, Timing { submitted, completed }));
+            shared.completed(1);
         }
         Ok(timings)
     };
     let threads = u64::from(depth).min(requests.len() as u64).max(1);
-    let Some(parts) = carry_out(file, threads, go_on, body)? else { return Ok(None) };
+    let ended = carry_out(file, threads, FLUSH_LIMIT, &mut |_| go_on(), body)?;
+    let Some(parts) = ended.unless_stopped() else { return Ok(None) };
     let mut timings = vec![Timing::default(); requests.len()];
     for (index, timing) in parts.into_iter().flatten() {
         timings[index] = timing;
@@ -177,19 +133,19 @@ pub fn run_lanes(
     limits: LaneLimits,
     number: u64,
     go_on: &mut dyn FnMut() -> bool,
-) -> Result<Option<(LanesEnded, Bytes)>, TimedError> {
+) -> Result<Option<(LanesEnded, Bytes)>, RequestError> {
     let slots: Vec<usize> = lanes
         .iter()
         .enumerate()
         .flat_map(|(index, lane)| std::iter::repeat_n(index, lane.queue_depth as usize))
         .collect();
     let threads = slots.len() as u64;
-    let all = Arc::new(lanes.to_vec());
-    let blocks: Arc<Vec<AtomicU64>> = Arc::new(lanes.iter().map(|_| AtomicU64::new(0)).collect());
+    let all = lanes.to_vec();
+    let blocks: Vec<AtomicU64> = lanes.iter().map(|_| AtomicU64::new(0)).collect();
     let written = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&written);
     let begin = Instant::now();
-    let body = move |file: &File, shared: &Shared, slot: u64| -> Result<_, TimedError> {
+    let body = move |file: &File, shared: &Shared, slot: u64| -> Result<_, RequestError> {
         let index = slots[slot as usize];
         let lane = &all[index];
         let length = lane.block_size.0 as usize;
@@ -203,7 +159,7 @@ pub fn run_lanes(
                 let before = counted.fetch_add(lane.block_size.0, Ordering::Relaxed);
                 if before + lane.block_size.0 > limits.written.0 {
                     counted.fetch_sub(lane.block_size.0, Ordering::Relaxed);
-                    shared.stops.store(true, Ordering::Relaxed);
+                    shared.stop();
                     break;
                 }
             }
@@ -215,20 +171,21 @@ pub fn run_lanes(
             let offset = lane.offset.0 + block * lane.block_size.0;
             buffer.prepare(lane.direction, length, count);
             let submitted = elapsed(begin);
-            transfer(file, &buffer.region, lane.direction, offset, length)?;
+            buffer.send(file, lane.direction, offset, length)?;
             let completed = elapsed(begin);
             record.add(completed, limits.bin, lane.block_size.0);
             if record.latencies.len() < most {
                 record.latencies.push((submitted, completed.saturating_sub(submitted)));
             }
-            shared.done.fetch_add(1, Ordering::Relaxed);
+            shared.completed(1);
             if lane.think > Nanos::ZERO {
                 wait_until(Instant::now() + Duration::from(lane.think), shared);
             }
         }
         Ok((index, record, elapsed(begin)))
     };
-    let Some(parts) = carry_out(file, threads, go_on, body)? else { return Ok(None) };
+    let ended = carry_out(file, threads, FLUSH_LIMIT, &mut |_| go_on(), body)?;
+    let Some(parts) = ended.unless_stopped() else { return Ok(None) };
     let mut ended =
         LanesEnded { lanes: vec![LaneRecord::default(); lanes.len()], ..LanesEnded::default() };
     for (index, record, end) in parts {
@@ -236,58 +193,6 @@ pub fn run_lanes(
         ended.elapsed = ended.elapsed.max(end);
     }
     Ok(Some((ended, Bytes(written.load(Ordering::Relaxed)))))
-}
-
-/// Carries out `body` in `threads` threads; `None` where `go_on` ended it. A request to a drive that hangs
-/// cannot be cancelled, so the threads are then left behind.
-fn carry_out<T: Send + 'static>(
-    file: &Arc<File>,
-    threads: u64,
-    go_on: &mut dyn FnMut() -> bool,
-    body: impl Fn(&File, &Shared, u64) -> Result<T, TimedError> + Send + Sync + 'static,
-) -> Result<Option<Vec<T>>, TimedError> {
-    let shared = Arc::new(Shared::default());
-    let of_threads = Arc::clone(&shared);
-    let work = move |file: &File| {
-        Ok(std::thread::scope(|scope| {
-            let spawn = |slot| {
-                let (body, shared) = (&body, &of_threads);
-                scope.spawn(move || {
-                    let result = body(file, shared, slot);
-                    // The first error ends the others.
-                    if result.is_err() {
-                        shared.stops.store(true, Ordering::Relaxed);
-                    }
-                    result
-                })
-            };
-            let handles: Vec<_> = (0..threads).map(spawn).collect();
-            let results = handles.into_iter().map(|handle| match handle.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            results.collect::<Vec<_>>().into_iter().collect::<Result<Vec<T>, TimedError>>()
-        }))
-    };
-    let mut silence = Silence::begin();
-    let mut is_stopped = false;
-    let waits = || {
-        silence.note(shared.done.load(Ordering::Relaxed));
-        if !is_stopped && !go_on() {
-            is_stopped = true;
-            shared.stops.store(true, Ordering::Relaxed);
-            silence.stop();
-        }
-        silence.is_short()
-    };
-    let result = thread::within_while(file, work, waits);
-    match result {
-        None => Err(TimedError::Hung(silence.length())),
-        Some(Err(cause)) => Err(TimedError::new("threads for a load", 0, cause)),
-        Some(Ok(Err(error))) => Err(error),
-        Some(Ok(Ok(_))) if is_stopped => Ok(None),
-        Some(Ok(Ok(parts))) => Ok(Some(parts)),
-    }
 }
 
 /// Memory for one request, with data that is prepared before the first one.
@@ -298,9 +203,8 @@ struct Buffer {
 }
 
 impl Buffer {
-    fn new(length: usize, slot: u64, data: Data) -> Result<Buffer, TimedError> {
-        let region = Region::new(length.next_multiple_of(8));
-        let mut region = region.map_err(|cause| TimedError::new("memory", 0, cause))?;
+    fn new(length: usize, slot: u64, data: Data) -> Result<Buffer, RequestError> {
+        let mut region = transfer::buffer(length.next_multiple_of(8))?;
         let mut random = Random::new(slot, 0x71_3d);
         for block in region.words_mut().chunks_mut(WORDS_PER_BLOCK) {
             let filled = match data {
@@ -332,6 +236,25 @@ impl Buffer {
             });
         }
     }
+
+    /// Sends a request of `length` bytes at `offset`, and waits for it.
+    #[inline]
+    fn send(
+        &self,
+        file: &File,
+        direction: Direction,
+        offset: u64,
+        length: usize,
+    ) -> Result<(), RequestError> {
+        match direction {
+            Direction::Read => transfer::read(file, &self.region, length, offset),
+            // Neither requests nor lanes are trims (`check_requests`, `check_lanes`).
+            Direction::Write | Direction::Trim => {
+                transfer::write(file, &self.region, length, offset)
+            }
+            Direction::Flush => transfer::flush(file),
+        }
+    }
 }
 
 fn lane_seed(lane: &Lane, number: u64) -> u64 {
@@ -354,46 +277,6 @@ fn wait_until(at: Instant, shared: &Shared) {
             None => std::hint::spin_loop(),
         }
     }
-}
-
-/// Waits until everything that was written is durable.
-fn flush(file: &File) -> Result<(), TimedError> {
-    loop {
-        match file_io::flush(file) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result.map_err(|cause| TimedError::new("flush", 0, cause)),
-        }
-    }
-}
-
-/// Reads or writes `length` bytes at `offset`.
-fn transfer(
-    file: &File,
-    region: &Region,
-    direction: Direction,
-    offset: u64,
-    length: usize,
-) -> Result<(), TimedError> {
-    let mut done = 0;
-    while done < length {
-        let (at, rest, place) = (region.at(done), length - done, offset + done as u64);
-        let moved = match direction {
-            Direction::Read => file_io::read_at(file, at, rest, place),
-            Direction::Write | Direction::Flush | Direction::Trim => {
-                file_io::write_at(file, at, rest, place)
-            }
-        };
-        match moved {
-            Ok(0) => {
-                let cause = io::ErrorKind::UnexpectedEof.into();
-                return Err(TimedError::new(direction.name(), offset, cause));
-            }
-            Ok(bytes) => done += bytes,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(cause) => return Err(TimedError::new(direction.name(), offset, cause)),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ mod header_writer;
 mod places;
 mod written;
 
-pub use every_byte::{VerifyError, verify};
+pub use every_byte::verify;
 pub(crate) use header_writer::HeaderWriter;
 pub use places::{Place, read_back};
 

@@ -16,16 +16,14 @@ mod monitor;
 mod paths;
 mod preparation;
 mod privileges;
+mod reader;
 mod rig;
 mod settings;
-mod stamp_reader;
 mod system_calls;
-mod timed_reader;
 
 pub use environment::environment;
 pub use helper::search::serve as serve_as_search;
 pub use helper::server::serve as serve_as_helper;
 pub use privileges::{Reach, confine, is_root};
+pub use reader::DriveReader;
 pub use rig::{LinuxRig, check_pass_through, check_polling, open_meters};
-pub use stamp_reader::StampReader;
-pub use timed_reader::TimedReader;

@@ -16,6 +16,7 @@ pub(crate) use trim::trim;
 use ssdgauge_core::{Bytes, Sink};
 use ssdgauge_drive::pass_through::{CommandError, PassThrough};
 use ssdgauge_drive::sysfs_device::SysfsDevice;
+use ssdgauge_engine::RequestError;
 use ssdgauge_os::sysfs::attribute;
 use ssdgauge_os::sysfs::device_size;
 use std::fs::File;
@@ -51,9 +52,9 @@ impl PurgeTarget {
         size.is_none_or(|sectors| sectors == "0")
     }
 
-    /// Returns the error for a failed access to the drive.
-    fn io_error(&self, error: &std::io::Error) -> PreparationError {
-        match self.is_removed() {
+    /// Returns the error for a failed request to the drive.
+    fn request_error(&self, error: &RequestError) -> PreparationError {
+        match error.is_gone() || self.is_removed() {
             true => PreparationError::Gone,
             false => PreparationError::Ineffective(error.to_string()),
         }

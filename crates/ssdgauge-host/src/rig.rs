@@ -34,7 +34,7 @@ use ssdgauge_core::{
 };
 use ssdgauge_drive::health_monitor::HealthMonitor;
 use ssdgauge_drive::helper::{EndOfHelper, HelperClient};
-use ssdgauge_engine::{Device, Log, Namespace, Pool, RingChoice, Verification};
+use ssdgauge_engine::{Device, Log, Namespace, Pool, RequestError, RingChoice, Verification};
 use ssdgauge_guard::{OpenTarget, WriteBudget};
 use ssdgauge_os::clock;
 use std::fs::File;
@@ -173,6 +173,16 @@ impl LinuxRig {
 
     fn device(&self) -> Device {
         self.file().cloned().map_or(Device::Null, Device::File)
+    }
+
+    /// Notes that requests failed, and returns what `error` means for a run that could not `what` its drive.
+    fn failed(&mut self, what: &str, error: &RequestError) -> RigError {
+        self.budget.record_failure();
+        error.of_drive(what, &self.info.target, self.has_vanished())
+    }
+
+    fn has_vanished(&self) -> bool {
+        self.is_block() && self.current_size().is_none_or(|size| size == Bytes(0))
     }
 
     /// Returns the present size of a block device; `None` for other targets. The kernel reports it

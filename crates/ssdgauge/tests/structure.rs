@@ -10,6 +10,7 @@ mod dependencies;
 mod imports;
 mod promises;
 mod release;
+mod requests;
 mod tiers;
 mod writers;
 
@@ -27,8 +28,7 @@ const HOST: &[(&str, &[&str])] = &[
     ("preparation", &[]),
     ("helper", &["capabilities", "paths", "settings", "system_calls"]),
     ("privileges", &["helper", "paths", "system_calls"]),
-    ("stamp_reader", &[]),
-    ("timed_reader", &[]),
+    ("reader", &[]),
     ("rig", &["capabilities", "monitor", "preparation", "privileges", "settings"]),
 ];
 

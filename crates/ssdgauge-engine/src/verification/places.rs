@@ -7,13 +7,15 @@
 use super::{
     EPOCH_SHIFT, Expected, HEADER_LENGTH, HEADER_SPACING, Mismatch, SECTOR, Verification, gather,
 };
+use crate::positioned::{Shared, carry_out};
+use crate::request_error::RequestError;
+use crate::transfer;
 use ssdgauge_core::{LostWrite, Random, ReadBack};
 use ssdgauge_os::memory::{Region, words_at};
 use std::cmp::Reverse;
 use std::fs::File;
-use std::io;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The most positions of the pool that are searched for headers: all of the usual 64 MiB. A longer
 /// pool is searched in larger steps.
@@ -134,30 +136,45 @@ impl Verification {
     }
 }
 
-/// Reads `places` of `file`, whose headers carry the tag of `verification`. No read begins after
-/// `until`: a slow drive returns fewer blocks.
+/// The share of its time in which a read-back begins reads: a slow drive returns fewer blocks, and one that
+/// hangs is recognised.
+const BEGIN_SHARE: u32 = 4;
+
+/// Reads `places` of `file`, whose headers carry the tag of `verification`, within `at_most`.
 ///
 /// # Errors
-/// The error of the first read that fails; [`io::ErrorKind::UnexpectedEof`] for a short one.
+/// The first read that fails, or [`RequestError::Hung`] where it takes longer.
 pub fn read_back(
-    file: &File,
+    file: &Arc<File>,
     verification: &Verification,
+    places: Vec<Place>,
+    at_most: Duration,
+) -> Result<ReadBack, RequestError> {
+    let tag = verification.tag;
+    let until = Instant::now() + at_most / BEGIN_SHARE;
+    // One at a time, and none is counted: the limit is that of all reads together.
+    let body = move |file: &File, _: &Shared, _| read_places(file, tag, &places, until);
+    let ended = carry_out(file, 1, at_most, &mut |_| true, body)?;
+    Ok(ended.parts.into_iter().next().unwrap_or_default())
+}
+
+/// Reads `places`, whose headers carry `tag`; no read begins after `until`.
+fn read_places(
+    file: &File,
+    tag: u64,
     places: &[Place],
     until: Instant,
-) -> io::Result<ReadBack> {
-    let block = HEADER_SPACING as usize;
-    let region = Region::new(block)?;
+) -> Result<ReadBack, RequestError> {
+    let region = transfer::buffer(HEADER_SPACING as usize)?;
     let mut read_back = ReadBack::default();
     let (mut compared, mut older) = (0, Vec::new());
     for &Place { offset, epoch, generation } in places {
         if Instant::now() >= until {
             break;
         }
-        if read_whole(file, &region, block, offset)? != block {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
+        transfer::read(file, &region, HEADER_SPACING as usize, offset)?;
         read_back.read += 1;
-        let (tag, to) = (verification.tag, offset + HEADER_SPACING);
+        let to = offset + HEADER_SPACING;
         let expected = Expected { tag, from: offset, to, oldest: epoch };
         // SAFETY: the region holds a block, and the read into it has completed.
         let mismatch = unsafe { expected.check(region.at(0), offset, HEADER_SPACING) };
@@ -187,16 +204,6 @@ fn count_of(generation: Option<u64>) -> u32 {
     generation.unwrap_or(0) as u32
 }
 
-/// Reads a block; a signal before any byte was transferred is not an error of the drive.
-fn read_whole(file: &File, region: &Region, length: usize, offset: u64) -> io::Result<usize> {
-    loop {
-        match ssdgauge_os::file_io::read_at(file, region.at(0), length, offset) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            other => return other,
-        }
-    }
-}
-
 /// Returns the contents of a block in words.
 pub(super) fn describe(mismatch: Mismatch) -> String {
     match mismatch {
@@ -215,8 +222,9 @@ mod tests {
 
     const END: u64 = 16 << 20;
 
-    fn soon() -> Instant {
-        Instant::now() + std::time::Duration::from_secs(60)
+    /// Reads `places` without a limit of time that matters.
+    fn read(file: &Arc<File>, verification: &Verification, places: Vec<Place>) -> ReadBack {
+        read_back(file, verification, places, Duration::from_secs(240)).unwrap()
     }
 
     /// Returns a pool into which the current workload wrote `offsets`.
@@ -275,11 +283,11 @@ mod tests {
         assert_eq!(resumed.places(Some(&pool), END, 64, 1), [], "it knows nothing of that data");
         resumed.fill(0, 8_192);
         let places = resumed.places(None, END, 64, 1);
-        let file = tempfile::tempfile().unwrap();
+        let file = Arc::new(tempfile::tempfile().unwrap());
         // SAFETY: the pool has no other user; its third slot holds the block.
         let data = unsafe { std::slice::from_raw_parts(pool.at(2 * 8_192), 8_192) };
         file.write_all_at(data, 0).unwrap();
-        let read_back = read_back(&file, &resumed, &places, soon()).unwrap();
+        let read_back = read(&file, &resumed, places);
         assert_eq!((read_back.read, read_back.lost.len()), (2, 2), "{read_back:?}");
     }
 
@@ -307,7 +315,7 @@ mod tests {
     fn zeros_older_data_and_foreign_data_are_lost_writes() {
         let mut verification = Verification::new(77);
         verification.advance();
-        let file = tempfile::tempfile().unwrap();
+        let file = Arc::new(tempfile::tempfile().unwrap());
         let write = |verification: &Verification, offset: u64| {
             let pool = pool_with(verification, &[offset]);
             // SAFETY: the pool has no other user; its third slot holds the block.
@@ -321,7 +329,7 @@ mod tests {
         verification.fill(0, 32_768);
         let check = |verification: &Verification| {
             let places = verification.places(None, 32_768, 64, 1);
-            let read_back = read_back(&file, verification, &places, soon()).unwrap();
+            let read_back = read(&file, verification, places);
             assert!(read_back.read >= 8, "{}", read_back.read);
             read_back.lost
         };
@@ -356,7 +364,7 @@ mod tests {
     fn writes_dropped_within_a_workload_are_found_by_the_order_of_its_writes() {
         let mut verification = Verification::new(77);
         verification.advance();
-        let file = tempfile::tempfile().unwrap();
+        let file = Arc::new(tempfile::tempfile().unwrap());
         let dropped = tempfile::tempfile().unwrap();
         let pool = Arc::new(Region::new(1 << 20).unwrap());
         let writer = verification.header_writer(3);
@@ -365,7 +373,7 @@ mod tests {
         let lost = || {
             let places = verification.places(Some(&pool), END, 64, 1);
             assert!(places.len() >= 24, "{}", places.len());
-            read_back(&file, &verification, &places, soon()).unwrap().lost.len()
+            read(&file, &verification, places).lost.len()
         };
         write(&file, &mut buffer, &pool, &blocks);
         assert_eq!(lost(), 0);

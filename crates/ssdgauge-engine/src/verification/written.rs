@@ -5,6 +5,8 @@
 
 use super::{HEADER_SPACING, Verification, WriteBuffer, WrittenRange};
 use crate::pool::Pool;
+use crate::request_error::RequestError;
+use crate::transfer;
 use ssdgauge_core::{Data, Extents, Stream, Workload};
 use ssdgauge_os::memory::Region;
 use std::sync::Arc;
@@ -133,10 +135,14 @@ impl Verification {
     /// current workload.
     ///
     /// # Errors
-    /// The cause in words, where there is no memory.
-    pub fn data_for(&self, pool: &Pool, offset: u64, length: usize) -> Result<Arc<Region>, String> {
-        let mut region =
-            Region::new(length).map_err(|error| format!("no data to write: {error}"))?;
+    /// [`RequestError::NotSent`] without memory.
+    pub fn data_for(
+        &self,
+        pool: &Pool,
+        offset: u64,
+        length: usize,
+    ) -> Result<Arc<Region>, RequestError> {
+        let mut region = transfer::buffer(length)?;
         let words = Pool::words(pool.seed(), length);
         region.words_mut().copy_from_slice(&words[..length / 8]);
         let region = Arc::new(region);

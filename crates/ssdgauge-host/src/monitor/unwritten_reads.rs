@@ -5,12 +5,9 @@
 //! each of their reads is checked by its verification header. This module only reads.
 
 use ssdgauge_core::unwritten_sample::{self, BLOCK};
-use ssdgauge_core::{Bytes, Finding, Stream, Workload};
-use ssdgauge_engine::Verification;
+use ssdgauge_core::{Finding, Stream, Workload};
+use ssdgauge_engine::{Verification, count_zero_blocks};
 use ssdgauge_guard::OpenTarget;
-use ssdgauge_os::memory::Region;
-use ssdgauge_os::thread::within;
-use std::fs::File;
 use std::time::Duration;
 
 /// The limit of the sample: the watchdog of the step itself reports a drive that hangs.
@@ -30,21 +27,9 @@ pub(crate) fn find_unwritten_reads(
     };
     let spans = unwritten_sample::spans(workload.streams.iter().filter(is_unverified));
     let found = spans.into_iter().filter_map(|(offset, span)| {
-        let count =
-            within(SAMPLE_TIMEOUT, drive.file(), move |file| count_empty(file, offset, span));
-        unwritten_sample::finding(count?.ok()?, "hold only zeros")
+        let places = unwritten_sample::offsets(offset, span).collect();
+        let count = count_zero_blocks(drive.file(), BLOCK, places, SAMPLE_TIMEOUT).ok()?;
+        unwritten_sample::finding(count, "hold only zeros")
     });
     found.collect()
-}
-
-/// Returns the number of sampled blocks that hold only zeros.
-fn count_empty(file: &File, offset: Bytes, span: Bytes) -> std::io::Result<u64> {
-    let length = BLOCK.0 as usize;
-    let mut region = Region::new(length)?;
-    let mut empty = 0;
-    for at in unwritten_sample::offsets(offset, span) {
-        let length = ssdgauge_os::file_io::read_at(file, region.at(0), length, at)?;
-        empty += u64::from(length > 0 && region.bytes()[..length].iter().all(|byte| *byte == 0));
-    }
-    Ok(empty)
 }

@@ -6,8 +6,8 @@
 
 use super::PurgeTarget;
 use ssdgauge_core::Bytes;
+use ssdgauge_engine::{RequestError, transfer};
 use ssdgauge_os::memory::Region;
-use std::io;
 
 /// The bytes at each place: the largest logical block in use.
 pub(super) const PROBE: u64 = 4_096;
@@ -24,23 +24,20 @@ impl Probe {
     /// multiple of the discard granularity, below which the kernel leaves data in place.
     ///
     /// # Errors
-    /// A write failed or was short.
-    pub(super) fn write(target: &PurgeTarget, offset: Bytes, span: Bytes) -> io::Result<Probe> {
+    /// A write or the flush failed.
+    pub(super) fn write(
+        target: &PurgeTarget,
+        offset: Bytes,
+        span: Bytes,
+    ) -> Result<Probe, RequestError> {
         let grid =
             target.device.queue_attribute("discard_granularity").and_then(|text| text.parse().ok());
         let places = places(offset.0, span.0, grid.unwrap_or(PROBE));
         for place in &places {
-            let data = pattern(*place)?;
-            let written = ssdgauge_os::file_io::write_durably_at(
-                &target.file,
-                data.at(0),
-                PROBE as usize,
-                *place,
-            )?;
-            if written != PROBE as usize {
-                return Err(io::Error::from_raw_os_error(libc::ENOSPC));
-            }
+            transfer::write(&target.file, &pattern(*place)?, PROBE as usize, *place)?;
         }
+        // What a volatile cache holds says nothing about the media.
+        transfer::flush(&target.file)?;
         Ok(Probe { places })
     }
 
@@ -52,17 +49,16 @@ impl Probe {
     /// Returns the number of places that still hold the pattern, and the number of all places.
     ///
     /// # Errors
-    /// A read failed or was short.
-    pub(super) fn count_remaining(&self, target: &PurgeTarget) -> io::Result<(usize, usize)> {
+    /// A read failed.
+    pub(super) fn count_remaining(
+        &self,
+        target: &PurgeTarget,
+    ) -> Result<(usize, usize), RequestError> {
         let mut remaining = 0;
         for place in &self.places {
             let mut expected = pattern(*place)?;
-            let mut found = Region::new(PROBE as usize)?;
-            let read =
-                ssdgauge_os::file_io::read_at(&target.file, found.at(0), PROBE as usize, *place)?;
-            if read != PROBE as usize {
-                return Err(io::Error::from_raw_os_error(libc::ENODEV));
-            }
+            let mut found = transfer::buffer(PROBE as usize)?;
+            transfer::read(&target.file, &found, PROBE as usize, *place)?;
             remaining += usize::from(found.words_mut() == expected.words_mut());
         }
         Ok((remaining, self.places.len()))
@@ -80,8 +76,8 @@ fn places(offset: u64, span: u64, grid: u64) -> Vec<u64> {
 
 /// Returns the pattern of a place, which no drive holds by chance: SplitMix64 with the place as
 /// seed.
-fn pattern(place: u64) -> io::Result<Region> {
-    let mut region = Region::new(PROBE as usize)?;
+fn pattern(place: u64) -> Result<Region, RequestError> {
+    let mut region = transfer::buffer(PROBE as usize)?;
     let mut state = place ^ 0x7373_6467_6175_6765;
     for word in region.words_mut() {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -15,6 +15,7 @@ use ssdgauge_core::{
 use ssdgauge_drive::pass_through::NvmeCommand;
 use ssdgauge_drive::query;
 use ssdgauge_drive::state::SanitizeState;
+use ssdgauge_engine::RequestError;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -262,8 +263,8 @@ fn send_verified(
     sink: &mut dyn Sink,
     send: impl FnOnce(&mut dyn Sink) -> Result<(), PreparationError>,
 ) -> Result<(), PreparationError> {
-    let io_error = |error: std::io::Error| target.io_error(&error);
-    let probe = Probe::write(target, Bytes(0), target.whole()).map_err(io_error)?;
+    let request_error = |error: RequestError| target.request_error(&error);
+    let probe = Probe::write(target, Bytes(0), target.whole()).map_err(request_error)?;
     *written += probe.written();
     let password = match step {
         PurgeStep::SecureErase => {
@@ -284,7 +285,7 @@ fn send_verified(
         return Err(PreparationError::NotRecorded);
     }
     send(sink)?;
-    let (remaining, places) = probe.count_remaining(target).map_err(io_error)?;
+    let (remaining, places) = probe.count_remaining(target).map_err(request_error)?;
     match remaining {
         0 => Ok(()),
         _ => Err(PreparationError::Ineffective(format!(

@@ -7,7 +7,9 @@ use ssdgauge_core::{Bytes, Finding, FindingKind, Nanos, Prepared, RigError, Seve
 use ssdgauge_drive::pass_through::PassThrough;
 use ssdgauge_drive::query;
 use ssdgauge_drive::sysfs_device::{SysfsDevice, file_name};
+use ssdgauge_engine::RequestError;
 use ssdgauge_os::sysfs::attribute;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -76,8 +78,8 @@ pub(super) fn discard(
     if let Some(reason) = obstacle(&target.device, target.pass_through.as_ref()) {
         return Err(PreparationError::NotPossible(reason));
     }
-    let io_error = |error: std::io::Error| target.io_error(&error);
-    let probe = Probe::write(target, offset, span).map_err(io_error)?;
+    let request_error = |error: RequestError| target.request_error(&error);
+    let probe = Probe::write(target, offset, span).map_err(request_error)?;
     *written += probe.written();
     let mut done = 0;
     while done < span.0 {
@@ -93,16 +95,18 @@ pub(super) fn discard(
             *elapsed += Nanos(since.elapsed().as_nanos() as u64);
         })?;
         *elapsed += time;
-        result.map_err(|error| match (target.is_removed(), error.raw_os_error()) {
-            (true, _) | (_, Some(libc::ENODEV | libc::ENXIO)) => PreparationError::Gone,
-            (false, _) => {
+        let is_gone =
+            |error: &io::Error| error.raw_os_error().is_some_and(ssdgauge_engine::is_gone);
+        result.map_err(|error| match target.is_removed() || is_gone(&error) {
+            true => PreparationError::Gone,
+            false => {
                 let name = target.device.name();
                 PreparationError::Ineffective(format!("the discard failed on {name}: {error}"))
             }
         })?;
         done += length;
     }
-    let (remaining, places) = probe.count_remaining(target).map_err(io_error)?;
+    let (remaining, places) = probe.count_remaining(target).map_err(request_error)?;
     match remaining {
         0 => Ok(()),
         _ => Err(PreparationError::Ineffective(format!(

@@ -7,20 +7,14 @@ use ssdgauge_core::{
     Action, Bytes, Finding, FindingKind, Flush, Nanos, Preparation, ReadBack, RigError, Severity,
     Sink, Verified,
 };
-use ssdgauge_engine::{self as engine, Place, Verification, VerifyError};
+use ssdgauge_engine::{self as engine, FLUSH_LIMIT, Place, RequestError, Verification};
 use ssdgauge_guard::{OpenTarget, signatures};
 use ssdgauge_os::sysfs::name_of;
-use ssdgauge_os::{file_io, thread};
-use std::io;
 use std::time::{Duration, Instant};
 
-/// The time after which a drive that does not complete a flush counts as hung: twice that of any
-/// other request, as Linux allows SCSI drives (`SD_FLUSH_TIMEOUT_MULTIPLIER`).
-const FLUSH_TIMEOUT: Duration = Duration::from_secs(60);
-/// The same through the page cache, from which the kernel may first have to write gigabytes. Chosen.
-const CACHED_FLUSH_TIMEOUT: Duration = Duration::from_secs(600);
-/// The same once a stop was requested, as for requests in flight.
-const STOP_TIMEOUT: Duration = Duration::from_secs(4);
+/// The limit of a flush through the page cache, from which the kernel may first have to write gigabytes.
+/// Chosen.
+const CACHED_FLUSH_LIMIT: Duration = Duration::from_secs(600);
 /// The limit of the reads of what earlier parts of the run have filled, of which reads begin in the first
 /// quarter: a drive that was asleep may take ten seconds to spin up.
 const EARLIER_TIMEOUT: Nanos = Nanos::from_secs(60);
@@ -30,27 +24,14 @@ impl LinuxRig {
     pub(super) fn flush_target(&mut self, sink: &mut dyn Sink) -> Result<Option<Flush>, RigError> {
         let Some(file) = self.file().cloned() else { return Ok(None) };
         let limit = match &self.page_cache_reason {
-            Some(_) => CACHED_FLUSH_TIMEOUT,
-            None => FLUSH_TIMEOUT,
+            Some(_) => CACHED_FLUSH_LIMIT,
+            None => FLUSH_LIMIT,
         };
         let before = self.completed_flushes();
         let since = Instant::now();
-        let mut end = since + limit;
-        let mut stopped = false;
-        let waits = || {
-            if !stopped && sink.stop() {
-                stopped = true;
-                end = end.min(Instant::now() + STOP_TIMEOUT);
-            }
-            Instant::now() < end
-        };
-        let result = thread::within_while(&file, file_io::flush, waits);
+        let flushed = engine::flush(&file, limit, &mut || !sink.stop());
         let elapsed = Nanos(since.elapsed().as_nanos() as u64);
-        match result {
-            Some(Ok(())) => {}
-            Some(Err(error)) => return Err(self.flush_failed(&error, sink)),
-            None => return Err(self.flush_hung(elapsed, sink)),
-        }
+        flushed.map_err(|error| self.flush_failed(&error, sink))?;
         let after = self.completed_flushes();
         let counted = before.zip(after).map(|(before, after)| after.wrapping_sub(before));
         let node = self.backing.as_ref().and_then(|backing| backing.node.as_deref());
@@ -114,7 +95,7 @@ impl LinuxRig {
         let verification = std::mem::replace(&mut self.verification, known.0);
         self.earlier_pool = known.1;
         let places = verification.places(None, self.info.capacity.0, ReadBack::BLOCKS, self.seed);
-        let found = self.read_places(verification, places, EARLIER_TIMEOUT)?;
+        let found = self.read_places(&verification, places, EARLIER_TIMEOUT)?;
         let foreign_at = found.as_ref().and_then(|found| found.foreign_at);
         match (foreign_at, self.unconfirmed_loss()) {
             (Some(at), Some(confirmation)) => Err(RigError::Holds {
@@ -140,36 +121,29 @@ impl LinuxRig {
         self.backing.as_ref()?.node.as_deref().and_then(monitor::completed_flushes)
     }
 
-    fn flush_failed(&mut self, error: &io::Error, sink: &mut dyn Sink) -> RigError {
-        self.budget.record_failure();
-        let drive = self.info.target.clone();
-        if self.is_block() && self.current_size().is_none_or(|size| size == Bytes(0)) {
-            sink.finding(Finding::new(
+    /// Emits the finding about a flush that failed, and returns the error.
+    fn flush_failed(&mut self, error: &RequestError, sink: &mut dyn Sink) -> RigError {
+        let (kind, text, advice) = match error {
+            RequestError::Hung(silence) => (
+                FindingKind::Hung,
+                format!("the drive did not complete a flush within {}", silence.about()),
+                "check the kernel log; a drive that hangs may need a power cycle",
+            ),
+            _ if error.is_gone() || self.has_vanished() => (
                 FindingKind::DriveGone,
-                Severity::Invalid,
-                format!("the drive is gone: a flush failed ({error})"),
+                format!("the drive is gone: a {error}"),
                 "check the kernel log, the connector and the power supply",
-            ));
-            return RigError::Gone(drive);
-        }
-        sink.finding(Finding::new(
-            FindingKind::FlushFailed,
-            Severity::Invalid,
-            format!("a flush failed: {error}; data that was written may not be on the drive"),
-            "check the kernel log and the health of the drive before you use any number",
-        ));
-        RigError::System { what: format!("cannot flush {drive}"), cause: error.to_string() }
-    }
-
-    fn flush_hung(&mut self, silence: Nanos, sink: &mut dyn Sink) -> RigError {
-        self.budget.record_failure();
-        sink.finding(Finding::new(
-            FindingKind::Hung,
-            Severity::Invalid,
-            format!("the drive did not complete a flush within {}", silence.about()),
-            "check the kernel log; a drive that hangs may need a power cycle",
-        ));
-        RigError::Hung { drive: self.info.target.clone(), silence }
+            ),
+            RequestError::Failed { .. }
+            | RequestError::Unreadable(_)
+            | RequestError::NotSent { .. } => (
+                FindingKind::FlushFailed,
+                format!("a {error}; data that was written may not be on the drive"),
+                "check the kernel log and the health of the drive before you use any number",
+            ),
+        };
+        sink.finding(Finding::new(kind, Severity::Invalid, text, advice));
+        self.failed("cannot flush", error)
     }
 
     /// Reads everything that this run wrote, and compares every byte of it.
@@ -183,19 +157,12 @@ impl LinuxRig {
             return Ok(None);
         }
         let (pool, end) = ((&self.pool, self.earlier_pool), self.info.capacity.0);
-        let drive = self.info.target.clone();
-        let result = match engine::verify(&file, &self.verification, pool, end, progress) {
-            Ok(verified) => Ok(verified),
-            Err(VerifyError::Hung(silence)) => Err(RigError::Hung { drive, silence }),
-            Err(VerifyError::Io(error)) => {
-                let what = format!("cannot verify what was written to {drive}");
-                Err(RigError::System { what, cause: error.to_string() })
-            }
-        };
-        if !matches!(&result, Ok(Some(Verified { wrong: 0, .. }) | None)) {
+        let verified = engine::verify(&file, &self.verification, pool, end, progress)
+            .map_err(|error| self.failed("cannot verify what was written to", &error))?;
+        if verified.as_ref().is_some_and(|verified| verified.wrong > 0) {
             self.budget.record_failure();
         }
-        result
+        Ok(verified)
     }
 
     /// Reads blocks that this run wrote, within `at_most`, and compares them with what was written
@@ -212,7 +179,7 @@ impl LinuxRig {
         let (end, seed) = (self.info.capacity.0, self.seed);
         let pool = self.pool.written();
         let places = self.verification.places(pool.as_ref(), end, ReadBack::BLOCKS, seed);
-        let read_back = self.read_places(self.verification.clone(), places, at_most)?;
+        let read_back = self.read_places(&self.verification.clone(), places, at_most)?;
         if read_back.as_ref().is_some_and(|read_back| !read_back.lost.is_empty()) {
             self.budget.record_failure();
         }
@@ -222,29 +189,16 @@ impl LinuxRig {
     /// Reads `places`, whose contents `verification` knows, within `at_most`; `None` without any.
     fn read_places(
         &mut self,
-        verification: Verification,
+        verification: &Verification,
         places: Vec<Place>,
         at_most: Nanos,
     ) -> Result<Option<ReadBack>, RigError> {
         let Some(file) = self.file().filter(|_| !places.is_empty()).cloned() else {
             return Ok(None);
         };
-        let begin_until = Instant::now() + Duration::from(at_most) / 4;
-        let read = move |file: &std::fs::File| {
-            engine::read_back(file, &verification, &places, begin_until)
-        };
-        let drive = self.info.target.clone();
-        match thread::within(at_most.into(), &file, read) {
-            Some(Ok(read_back)) => Ok(Some(read_back)),
-            Some(Err(error)) => {
-                self.budget.record_failure();
-                let what = format!("cannot read back what was written to {drive}");
-                Err(RigError::System { what, cause: error.to_string() })
-            }
-            None => {
-                self.budget.record_failure();
-                Err(RigError::Hung { drive, silence: at_most })
-            }
-        }
+        let read_back = engine::read_back(&file, verification, places, at_most.into());
+        let read_back = read_back
+            .map_err(|error| self.failed("cannot read back what was written to", &error))?;
+        Ok(Some(read_back))
     }
 }

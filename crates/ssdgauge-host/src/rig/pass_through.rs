@@ -7,9 +7,8 @@ use crate::monitor::Counted;
 use ssdgauge_core::{
     Bytes, DriveInfo, Finding, FindingKind, Severity, Stream, TargetKind, Workload,
 };
-use ssdgauge_engine::{CommandLimits, Namespace, read_beginning};
+use ssdgauge_engine::{CommandLimits, Namespace, RequestError, read_beginning, transfer};
 use ssdgauge_guard::{Admitted, OpenTarget, Refusal, TargetError};
-use ssdgauge_os::memory::Region;
 use std::path::Path;
 
 /// Returns why requests to `drive` cannot be passed through as NVMe commands, if they cannot. Only sysfs is
@@ -88,11 +87,10 @@ fn command_limits(folder: &Path, logical_block: Bytes) -> CommandLimits {
 }
 
 /// Reads the first page of `drive` through its block device.
-fn read_first_page(drive: &Admitted) -> std::io::Result<Vec<u8>> {
-    let mut region = Region::new(PAGE as usize)?;
-    let read = ssdgauge_os::file_io::read_at(drive.file(), region.at(0), PAGE as usize, 0)?;
-    let words = region.words_mut().iter().flat_map(|word| word.to_ne_bytes());
-    Ok(words.take(read).collect())
+fn read_first_page(drive: &Admitted) -> Result<Vec<u8>, RequestError> {
+    let mut region = transfer::buffer(PAGE as usize)?;
+    transfer::read(drive.file(), &region, PAGE as usize, 0)?;
+    Ok(region.bytes().to_vec())
 }
 
 impl LinuxRig {

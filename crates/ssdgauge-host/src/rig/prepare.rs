@@ -9,6 +9,7 @@ use ssdgauge_core::{
 use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_drive::pass_through::{OpenDevice, PassThrough};
 use ssdgauge_drive::sysfs_device::SysfsDevice;
+use ssdgauge_engine::transfer;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -62,19 +63,13 @@ impl LinuxRig {
 
     /// Writes the rest of a span behind its last whole block, which a read of another block size
     /// would otherwise find unwritten.
-    fn write_tail(&self, from: Bytes, to: Bytes) -> Result<(), RigError> {
+    fn write_tail(&mut self, from: Bytes, to: Bytes) -> Result<(), RigError> {
         let length = (to - from).0 as usize;
-        let Some(file) = self.file().filter(|_| length > 0) else { return Ok(()) };
-        let cause = |error: std::io::Error| RigError::System {
-            what: format!("cannot write the last {length} bytes"),
-            cause: error.to_string(),
-        };
+        let Some(file) = self.file().filter(|_| length > 0).cloned() else { return Ok(()) };
+        let what = format!("cannot write the last {length} bytes of");
         let data = self.verification.data_for(&self.pool, from.0, length);
-        let data = data.map_err(|error| cause(std::io::Error::other(error)))?;
-        match ssdgauge_os::file_io::write_at(file, data.at(0), length, from.0).map_err(cause)? {
-            n if n == length => Ok(()),
-            n => Err(cause(std::io::Error::other(format!("only {n} bytes were written")))),
-        }
+        let written = data.and_then(|data| transfer::write(&file, &data, length, from.0));
+        written.map_err(|error| self.failed(&what, &error))
     }
 
     /// Returns the drive for commands and discards; `None` where the target is not a whole drive.

@@ -3,29 +3,13 @@
 use super::LinuxRig;
 use ssdgauge_core::proof::{Found, PROOF_BLOCK, Stamp};
 use ssdgauge_core::{Bytes, Recording, RigError, Sink, StampedBlocks, StampedReads, Wrote};
-use ssdgauge_engine::stamped::{self, StampError};
+use ssdgauge_engine::stamped;
 
 impl LinuxRig {
     /// Returns whether reads reach a drive: not without one, nor through the page cache, which returns
     /// what was written whatever the drive holds.
     pub(super) fn reaches_drive(&self) -> bool {
         self.file().is_some() && self.page_cache_reason.is_none()
-    }
-
-    /// Returns the error of the drive that `error` means; `None` where a single request failed.
-    fn drive_error(&mut self, error: &StampError) -> Option<RigError> {
-        self.budget.record_failure();
-        let drive = self.info.target.clone();
-        match error {
-            StampError::Hung(silence) => Some(RigError::Hung { drive, silence: *silence }),
-            StampError::Io { is_gone: true, .. } => Some(RigError::Gone(drive)),
-            StampError::Io { .. } if self.has_vanished() => Some(RigError::Gone(drive)),
-            StampError::Io { .. } => None,
-        }
-    }
-
-    fn has_vanished(&self) -> bool {
-        self.is_block() && self.current_size().is_none_or(|size| size == Bytes(0))
     }
 }
 
@@ -50,9 +34,10 @@ impl StampedBlocks for LinuxRig {
                 self.budget.after_blocks(&self.info.target, written, &mut Recording::default())?;
                 Ok(if is_whole { Wrote::All } else { Wrote::Stopped })
             }
-            Err(error) => match self.drive_error(&error) {
-                Some(error) => Err(error),
-                None => Ok(Wrote::Failed(error.to_string())),
+            Err(error) => match self.failed("cannot write", &error) {
+                // A request that failed is an answer of the drive, which the proof judges.
+                RigError::System { cause, .. } => Ok(Wrote::Failed(cause)),
+                error => Err(error),
             },
         }
     }
@@ -66,10 +51,6 @@ impl StampedReads for LinuxRig {
         go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Option<Vec<Found>>, RigError> {
         let Some(file) = self.file().cloned() else { return Ok(None) };
-        stamped::read(&file, tag, ranges, go_on).map_err(|error| {
-            let what = format!("cannot read {}", self.info.target);
-            let system = RigError::System { what, cause: error.to_string() };
-            self.drive_error(&error).unwrap_or(system)
-        })
+        stamped::read(&file, tag, ranges, go_on).map_err(|error| self.failed("cannot read", &error))
     }
 }

@@ -7,7 +7,7 @@ use ssdgauge_core::{
     Bytes, Direction, Lane, LaneLimits, LanesEnded, MediaWrites, Nanos, Recording, RigError, Sink,
     TimedLoads, TimedRequest, Timings,
 };
-use ssdgauge_engine::timed::{self, TimedError};
+use ssdgauge_engine::timed;
 use std::fs::File;
 use std::sync::Arc;
 use std::time::Instant;
@@ -61,20 +61,6 @@ impl LinuxRig {
         }
         Ok(())
     }
-
-    fn timed_error(&mut self, error: &TimedError) -> RigError {
-        self.budget.record_failure();
-        let drive = self.info.target.clone();
-        let has_vanished = self.is_block() && self.current_size().is_none_or(|size| size.0 == 0);
-        match error {
-            TimedError::Hung(silence) => RigError::Hung { drive, silence: *silence },
-            TimedError::Io { is_gone, .. } if *is_gone || has_vanished => RigError::Gone(drive),
-            TimedError::Io { .. } => RigError::System {
-                what: format!("cannot run the load on {drive}"),
-                cause: error.to_string(),
-            },
-        }
-    }
 }
 
 impl TimedLoads for LinuxRig {
@@ -97,7 +83,7 @@ impl TimedLoads for LinuxRig {
             let stop = Arc::clone(&rig.stop_requested);
             let mut go_on = || !stop.load(std::sync::atomic::Ordering::Relaxed) && !sink.stop();
             let timings = timed::send(&file, requests, depth, &mut go_on)
-                .map_err(|error| rig.timed_error(&error))?;
+                .map_err(|error| rig.failed("cannot run the load on", &error))?;
             let times = timings.iter().flat_map(|timings| &timings.requests);
             let elapsed = times.map(|one| one.completed).max().unwrap_or_default();
             Ok((timings, elapsed))
@@ -128,7 +114,7 @@ impl TimedLoads for LinuxRig {
             let stop = Arc::clone(&rig.stop_requested);
             let mut go_on = || !stop.load(std::sync::atomic::Ordering::Relaxed) && !sink.stop();
             let ended = timed::run_lanes(&file, lanes, limits, number, &mut go_on)
-                .map_err(|error| rig.timed_error(&error))?;
+                .map_err(|error| rig.failed("cannot run the load on", &error))?;
             let elapsed = ended.as_ref().map(|(ended, _)| ended.elapsed).unwrap_or_default();
             Ok((ended, elapsed))
         })?;

@@ -21,7 +21,7 @@ use progress::XrayProgress;
 pub(crate) use spec::parse as stated_figures;
 use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
 use ssdgauge_guard::{LookPlace, check_answer};
-use ssdgauge_host::TimedReader;
+use ssdgauge_host::DriveReader;
 use ssdgauge_lab::{
     Examined, Expectation, XrayError, XrayOptions, XrayTarget, assumed_rates, xray, xray_plan,
 };
@@ -153,7 +153,7 @@ fn read_only(wanted: &Wanted<'_>) -> Result<(), Failure> {
     let Wanted { name, arguments, options, .. } = *wanted;
     let path = Path::new(name);
     check_answer(&LookPlace::own_process(), path)?;
-    let reader = TimedReader::open(path).map_err(|error| {
+    let reader = DriveReader::open(path).map_err(|error| {
         let text = format!("cannot read {}: {error}", path.display());
         let hint =
             "nothing was written; name a block device, or a file on a file system with O_DIRECT";

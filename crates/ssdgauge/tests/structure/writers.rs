@@ -111,7 +111,7 @@ fn every_output_is_created_by_the_module_that_checks_its_folder() {
 }
 
 /// Returns how often each source file contains `words`, outside comments and tests.
-fn counts(words: &[&str]) -> BTreeMap<String, usize> {
+pub(crate) fn counts(words: &[&str]) -> BTreeMap<String, usize> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut found = BTreeMap::new();
     for file in sources(crates) {

@@ -370,5 +370,5 @@ fn a_target_that_ends_before_its_capacity_is_an_error() {
     target.file.set_len(END / 2).unwrap();
     let pool = (&target.pool, 0);
     let verified = verify(&target.file, &target.verification, pool, END, &mut |_, _| true);
-    assert!(matches!(verified, Err(VerifyError::Io(_))), "{verified:?}");
+    assert!(matches!(verified, Err(RequestError::Failed { .. })), "{verified:?}");
 }

@@ -8,7 +8,7 @@ use crate::{restriction, terminal};
 use serde_json::json;
 use ssdgauge_core::proof::PROOF_BLOCK;
 use ssdgauge_core::{Bytes, Nanos, TargetKind, rounded};
-use ssdgauge_host::StampReader;
+use ssdgauge_host::DriveReader;
 use ssdgauge_lab::{Fate, Fated, Recorded};
 use ssdgauge_runfile::RunFile;
 use std::path::Path;
@@ -21,7 +21,7 @@ use std::path::Path;
 /// read is interrupted.
 pub(super) fn execute(file: &Path, target: &str, as_json: bool) -> Result<(), Failure> {
     let usage = |error: String, hint: &str| Failure::new(FailureKind::Usage, error, hint);
-    let mut reader = StampReader::open(Path::new(target)).map_err(|error| {
+    let mut reader = DriveReader::open_image(Path::new(target)).map_err(|error| {
         let text = format!("cannot read {target}: {error}");
         usage(text, "nothing was written; name the drive of the proof, or an image of it")
     })?;

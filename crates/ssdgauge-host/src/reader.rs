@@ -1,47 +1,65 @@
-//! A drive or a file that is read by timed loads, without an admission: nothing is ever written to it.
+//! A drive, or an image of one, that is only read, without an admission: nothing is ever written to it.
 
+use ssdgauge_core::proof::Found;
 use ssdgauge_core::{
-    Bytes, Direction, Lane, LaneLimits, LanesEnded, RigError, Sink, TimedLoads, TimedRequest,
-    Timings,
+    Bytes, Direction, Lane, LaneLimits, LanesEnded, RigError, Sink, StampedReads, TimedLoads,
+    TimedRequest, Timings,
 };
-use ssdgauge_engine::timed::{self, TimedError};
+use ssdgauge_engine::{RequestError, stamped, timed};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A drive or a file that is open for reading alone.
+/// A block device or a file that is open for reading alone.
 #[derive(Debug)]
-pub struct TimedReader {
+pub struct DriveReader {
     file: Arc<File>,
     name: String,
     size: Bytes,
+    is_block: bool,
     /// The loads so far.
     loads: u64,
 }
 
-impl TimedReader {
+impl DriveReader {
     /// Opens a block device or a file for reading, past the page cache.
     ///
     /// # Errors
     /// `path` is neither, or cannot be opened past the page cache.
-    pub fn open(path: &Path) -> io::Result<TimedReader> {
+    pub fn open(path: &Path) -> io::Result<DriveReader> {
+        DriveReader::open_with(path, libc::O_DIRECT)
+    }
+
+    /// Opens a block device, or an image of one, for reading: the image through the page cache where its file
+    /// system has no way past it.
+    ///
+    /// # Errors
+    /// `path` is neither, or cannot be opened.
+    pub fn open_image(path: &Path) -> io::Result<DriveReader> {
+        match DriveReader::open(path) {
+            // Not for a drive: the page cache may hold a copy of what it has lost.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) && path.is_file() => {
+                DriveReader::open_with(path, 0)
+            }
+            result => result,
+        }
+    }
+
+    fn open_with(path: &Path, flags: i32) -> io::Result<DriveReader> {
         let kind = path.metadata()?.file_type();
-        if !kind.is_file() && !kind.is_block_device() {
+        let is_block = kind.is_block_device();
+        if !kind.is_file() && !is_block {
             return Err(io::Error::other("neither a block device nor a file"));
         }
-        let file = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)?;
-        let size = match kind.is_block_device() {
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let size = match is_block {
             true => ssdgauge_os::block_device::device_size(&file)?,
             false => file.metadata()?.len(),
         };
-        Ok(TimedReader {
-            file: Arc::new(file),
-            name: path.display().to_string(),
-            size: Bytes(size),
-            loads: 0,
-        })
+        let name = path.display().to_string();
+        Ok(DriveReader { file: Arc::new(file), name, size: Bytes(size), is_block, loads: 0 })
     }
 
     /// Returns the size in bytes.
@@ -49,15 +67,13 @@ impl TimedReader {
         self.size
     }
 
-    fn error(&self, error: TimedError) -> RigError {
-        match error {
-            TimedError::Hung(silence) => RigError::Hung { drive: self.name.clone(), silence },
-            TimedError::Io { is_gone: true, .. } => RigError::Gone(self.name.clone()),
-            TimedError::Io { .. } => RigError::System {
-                what: format!("cannot read {}", self.name),
-                cause: error.to_string(),
-            },
-        }
+    /// Returns whether it is a block device.
+    pub fn is_block(&self) -> bool {
+        self.is_block
+    }
+
+    fn error(&self, error: &RequestError) -> RigError {
+        error.of_drive("cannot read", &self.name, false)
     }
 
     fn refuse_writes(&self, writes: bool) -> Result<(), RigError> {
@@ -68,7 +84,18 @@ impl TimedReader {
     }
 }
 
-impl TimedLoads for TimedReader {
+impl StampedReads for DriveReader {
+    fn read(
+        &mut self,
+        tag: u64,
+        ranges: &[(u64, u64)],
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Option<Vec<Found>>, RigError> {
+        stamped::read(&self.file, tag, ranges, go_on).map_err(|error| self.error(&error))
+    }
+}
+
+impl TimedLoads for DriveReader {
     fn send(
         &mut self,
         requests: &[TimedRequest],
@@ -78,7 +105,7 @@ impl TimedLoads for TimedReader {
         timed::check_requests(requests, depth, self.size)?;
         self.refuse_writes(requests.iter().any(|one| one.direction != Direction::Read))?;
         timed::send(&self.file, requests, depth, &mut || !sink.stop())
-            .map_err(|error| self.error(error))
+            .map_err(|error| self.error(&error))
     }
 
     fn run_lanes(
@@ -90,9 +117,8 @@ impl TimedLoads for TimedReader {
         timed::check_lanes(lanes, self.size)?;
         self.refuse_writes(lanes.iter().any(|one| one.direction != Direction::Read))?;
         self.loads += 1;
-        let mut go_on = || !sink.stop();
-        let ended = timed::run_lanes(&self.file, lanes, limits, self.loads, &mut go_on);
-        ended.map(|ended| ended.map(|(ended, _)| ended)).map_err(|error| self.error(error))
+        let ended = timed::run_lanes(&self.file, lanes, limits, self.loads, &mut || !sink.stop());
+        ended.map(|ended| ended.map(|(ended, _)| ended)).map_err(|error| self.error(&error))
     }
 }
 
@@ -111,7 +137,7 @@ mod tests {
         let mut named = tempfile::NamedTempFile::new().unwrap();
         named.write_all(&vec![7; 1 << 16]).unwrap();
         // Not every file system has O_DIRECT.
-        let Ok(mut reader) = TimedReader::open(named.path()) else {
+        let Ok(mut reader) = DriveReader::open(named.path()) else {
             eprintln!("skipped: no O_DIRECT here");
             return;
         };
