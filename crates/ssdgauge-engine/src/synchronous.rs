@@ -1,150 +1,231 @@
 //! The synchronous engine: one thread per request in flight, as the test plans of 2019 define
 //! queue depth.
+//!
+//! The loop has the same steps for closed and open loops: a pause, the due time, the next request of the
+//! source, the call, and its record. Nothing in it allocates or takes a lock.
 
-use crate::load::{Assignment, Device, MAX_FAULTS, StopSignal};
+use crate::load::{Allowance, Assignment, Device, MAX_FAULTS};
 use crate::pace::{Lag, Pace};
 use crate::recorder::{Fault, ThreadRecorder};
+use crate::transfer::uninterrupted;
+use crate::verification::Expected;
 use ssdgauge_core::{Direction, LatencyClock, Request};
-use ssdgauge_os::clock::Clock;
 use ssdgauge_os::memory::Region;
+use ssdgauge_os::{block_device, file_io};
 use std::fs::File;
 use std::io;
 
 /// Runs one thread of a stream until its end.
 pub(crate) fn run(assignment: Assignment, mut recorder: ThreadRecorder) {
-    let Assignment { clock, block_size, has_sizes, span_end, deadline, sync, .. } = assignment;
-    let mut pace = assignment.pace();
-    let stop_signal = assignment.stop_signal.clone();
-    if pace.is_some() {
+    if assignment.schedule.is_some() {
         ssdgauge_os::thread::precise_timers();
     }
-    let buffer = match Region::new(block_size) {
-        Ok(buffer) => buffer,
+    let (clock, block_size) = (assignment.clock, assignment.block_size);
+    let mut state = match CallLoop::new(assignment) {
+        Ok(state) => state,
         Err(error) => {
             let failure = format!("no memory for a buffer of {block_size} bytes: {error}");
             return recorder.finish(0, clock.now(), Some(failure), false);
         }
     };
-    let mut allowance = assignment.allowance();
-    let is_block = assignment.is_block;
-    let mut source = assignment.source;
-    let mut write_buffer = assignment.write_buffer;
-    let mut pauses = assignment.pauses;
-    let expected = assignment.expected.filter(|_| matches!(assignment.device, Device::File(_)));
-    let (mut enters, mut budget_exhausted) = (0, false);
-    let mut begin = clock.now();
-    loop {
-        if let Some(pauses) = &mut pauses {
-            while let Some(pause) = pauses.next(begin, assignment.start)
-                && begin < deadline
-                && !stop_signal.is_stopping()
-            {
-                crate::waiting::wait(pause, (clock, deadline), &stop_signal, &mut recorder);
-                begin = clock.now();
-            }
-        }
-        let (mut sent, mut was_free) = (begin, true);
-        if let Some(pace) = &pace {
-            // A thread that was busy at the due time is late because of the drive.
-            was_free = begin <= pace.due();
-            // The lateness counts from the due time, and so does the latency unless its clock starts
-            // at the submission.
-            begin = pace.due().min(deadline);
-            sent = wait(pace, clock, deadline, &stop_signal, &mut recorder);
-            end_if_it_lags(pace, was_free, sent, &stop_signal, &mut recorder);
-        }
-        if begin >= deadline || stop_signal.is_stopping() {
-            begin = sent;
-            break;
-        }
-        let flush = source.take_flush();
-        if flush.is_none() && !allowance.take(&source) {
-            budget_exhausted = true;
-            break;
-        }
-        if pace.is_some() {
-            record_lateness(was_free, sent - begin, &mut recorder);
-        }
-        let request = flush.unwrap_or_else(|| source.deal());
-        let length = request.length as usize;
-        debug_assert!(
-            length <= block_size && request.offset + length as u64 <= span_end,
-            "a request at byte {} exceeds the span",
-            request.offset
-        );
-        let data = match (request.direction, &mut write_buffer) {
-            (Direction::Write, Some(write_buffer)) => {
-                write_buffer.prepare(0, request.offset, request.length)
-            }
-            (Direction::Read | Direction::Write | Direction::Flush | Direction::Trim, _) => {
-                buffer.at(0)
-            }
-        };
-        let result = match &assignment.device {
-            Device::File(file) => match request.direction {
-                Direction::Read | Direction::Write => transfer(file, request, data, sync),
-                Direction::Flush | Direction::Trim => {
-                    command(file, request, u64::from(request.length), is_block).map(|()| length)
-                }
-            },
-            Device::Null => Ok(length),
-        };
-        enters += 1;
+    while let Some(due) = state.next(&mut recorder) {
+        let data = state.data(due.request);
+        let result = state.send(due.request, data);
+        state.enters += 1;
         // One time stamp per request: the end of a request is the begin of the next. The work in
         // between takes a few nanoseconds, a time stamp 11 to 27.
         let end = clock.now();
         recorder.advance_to(end);
-        let mismatch = match (expected, request.direction, &result) {
-            (Some(expected), Direction::Read, Ok(n)) if *n == length => {
-                // SAFETY: the buffer holds this many bytes, and no request is in flight.
-                unsafe { expected.check(data, request.offset, length as u64) }
-            }
-            (Some(_) | None, _, _) => None,
-        };
-        match result {
-            Ok(n) if n == length && mismatch.is_none() => {
-                let latency_begin = match assignment.latency_clock {
-                    LatencyClock::Due => begin,
-                    LatencyClock::Submission => sent,
-                };
-                recorder.completed(request, end.saturating_sub(latency_begin), end);
-                if has_sizes {
-                    recorder.transferred(request.direction, u64::from(request.length));
-                }
-                if pace.is_some() {
-                    recorder.served(end - sent);
-                }
-            }
-            other => {
-                let result = other.map_err(|error| error.raw_os_error().unwrap_or(0));
-                let Request { direction, offset, .. } = request;
-                let fault = Fault { direction, offset, result, mismatch };
-                if fault.ends_at_once() {
-                    stop_signal.stop();
-                }
-                if recorder.failed(fault) > MAX_FAULTS {
-                    break;
-                }
-            }
-        }
-        if let Some(pace) = &mut pace {
+        let has_to_end = state.record(due, data, result, end, &mut recorder);
+        if let Some(pace) = &mut state.pace {
             recorder.open_loop.sent += 1;
             pace.advance();
         }
-        begin = end;
+        state.begin = end;
+        if has_to_end {
+            break;
+        }
     }
-    if let Some(pace) = &mut pace
-        && clock.now() >= deadline
-    {
-        recorder.open_loop.unsent = pace.unsent(deadline);
-        // An open loop lasts until its deadline, even if no request is due shortly before it.
-        begin = begin.max(deadline);
+    state.conclude(recorder);
+}
+
+/// A request that is to be sent now.
+#[derive(Clone, Copy)]
+struct Due {
+    request: Request,
+    /// The start of its latency, in ticks: the submission, or the due time.
+    begin: u64,
+    /// The submission, in ticks.
+    sent: u64,
+}
+
+/// The state of the loop.
+struct CallLoop {
+    assignment: Assignment,
+    /// What reads are read into, and what is written where the stream has no write data.
+    buffer: Region,
+    allowance: Allowance,
+    expected: Option<Expected>,
+    /// The due times of an open loop.
+    pace: Option<Pace>,
+    /// The end of the last request, in ticks; while a request of an open loop is sent, its due time.
+    begin: u64,
+    enters: u64,
+    budget_exhausted: bool,
+}
+
+impl CallLoop {
+    fn new(assignment: Assignment) -> io::Result<CallLoop> {
+        Ok(CallLoop {
+            buffer: Region::new(assignment.block_size)?,
+            allowance: assignment.allowance(),
+            expected: assignment.expected.filter(|_| matches!(assignment.device, Device::File(_))),
+            pace: assignment.pace(),
+            begin: assignment.clock.now(),
+            enters: 0,
+            budget_exhausted: false,
+            assignment,
+        })
     }
-    if pauses.is_some() && begin >= deadline {
-        // A pause at the end is part of the step.
-        begin = clock.now();
+
+    /// Waits until the next request is due, and deals it; `None` at the end of the thread.
+    #[inline]
+    fn next(&mut self, recorder: &mut ThreadRecorder) -> Option<Due> {
+        self.pause(recorder);
+        let (mut sent, mut was_free) = (self.begin, true);
+        if let Some(pace) = &self.pace {
+            // A thread that was busy at the due time is late because of the drive.
+            was_free = self.begin <= pace.due();
+            // The lateness counts from the due time, and so does the latency unless its clock starts
+            // at the submission.
+            self.begin = pace.due().min(self.assignment.deadline);
+            sent = wait(pace, &self.assignment, recorder);
+            end_if_it_lags(pace, was_free, sent, &self.assignment, recorder);
+        }
+        if self.begin >= self.assignment.deadline || self.assignment.stop_signal.is_stopping() {
+            self.begin = sent;
+            return None;
+        }
+        let flush = self.assignment.source.take_flush();
+        if flush.is_none() && !self.allowance.take(&self.assignment.source) {
+            self.budget_exhausted = true;
+            return None;
+        }
+        if self.pace.is_some() {
+            match was_free {
+                true => recorder.sent_late(sent - self.begin),
+                false => recorder.withheld(sent - self.begin),
+            }
+        }
+        let begin = match self.assignment.latency_clock {
+            LatencyClock::Due => self.begin,
+            LatencyClock::Submission => sent,
+        };
+        let request = flush.unwrap_or_else(|| self.assignment.source.deal());
+        Some(Due { request, begin, sent })
     }
-    recorder.finish(enters, begin, None, budget_exhausted);
+
+    /// Waits to the end of the pauses before the next request.
+    #[inline]
+    fn pause(&mut self, recorder: &mut ThreadRecorder) {
+        let Assignment { clock, deadline, start, stop_signal, pauses, .. } = &mut self.assignment;
+        let Some(pauses) = pauses else { return };
+        while let Some(pause) = pauses.next(self.begin, *start)
+            && self.begin < *deadline
+            && !stop_signal.is_stopping()
+        {
+            crate::waiting::wait(pause, (*clock, *deadline), stop_signal, recorder);
+            self.begin = clock.now();
+        }
+    }
+
+    /// Returns the memory of a request: the data of a write, or the buffer.
+    #[inline]
+    fn data(&mut self, request: Request) -> *mut u8 {
+        let Request { direction, offset, length } = request;
+        let Assignment { block_size, span_end, write_buffer, .. } = &mut self.assignment;
+        debug_assert!(
+            length as usize <= *block_size && offset + u64::from(length) <= *span_end,
+            "a request at byte {offset} exceeds the span"
+        );
+        match (direction, write_buffer) {
+            (Direction::Write, Some(write_buffer)) => write_buffer.prepare(0, offset, length),
+            (Direction::Read | Direction::Write | Direction::Flush | Direction::Trim, _) => {
+                self.buffer.at(0)
+            }
+        }
+    }
+
+    /// Sends a request and waits for it; returns the bytes transferred.
+    #[inline]
+    fn send(&self, request: Request, data: *mut u8) -> io::Result<usize> {
+        let Assignment { device, sync, is_block, .. } = &self.assignment;
+        let length = request.length as usize;
+        match device {
+            Device::File(file) => match request.direction {
+                Direction::Read | Direction::Write => transfer(file, request, data, *sync),
+                Direction::Flush | Direction::Trim => {
+                    command(file, request, u64::from(request.length), *is_block).map(|()| length)
+                }
+            },
+            Device::Null => Ok(length),
+        }
+    }
+
+    /// Records a request that completed at `end`; returns whether the thread has to end.
+    #[inline]
+    fn record(
+        &mut self,
+        due: Due,
+        data: *mut u8,
+        result: io::Result<usize>,
+        end: u64,
+        recorder: &mut ThreadRecorder,
+    ) -> bool {
+        let Request { direction, offset, length } = due.request;
+        let is_whole = result.as_ref().is_ok_and(|bytes| *bytes == length as usize);
+        // Data is checked after the time stamp, so that the check adds no latency.
+        let mismatch = match (self.expected, direction) {
+            (Some(expected), Direction::Read) if is_whole => {
+                // SAFETY: the buffer holds this many bytes, and no request is in flight.
+                unsafe { expected.check(data, offset, u64::from(length)) }
+            }
+            (Some(_) | None, _) => None,
+        };
+        if !is_whole || mismatch.is_some() {
+            let result = result.map_err(|error| error.raw_os_error().unwrap_or(0));
+            let fault = Fault { direction, offset, result, mismatch };
+            if fault.ends_at_once() {
+                self.assignment.stop_signal.stop();
+            }
+            return recorder.failed(fault) > MAX_FAULTS;
+        }
+        recorder.completed(due.request, end.saturating_sub(due.begin), end);
+        if self.assignment.has_sizes {
+            recorder.transferred(direction, u64::from(length));
+        }
+        if self.pace.is_some() {
+            recorder.served(end - due.sent);
+        }
+        false
+    }
+
+    /// Reports the end of the thread.
+    fn conclude(mut self, mut recorder: ThreadRecorder) {
+        let Assignment { clock, deadline, pauses, .. } = &self.assignment;
+        if let Some(pace) = &mut self.pace
+            && clock.now() >= *deadline
+        {
+            recorder.open_loop.unsent = pace.unsent(*deadline);
+            // An open loop lasts until its deadline, even if no request is due shortly before it.
+            self.begin = self.begin.max(*deadline);
+        }
+        if pauses.is_some() && self.begin >= *deadline {
+            // A pause at the end is part of the step.
+            self.begin = clock.now();
+        }
+        recorder.finish(self.enters, self.begin, None, self.budget_exhausted);
+    }
 }
 
 /// Ends all threads where a request of an open loop is later than the limit.
@@ -152,35 +233,21 @@ fn end_if_it_lags(
     pace: &Pace,
     was_free: bool,
     sent: u64,
-    stop_signal: &StopSignal,
+    assignment: &Assignment,
     recorder: &mut ThreadRecorder,
 ) {
     if pace.lags(sent) {
         recorder.open_loop.lag = Some(if was_free { Lag::Host } else { Lag::Device });
-        stop_signal.stop();
-    }
-}
-
-/// Records that a request of an open loop is sent `ticks` after its due time, at which the thread
-/// was free or busy.
-fn record_lateness(was_free: bool, ticks: u64, recorder: &mut ThreadRecorder) {
-    match was_free {
-        true => recorder.sent_late(ticks),
-        false => recorder.withheld(ticks),
+        assignment.stop_signal.stop();
     }
 }
 
 /// Waits until the next request is due, or the deadline or a stop; returns the time after it.
-fn wait(
-    pace: &Pace,
-    clock: Clock,
-    deadline: u64,
-    stop_signal: &StopSignal,
-    recorder: &mut ThreadRecorder,
-) -> u64 {
+fn wait(pace: &Pace, assignment: &Assignment, recorder: &mut ThreadRecorder) -> u64 {
+    let Assignment { clock, deadline, stop_signal, .. } = assignment;
     loop {
         let now = clock.now();
-        let next = pace.due().min(deadline);
+        let next = pace.due().min(*deadline);
         if now >= next || stop_signal.is_stopping() {
             return now;
         }
@@ -194,26 +261,18 @@ fn wait(
     }
 }
 
-/// Sends one read or write and waits for it; returns the bytes transferred.
+/// Sends one read or write and waits for it; returns the bytes transferred, which may be fewer.
+#[inline]
 fn transfer(file: &File, request: Request, data: *mut u8, sync: bool) -> io::Result<usize> {
-    let length = request.length as usize;
-    loop {
-        let result = match request.direction {
-            Direction::Read => ssdgauge_os::file_io::read_at(file, data, length, request.offset),
-            Direction::Write if sync => {
-                ssdgauge_os::file_io::write_durably_at(file, data, length, request.offset)
-            }
-            Direction::Write | Direction::Flush | Direction::Trim => {
-                ssdgauge_os::file_io::write_at(file, data, length, request.offset)
-            }
-        };
-        match result {
-            // A signal arrived before any byte was transferred: the drive has not failed, and the
-            // time so far stays in the latency.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            other => return other,
+    let Request { direction, offset, length } = request;
+    let length = length as usize;
+    uninterrupted(|| match direction {
+        Direction::Read => file_io::read_at(file, data, length, offset),
+        Direction::Write if sync => file_io::write_durably_at(file, data, length, offset),
+        Direction::Write | Direction::Flush | Direction::Trim => {
+            file_io::write_at(file, data, length, offset)
         }
-    }
+    })
 }
 
 /// Sends a flush to `device` and waits for it.
@@ -237,20 +296,9 @@ pub(crate) fn send(
 
 /// Sends a flush, or a trim of `length` bytes, and waits for it.
 fn command(file: &File, request: Request, length: u64, is_block: bool) -> io::Result<()> {
-    loop {
-        let result = match request.direction {
-            Direction::Trim if is_block => {
-                ssdgauge_os::block_device::discard(file, request.offset, length)
-            }
-            Direction::Trim => ssdgauge_os::file_io::punch_hole(file, request.offset, length),
-            Direction::Read | Direction::Write | Direction::Flush => {
-                ssdgauge_os::file_io::flush(file)
-            }
-        };
-        match result {
-            // As for transfers.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            other => return other,
-        }
-    }
+    uninterrupted(|| match request.direction {
+        Direction::Trim if is_block => block_device::discard(file, request.offset, length),
+        Direction::Trim => file_io::punch_hole(file, request.offset, length),
+        Direction::Read | Direction::Write | Direction::Flush => file_io::flush(file),
+    })
 }
