@@ -1,6 +1,7 @@
 //! The outcome of a workload.
 
 use crate::recorder::Fault;
+use crate::ring_flags::RingFlags;
 use ssdgauge_core::{Direction, EndedBy, EngineReport, Nanos};
 
 /// The outcome of a workload.
@@ -12,6 +13,8 @@ pub struct Outcome {
     pub elapsed: Nanos,
     /// How the engine was set up and what it achieved.
     pub report: EngineReport,
+    /// How the requests were sent, which the report has in words.
+    pub sent_by: SentBy,
     /// Completed requests by direction.
     pub ios: [u64; Direction::COUNT],
     /// The first faults, each with its second.
@@ -19,4 +22,15 @@ pub struct Outcome {
     /// The time without a completion after which the workload was aborted; `None` where the drive
     /// responded.
     pub silence: Option<Nanos>,
+}
+
+/// How the requests of a workload are sent; where its streams differ, those through a ring count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SentBy {
+    /// By system calls that wait.
+    Calls,
+    /// Through the block layer, by a ring.
+    Ring(RingFlags),
+    /// As commands to a namespace, by a ring.
+    Commands,
 }

@@ -21,7 +21,7 @@ use ssdgauge_os::clock::Clock;
 use std::io;
 
 /// The first words of the setup of a load that was passed through.
-pub const SETUP: &str = "NVMe pass-through";
+const SETUP: &str = "NVMe pass-through";
 
 /// A command in flight.
 #[derive(Clone, Copy)]

@@ -93,6 +93,11 @@ impl Ring {
         unsafe { self.queues.submission_shared().len() as u32 }
     }
 
+    /// Returns the flags with which it was set up.
+    pub(crate) fn flags(&self) -> RingFlags {
+        self.flags
+    }
+
     /// Returns whether completions arrive only within a call.
     #[inline]
     pub(crate) fn is_polled(&self) -> bool {

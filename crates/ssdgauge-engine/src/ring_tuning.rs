@@ -3,6 +3,7 @@
 
 use crate::control::run;
 use crate::load::Load;
+use crate::outcome::SentBy;
 use crate::ring_flags::RingFlags;
 use ssdgauge_core::{Arrival, Engine, Finding, Interval, Nanos, Reading, Sink, Until, Workload};
 
@@ -44,10 +45,9 @@ pub fn tune_rings(load: &Load<'_>) -> RingChoice {
             let seed = load.seed.wrapping_add(round as u64);
             let measurement = Load { until: &until, seed, ring_flags: *flags, log: None, ..*load };
             let outcome = run(measurement, &mut Discard).ok();
-            let report = outcome.map(|outcome| outcome.report);
             // Where the ring was refused, the synchronous engine ran.
-            let report = report.filter(|report| report.engine == Engine::IoUring.name());
-            costs.extend(report.and_then(|report| report.cpu_per_io).map(|cost| cost.0));
+            let by_ring = outcome.filter(|outcome| outcome.sent_by == SentBy::Ring(*flags));
+            costs.extend(by_ring.and_then(|outcome| outcome.report.cpu_per_io).map(|cost| cost.0));
         }
     }
     choose(costs.map(|(flags, mut costs)| {

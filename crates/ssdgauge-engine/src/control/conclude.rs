@@ -42,8 +42,16 @@ impl IoThreads {
             clock: self.clock.name().into(),
             open_loop: self.open_loops(elapsed, sink),
         };
-        let (by, ios) = (self.ended_by(), self.ios);
-        Outcome { by, elapsed, report, ios, faults: self.faults, silence: self.unresponsive }
+        let (by, sent_by, ios) = (self.ended_by(), self.sent_by, self.ios);
+        Outcome {
+            by,
+            elapsed,
+            report,
+            sent_by,
+            ios,
+            faults: self.faults,
+            silence: self.unresponsive,
+        }
     }
 
     /// Returns what ended the workload: the cause that affects the result most, where there are

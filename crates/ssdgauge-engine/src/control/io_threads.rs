@@ -1,6 +1,7 @@
 //! The I/O threads of a workload, as the control thread sees them.
 
 use crate::load::StopSignal;
+use crate::outcome::SentBy;
 use crate::pace::Lag;
 use crate::recorder::{Fault, IntervalRecord, Message};
 use ssdgauge_core::{Direction, Histogram, Nanos, OpenLoopCount, Stream};
@@ -23,6 +24,7 @@ pub(super) struct IoThreads {
     pub(super) messages: Receiver<Message>,
     pub(super) threads: Vec<IoThread>,
     pub(super) streams: Vec<Stream>,
+    pub(super) sent_by: SentBy,
     /// How the engine was set up, in words.
     pub(super) setup: String,
     /// Why buffers could not be registered.
@@ -73,6 +75,7 @@ impl IoThreads {
             messages,
             threads,
             streams: streams.to_vec(),
+            sent_by: SentBy::Calls,
             setup: String::new(),
             registration_error: None,
             pending: BTreeMap::new(),

@@ -2,10 +2,11 @@
 
 use super::io_threads::{IoThread, IoThreads};
 use crate::load::{Device, StopSignal};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, SentBy};
 use crate::pool::Pool;
 use crate::recorder::ThreadRecorder;
 use crate::replay::{self, Commands, ReplayAssignment, ReplayRing, SLOTS};
+use crate::ring_flags::RingFlags;
 use crate::verification::Verification;
 use ssdgauge_core::{Engine, OpenLoopCount, RecordedRequests, Replay, Sink};
 use ssdgauge_os::clock::Clock;
@@ -127,6 +128,7 @@ fn start(load: &ReplayLoad<'_>, requests: Box<dyn RecordedRequests>) -> Result<I
     let commands = if has_commands { "; flushes and trims by threads of their own" } else { "" };
     Ok(IoThreads {
         processor_time,
+        sent_by: SentBy::Ring(RingFlags::Plain),
         setup: format!("replay of a trace: plain flags, plain buffers, one thread{commands}"),
         open_loop_counts: vec![count; streams.len()],
         ..IoThreads::new((clock, start, clock_pair), stop_signal, received, threads, streams)

@@ -8,6 +8,7 @@ use super::sizing::Sizing;
 use super::write_data::WriteData;
 use crate::load::{Assignment, Device, Load, RequestBudget, StopSignal};
 use crate::namespace::Namespace;
+use crate::outcome::SentBy;
 use crate::pass_through::{self, CommandRing};
 use crate::pauses::Pauses;
 use crate::recorder::{IntervalRecord, Message, ThreadRecorder};
@@ -49,7 +50,7 @@ impl fmt::Display for SpawnError {
 /// The report of a thread that is set up.
 struct Ready {
     id: i32,
-    setup: io::Result<String>,
+    setup: io::Result<(SentBy, String)>,
     /// Why buffers could not be registered.
     registration_error: Option<String>,
 }
@@ -157,7 +158,8 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
     let stop_signal = Arc::new(StopSignal::new(load.stop_requested));
     let (sender, messages) = channel();
     let (mut threads, mut gates) = (Vec::new(), Vec::new());
-    let (mut setup, mut registration_error) = (String::new(), None);
+    let (mut sent_by, mut setup) = (SentBy::Calls, String::new());
+    let mut registration_error = None;
     let sizing = Sizing::new(load, engine);
     let mut write_data = WriteData::new(load, sizing)?;
     let mut open_loop_counts = vec![OpenLoopCount::default(); streams.len()];
@@ -193,7 +195,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
             // One of a ring states more than one of a thread that waits for each request.
             let report_of_thread = report.setup.map_err(SpawnError::Ring)?;
             if setup.is_empty() || engine == Engine::IoUring {
-                setup = report_of_thread;
+                (sent_by, setup) = report_of_thread;
             }
             registration_error = registration_error.or(report.registration_error);
             gates.push(open_gate);
@@ -218,6 +220,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
     }
     Ok(IoThreads {
         processor_time,
+        sent_by,
         setup,
         registration_error,
         open_loop_counts,
@@ -248,12 +251,12 @@ impl Way {
         }
     }
 
-    /// Returns the setup for the engine report.
-    fn setup(&self) -> String {
+    /// Returns what it is, and the setup for the engine report.
+    fn setup(&self) -> (SentBy, String) {
         match self {
-            Way::Ring(ring) => ring.setup(),
-            Way::Commands(ring, _) => ring.setup(),
-            Way::Calls => "one thread per request in flight".into(),
+            Way::Ring(ring) => (SentBy::Ring(ring.flags()), ring.setup()),
+            Way::Commands(ring, _) => (SentBy::Commands, ring.setup()),
+            Way::Calls => (SentBy::Calls, "one thread per request in flight".into()),
         }
     }
 

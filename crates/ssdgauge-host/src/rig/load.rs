@@ -6,7 +6,7 @@ use ssdgauge_core::{
     EndedBy, Finding, FindingKind, RigError, Severity, Sink, Stream, Until, Workload,
 };
 use ssdgauge_engine::io_errors;
-use ssdgauge_engine::{self as engine, Load, Outcome, RingChoice, RingFlags};
+use ssdgauge_engine::{self as engine, Load, Outcome, RingFlags, SentBy};
 use ssdgauge_guard::StepBytes;
 use std::time::Instant;
 
@@ -118,16 +118,20 @@ impl LinuxRig {
             what: format!("cannot run the load on {}", self.info.target),
             cause,
         })?;
-        let (is_ring, setup) = (outcome.report.engine == "io_uring", &mut outcome.report.setup);
-        // A step whose requests cannot be polled is not polled as requested.
-        let is_used = |one: &&RingChoice| match one.flags {
-            RingFlags::Polled(_) => setup.starts_with(one.flags.name()),
-            RingFlags::Plain | RingFlags::Cooperative | RingFlags::Deferred => is_ring,
+        let sent_by = outcome.sent_by;
+        let chosen = self.ring.as_ref().filter(|choice| match choice.flags {
+            // A step whose requests cannot be polled is not polled as requested.
+            RingFlags::Polled(_) => sent_by == SentBy::Ring(choice.flags),
+            RingFlags::Plain | RingFlags::Cooperative | RingFlags::Deferred => {
+                matches!(sent_by, SentBy::Ring(_))
+            }
+        });
+        let reason = match sent_by {
+            SentBy::Commands => Some("passed through as requested"),
+            SentBy::Ring(_) | SentBy::Calls => chosen.map(|choice| choice.seen.as_str()),
         };
-        if setup.starts_with(engine::PASS_THROUGH) {
-            *setup = format!("{setup}; passed through as requested");
-        } else if let Some(choice) = self.ring.as_ref().filter(is_used) {
-            *setup = format!("{setup}; {}", choice.seen);
+        if let Some(reason) = reason {
+            outcome.report.setup += &format!("; {reason}");
         }
         Ok((outcome, bytes))
     }

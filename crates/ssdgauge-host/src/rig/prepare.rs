@@ -9,7 +9,7 @@ use ssdgauge_core::{
 use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_drive::pass_through::{OpenDevice, PassThrough};
 use ssdgauge_drive::sysfs_device::SysfsDevice;
-use ssdgauge_engine::transfer;
+use ssdgauge_engine::{SentBy, transfer};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -49,7 +49,10 @@ impl LinuxRig {
         }
         let written = Bytes(outcome.ios[1] * block_size.0);
         // The synchronous engine fills with one thread.
-        let depth = if outcome.report.engine == Engine::IoUring.name() { 8 } else { 1 };
+        let depth = match outcome.sent_by {
+            SentBy::Ring(_) | SentBy::Commands => 8,
+            SentBy::Calls => 1,
+        };
         let method = match access {
             Access::Sequential => {
                 format!("sequential writes of {} at QD{depth}", block_size.as_block())
