@@ -10,6 +10,7 @@ use crate::verification::{Expected, Verification, WriteBuffer};
 use ssdgauge_core::{Bytes, LatencyClock, Operation, RequestSource, Schedule, Until, Workload};
 use ssdgauge_os::clock::Clock;
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -31,6 +32,14 @@ impl Device {
                 file.metadata().is_ok_and(|metadata| metadata.file_type().is_block_device())
             }
             Device::Null => false,
+        }
+    }
+
+    /// Returns the descriptor to which a ring sends requests; `None` where it sends NOP requests.
+    pub(crate) fn descriptor(&self) -> Option<i32> {
+        match self {
+            Device::File(file) => Some(file.as_raw_fd()),
+            Device::Null => None,
         }
     }
 }

@@ -9,12 +9,12 @@ mod ring;
 pub(crate) use ring::CommandRing;
 pub use ring::read_beginning;
 
-use crate::load::{Allowance, Assignment, MAX_FAULTS};
+use crate::load::{Allowance, Assignment};
 use crate::namespace::Namespace;
 use crate::nvme_status;
 use crate::open_loop::OpenLoop;
 use crate::pauses::{Hold, Pause, Pauses};
-use crate::recorder::{Fault, ThreadRecorder};
+use crate::recorder::ThreadRecorder;
 use crate::verification::{Expected, WriteBuffer};
 use ssdgauge_core::{Direction, Request, RequestSource};
 use ssdgauge_os::clock::Clock;
@@ -242,7 +242,9 @@ impl CommandLoop {
         let Some(bytes) = made.filter(|_| ends_inside || request.direction == Direction::Flush)
         else {
             self.free.push(slot);
-            return self.failed(request, Err(libc::EINVAL), assignment, recorder);
+            let result = Err(libc::EINVAL);
+            self.stopping |= recorder.failed(request, result, None, &assignment.stop_signal);
+            return;
         };
         // SAFETY: the data belongs to the ring or to the write buffer, which live until its completion
         // is reaped, or are leaked.
@@ -290,22 +292,8 @@ impl CommandLoop {
             }
         };
         self.enters += 1;
-        match ring.enter(self.queued, u32::from(must_wait), time) {
-            Ok(taken) => {
-                debug_assert!(taken <= self.queued, "the kernel took {taken} of {}", self.queued);
-                self.queued -= taken;
-                Ok(())
-            }
-            // The wait ended by its time limit or a signal, the kernel is short of memory, or completions
-            // must be reaped first: the next iteration submits what was not taken.
-            Err(error) => match error.raw_os_error() {
-                Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY) => {
-                    self.queued = ring.queued();
-                    Ok(())
-                }
-                Some(_) | None => Err(error),
-            },
-        }
+        self.queued = ring.queues.submit(self.queued, u32::from(must_wait), time)?;
+        Ok(())
     }
 
     /// Records what has completed, and frees its slots.
@@ -317,7 +305,7 @@ impl CommandLoop {
         recorder: &mut ThreadRecorder,
     ) {
         let CommandRing { queues, buffers, stride, .. } = ring;
-        let completions = queues.completion();
+        let completions = queues.ring.completion();
         // One time stamp for all completions of a reap: they were posted before it.
         let end = self.clock.now();
         recorder.advance_to(end);
@@ -328,25 +316,23 @@ impl CommandLoop {
             self.in_flight -= 1;
             self.flushing = false;
             self.last_completion = end;
-            if result != 0 {
-                let number = nvme_status::number(result);
-                self.failed(request, Err(number), assignment, recorder);
-                continue;
-            }
-            // Data is checked after the time stamp, so that the check adds no latency.
             let length = u64::from(request.length);
+            let result = match result {
+                0 => Ok(length as usize),
+                status => Err(nvme_status::number(status)),
+            };
+            // Data is checked after the time stamp, so that the check adds no latency.
             let mismatch = match (self.expected, request.direction) {
-                (Some(expected), Direction::Read) => {
+                (Some(expected), Direction::Read) if result.is_ok() => {
                     let data = buffers.at(usize::from(slot) * *stride);
                     // SAFETY: the slot holds this many bytes, and its command has completed.
                     unsafe { expected.check(data, request.offset, length) }
                 }
                 (Some(_) | None, _) => None,
             };
-            if mismatch.is_some() {
-                let Request { direction, offset, .. } = request;
-                let fault = Fault { direction, offset, result: Ok(length as usize), mismatch };
-                self.stopping |= recorder.failed(fault) > MAX_FAULTS;
+            if result.is_err() || mismatch.is_some() {
+                self.stopping |=
+                    recorder.failed(request, result, mismatch, &assignment.stop_signal);
                 continue;
             }
             recorder.completed(request, end.saturating_sub(begin), end);
@@ -358,24 +344,6 @@ impl CommandLoop {
                 self.stop_where(lags, assignment);
             }
         }
-    }
-
-    /// Records a command that failed with the error number or status of `result`.
-    #[cold]
-    fn failed(
-        &mut self,
-        request: Request,
-        result: Result<usize, i32>,
-        assignment: &Assignment,
-        recorder: &mut ThreadRecorder,
-    ) {
-        let Request { direction, offset, .. } = request;
-        let fault = Fault { direction, offset, result, mismatch: None };
-        if fault.ends_at_once() {
-            assignment.stop_signal.stop();
-        }
-        self.stopping |=
-            recorder.failed(fault) > MAX_FAULTS || assignment.stop_signal.is_stopping();
     }
 
     /// Records the figures of an open loop; returns the end of the thread.

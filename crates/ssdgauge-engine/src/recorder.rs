@@ -4,6 +4,7 @@
 //! histogram costs 2 ns per request (docs/performance.md). The control thread merges the record and
 //! returns it, so nothing is allocated in the loop.
 
+use crate::load::{MAX_FAULTS, StopSignal};
 use crate::nvme_status;
 use crate::pace::{OpenLoopStats, OpenLoopTotals};
 use crate::request_error::is_gone;
@@ -185,16 +186,28 @@ impl ThreadRecorder {
         self.record.open_loop.get_or_insert_default().service.record(nanos);
     }
 
-    /// Records a fault; returns the number of faults so far.
+    /// Records that `request` failed with `result`, or read wrong data. Ends all threads where the drive is
+    /// gone; returns whether this thread has to end: with them, or because too many requests failed.
     #[cold]
-    pub(crate) fn failed(&mut self, fault: Fault) -> u64 {
-        self.record.of(fault.direction).errors += 1;
+    pub(crate) fn failed(
+        &mut self,
+        request: Request,
+        result: Result<usize, i32>,
+        mismatch: Option<Mismatch>,
+        stop_signal: &StopSignal,
+    ) -> bool {
+        let Request { direction, offset, .. } = request;
+        let fault = Fault { direction, offset, result, mismatch };
+        if fault.ends_at_once() {
+            stop_signal.stop();
+        }
+        self.record.of(direction).errors += 1;
         self.faults += 1;
-        if self.faults <= crate::load::MAX_FAULTS {
+        if self.faults <= MAX_FAULTS {
             // The control thread may have abandoned this one.
             let _ = self.sender.send(Message::Fault { second: self.second, fault });
         }
-        self.faults
+        self.faults > MAX_FAULTS || stop_signal.is_stopping()
     }
 
     /// Hands the record over if `now` is past the end of the current second. One comparison in the

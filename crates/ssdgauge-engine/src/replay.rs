@@ -10,12 +10,13 @@
 mod commands;
 mod parts;
 
-use crate::load::{Device, MAX_FAULTS, StopSignal};
+use crate::load::{Device, StopSignal};
 use crate::pace::Lag;
-use crate::recorder::{Fault, ThreadRecorder};
+use crate::recorder::ThreadRecorder;
+use crate::ring::{Queues, lengths};
 use crate::verification::HeaderWriter;
 pub(crate) use commands::Commands;
-use io_uring::{IoUring, opcode, squeue, types};
+use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use parts::Parts;
 use ssdgauge_core::{
     Direction, MAX_LAG, Nanos, RecordedRequest, RecordedRequests, ReplayClock, Request,
@@ -23,7 +24,6 @@ use ssdgauge_core::{
 use ssdgauge_os::clock::Clock;
 use ssdgauge_os::memory::Region;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -110,29 +110,17 @@ struct Slot {
 
 /// A ring with its memory. Parts of it are leaked where requests on it will never complete.
 pub(crate) struct ReplayRing {
-    queues: IoUring,
+    queues: Queues<squeue::Entry, cqueue::Entry>,
     reads: Region,
-    fixed_file: bool,
 }
 
 impl ReplayRing {
     /// Sets a ring up on the thread that will use it.
     pub(crate) fn new(device: &Device, longest: usize) -> io::Result<ReplayRing> {
-        let queues = IoUring::builder().setup_cqsize(2 * SLOTS).build(SLOTS)?;
-        let fixed_file = match device {
-            Device::File(file) => queues.submitter().register_files(&[file.as_raw_fd()]).is_ok(),
-            Device::Null => false,
-        };
-        Ok(ReplayRing { queues, reads: Region::new(longest)?, fixed_file })
-    }
-}
-
-impl Drop for ReplayRing {
-    /// Unregisters the target, as [`crate::ring::Ring`] does.
-    fn drop(&mut self) {
-        if self.fixed_file {
-            let _ = self.queues.submitter().unregister_files();
-        }
+        let (entries, completions) = lengths(SLOTS);
+        let ring = IoUring::builder().setup_cqsize(completions).build(entries)?;
+        let queues = Queues::new(ring, device.descriptor());
+        Ok(ReplayRing { queues, reads: Region::new(longest)? })
     }
 }
 
@@ -353,7 +341,7 @@ impl ReplayLoop {
         self.free.pop();
         // SAFETY: buffer and descriptor stay valid until the completion is reaped: ring, pool and device
         // belong to the loop and are leaked where a request may not have completed.
-        unsafe { self.ring.queues.submission().push(&entry) }
+        unsafe { self.ring.queues.ring.submission().push(&entry) }
             .expect("the queue has an entry for every slot");
         self.slots[usize::from(slot)] = in_slot(part);
         self.queued += 1;
@@ -363,7 +351,9 @@ impl ReplayLoop {
 
     /// Returns the entry of a read or a write; without a target, one that does nothing.
     fn entry(&self, request: Request, buffer: *mut u8) -> squeue::Entry {
-        let Device::File(file) = &self.assignment.device else { return opcode::Nop::new().build() };
+        let Some(file) = self.assignment.device.descriptor() else {
+            return opcode::Nop::new().build();
+        };
         let Request { direction, offset, length } = request;
         macro_rules! build {
             ($descriptor:expr) => {
@@ -377,9 +367,9 @@ impl ReplayLoop {
                 }
             };
         }
-        match self.ring.fixed_file {
+        match self.ring.queues.fixed_file {
             true => build!(types::Fixed(0)),
-            false => build!(types::Fd(file.as_raw_fd())),
+            false => build!(types::Fd(file)),
         }
     }
 
@@ -402,20 +392,8 @@ impl ReplayLoop {
         }
         self.enters += 1;
         let wait = u32::from(sleep.is_some());
-        let fd = self.ring.queues.as_raw_fd();
-        match ssdgauge_os::ring::enter_ring(fd, false, self.queued, wait, sleep.map(Into::into)) {
-            Ok(taken) => {
-                self.queued -= taken.min(self.queued);
-                Ok(())
-            }
-            Err(error) => match error.raw_os_error() {
-                Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY) => {
-                    self.queued = self.ring.queues.submission().len() as u32;
-                    Ok(())
-                }
-                _ => Err(error),
-            },
-        }
+        self.queued = self.ring.queues.submit(self.queued, wait, sleep)?;
+        Ok(())
     }
 
     /// Records what has completed, and frees its slots.
@@ -423,7 +401,7 @@ impl ReplayLoop {
         let end = self.assignment.clock.now();
         self.advance_to(end);
         let is_null = matches!(self.assignment.device, Device::Null);
-        for completion in self.ring.queues.completion() {
+        for completion in self.ring.queues.ring.completion() {
             let index = completion.user_data() as u16;
             let Slot { due, sent, request, stream, length, part } = self.slots[usize::from(index)];
             let recorder = &mut self.recorders[usize::from(stream)];
@@ -441,10 +419,7 @@ impl ReplayLoop {
                 continue;
             }
             let result = if result < 0 { Err(-result) } else { Ok(result as usize) };
-            let Request { direction, offset, .. } = request;
-            let fault = Fault { direction, offset, result, mismatch: None };
-            self.stopping |= fault.ends_at_once();
-            self.stopping |= recorder.failed(fault) > MAX_FAULTS;
+            self.stopping |= recorder.failed(request, result, None, &self.assignment.stop_signal);
         }
     }
 
@@ -473,10 +448,8 @@ impl ReplayLoop {
                     recorder.served(one.end.saturating_sub(sent));
                 }
                 Err(number) => {
-                    let Request { direction, offset, .. } = request;
-                    let fault = Fault { direction, offset, result: Err(number), mismatch: None };
-                    self.stopping |= fault.ends_at_once();
-                    self.stopping |= recorder.failed(fault) > MAX_FAULTS;
+                    let stop_signal = &self.assignment.stop_signal;
+                    self.stopping |= recorder.failed(request, Err(number), None, stop_signal);
                 }
             }
         }

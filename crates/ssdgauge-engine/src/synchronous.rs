@@ -4,9 +4,9 @@
 //! The loop has the same steps for closed and open loops: a pause, the due time, the next request of the
 //! source, the call, and its record. Nothing in it allocates or takes a lock.
 
-use crate::load::{Allowance, Assignment, Device, MAX_FAULTS};
+use crate::load::{Allowance, Assignment, Device};
 use crate::pace::{Lag, Pace};
-use crate::recorder::{Fault, ThreadRecorder};
+use crate::recorder::ThreadRecorder;
 use crate::transfer::uninterrupted;
 use crate::verification::Expected;
 use ssdgauge_core::{Direction, LatencyClock, Request};
@@ -194,11 +194,7 @@ impl CallLoop {
         };
         if !is_whole || mismatch.is_some() {
             let result = result.map_err(|error| error.raw_os_error().unwrap_or(0));
-            let fault = Fault { direction, offset, result, mismatch };
-            if fault.ends_at_once() {
-                self.assignment.stop_signal.stop();
-            }
-            return recorder.failed(fault) > MAX_FAULTS;
+            return recorder.failed(due.request, result, mismatch, &self.assignment.stop_signal);
         }
         recorder.completed(due.request, end.saturating_sub(due.begin), end);
         if self.assignment.has_sizes {

@@ -11,17 +11,16 @@
 //! - The first time stamp directly before the call, the second directly after the reap. Without the
 //!   submission, a latency of 1.4 µs would be reported as 0.08 µs.
 
-use crate::load::{Allowance, Assignment, Device, MAX_FAULTS};
+use crate::load::{Allowance, Assignment};
 use crate::open_loop::OpenLoop;
 use crate::pauses::{Hold, Pauses};
-use crate::recorder::{Fault, ThreadRecorder};
+use crate::recorder::ThreadRecorder;
 use crate::ring::{Resources, Ring};
 use crate::verification::{Expected, WriteBuffer};
 use io_uring::squeue;
 use ssdgauge_core::{Direction, Operation, Request};
 use ssdgauge_os::clock::Clock;
 use std::io;
-use std::os::fd::AsRawFd;
 
 /// The consecutive calls after which a target is assumed to complete requests within the call. One
 /// proves nothing: a thread that was preempted finds all its requests completed on any drive, and a
@@ -154,10 +153,7 @@ impl RingLoop {
         // From three requests per call on, the kernel plugs its queue and merges neighbours: 128
         // sequential writes of 128 KiB arrived at a loop device as 16.
         let max_batch = if assignment.sequential { 2 } else { 4 };
-        let file = match &assignment.device {
-            Device::File(file) => Some(file.as_raw_fd()),
-            Device::Null => None,
-        };
+        let file = assignment.device.descriptor();
         RingLoop {
             clock: assignment.clock,
             source: assignment.source.clone(),
@@ -206,7 +202,7 @@ impl RingLoop {
         recorder.advance_to(now);
         let Some(mut open_loop) = self.open_loop.take() else { return };
         self.stopping |= open_loop.times_out(now) || assignment.stop_signal.is_stopping();
-        let mut queue = ring.queues.submission();
+        let mut queue = ring.queues.ring.submission();
         for _ in 0..self.batch {
             if self.stopping || !open_loop.is_due(now) || queue.is_full() {
                 break;
@@ -259,25 +255,8 @@ impl RingLoop {
             }
         }
         self.enters += 1;
-        match ring.enter(self.queued, u32::from(sleep.is_some()), sleep) {
-            Ok(taken) => {
-                debug_assert!(taken <= self.queued, "the kernel took {taken} of {}", self.queued);
-                self.queued -= taken;
-                Ok(())
-            }
-            Err(error) => match error.raw_os_error() {
-                // The wait ended by its timeout or a signal. The error replaces the number of
-                // requests taken, so it is read from the queue.
-                Some(libc::ETIME | libc::EINTR) => {
-                    self.queued = ring.queued();
-                    Ok(())
-                }
-                // The kernel is short of memory, or completions must be reaped first: no request
-                // was taken, and the next iteration submits them again.
-                Some(libc::EAGAIN | libc::EBUSY) => Ok(()),
-                _ => Err(error),
-            },
-        }
+        self.queued = ring.submit(self.queued, u32::from(sleep.is_some()), sleep)?;
+        Ok(())
     }
 
     /// Queues the next request of the source in `slot`.
@@ -321,7 +300,7 @@ impl RingLoop {
             true => self.batch_when_idle,
             false => self.batch,
         };
-        let mut queue = ring.queues.submission();
+        let mut queue = ring.queues.ring.submission();
         for _ in 0..batch {
             if holds {
                 self.hold = self.next_hold(now);
@@ -346,24 +325,9 @@ impl RingLoop {
         // are then in flight after the reap.
         let must_wait = self.free.is_empty() || self.stopping || self.hold.is_some();
         self.waited = must_wait && !(self.inline_calls == INLINE_CALLS && self.queued > 0);
-        let result = ring.enter(self.queued, u32::from(self.waited), None);
         self.enters += 1;
-        match result {
-            Ok(taken) => {
-                debug_assert!(taken <= self.queued, "the kernel took {taken} of {}", self.queued);
-                self.queued -= taken;
-                Ok(())
-            }
-            Err(error) => match error.raw_os_error() {
-                // A signal of the control thread at the end of a second, a kernel short of memory,
-                // or completions to reap first: the next iteration submits what was not taken.
-                Some(libc::EINTR | libc::EAGAIN | libc::EBUSY) => {
-                    self.queued = ring.queued();
-                    Ok(())
-                }
-                _ => Err(error),
-            },
-        }
+        self.queued = ring.submit(self.queued, u32::from(self.waited), None)?;
+        Ok(())
     }
 
     /// Records what has completed, and frees its slots. Compiled for each kind of loop: without the work
@@ -377,7 +341,7 @@ impl RingLoop {
         recorder: &mut ThreadRecorder,
     ) {
         let Ring { queues, resources, .. } = ring;
-        let completions = queues.completion();
+        let completions = queues.ring.completion();
         // One time stamp for all completions of a reap: they were posted before it.
         let end = self.clock.now();
         recorder.advance_to(end);
@@ -414,13 +378,8 @@ impl RingLoop {
                 }
             } else {
                 let result = if length < 0 { Err(-length) } else { Ok(length as usize) };
-                let Request { direction, offset, .. } = request;
-                let fault = Fault { direction, offset, result, mismatch };
-                if fault.ends_at_once() {
-                    assignment.stop_signal.stop();
-                }
                 self.stopping |=
-                    recorder.failed(fault) > MAX_FAULTS || assignment.stop_signal.is_stopping();
+                    recorder.failed(request, result, mismatch, &assignment.stop_signal);
             }
         }
         if !self.waited {

@@ -2,32 +2,26 @@
 
 use crate::load::Assignment;
 use crate::namespace::{CommandBytes, Namespace, RANGE_LENGTH};
+use crate::ring::{Queues, lengths};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
-use ssdgauge_core::{MAX_SLOTS, Nanos, Operation};
+use ssdgauge_core::{Nanos, Operation};
 use ssdgauge_os::memory::Region;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// A ring whose entries have room for a command (SQE128, CQE32; Linux 5.19).
-pub(super) type Queues = IoUring<squeue::Entry128, cqueue::Entry32>;
-
 /// The request number of an NVMe command for its namespace, NVME_URING_CMD_IO (linux/nvme_ioctl.h).
 const NVME_COMMAND: u32 = 0xc048_4e80;
 
-/// The most entries of a submission queue (IORING_MAX_ENTRIES in Linux).
-const MAX_ENTRIES: u32 = 32_768;
-
 /// A ring that is set up, with the buffers of its slots.
 pub(crate) struct CommandRing {
-    pub(super) queues: Queues,
+    /// With entries that have room for a command (SQE128, CQE32; Linux 5.19).
+    pub(super) queues: Queues<squeue::Entry128, cqueue::Entry32>,
     /// The data of reads, or the ranges of trims; those of slot `n` begin at `n` times `stride`.
     pub(super) buffers: Region,
     pub(super) stride: usize,
-    /// The descriptor of the namespace; `None` where it is registered.
-    file: Option<i32>,
-    /// The index under which this thread has registered the ring.
-    index: Option<u32>,
+    /// The descriptor of the namespace.
+    file: i32,
 }
 
 impl CommandRing {
@@ -48,15 +42,11 @@ impl CommandRing {
         length: usize,
         stride: usize,
     ) -> io::Result<CommandRing> {
-        assert!(depth <= MAX_SLOTS, "{depth} slots exceed the largest completion queue");
-        // The completion queue has an entry for every slot, so it cannot overflow.
-        let completions = (2 * depth.next_power_of_two()).min(MAX_SLOTS);
-        let queues = Queues::builder().setup_cqsize(completions).build(depth.min(MAX_ENTRIES))?;
+        let (entries, completions) = lengths(depth);
+        let ring = IoUring::builder().setup_cqsize(completions).build(entries)?;
         let buffers = Region::new(length)?;
         let file = namespace.file.as_raw_fd();
-        let is_registered = queues.submitter().register_files(&[file]).is_ok();
-        let index = ssdgauge_os::ring::register_ring(queues.as_raw_fd()).ok();
-        Ok(CommandRing { queues, buffers, stride, file: (!is_registered).then_some(file), index })
+        Ok(CommandRing { queues: Queues::new(ring, Some(file)), buffers, stride, file })
     }
 
     /// Queues a command of `slot`.
@@ -65,59 +55,26 @@ impl CommandRing {
     /// The data that the command names stays valid until its completion is reaped.
     #[inline]
     pub(super) unsafe fn push(&mut self, slot: u16, command: CommandBytes) {
-        let entry = match self.file {
-            Some(file) => opcode::UringCmd80::new(types::Fd(file), NVME_COMMAND),
-            None => opcode::UringCmd80::new(types::Fixed(0), NVME_COMMAND),
+        let entry = match self.queues.fixed_file {
+            true => opcode::UringCmd80::new(types::Fixed(0), NVME_COMMAND),
+            false => opcode::UringCmd80::new(types::Fd(self.file), NVME_COMMAND),
         };
         let entry = entry.cmd(command).build().user_data(u64::from(slot));
         // SAFETY: by the contract of this function; the descriptor belongs to the ring or to the
         // assignment, which outlives it.
-        unsafe { self.queues.submission().push(&entry) }
+        unsafe { self.queues.ring.submission().push(&entry) }
             .expect("the queue has an entry for every slot");
-    }
-
-    /// Submits `submit` commands and waits for `wait` completions, at most `time`; returns the number of
-    /// commands that the kernel took.
-    #[inline]
-    pub(super) fn enter(&self, submit: u32, wait: u32, time: Option<Nanos>) -> io::Result<u32> {
-        let (fd, registered) = match self.index {
-            Some(index) => (index as i32, true),
-            None => (self.queues.as_raw_fd(), false),
-        };
-        ssdgauge_os::ring::enter_ring(fd, registered, submit, wait, time.map(Into::into))
-    }
-
-    /// Returns the commands in the queue that the kernel has not taken yet.
-    pub(super) fn queued(&self) -> u32 {
-        // SAFETY: no other thread accesses the queue of this ring, and no view of it is held.
-        unsafe { self.queues.submission_shared().len() as u32 }
     }
 
     /// Returns whether no further command fits into the queue.
     #[inline]
     pub(super) fn is_full(&mut self) -> bool {
-        self.queues.submission().is_full()
+        self.queues.ring.submission().is_full()
     }
 
     /// Returns the setup of the ring for the engine report.
     pub(crate) fn setup(&self) -> String {
-        let word = |registered| if registered { "registered" } else { "plain" };
-        format!(
-            "{}, plain buffers, {} file, {} ring",
-            super::SETUP,
-            word(self.file.is_none()),
-            word(self.index.is_some())
-        )
-    }
-}
-
-impl Drop for CommandRing {
-    /// Unregisters the namespace: the kernel destroys a ring some time after its process has ended.
-    fn drop(&mut self) {
-        if self.file.is_none() {
-            // On failure it is released with the ring.
-            let _ = self.queues.submitter().unregister_files();
-        }
+        self.queues.setup(super::SETUP, false)
     }
 }
 
@@ -146,13 +103,14 @@ pub fn read_beginning(namespace: &Namespace, length: u32) -> Result<Vec<u8>, Str
     unsafe { ring.push(0, command) };
     let mut entered = Ok(0);
     for _ in 0..MOST_CALLS {
-        entered = ring.enter(ring.queued(), 1, Some(Nanos(ANSWER_LIMIT.as_nanos() as u64)));
+        entered =
+            ring.queues.enter(ring.queues.queued(), 1, Some(Nanos(ANSWER_LIMIT.as_nanos() as u64)));
         // A signal has ended the call early.
         if entered.as_ref().err().and_then(io::Error::raw_os_error) != Some(libc::EINTR) {
             break;
         }
     }
-    let result = ring.queues.completion().next().map(|completion| completion.result());
+    let result = ring.queues.ring.completion().next().map(|completion| completion.result());
     match result {
         Some(0) => {
             let mut data = vec![0; length as usize];

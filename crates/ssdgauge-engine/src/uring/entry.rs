@@ -1,9 +1,9 @@
 //! The entries of a ring, one for each request, and the flushes and pauses between them.
 
 use super::RingLoop;
-use crate::load::{Assignment, MAX_FAULTS};
+use crate::load::Assignment;
 use crate::pauses::{Hold, Pause};
-use crate::recorder::{Fault, ThreadRecorder};
+use crate::recorder::ThreadRecorder;
 use crate::ring::{Resources, discard_entry};
 use io_uring::{opcode, squeue, types};
 use ssdgauge_core::{Direction, Request};
@@ -117,9 +117,7 @@ impl RingLoop {
             Ok(()) => recorder.completed(request, end - begin, end),
             Err(error) => {
                 let result = Err(error.raw_os_error().unwrap_or(0));
-                let Request { direction, offset, .. } = request;
-                let fault = Fault { direction, offset, result, mismatch: None };
-                self.stopping |= recorder.failed(fault) > MAX_FAULTS;
+                self.stopping |= recorder.failed(request, result, None, &assignment.stop_signal);
             }
         }
     }
