@@ -19,7 +19,7 @@ mod watcher;
 mod written_data;
 
 pub use resuming::{ended, resume};
-pub use watcher::{Boot, SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
+pub use watcher::{Boot, SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL, Watcher};
 
 use act::{By, Done, act};
 use remaining::{TriedLoads, places};
@@ -416,7 +416,6 @@ fn carry_out(
         .filter(|search| place.phase == search.probes || place.phase == search.attempts);
     sink.slices = search.map(|search| Slices::new(search, &step.action));
     let result = act(rig, &step.action, sink);
-    sink.show();
     let passed = match (sink.slices.take(), &result) {
         (Some(slices), Ok(done)) => {
             Some(slices.judge(done.by, done.elapsed, &done.open_loops, sink))

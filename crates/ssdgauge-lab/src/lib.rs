@@ -29,8 +29,8 @@ mod xray;
 
 pub use built_in::{built_in, built_in_ids, find_built_in};
 pub use conductor::{
-    Boot, Completion, ConductError, SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL,
-    SecondSummary, Watcher, conduct, ended, resume,
+    Boot, Completion, ConductError, SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL, Watcher,
+    conduct, ended, resume,
 };
 pub use cost::{
     AssumedRates, DEFAULT_WEAR_SHARE, Endurance, Estimate, Expectation, Limits, Outlook, RATED_KEY,

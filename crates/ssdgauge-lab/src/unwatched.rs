@@ -1,6 +1,6 @@
 //! A watcher that shows nothing, for runs on virtual drives within a program.
 
-use crate::conductor::{SecondSummary, Watcher};
+use crate::conductor::Watcher;
 use ssdgauge_core::{Finding, Nanos, Phase, Step, Test};
 
 /// Watches nothing and never stops; the time of day is the start of 1970.
@@ -17,8 +17,6 @@ impl Watcher for Unwatched {
     }
 
     fn step_began(&mut self, _: &Test, _: &Phase, _: &Step) {}
-
-    fn second_ended(&mut self, _: &SecondSummary) {}
 
     fn pause_began(&mut self, _: Nanos) {}
 

@@ -7,27 +7,24 @@ mod live;
 use crate::process::{self, StopFlag};
 use crate::step_title;
 use crate::terminal::colour::Paint;
+use crate::terminal::live_lines::LiveLines;
 use crate::terminal::{self, width};
 use crate::trace_file::TraceInput;
 use crate::watch::live::sender::LiveSeconds;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use live::{Cell, Live, Moment};
+use crate::watch::second::{Assembler, Second};
+use live::{Live, Moment};
 use ssdgauge_core::rounded;
 use ssdgauge_core::{
     Bytes, Finding, Interval, Nanos, Phase, Plan, Prepared, Reading, RecordedRequests, Replay,
     Scope, Severity, Step, Test, Totals, Verified, Workload,
 };
-use ssdgauge_lab::{Boot, Outlook, Remaining, SHARED_COMMIT_INTERVAL, SecondSummary, Watcher};
+use ssdgauge_lab::{Boot, Outlook, Remaining, SHARED_COMMIT_INTERVAL, Watcher};
 use ssdgauge_runfile::{StepId, StepPlace};
 use std::time::{Duration, Instant};
 
 /// The interval between two lines of a long step. By the wall clock: a virtual drive runs an hour of
 /// virtual time within seconds.
 const LINE_INTERVAL: Duration = Duration::from_secs(60);
-/// The interval between two frames of the live view.
-const FRAME_INTERVAL: Duration = Duration::from_millis(250);
-/// The most frames per second that reach the terminal.
-const FRAMES_PER_SECOND: u8 = 4;
 
 /// How long a run waits for free disk space for its results.
 const SPACE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -40,17 +37,17 @@ pub(crate) struct Progress<'a> {
     plan: &'a Plan,
     stop: StopFlag,
     /// The live view, on a terminal.
-    bar: Option<ProgressBar>,
+    lines: LiveLines,
     /// Its last seconds.
     live: Live,
+    /// The second in progress.
+    assembler: Assembler,
     /// Its figures of the last second.
     figures: String,
     /// The time in the current step.
     within: Nanos,
     /// When the current step began, by the wall clock.
     began: Instant,
-    /// When the last frame was drawn.
-    drawn: Instant,
     outlook: Outlook<'a>,
     /// The place of the current step.
     place: StepPlace,
@@ -88,21 +85,16 @@ pub(crate) struct Progress<'a> {
 impl<'a> Progress<'a> {
     /// Returns the display of a run of `plan` with its `outlook`, which `stop` can end.
     pub(crate) fn new(plan: &'a Plan, outlook: Outlook<'a>, stop: StopFlag) -> Progress<'a> {
-        let bar = terminal::has_terminal().then(|| {
-            let style = ProgressStyle::with_template("{msg}").expect("the template is valid");
-            let target = ProgressDrawTarget::stderr_with_hz(FRAMES_PER_SECOND);
-            ProgressBar::with_draw_target(None, target).with_style(style)
-        });
         let now = Instant::now();
         Progress {
             plan,
             stop,
-            bar,
+            lines: LiveLines::new(),
             live: Live::default(),
+            assembler: Assembler::default(),
             figures: String::new(),
             within: Nanos::ZERO,
             began: now,
-            drawn: now,
             outlook,
             place: StepPlace { test: 0, phase: 0, step: 0 },
             remaining: Remaining::default(),
@@ -144,22 +136,50 @@ impl<'a> Progress<'a> {
     /// Removes the live view, and the socket for watchers.
     pub(crate) fn finish(&mut self) {
         self.live_seconds = None;
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.lines.remove();
     }
 
     fn print_line(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(terminal::message(line)),
-            None => terminal::print_message(line),
+        self.lines.print(line);
+    }
+
+    /// Takes a second of the current step that has ended.
+    fn take_second(&mut self, second: Second) {
+        if let Some(live) = &mut self.live_seconds {
+            live.send(&second);
+        }
+        self.within = Nanos::SECOND * u64::from(second.load.number) + second.load.length;
+        // The last part of a step is too short for a rate: the second before it stays.
+        if second.load.has_rates() {
+            self.figures = live::figures(&second);
+            self.live.push(second);
+        }
+        if self.lines.is_due() {
+            self.draw();
+        }
+        self.print_at_intervals(|this| format!("{:<34} {}", this.title, this.figures));
+    }
+
+    /// Prints a line of a long step where there is no live view.
+    fn print_at_intervals(&mut self, text: impl FnOnce(&Self) -> String) {
+        if !self.lines.is_shown() && self.last_line.elapsed() >= LINE_INTERVAL {
+            self.last_line = Instant::now();
+            self.print_line(&format!("        {}", text(self)));
+        }
+    }
+
+    /// Takes the last second of the current step.
+    fn end_second(&mut self) {
+        if let Some(second) = self.assembler.end() {
+            self.take_second(second);
         }
     }
 
     /// Draws the live view.
-    fn draw(&mut self) {
-        let Some(bar) = &self.bar else { return };
-        self.drawn = Instant::now();
+    fn draw(&self) {
+        if !self.lines.is_shown() {
+            return;
+        }
         let within = self.within.min(self.expected);
         let left = self.remaining.time.saturating_sub(within);
         let at = self.outlook.elapsed() + within;
@@ -186,9 +206,7 @@ impl<'a> Progress<'a> {
         let (width, paint) = (width::columns_of_messages(), Paint::of_stderr());
         // The last column stays free: a terminal that breaks a full line would move the view.
         let width = width.unwrap_or(width::DEFAULT) - 1;
-        let lines = self.live.lines(&moment, width, paint, terminal::has_unicode());
-        bar.set_message(lines.join("\n"));
-        bar.tick();
+        self.lines.show(self.live.lines(&moment, width, paint, terminal::has_unicode()));
     }
 
     /// Returns the number of the step that ends, of all where that is known.
@@ -297,7 +315,7 @@ impl Watcher for Progress<'_> {
 
     fn stop(&mut self) -> bool {
         // A rest has no seconds that would move the view.
-        if self.bar.is_some() && self.drawn.elapsed() >= 4 * FRAME_INTERVAL {
+        if self.lines.is_due() {
             let since = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             self.within = self.within.max(Nanos(since));
             self.draw();
@@ -329,25 +347,7 @@ impl Watcher for Progress<'_> {
         self.began = Instant::now();
         self.within = Nanos::ZERO;
         self.figures.clear();
-        self.live.push(Cell::Boundary);
         self.draw();
-    }
-
-    fn second_ended(&mut self, glimpse: &SecondSummary) {
-        let second = &glimpse.second;
-        self.within = Nanos::SECOND * u64::from(second.number) + second.length;
-        // The last part of a step is too short for a rate: the second before it stays.
-        if let Some(mb_s) = second.mb_s() {
-            self.live.push(Cell::Second { mb_s, p99_us: second.lat_p99_us });
-            self.figures = live::figures(second, glimpse.temperature_c);
-        }
-        if self.bar.is_some() && self.drawn.elapsed() >= FRAME_INTERVAL {
-            self.draw();
-        }
-        if self.bar.is_none() && self.last_line.elapsed() >= LINE_INTERVAL {
-            self.last_line = Instant::now();
-            self.print_line(&format!("        {:<34} {}", self.title, self.figures));
-        }
     }
 
     fn pause_began(&mut self, duration: Nanos) {
@@ -403,13 +403,9 @@ impl Watcher for Progress<'_> {
     fn step_replayed(&mut self, test: &Test, step: &Step) {
         self.replayed += 1;
         let message = terminal::line(&format!("repeated {} {}", test.id, step.label));
-        match &self.bar {
-            Some(bar) => bar.set_message(message),
-            None if self.last_line.elapsed() >= LINE_INTERVAL => {
-                self.last_line = Instant::now();
-                self.print_line(&format!("        {message} ({} steps so far)", self.replayed));
-            }
-            None => {}
+        self.print_at_intervals(|this| format!("{message} ({} steps so far)", this.replayed));
+        if self.lines.is_due() {
+            self.lines.show(vec![message]);
         }
     }
 
@@ -421,18 +417,10 @@ impl Watcher for Progress<'_> {
             self.last_line = Instant::now();
             self.print_line(&format!("verifying up to {}", total.about()));
         }
-        match &self.bar {
-            Some(bar) => {
-                let advice = "Ctrl-C stops; the run can be resumed";
-                bar.set_message(format!("  {text}\n  {advice}"));
-                bar.tick();
-            }
-            None if self.last_line.elapsed() >= LINE_INTERVAL => {
-                self.last_line = Instant::now();
-                self.print_line(&format!("        {text}"));
-            }
-            None => {}
+        if self.lines.is_due() {
+            self.lines.show(vec![format!("  {text}"), format!("  {}", live::ADVICE)]);
         }
+        self.print_at_intervals(|_| text);
     }
 
     fn verification_ended(&mut self, verified: &Verified) {
@@ -448,18 +436,17 @@ impl Watcher for Progress<'_> {
 
     fn interval_recorded(&mut self, step: StepId, interval: &Interval) {
         self.totals.add(interval);
-        if let Some(live) = &mut self.live_seconds {
-            live.interval(step, self.totals.latency_of, interval);
+        if let Some(second) = self.assembler.interval(step, self.totals.latency_of, interval) {
+            self.take_second(second);
         }
     }
 
     fn reading_recorded(&mut self, _step: StepId, reading: &Reading) {
-        if let Some(live) = &mut self.live_seconds {
-            live.reading(reading);
-        }
+        self.assembler.reading(reading);
     }
 
     fn step_interrupted(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
+        self.end_second();
         let (number, title) = (self.number(), &self.title);
         let text = format!("{number} {title:<34}  interrupted after {}", elapsed.about());
         self.print_line(&text);
@@ -470,6 +457,7 @@ impl Watcher for Progress<'_> {
     }
 
     fn step_ended(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
+        self.end_second();
         let number = self.number();
         let width = width::columns_of_messages().unwrap_or(width::DEFAULT);
         let figures = match self.without_effect.take() {

@@ -1,8 +1,8 @@
 //! Run files by name, and those below folders; read side by side.
 
 use crate::failure::{Failure, FailureKind};
+use crate::terminal::live_lines::{Count, LiveLines};
 use crate::{in_parallel, terminal};
-use indicatif::{ProgressBar, ProgressStyle};
 use ssdgauge_report::Run;
 use ssdgauge_runfile::RunFile;
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,11 +95,9 @@ pub(crate) fn for_each_run<T: Send>(
     work: &(impl Fn(&Path, &Run) -> Result<T, Failure> + Sync),
     take: &mut dyn FnMut(T),
 ) -> usize {
-    let progress = ProgressBar::new(inputs.len() as u64);
-    let style = ProgressStyle::with_template("{pos} of {len} runs, {eta} to go");
-    progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let (progress, count) = (LiveLines::new(), Count::to(inputs.len() as u64));
     let one = |path: &PathBuf| work(path, &ssdgauge_report::read(path)?);
-    let mut exported = 0;
+    let (mut exported, mut done) = (0, 0);
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     for some in inputs.chunks(at_once) {
         let results = in_parallel::map(some.iter().collect(), one);
@@ -109,14 +107,15 @@ pub(crate) fn for_each_run<T: Send>(
                     take(result);
                     exported += 1;
                 }
-                Err(failure) => progress.suspend(|| {
-                    terminal::print_message(&format!("{}: left out", path.display()));
-                    terminal::print_lines(failure.lines());
-                }),
+                Err(failure) => {
+                    progress.print(&format!("{}: left out", path.display()));
+                    progress.print_lines(failure.lines());
+                }
             }
-            progress.inc(1);
+            done += 1;
         }
+        let left = count.left(done);
+        progress.show(vec![format!("{done} of {} runs, {left} to go", inputs.len())]);
     }
-    progress.finish_and_clear();
     exported
 }

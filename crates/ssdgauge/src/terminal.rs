@@ -5,6 +5,7 @@
 
 pub(crate) mod colour;
 pub(crate) mod fold;
+pub(crate) mod live_lines;
 pub(crate) mod table;
 pub(crate) mod width;
 

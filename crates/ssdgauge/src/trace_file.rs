@@ -3,8 +3,7 @@
 use crate::failure::{Failure, FailureKind};
 use crate::reader::{self, Input};
 use crate::replay_streams::ReplayStreams;
-use crate::terminal;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::terminal::live_lines::{Count, LiveLines};
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::{
     Bytes, DriveInfo, Nanos, RecordedRequests, Replay, TargetKind, TraceIdentity, Until,
@@ -36,9 +35,9 @@ pub(crate) fn open(path: &Path, format: Option<Format>, what: &str) -> Result<Tr
 /// Returns the trace in the open `file` with the name `path`, from its start.
 fn trace_in(path: &Path, file: File, format: Option<Format>, what: &str) -> Result<Trace, Failure> {
     let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let bar = bar(length, what);
+    let shown = (length >= LONG).then(|| (what.to_owned(), LiveLines::new(), Count::to(length)));
     let file = ReadAt { file: Arc::new(file), at: 0 };
-    let input = BufReader::with_capacity(BUFFER, bar.wrap_read(file));
+    let input = BufReader::with_capacity(BUFFER, ShownReading { file, shown });
     Trace::open(input, format).map_err(|error| failure(path, error))
 }
 
@@ -226,15 +225,24 @@ pub(crate) fn failure(path: &Path, error: TraceError) -> Failure {
     Failure::new(FailureKind::Usage, text, format!("nothing was written; {}", error.hint))
 }
 
-fn bar(length: u64, what: &str) -> ProgressBar {
-    if length < LONG || !terminal::has_terminal() {
-        return ProgressBar::hidden();
+/// A file that shows how far it is read, where it is long.
+struct ShownReading {
+    file: ReadAt,
+    /// The title, the lines and the bytes to read; `None` for a short file.
+    shown: Option<(String, LiveLines, Count)>,
+}
+
+impl Read for ShownReading {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        if let Some((what, lines, count)) =
+            self.shown.as_ref().filter(|(_, lines, _)| lines.is_due())
+        {
+            let at = self.file.at;
+            lines.show(vec![format!("{what} {}, {} left", count.bar(at), count.left(at))]);
+        }
+        Ok(read)
     }
-    let style = ProgressStyle::with_template("{msg} {bar:24} {percent:>3}%, {eta} left");
-    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
-    bar.set_style(style.expect("the template is valid").progress_chars("━╸─"));
-    bar.set_message(what.to_owned());
-    bar
 }
 
 /// The length of the writes that fill a scratch file: a replay addresses whole ones.

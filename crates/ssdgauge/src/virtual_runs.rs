@@ -3,14 +3,14 @@
 use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
+use crate::terminal::live_lines::{Count, LiveLines};
 use crate::{in_parallel, terminal};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdgauge_core::{Finding, Nanos, Phase, Plan, Rig, Step, Test};
-use ssdgauge_lab::{Completion, SecondSummary, Watcher};
+use ssdgauge_lab::{Completion, Watcher};
 use ssdgauge_runfile::{Opening, Writer};
 use ssdgauge_sim::VirtualRig;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A run of a virtual drive that is to be carried out.
 pub(crate) struct VirtualRun {
@@ -39,10 +39,10 @@ pub(crate) fn run_all(
     now: i64,
     again: &str,
 ) -> Result<(), Failure> {
-    let progress = RunsProgress::new(runs.iter().map(|run| run.plan.steps().count()).sum());
+    let progress = RunsProgress::new(runs.iter().map(|run| run.plan.steps().count() as u64).sum());
     let runs: Vec<VirtualRun> = runs.into_iter().rev().collect();
     let results = in_parallel::map(runs, |run| run_one(run, &progress, stop, now, again));
-    progress.finish();
+    progress.lines.remove();
     let mut failures: Vec<Failure> = results.into_iter().filter_map(Result::err).collect();
     // A failure is stated before the interruption that ended the other runs.
     failures.sort_by_key(|failure| failure.kind == FailureKind::Interrupted);
@@ -87,7 +87,7 @@ fn run_one(
             rename(&in_progress, &file)?;
             let tests: Vec<&str> = plan.tests.iter().map(|test| test.id.as_str()).collect();
             let which = if tests.len() == 1 { format!(", {}", tests[0]) } else { String::new() };
-            progress.print_line(&format!("{name}{which}: done"));
+            progress.lines.print(&format!("{name}{which}: done"));
             Ok(())
         }
     }
@@ -106,44 +106,23 @@ fn rename(in_progress: &Path, file: &Path) -> Result<(), Failure> {
 
 /// The progress of all drives together.
 struct RunsProgress {
-    bar: Option<ProgressBar>,
-    steps: usize,
-    done: AtomicUsize,
+    lines: LiveLines,
+    count: Count,
+    steps: u64,
+    done: AtomicU64,
 }
 
 impl RunsProgress {
-    fn new(steps: usize) -> RunsProgress {
-        let bar = terminal::has_terminal().then(|| {
-            let style = ProgressStyle::with_template("{bar:24} {percent:>3}%  {msg}");
-            let bar =
-                ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
-            bar.set_style(style.expect("the template is valid").progress_chars("━╸─"));
-            bar
-        });
-        RunsProgress { bar, steps, done: AtomicUsize::new(0) }
+    fn new(steps: u64) -> RunsProgress {
+        let (lines, count) = (LiveLines::new(), Count::to(steps));
+        RunsProgress { lines, count, steps, done: AtomicU64::new(0) }
     }
 
     /// Counts a step that starts, and draws the bar with `message`.
     fn step(&self, message: &str) {
         // A search skips steps, and a repeated attempt counts again: only about right, so limited.
         let done = self.done.fetch_add(1, Ordering::Relaxed).min(self.steps.saturating_sub(1));
-        if let Some(bar) = &self.bar {
-            bar.set_position(done as u64);
-            bar.set_message(message.to_owned());
-        }
-    }
-
-    fn print_line(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(terminal::message(line)),
-            None => terminal::print_message(line),
-        }
-    }
-
-    fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.lines.show(vec![format!("{}  {}", self.count.bar(done), terminal::line(message))]);
     }
 }
 
@@ -166,8 +145,6 @@ impl Watcher for DriveWatcher<'_> {
     fn step_began(&mut self, test: &Test, _phase: &Phase, step: &Step) {
         self.progress.step(&format!("{}  {} {}", self.name, test.id, step.label));
     }
-
-    fn second_ended(&mut self, _glimpse: &SecondSummary) {}
 
     fn pause_began(&mut self, _duration: Nanos) {}
 

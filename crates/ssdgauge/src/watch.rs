@@ -12,11 +12,12 @@ pub(crate) mod metrics;
 pub(crate) mod metrics_server;
 pub(crate) mod observe;
 
-mod aligned;
-mod chart;
+pub(crate) mod chart;
 pub(crate) mod display;
+pub(crate) mod screen;
+pub(crate) mod second;
+pub(crate) mod style;
+
+mod aligned;
 mod keys;
-mod screen;
-mod second;
-mod style;
 mod words;

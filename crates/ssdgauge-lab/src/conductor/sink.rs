@@ -1,13 +1,13 @@
 //! Sink of a step: passes the samples of the rig to the run file, the watcher, the rounds and the
 //! slices of a search.
 
+use super::Watcher;
 use super::comparison::{Comparison, Samples};
 use super::durability;
 use super::slices::Slices;
-use super::{SecondSummary, Watcher};
 use ssdgauge_core::{
-    Finding, Interval, Nanos, OpenSeconds, Reading, RecordedRequests, Replay, Sink, SteadyRounds,
-    Totals, Workload,
+    Finding, Interval, Nanos, Reading, RecordedRequests, Replay, Sink, SteadyRounds, Totals,
+    Workload,
 };
 use ssdgauge_runfile::{FindingRecord, RunFileError, StepId, Writer};
 
@@ -22,12 +22,9 @@ pub(super) struct StepSink<'a> {
     /// The first error of the run file. The rig stops at its next call of `stop`, because a sink
     /// returns no errors.
     pub(super) failure: Option<RunFileError>,
-    /// The current second: its number, the length of its last interval, and its requests.
+    /// The current second: its number, and the length of its last interval.
     second: u32,
     length: Nanos,
-    seconds: OpenSeconds,
-    /// The latest temperature of the drive, in °C.
-    temperature_c: Option<f64>,
     /// Duration of the recorded seconds.
     pub(super) elapsed: Nanos,
     /// The rounds, where the step ends at a steady state.
@@ -60,8 +57,6 @@ impl<'a> StepSink<'a> {
             failure: None,
             second: 0,
             length: Nanos::ZERO,
-            seconds: OpenSeconds::default(),
-            temperature_c: None,
             elapsed: Nanos::ZERO,
             rounds: None,
             totals: Totals::default(),
@@ -70,9 +65,8 @@ impl<'a> StepSink<'a> {
         }
     }
 
-    /// Begins a load with `workload`, which decides whose latency is that of a second and of the step.
+    /// Begins a load with `workload`, which decides whose latency is that of the step.
     pub(super) fn begin_load(&mut self, workload: &Workload) {
-        self.seconds = OpenSeconds::new(workload.latency_of());
         self.totals = Totals::of_workload(workload);
     }
 
@@ -112,14 +106,10 @@ impl<'a> StepSink<'a> {
         self.keep_error(result);
     }
 
-    /// Shows the last complete second, and commits at intervals.
-    pub(super) fn show(&mut self) {
+    /// Commits at intervals.
+    fn commit_at_intervals(&mut self) {
         if self.comparison.is_some() {
             return;
-        }
-        while let Some(second) = self.seconds.take_shown(0) {
-            let temperature_c = self.temperature_c;
-            self.watcher.second_ended(&SecondSummary { second, temperature_c });
         }
         let now = self.watcher.unix_ms();
         if now - self.committed_ms >= self.commit_every_ms {
@@ -152,7 +142,7 @@ impl Sink for StepSink<'_> {
             slices.interval(interval);
         }
         if interval.second != self.second {
-            self.show();
+            self.commit_at_intervals();
             (self.second, self.length) = (interval.second, Nanos::ZERO);
             self.elapsed = Nanos::SECOND * u64::from(interval.second);
         }
@@ -161,9 +151,6 @@ impl Sink for StepSink<'_> {
             self.elapsed += interval.length;
         }
         self.length = interval.length;
-        if self.comparison.is_none() {
-            self.seconds.add(interval.clone());
-        }
     }
 
     fn reading(&mut self, reading: &Reading) {
@@ -171,10 +158,6 @@ impl Sink for StepSink<'_> {
         if let Some(comparison) = &mut self.comparison {
             comparison.reading(&moved);
             return;
-        }
-        // Sensors of the drive itself; a meter of another place has another quantity.
-        if matches!(&*moved.quantity, "temperature_c" | "smart_temperature_c") {
-            self.temperature_c = Some(moved.value);
         }
         self.watcher.reading_recorded(self.id, &moved);
         let result = self.writer.reading(self.id, &moved);

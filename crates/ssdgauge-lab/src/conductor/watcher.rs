@@ -2,7 +2,7 @@
 
 use ssdgauge_core::{
     Bytes, Finding, Interval, Nanos, Phase, Prepared, Reading, RecordedRequests,
-    Replay as TraceReplay, Second, Step, Test, Verified,
+    Replay as TraceReplay, Step, Test, Verified,
 };
 use ssdgauge_runfile::StepId;
 
@@ -31,9 +31,6 @@ pub trait Watcher {
 
     /// Called at the start of each step.
     fn step_began(&mut self, test: &Test, phase: &Phase, step: &Step);
-
-    /// Called with each complete second of a step.
-    fn second_ended(&mut self, summary: &SecondSummary);
 
     /// Called before each pause behind a step.
     fn pause_began(&mut self, duration: Nanos);
@@ -130,12 +127,3 @@ pub const SHARED_COMMIT_INTERVAL: Nanos = Nanos::from_secs(10);
 /// The same where the run file lies on another drive. Chosen: a reader of a running test is never
 /// further behind than two seconds.
 pub const SEPARATE_COMMIT_INTERVAL: Nanos = Nanos::from_secs(2);
-
-/// One second of a step, all streams together.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SecondSummary {
-    /// Its requests.
-    pub second: Second,
-    /// The latest temperature of the drive in this step, in °C.
-    pub temperature_c: Option<f64>,
-}

@@ -5,7 +5,7 @@ use ssdgauge_core::{
     Interval, LostWrite, Nanos, Phase, Plan, Preparation, Prepared, ReadBack, Reading, Rig,
     RigError, Sink, Step, TargetKind, Test, Until, Verified, Workload,
 };
-use ssdgauge_lab::{Options, SecondSummary, Suite, Watcher, plan};
+use ssdgauge_lab::{Options, Suite, Watcher, plan};
 use ssdgauge_runfile::{Opening, Writer};
 use std::path::Path;
 
@@ -207,7 +207,6 @@ impl Watcher for Bystander {
         false
     }
     fn step_began(&mut self, _: &Test, _: &Phase, _: &Step) {}
-    fn second_ended(&mut self, _: &SecondSummary) {}
     fn pause_began(&mut self, _: Nanos) {}
     fn finding_recorded(&mut self, finding: &Finding) {
         self.findings.push(finding.clone());

@@ -2,9 +2,7 @@
 
 use crate::suites::support::{Quiet, begun, planned, rig};
 use ssdgauge_core::{Action, Bytes, Finding, Nanos, Phase, Plan, Rig, Step, Test};
-use ssdgauge_lab::{
-    Completion, Outlook, Remaining, SecondSummary, Watcher, assumed_rates, conduct,
-};
+use ssdgauge_lab::{Completion, Outlook, Remaining, Watcher, assumed_rates, conduct};
 use ssdgauge_runfile::{RunFile, StepPlace};
 
 /// Sequential writes and reads three times slower than the class says.
@@ -47,8 +45,6 @@ impl Watcher for Follower<'_> {
         let is_fill = matches!(&step.action, Action::Prepare(one) if one.writes() > Bytes(0));
         self.seen.push((self.time, self.outlook.remaining_from(self.place), is_fill));
     }
-
-    fn second_ended(&mut self, _: &SecondSummary) {}
 
     fn pause_began(&mut self, _: Nanos) {}
 

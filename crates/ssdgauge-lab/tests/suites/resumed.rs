@@ -3,7 +3,7 @@
 
 use crate::suites::support::{begun, planned, rig};
 use ssdgauge_core::{Finding, Interval, Nanos, Phase, Plan, Random, Reading, Step, Test};
-use ssdgauge_lab::{Completion, ConductError, SecondSummary, Suite, Watcher, conduct, resume};
+use ssdgauge_lab::{Completion, ConductError, Suite, Watcher, conduct, resume};
 use ssdgauge_runfile::{RunFile, StepPlace, StepState, Writer};
 use std::path::Path;
 
@@ -27,7 +27,6 @@ impl Watcher for Stopping {
         self.stop_at.is_some_and(|at| self.asked >= at)
     }
     fn step_began(&mut self, _: &Test, _: &Phase, _: &Step) {}
-    fn second_ended(&mut self, _: &SecondSummary) {}
     fn pause_began(&mut self, _: Nanos) {}
     fn finding_recorded(&mut self, _: &Finding) {}
     fn step_replayed(&mut self, _: &Test, _: &Step) {

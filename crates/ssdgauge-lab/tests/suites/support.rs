@@ -2,7 +2,7 @@
 
 use rustix::fs::statvfs;
 use ssdgauge_core::{Finding, FindingKind, Nanos, Phase, Plan, Rig, Step, Test};
-use ssdgauge_lab::{Completion, Options, SecondSummary, Watcher, conduct, find_built_in, plan};
+use ssdgauge_lab::{Completion, Options, Watcher, conduct, find_built_in, plan};
 use ssdgauge_report::{Run, TestRun};
 use ssdgauge_runfile::{Opening, Writer};
 use ssdgauge_sim::VirtualRig;
@@ -36,8 +36,6 @@ impl Watcher for Quiet {
     fn step_began(&mut self, _: &Test, _: &Phase, step: &Step) {
         self.begun.push(step.label.clone());
     }
-
-    fn second_ended(&mut self, _: &SecondSummary) {}
 
     fn pause_began(&mut self, _: Nanos) {}
 

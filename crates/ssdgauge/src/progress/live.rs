@@ -3,8 +3,11 @@
 //! It holds the last seconds of the run, and computes nothing that a report shows.
 
 use crate::terminal::colour::{Paint, Role};
-use crate::terminal::fold;
-use ssdgauge_core::{Second, rounded};
+use crate::terminal::{fold, live_lines};
+use crate::watch::chart::{self, Reduce};
+use crate::watch::second::Second;
+use crate::watch::{screen, style};
+use ssdgauge_core::rounded;
 use std::collections::VecDeque;
 use textwrap::core::display_width;
 
@@ -16,15 +19,8 @@ const WITH_LATENCY: usize = 100;
 const NAME: usize = 7;
 /// The narrowest sparkline beside the figures.
 const NARROWEST: usize = 8;
-
-/// A cell of the sparklines.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Cell {
-    /// A step began.
-    Boundary,
-    /// A second: throughput in MB/s, 99th percentile of latency in microseconds.
-    Second { mb_s: f64, p99_us: Option<f64> },
-}
+/// What the user can do meanwhile.
+pub(super) const ADVICE: &str = "Ctrl-C stops; the run can be resumed";
 
 /// What the lines around the sparklines state at one moment.
 #[derive(Clone, Debug, Default)]
@@ -48,19 +44,16 @@ pub(super) struct Moment {
 /// The last seconds of a run.
 #[derive(Debug, Default)]
 pub(super) struct Live {
-    cells: VecDeque<Cell>,
+    seconds: VecDeque<Second>,
 }
 
 impl Live {
-    /// Adds a second or a boundary; boundaries without seconds between them are one.
-    pub(super) fn push(&mut self, cell: Cell) {
-        if cell == Cell::Boundary && self.cells.back().is_none_or(|last| *last == Cell::Boundary) {
-            return;
+    /// Adds a second.
+    pub(super) fn push(&mut self, second: Second) {
+        if self.seconds.len() == KEPT {
+            self.seconds.pop_front();
         }
-        if self.cells.len() == KEPT {
-            self.cells.pop_front();
-        }
-        self.cells.push_back(cell);
+        self.seconds.push_back(second);
     }
 
     /// Returns the lines at `moment`, none wider than `width`; `unicode` for block characters.
@@ -74,51 +67,32 @@ impl Live {
         let mut lines = vec![headline(moment, width)];
         let figures = fold::cut(&moment.figures, width - NAME - NARROWEST - 2);
         let room = width - NAME - 2 - display_width(&figures);
-        let throughput = |cell: Cell| match cell {
-            Cell::Boundary => None,
-            Cell::Second { mb_s, .. } => Some(mb_s),
-        };
-        let line = self.sparkline(room, unicode, throughput);
+        let line = self.sparkline(room, unicode, |second| second.load.mb_s());
         let figures = paint.text(Role::Value, &figures);
         lines.push(format!("  MB/s {line:<room$}  {figures}"));
         if width >= WITH_LATENCY {
-            let latency = |cell: Cell| match cell {
-                Cell::Boundary => None,
-                Cell::Second { p99_us, .. } => Some(p99_us.unwrap_or(0.0)),
-            };
-            let line = self.sparkline(room, unicode, latency);
+            let line = self.sparkline(room, unicode, screen::p99);
             lines.push(format!("  p99  {line}"));
         }
-        lines.push(bar(moment.share, width, unicode));
-        let advice = "Ctrl-C stops; the run can be resumed";
+        let cells = width.saturating_sub(10);
+        lines.push(format!("  {}", live_lines::bar(moment.share, cells, unicode)));
         let below = match moment.to_write.is_empty() {
-            true => format!("  {advice}"),
-            false => format!("  {}    {advice}", moment.to_write),
+            true => format!("  {ADVICE}"),
+            false => format!("  {}    {ADVICE}", moment.to_write),
         };
         lines.push(paint.text(Role::Second, &fold::cut(&below, width)));
         match unicode {
             true => lines,
-            false => lines.iter().map(|line| plain(line)).collect(),
+            false => lines.iter().map(|line| style::plain(line)).collect(),
         }
     }
 
-    /// Returns the last `room` cells, each as high as its share of the highest one that is shown. A
-    /// second without completions is a dot.
-    fn sparkline(&self, room: usize, unicode: bool, value: impl Fn(Cell) -> Option<f64>) -> String {
-        let levels: [char; 8] = match unicode {
-            true => ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
-            false => ['_', '.', ':', '-', '=', '+', '*', '#'],
-        };
-        let (boundary, empty) = if unicode { ('│', '·') } else { ('|', '0') };
-        let shown = self.cells.iter().skip(self.cells.len().saturating_sub(room));
-        let shown: Vec<Option<f64>> = shown.map(|cell| value(*cell)).collect();
-        let most = shown.iter().flatten().fold(0.0, |most: f64, value| most.max(*value));
-        let letter = |value: Option<f64>| match value {
-            None => boundary,
-            Some(value) if value <= 0.0 || most <= 0.0 => empty,
-            Some(value) => levels[(((value / most) * 8.0).ceil() as usize).clamp(1, 8) - 1],
-        };
-        shown.into_iter().map(letter).collect()
+    /// Returns the last seconds in one row of `room` columns, each as high as its share of the highest one.
+    fn sparkline(&self, room: usize, unicode: bool, value: fn(&Second) -> Option<f64>) -> String {
+        let first = self.seconds.len().saturating_sub(room);
+        let seconds: Vec<&Second> = self.seconds.iter().skip(first).collect();
+        let cells = screen::cells(&seconds, value, room, Reduce::Mean);
+        chart::rows(&cells, 1, chart::highest(&cells), unicode).concat()
     }
 }
 
@@ -142,30 +116,16 @@ fn headline(moment: &Moment, width: usize) -> String {
     fold::cut(&format!("  {title}{gap}  {right}"), width)
 }
 
-/// Returns the bar of the finished `share` of the run.
-fn bar(share: f64, width: usize, unicode: bool) -> String {
-    let (full, open) = if unicode { ('█', '░') } else { ('#', '-') };
-    let cells = width.saturating_sub(10);
-    let share = share.clamp(0.0, 1.0);
-    let filled = (share * cells as f64) as usize;
-    let drawn: String = (0..cells).map(|cell| if cell < filled { full } else { open }).collect();
-    format!("  {drawn}  {:>3} %", (share * 100.0) as u32)
-}
-
-/// Returns `line` in the letters of the locale `C`; none of them is wider than the one it stands for.
-fn plain(line: &str) -> String {
-    line.replace('µ', "u").replace('°', " ").replace('…', "~").replace('–', "-")
-}
-
 /// Returns the figures of a second: throughput, requests, 99th percentile and temperature.
-pub(super) fn figures(second: &Second, celsius: Option<f64>) -> String {
+pub(super) fn figures(second: &Second) -> String {
     let dash = || "–".to_owned();
-    let mb_s = second.mb_s().map_or_else(dash, rounded::number);
-    let iops = second.iops().map_or_else(dash, rounded::number);
-    let p99 = second.lat_p99_us.map_or_else(dash, rounded::latency);
-    let of = second.latency_of.prefix();
+    let load = &second.load;
+    let mb_s = load.mb_s().map_or_else(dash, rounded::number);
+    let iops = load.iops().map_or_else(dash, rounded::number);
+    let p99 = load.lat_p99_us.map_or_else(dash, rounded::latency);
+    let of = load.latency_of.prefix();
     let mut text = format!("{mb_s:>6} MB/s  {iops:>8} IOPS  {of}p99 {p99:>8}");
-    if let Some(celsius) = celsius {
+    if let Some(celsius) = second.temperature_c {
         text.push_str(&format!("  {celsius:.0} °C"));
     }
     text
@@ -174,22 +134,25 @@ pub(super) fn figures(second: &Second, celsius: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ssdgauge_runfile::StepId;
+
+    fn second(step: i64, number: u32, mb_s: u64, lat_p99_us: Option<f64>) -> Second {
+        let load = ssdgauge_core::Second {
+            ios: 5_541,
+            bytes: mb_s * 1_000_000,
+            lat_p99_us,
+            ..ssdgauge_core::Second::idle(number)
+        };
+        Second { step: StepId(step), load, temperature_c: Some(57.2), power_w: None }
+    }
 
     fn live() -> Live {
         let mut live = Live::default();
-        live.push(Cell::Boundary);
-        for mb_s in [2_228.0, 2_228.0, 1_100.0, 726.0, 0.0] {
-            live.push(Cell::Second { mb_s, p99_us: Some(4e6 / mb_s.max(1e3)) });
+        for (number, mb_s) in (0..).zip([2_228, 2_228, 1_100, 726, 0]) {
+            live.push(second(1, number, mb_s, Some(4e6 / mb_s.max(1_000) as f64)));
         }
-        live.push(Cell::Boundary);
-        live.push(Cell::Boundary);
-        live.push(Cell::Second { mb_s: 726.0, p99_us: None });
+        live.push(second(2, 0, 726, None));
         live
-    }
-
-    fn second() -> Second {
-        let (ios, bytes, lat_p99_us) = (5_541, 726_000_000, Some(1_975.0));
-        Second { ios, bytes, lat_p99_us, ..Second::idle(0) }
     }
 
     fn moment() -> Moment {
@@ -198,7 +161,7 @@ mod tests {
             step: "step 7 of 15".into(),
             within: "4 s of 10 s".into(),
             left: "1 min 16 s left".into(),
-            figures: figures(&second(), Some(57.2)),
+            figures: figures(&second(2, 1, 726, Some(1_975.0))),
             to_write: "20.0 GB to write".into(),
             share: 0.46,
         }

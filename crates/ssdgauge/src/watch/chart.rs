@@ -2,7 +2,7 @@
 
 /// A column of a chart.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Cell {
+pub(crate) enum Cell {
     /// A step begins here.
     Boundary,
     /// A time without a value.
@@ -13,7 +13,7 @@ pub(super) enum Cell {
 
 /// How several values of one column become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reduce {
+pub(crate) enum Reduce {
     /// Their mean.
     Mean,
     /// The highest.
@@ -46,7 +46,7 @@ fn one(chunk: &[Cell], reduce: Reduce) -> Cell {
 }
 
 /// Returns the highest value of `cells`.
-pub(super) fn highest(cells: &[Cell]) -> f64 {
+pub(crate) fn highest(cells: &[Cell]) -> f64 {
     cells.iter().fold(0.0, |most, cell| match cell {
         Cell::Value(value) => most.max(*value),
         Cell::Boundary | Cell::Empty => most,
@@ -55,7 +55,7 @@ pub(super) fn highest(cells: &[Cell]) -> f64 {
 
 /// Returns `cells` as `height` rows, the uppermost first, on an axis from zero to `most`. A value of zero
 /// is a dot, a boundary a line, and a time without a value a space.
-pub(super) fn rows(cells: &[Cell], height: usize, most: f64, unicode: bool) -> Vec<String> {
+pub(crate) fn rows(cells: &[Cell], height: usize, most: f64, unicode: bool) -> Vec<String> {
     let levels: &[char] = match unicode {
         true => &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
         false => &['_', '.', ':', '-', '=', '+', '*', '#'],

@@ -107,7 +107,6 @@ fn course(
         lines.extend(chart("MB/s", &cells, upper, look));
     }
     if lower > 0 {
-        let p99 = |second: &Second| second.load.lat_p99_us.or(Some(0.0));
         let cells = cells(&seconds, p99, columns, Reduce::Highest);
         lines.extend(chart("p99", &cells, lower, look));
     }
@@ -124,8 +123,13 @@ fn course(
     lines
 }
 
+/// Returns the 99th percentile of a second; zero where there are too few requests.
+pub(crate) fn p99(second: &Second) -> Option<f64> {
+    second.load.lat_p99_us.or(Some(0.0))
+}
+
 /// Returns the values of `seconds` as columns, with a boundary where a step begins.
-fn cells(
+pub(crate) fn cells(
     seconds: &[&Second],
     value: impl Fn(&Second) -> Option<f64>,
     columns: usize,

@@ -73,6 +73,6 @@ pub(super) fn gap(width: usize) -> Span {
 }
 
 /// Returns `text` in the letters of the locale `C`.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.replace('µ', "u").replace('°', " ").replace('…', "~").replace(['–', '·'], "-")
 }

@@ -1,33 +1,25 @@
 //! Progress of an X-ray: a line that is redrawn on a terminal, a line for each experiment elsewhere.
 
 use crate::process::StopFlag;
-use crate::terminal;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::terminal::live_lines::LiveLines;
 use ssdgauge_core::Bytes;
 use ssdgauge_lab::XrayWatcher;
 
 /// The progress display of an X-ray.
 pub(super) struct XrayProgress {
     stop: StopFlag,
-    bar: Option<ProgressBar>,
+    lines: LiveLines,
 }
 
 impl XrayProgress {
     /// Returns the display of an X-ray that `stop` can end.
     pub(super) fn new(stop: StopFlag) -> XrayProgress {
-        let bar = terminal::has_terminal().then(|| {
-            let style = ProgressStyle::with_template("{msg}").expect("the template is valid");
-            let target = ProgressDrawTarget::stderr_with_hz(4);
-            ProgressBar::with_draw_target(None, target).with_style(style)
-        });
-        XrayProgress { stop, bar }
+        XrayProgress { stop, lines: LiveLines::new() }
     }
 
     /// Removes the live line.
     pub(super) fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.lines.remove();
     }
 }
 
@@ -37,10 +29,6 @@ impl XrayWatcher for XrayProgress {
     }
 
     fn doing(&mut self, what: &str, written: Bytes) {
-        let text = format!("{what} ({} written)", written.about());
-        match &self.bar {
-            Some(bar) => bar.set_message(text),
-            None => terminal::print_message(&text),
-        }
+        self.lines.show_or_print(&format!("{what} ({} written)", written.about()));
     }
 }

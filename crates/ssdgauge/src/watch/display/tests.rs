@@ -8,7 +8,7 @@ use ssdgauge_core::{
     Direction, EngineReport, Finding, Histogram, Interval, Nanos, Phase, PhaseKind, Plan, Random,
     Rig, Step, Test, Workload, rounded,
 };
-use ssdgauge_lab::{Options, SecondSummary, Watcher};
+use ssdgauge_lab::{Options, Watcher};
 use ssdgauge_report::Exposition;
 use ssdgauge_runfile::{Opening, StepEnd, StepId, StepState, Writer};
 use ssdgauge_sim::VirtualRig;
@@ -32,7 +32,6 @@ impl Watcher for StopAt {
     fn step_began(&mut self, _: &Test, _: &Phase, _: &Step) {
         self.begun += 1;
     }
-    fn second_ended(&mut self, _: &SecondSummary) {}
     fn pause_began(&mut self, _: Nanos) {}
     fn finding_recorded(&mut self, _: &Finding) {}
     fn wait_for_reader(&mut self) -> bool {

@@ -4,7 +4,6 @@ use super::receiver::LiveReceiver;
 use super::sender::LiveSeconds;
 use super::*;
 use crate::watch::second::Second;
-use ssdgauge_core::{Direction, Histogram, Interval, LatencyOf, Nanos, Reading};
 use ssdgauge_runfile::StepId;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,19 +11,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 const STEP: StepId = StepId(3);
 
-fn interval(second: u32) -> Interval {
-    let mut latency = Histogram::default();
-    (0..=second).for_each(|_| latency.record(100_000));
-    Interval {
-        second,
-        stream: 0,
-        direction: Direction::Read,
-        length: Nanos::SECOND,
-        ios: u64::from(second) + 1,
-        bytes: 4_096,
-        errors: 0,
-        latency,
-    }
+fn second(number: u32) -> Second {
+    let load = ssdgauge_core::Second::idle(number);
+    Second { step: STEP, load, temperature_c: Some(41.0), power_w: None }
 }
 
 /// Takes seconds until `count` have come.
@@ -48,27 +37,21 @@ fn a_client_gets_the_last_seconds_and_each_one_that_follows() {
     let mut live = LiveSeconds::listen(&run_file, "run").unwrap();
     let mode = fs::symlink_metadata(socket_of(&run_file)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    (0..3).for_each(|second| live.interval(STEP, LatencyOf::Requests, &interval(second)));
+    (0..2).for_each(|number| live.send(&second(number)));
     let mut early = LiveReceiver::new(&run_file, "run");
-    // Connected before the next sample.
+    // Connected before the next second.
     assert!(early.take().is_empty());
-    let (instrument, quantity) = ("drive".to_owned(), "temperature_c".to_owned());
-    live.reading(&Reading { at: Nanos::ZERO, instrument, quantity, value: 41.0 });
-    let first = take(&mut early, 2);
-    assert_eq!(numbers(&first), [0, 1]);
-    (3..6).for_each(|second| live.interval(STEP, LatencyOf::Requests, &interval(second)));
-    let next = take(&mut early, 3);
-    assert_eq!(numbers(&next), [2, 3, 4]);
-    assert_eq!((next[0].step, next[0].load.sides[0].ios), (STEP, 3));
-    assert_eq!(next[0].temperature_c, Some(41.0));
-    assert_eq!(next[0].load.sides[0].lat_mean_us, Some(100.0));
+    live.send(&second(2));
+    assert_eq!(take(&mut early, 3), [second(0), second(1), second(2)]);
+    (3..6).for_each(|number| live.send(&second(number)));
+    assert_eq!(numbers(&take(&mut early, 3)), [3, 4, 5]);
     let mut late = LiveReceiver::new(&run_file, "run");
     assert!(late.take().is_empty());
-    live.interval(STEP, LatencyOf::Requests, &interval(6));
-    assert_eq!(numbers(&take(&mut late, 6)), [0, 1, 2, 3, 4, 5]);
+    live.send(&second(6));
+    assert_eq!(numbers(&take(&mut late, 7)), [0, 1, 2, 3, 4, 5, 6]);
     drop(live);
     assert!(!socket_of(&run_file).exists());
-    assert!(early.take().iter().chain(&late.take()).all(|second| second.load.number == 5));
+    assert!(early.take().iter().chain(&late.take()).all(|second| second.load.number == 6));
 }
 
 #[test]
@@ -81,14 +64,11 @@ fn a_client_that_does_not_read_is_disconnected_and_neither_delays_nor_ends_the_r
     assert!(reader.take().is_empty());
     let mut seen = 0;
     // A socket holds some 200 kB that were not read; a line has more than 200 bytes.
-    for second in 0..4_000 {
-        let interval = Interval { second, ..interval(second % 8) };
-        live.interval(STEP, LatencyOf::Requests, &interval);
-        if second > 0 {
-            seen += take(&mut reader, 1).len();
-        }
+    for number in 0..4_000 {
+        live.send(&second(number));
+        seen += take(&mut reader, 1).len();
     }
-    assert_eq!(seen, 3_999);
+    assert_eq!(seen, 4_000);
 }
 
 #[test]
@@ -135,7 +115,7 @@ fn the_path_may_be_longer_than_the_name_of_a_socket() {
     let mut live = LiveSeconds::listen(&run_file, "run").unwrap();
     let mut receiver = LiveReceiver::new(&run_file, "run");
     assert!(receiver.take().is_empty());
-    (0..2).for_each(|second| live.interval(STEP, LatencyOf::Requests, &interval(second)));
+    live.send(&second(0));
     assert_eq!(numbers(&take(&mut receiver, 1)), [0]);
     let long = deep.join(format!("{}.ssdg", "z".repeat(100)));
     assert!(LiveSeconds::listen(&long, "run").is_err());
@@ -150,9 +130,7 @@ fn a_socket_of_another_run_and_one_that_speaks_otherwise_give_no_seconds() {
     let mut valid =
         serde_json::to_string(&Greeting { format: FORMAT, run_id: "run".into() }).unwrap();
     valid.push('\n');
-    let load = ssdgauge_core::Second::idle(0);
-    let second = Second { step: STEP, load, temperature_c: None, power_w: None };
-    let second = serde_json::to_string(&second).unwrap();
+    let second = serde_json::to_string(&second(0)).unwrap();
     let other = valid.replace(&format!("\"format\":{FORMAT}"), "\"format\":1");
     for (sent, expected) in [
         (format!("{valid}{second}\n"), 1),
