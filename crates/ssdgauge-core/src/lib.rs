@@ -68,6 +68,7 @@ mod until;
 pub mod unwritten_sample;
 mod workload;
 mod worst_seconds;
+mod written_bytes;
 mod zipf;
 
 pub use block_sizes::{BLOCK_SIZES, BlockSizes, SizeShare};
@@ -126,3 +127,4 @@ pub use units::{Bytes, Nanos, UnitError};
 pub use workload::{
     Access, Arrival, Data, Engine, LatencyClock, Operation, Rest, Stream, Until, Workload,
 };
+pub use written_bytes::WrittenBytes;

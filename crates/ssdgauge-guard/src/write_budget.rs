@@ -9,8 +9,8 @@ use crate::admission::Admitted;
 use crate::signatures;
 use crate::target::OpenTarget;
 use ssdgauge_core::{
-    Bytes, Direction, Finding, FindingKind, Interval, Nanos, Reading, RigError, Severity, Sink,
-    Stream, Until, Workload,
+    Bytes, Finding, FindingKind, Interval, Nanos, Reading, RigError, Severity, Sink, Stream, Until,
+    Workload, WrittenBytes,
 };
 use ssdgauge_os::memory::Region;
 use ssdgauge_os::thread::within;
@@ -132,7 +132,7 @@ impl WriteBudget {
         // A step with a limit of its own has been checked as a whole.
         let capped = self.limited(workload, until).bytes.filter(|_| limit.is_none());
         let looks_ahead = capped.is_none() && limit.is_none_or(|limit| limit.0 > bytes.allowed);
-        CountingSink { sink, bytes, second: (0, 0), largest: 0, looks_ahead, capped }
+        CountingSink { sink, bytes, written: WrittenBytes::default(), looks_ahead, capped }
     }
 
     /// Returns `until` with the bytes that the user still allows, in whole requests, where `workload` writes with
@@ -348,10 +348,7 @@ fn read_block(file: &File) -> io::Result<Vec<u8>> {
 pub struct CountingSink<'a> {
     sink: &'a mut dyn Sink,
     bytes: StepBytes,
-    /// The index of the last second, and the bytes written in it.
-    second: (u32, u64),
-    /// The most bytes written in a second.
-    largest: u64,
+    written: WrittenBytes,
     /// Whether the step ends before a second that could exceed what the user allows.
     looks_ahead: bool,
     /// The bytes that the user allows, where the engine sends no request beyond them.
@@ -368,14 +365,8 @@ impl CountingSink<'_> {
 
 impl Sink for CountingSink<'_> {
     fn interval(&mut self, interval: &Interval) {
-        if interval.direction == Direction::Write {
-            self.bytes.written = self.bytes.written.saturating_add(interval.bytes);
-            if self.second.0 != interval.second {
-                self.second = (interval.second, 0);
-            }
-            self.second.1 = self.second.1.saturating_add(interval.bytes);
-            self.largest = self.largest.max(self.second.1);
-        }
+        self.written.add(interval);
+        self.bytes.written = self.written.total;
         self.sink.interval(interval);
     }
 
@@ -394,7 +385,7 @@ impl Sink for CountingSink<'_> {
     fn stop(&mut self) -> bool {
         let StepBytes { written, most, allowed, .. } = self.bytes;
         // Bytes are counted once a second: the next one must not exceed what the user allows.
-        let next = if self.looks_ahead { self.largest } else { 0 };
+        let next = if self.looks_ahead { self.written.largest_second } else { 0 };
         self.bytes.is_stopped |= written.saturating_add(next) > allowed;
         self.bytes.is_stopped || written > most || self.sink.stop()
     }

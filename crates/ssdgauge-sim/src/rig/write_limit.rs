@@ -1,6 +1,6 @@
 //! The bytes that the user lets a run write, and a sink that counts them.
 
-use ssdgauge_core::{Bytes, Direction, Finding, Interval, Reading, Sink};
+use ssdgauge_core::{Bytes, Finding, Interval, Reading, Sink, WrittenBytes};
 
 /// The bytes that a run may write.
 #[derive(Clone, Copy, Debug)]
@@ -13,12 +13,9 @@ pub(super) struct WriteLimit {
 /// A sink that counts the bytes written in each second, and forwards everything.
 pub(super) struct LimitedSink<'a> {
     sink: &'a mut dyn Sink,
-    /// The bytes that may still be written.
-    left: u64,
-    /// The index of the last second, and the bytes written in it.
-    second: (u32, u64),
-    /// The largest number of bytes written in a second.
-    largest: u64,
+    /// The bytes that may be written.
+    allowed: u64,
+    written: WrittenBytes,
     /// More was written than is allowed.
     pub(super) is_over: bool,
     /// The next second could have been that.
@@ -26,23 +23,16 @@ pub(super) struct LimitedSink<'a> {
 }
 
 impl LimitedSink<'_> {
-    pub(super) fn new(sink: &mut dyn Sink, left: Bytes) -> LimitedSink<'_> {
-        let Bytes(left) = left;
-        LimitedSink { sink, left, second: (0, 0), largest: 0, is_over: false, is_stopped: false }
+    pub(super) fn new(sink: &mut dyn Sink, Bytes(allowed): Bytes) -> LimitedSink<'_> {
+        let written = WrittenBytes::default();
+        LimitedSink { sink, allowed, written, is_over: false, is_stopped: false }
     }
 }
 
 impl Sink for LimitedSink<'_> {
     fn interval(&mut self, interval: &Interval) {
-        if interval.direction == Direction::Write {
-            self.is_over |= interval.bytes > self.left;
-            self.left = self.left.saturating_sub(interval.bytes);
-            if self.second.0 != interval.second {
-                self.second = (interval.second, 0);
-            }
-            self.second.1 += interval.bytes;
-            self.largest = self.largest.max(self.second.1);
-        }
+        self.written.add(interval);
+        self.is_over = self.written.total > self.allowed;
         self.sink.interval(interval);
     }
 
@@ -59,7 +49,8 @@ impl Sink for LimitedSink<'_> {
     }
 
     fn stop(&mut self) -> bool {
-        self.is_stopped |= self.left < self.largest.max(1);
+        let left = self.allowed.saturating_sub(self.written.total);
+        self.is_stopped |= left < self.written.largest_second.max(1);
         self.is_stopped || self.sink.stop()
     }
 }
