@@ -1,4 +1,4 @@
-//! The commands of the program, on files, loop devices and virtual drives.
+//! The commands of the program, on files and virtual drives.
 
 // A test ends at the first error.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
@@ -7,52 +7,32 @@ mod bench;
 mod claims;
 mod cohort;
 mod colours;
-mod crosscheck;
 mod distribution;
-mod drive_description;
-mod durability;
 mod engine;
-mod errors;
 mod export;
 mod failing_calls;
-mod fio;
 mod fio_page;
 mod fleet_runs;
 mod forms;
 mod full_disk;
-mod hostile_files;
 mod house_form;
 mod import;
 mod import_act;
 mod import_jobs;
-mod interference;
-mod interruption;
-mod lab;
 mod large_files;
-mod max_writes;
 mod meters;
 mod missing_targets;
 mod notes;
 mod outputs;
-mod plan;
 mod power_cuts;
-mod processes;
-mod prove;
 mod python;
-mod quick;
 mod quick_for;
-mod replays;
-mod request_path;
 mod review;
 mod samples;
 mod serve;
-mod several;
-mod shortened;
 mod tables;
 mod traces;
 mod until;
-mod verify;
-mod watch;
+pub(crate) mod watch;
 mod watch_metrics;
 mod widths;
-mod xray;

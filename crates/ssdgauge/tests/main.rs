@@ -1,6 +1,7 @@
 //! The program as its users call it, and the rules that its source keeps.
 
 mod commands;
+mod devices;
 mod formats;
 mod machine;
 mod no_answer;
@@ -8,3 +9,5 @@ mod safety;
 mod signals;
 mod structure;
 mod support;
+#[path = "../../../tests/tiers.rs"]
+mod tiers;

@@ -1,7 +1,8 @@
 //! System calls that fail: each write, sync, allocation, rename and open of a run file fails once, and
 //! no announced step is lost.
 
-use crate::support::{Bench, query, text, write_figure};
+use crate::support::{Bench, query, text};
+use crate::tiers::write_figure;
 use ssdgauge_core::Random;
 use ssdgauge_runfile::RunFile;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! A file system that is full at each stage of an output: the output is complete, or it does not exist, and the
 //! message says which.
 
-use crate::commands::interruption::SmallFileSystem;
 use crate::commands::samples;
+use crate::devices::interruption::SmallFileSystem;
 use crate::support::{Bench, text, unfolded};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

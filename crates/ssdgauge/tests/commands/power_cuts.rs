@@ -5,7 +5,8 @@
 //! each name since the last sync of the folder. The state that is left has to be a readable run file
 //! with every step that the program had announced as finished.
 
-use crate::support::{Bench, repetitions, text, write_figure};
+use crate::support::{Bench, text};
+use crate::tiers::{repetitions, write_figure};
 use ssdgauge_core::Random;
 use ssdgauge_runfile::RunFile;
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! The programs of docs/python.md, docs/fleet.md and docs/fleet.sql, on the numbers of a report.
 
-use crate::support::{Bench, text, write_figure};
+use crate::support::{Bench, text};
+use crate::tiers::write_figure;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;

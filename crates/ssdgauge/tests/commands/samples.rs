@@ -2,7 +2,7 @@
 
 use crate::commands::import::output;
 use crate::commands::import_act::PASSING;
-use crate::commands::replays::commands_of_two_devices;
+use crate::devices::replays::commands_of_two_devices;
 use crate::support::{Bench, measures, signal, wait_for};
 use std::process::Stdio;
 

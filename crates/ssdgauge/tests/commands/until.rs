@@ -1,6 +1,7 @@
 //! `--repeat until:2%`: arguments, plan, results, and runs that are killed.
 
-use crate::support::{Bench, repetitions, text, unfolded};
+use crate::support::{Bench, text, unfolded};
+use crate::tiers::repetitions;
 use serde_json::Value;
 use ssdgauge_core::Random;
 use std::process::Stdio;

@@ -1,6 +1,7 @@
 //! Interrupted runs: no finished step is lost, and every run can be completed.
 
-use crate::support::{Bench, Loop, measures, query, repetitions, text, wait_for, write_figure};
+use crate::support::{Bench, Loop, measures, query, text, wait_for};
+use crate::tiers::{repetitions, write_figure};
 use ssdgauge_core::Random;
 use ssdgauge_runfile::{RunFile, StepPlace, StepState};
 use std::collections::BTreeSet;

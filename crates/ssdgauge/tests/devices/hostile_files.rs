@@ -1,7 +1,8 @@
 //! Files from untrusted sources: the strings of a suite or a profile reach terminals and pages as
 //! text only.
 
-use crate::support::{Bench, Loop, text, write_figure};
+use crate::support::{Bench, Loop, text};
+use crate::tiers::write_figure;
 use ssdgauge_core::Random;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;

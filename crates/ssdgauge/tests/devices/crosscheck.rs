@@ -1,6 +1,6 @@
 //! Steps of a run again by fio and by ssdgauge in turn, on one target.
 
-use crate::commands::processes::{descendants, name};
+use crate::devices::processes::{descendants, name};
 use crate::support::{Bench, Loop, Throttle, signal, text, unfolded, wait_for};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
