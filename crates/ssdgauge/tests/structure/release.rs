@@ -13,7 +13,7 @@ fn cargo(folder: &Path, builds: bool) -> PathBuf {
     let build = match builds {
         true => format!(
             "while [ $# -gt 0 ]; do [ \"$1\" != --target ] || target=$2; shift; done\n\
-             to=$CARGO_TARGET_DIR/$target/release\nmkdir -p \"$to\"\n\
+             to=$CARGO_TARGET_DIR/$target/dist\nmkdir -p \"$to\"\n\
              printf '#!/bin/sh\\nexec \"%s\" \"$@\"\\n' '{}' >\"$to/ssdgauge\"\n\
              chmod 755 \"$to/ssdgauge\"",
             env!("CARGO_BIN_EXE_ssdgauge")
