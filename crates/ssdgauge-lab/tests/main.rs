@@ -2,4 +2,6 @@
 
 mod conductor;
 mod suites;
+#[path = "../../../tests/tiers.rs"]
+mod tiers;
 mod xray;

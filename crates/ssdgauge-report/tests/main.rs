@@ -26,4 +26,6 @@ mod statements;
 mod strings;
 mod support;
 mod texts;
+#[path = "../../../tests/tiers.rs"]
+mod tiers;
 mod wear;

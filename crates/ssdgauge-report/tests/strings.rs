@@ -9,7 +9,6 @@ use ssdgauge_report::{
     sanitize_prose, terminal_summary, xray_compared_page, xray_page, xray_svg,
 };
 use ssdgauge_xray::{Card, compare};
-use std::path::Path;
 
 /// What the strings are made of: markup, queries, terminal escapes, turns of direction, empty
 /// bytes, what was no UTF-8, formulas of spreadsheets, mathematics, separators.
@@ -190,11 +189,12 @@ fn every_card_of_an_x_ray_is_drawn_or_refused() {
 
 /// Leaves a line for the table of the check.
 fn figure(name: &str, count: &str, result: &str) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
-    std::fs::create_dir_all(&folder).unwrap();
-    let command = "cargo test -p ssdgauge-report --test it strings::";
-    let line = format!("{name}\t{count}\t{result}\t{command}\n");
-    std::fs::write(folder.join(name.replace(' ', "-")), line).unwrap();
+    crate::tiers::write_figure(
+        name,
+        count,
+        result,
+        "cargo test -p ssdgauge-report --test it strings::",
+    );
 }
 
 const CLAIMS: &str = r#"

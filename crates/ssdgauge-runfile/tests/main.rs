@@ -1,3 +1,5 @@
 //! The integration tests of this crate, in one program.
 
 mod format;
+#[path = "../../../tests/tiers.rs"]
+mod tiers;

@@ -3,3 +3,5 @@
 mod malformed_profiles;
 mod model;
 mod profiles;
+#[path = "../../../tests/tiers.rs"]
+mod tiers;

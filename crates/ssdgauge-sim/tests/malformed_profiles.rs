@@ -1,6 +1,7 @@
 //! Malformed profiles: each gives a drive or a refusal, and never a panic.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test ends at its first failure")]
 
+use crate::tiers::{repetitions, write_figure};
 use ssdgauge_core::Random;
 use ssdgauge_sim::VirtualRig;
 
@@ -49,7 +50,7 @@ fn no_malformed_profile_panics() {
     let seed = 20_261_121;
     println!("seed {seed}");
     let mut random = Random::new(seed, 0);
-    let tries = if std::env::var_os("SSDGAUGE_LONG").is_some() { 200_000 } else { 2_000 };
+    let tries = repetitions(2_000, 2_000, 200_000);
     let (mut refused, mut made) = (0, 0);
     // A valid profile with every part of a drive.
     let profiles = ssdgauge_sim::profiles();
@@ -65,11 +66,7 @@ fn no_malformed_profile_panics() {
         }
     }
     assert!(refused > tries / 4 && made > tries / 50, "{refused} refused, {made} made");
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
-    std::fs::create_dir_all(&folder).unwrap();
-    let line = format!(
-        "drive profiles\t{tries} damaged texts\t{refused} refused, {made} made, 0 panics\t\
-         cargo test -p ssdgauge-sim --test it malformed_profiles::\n"
-    );
-    std::fs::write(folder.join("drive-profiles"), line).unwrap();
+    let result = format!("{refused} refused, {made} made, 0 panics");
+    let command = "cargo test -p ssdgauge-sim --test it malformed_profiles::";
+    write_figure("drive profiles", &format!("{tries} damaged texts"), &result, command);
 }

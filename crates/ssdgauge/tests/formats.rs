@@ -24,6 +24,7 @@ mod suite;
 #[path = "../../../fuzz/src/targets/trace.rs"]
 mod trace;
 
+use crate::tiers::{repetitions, write_figure};
 use mutation::Mutator;
 use std::fmt::Write;
 use std::panic::catch_unwind;
@@ -78,10 +79,11 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Reads `inputs` by `target`, and `damaged` inputs made of them, of which at least the share `least`
-/// has to be accepted: inputs that are refused at their first byte would show nothing.
+/// Reads `inputs` by `target`, and `damaged` inputs made of them (a tenth of them in the first tier), of which at
+/// least the share `least` has to be accepted: inputs that are refused at their first byte would show nothing.
 fn check(name: &str, target: Target, inputs: &[Vec<u8>], damaged: usize, least: f64) {
     assert!(inputs.len() > 10, "{} inputs", inputs.len());
+    let damaged = repetitions(damaged / 10, damaged, damaged);
     let read = |input: &[u8]| read(name, target, input);
     let (accepted, refused) = inputs.iter().map(Vec::as_slice).partition(|input| read(input));
     let mut mutator = Mutator::new(accepted, refused);
@@ -112,13 +114,10 @@ fn hexadecimal(input: &[u8]) -> String {
 
 /// Writes a line of the table that `./check` prints at its end.
 fn figure(name: &str, inputs: usize, damaged: usize, accepted: usize) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
-    std::fs::create_dir_all(&folder).unwrap();
-    let subject = format!("format of {}", name.replace('_', " "));
     let command = format!("cargo test -p ssdgauge --test it formats:: {name}");
     let done = format!("{inputs} inputs of the corpus, {damaged} damaged");
-    let line = format!("{subject}\t{done}\t{accepted} accepted, 0 panics\t{command}\n");
-    std::fs::write(folder.join(format!("format-{name}")), line).unwrap();
+    let result = format!("{accepted} accepted, 0 panics");
+    write_figure(&format!("format {name}"), &done, &result, &command);
 }
 
 #[test]

@@ -8,6 +8,7 @@
 
 mod nvme_tcp;
 
+use crate::tiers::write_figure;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -38,11 +39,8 @@ fn check_beside(theme: &str, variables: &[(&str, &str)]) {
     assert!(output.status.success(), "{}", output.status);
     let passed = stdout.lines().filter(|line| line.starts_with("ok ")).count();
     assert!(passed > 0 && passed == stdout.lines().count());
-    let figures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
-    std::fs::create_dir_all(&figures).unwrap();
-    let line =
-        format!("machine: {theme}\t{passed} scenarios\tall passed\ttests/vm/theme {theme}\n");
-    std::fs::write(figures.join(format!("machine-{theme}")), line).unwrap();
+    let (scenarios, command) = (format!("{passed} scenarios"), format!("tests/vm/theme {theme}"));
+    write_figure(&format!("machine {theme}"), &scenarios, "all passed", &command);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::support;
 
 mod file_system;
 
+use crate::tiers::write_figure;
 use file_system::{Drives, SIZE};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use support::{Bench, Loop, signal, text, wait_for, write_figure};
+use support::{Bench, Loop, signal, text, wait_for};
 
 /// The tests run one after the other: a look at all drives is a use of those of the others.
 static TURN: Mutex<()> = Mutex::new(());

@@ -7,11 +7,12 @@
 
 use crate::support;
 
+use crate::tiers::write_figure;
 use rustix::process::Signal;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{Bench, Loop, measures, query, signal, wait_for, write_figure};
+use support::{Bench, Loop, measures, query, signal, wait_for};
 
 /// The number of runs per signal, each stopped after another delay.
 const RUNS_PER_SIGNAL: u64 = 4;

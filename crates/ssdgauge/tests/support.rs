@@ -96,27 +96,6 @@ pub(crate) fn measures(file: &Path) -> bool {
         .is_ok_and(|connection| connection.query_row(sql, [], |_| Ok(())).is_ok())
 }
 
-/// Returns how often a test repeats what it does: in `./check`, in `./check --full`, and in `./check --long`.
-pub(crate) fn repetitions(first: usize, full: usize, long: usize) -> usize {
-    let is_set = |name: &str| std::env::var_os(name).is_some();
-    if is_set("SSDGAUGE_LONG") {
-        long
-    } else if is_set("SSDGAUGE_FULL") {
-        full
-    } else {
-        first
-    }
-}
-
-/// Writes a line of the table that `./check` prints at its end: subject, repetitions, result, and the
-/// command that repeats it.
-pub(crate) fn write_figure(name: &str, count: &str, result: &str, command: &str) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
-    std::fs::create_dir_all(&folder).unwrap();
-    let line = format!("{name}\t{count}\t{result}\t{command}\n");
-    std::fs::write(folder.join(name.replace(' ', "-")), line).unwrap();
-}
-
 /// A loop device, detached when it is dropped.
 pub(crate) struct Loop {
     pub(crate) path: String,

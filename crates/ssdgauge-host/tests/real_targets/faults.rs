@@ -1,7 +1,8 @@
 //! Drives that fail during a workload: outcome and finding of each fault.
 
 use crate::real_targets::engines::filled;
-use crate::real_targets::support::{Loop, figure, for_millis, random};
+use crate::real_targets::support::{Loop, for_millis, random};
+use crate::tiers::write_figure;
 use ssdgauge_core::{Bytes, Direction, EndedBy, Engine, FindingKind, Recording, Rig, RigError};
 use ssdgauge_host::LinuxRig;
 
@@ -87,7 +88,7 @@ fn a_target_that_shrinks_ends_the_run_within_one_request() {
         assert!(seen.findings.len() <= 6, "{:?}", seen.findings);
         most = most.max(errors);
     }
-    figure(
+    write_figure(
         "vanished drive",
         "4 (reads and writes, both engines)",
         &format!("detected at the first completion; {most} failed requests at a depth of 4"),

@@ -1,6 +1,7 @@
 //! Drives that change between inspection and write: the write never reaches another drive.
 
 use crate::real_targets::support::{Loop, random};
+use crate::tiers::{repetitions, write_figure};
 use ssdgauge_core::{
     Access, Arrival, Bytes, Engine, Finding, FindingKind, Nanos, Preparation, Recording, Rig,
     RigError, Severity, Until,
@@ -20,18 +21,6 @@ const FILL: Preparation = Preparation::Fill {
     span: Bytes(256 << 10),
 };
 
-/// The races of `./check`; `./check --full` runs 200, and `./check --long` a thousand.
-fn races() -> u32 {
-    let is_set = |name: &str| std::env::var_os(name).is_some();
-    if is_set("SSDGAUGE_LONG") {
-        1_000
-    } else if is_set("SSDGAUGE_FULL") {
-        200
-    } else {
-        40
-    }
-}
-
 /// A loop device is confirmed by name and size, so the device that replaces it here has the same
 /// confirmation: only its identity distinguishes the two.
 #[test]
@@ -43,11 +32,11 @@ fn a_drive_that_replaces_the_confirmed_one_is_never_written() {
     let pattern = vec![0x5a; SIZE as usize];
     std::fs::write(&other, &pattern).unwrap();
     let (mut refused, mut written) = (0, 0);
-    for race in 0..races() {
+    for race in 0..repetitions(40, 200, 1_000) {
         let confirmation = device.confirmation(SIZE);
         let candidate = Candidate::find(&device.path).unwrap();
         // Spread over the time from the inspection to the end of the first write.
-        let delay = Duration::from_micros(u64::from(race * 7_919 % 40_000));
+        let delay = Duration::from_micros(race as u64 * 7_919 % 40_000);
         let swap = {
             let (path, other) = (device.path.clone(), other.clone());
             std::thread::spawn(move || swap_after(delay, &path, &other))
@@ -73,14 +62,9 @@ fn a_drive_that_replaces_the_confirmed_one_is_never_written() {
     }
     println!("{refused} refused, {written} written to the confirmed drive, 0 misdirected");
     assert!(refused > 0 && written > 0, "{refused} refused, {written} written: no race at all");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
-    std::fs::create_dir_all(&folder).unwrap();
-    let line = format!(
-        "detach and attach races\t{} races\t0 misdirected writes\tcargo test -p ssdgauge-host \
-         --test it races -- --nocapture\n",
-        refused + written
-    );
-    std::fs::write(folder.join("detach-and-attach-races"), line).unwrap();
+    let command = "cargo test -p ssdgauge-host --test it races -- --nocapture";
+    let races = format!("{} races", refused + written);
+    write_figure("detach and attach races", &races, "0 misdirected writes", command);
 }
 
 /// Detaches the loop device after `delay` and attaches `other` in its place, which the kernel

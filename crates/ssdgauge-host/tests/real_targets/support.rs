@@ -184,12 +184,3 @@ pub(crate) fn has_program(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|folder| Path::new(&folder).join(name).is_file())
 }
-
-/// Writes a line of the table that `./check` prints at its end: the test, the count, the result,
-/// and the command that repeats it.
-pub(crate) fn figure(name: &str, count: &str, result: &str, command: &str) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
-    std::fs::create_dir_all(&folder).unwrap();
-    let line = format!("{name}\t{count}\t{result}\t{command}\n");
-    std::fs::write(folder.join(name.replace(' ', "-")), line).unwrap();
-}

@@ -115,16 +115,7 @@ fn no_text_makes_reading_or_planning_panic() {
         }
     }
     assert!(refused > tries / 4 && planned > tries / 20, "{refused} refused, {planned} planned");
-    figure(tries, &format!("{refused} refused with a hint, {planned} planned, 0 panics"));
-}
-
-/// Writes a line of the table that `./check` prints at its end.
-// The crate opens no file; its tests may.
-#[allow(clippy::disallowed_methods)]
-fn figure(tries: usize, result: &str) {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
-    std::fs::create_dir_all(&folder).unwrap();
+    let result = format!("{refused} refused with a hint, {planned} planned, 0 panics");
     let command = "cargo test -p ssdgauge-lab --test it no_text";
-    let line = format!("suite files\t{tries} damaged texts\t{result}\t{command}\n");
-    std::fs::write(folder.join("suite-files"), line).unwrap();
+    crate::tiers::write_figure("suite files", &format!("{tries} damaged texts"), &result, command);
 }

@@ -1,6 +1,7 @@
 //! Damage is detected: a file reads as it was written, or not at all.
 
-use crate::format::support::{figure, folder, is_long, read, write, write_with_readings};
+use crate::format::support::{folder, read, write, write_with_readings};
+use crate::tiers::{repetitions, write_figure};
 use ssdgauge_core::Random;
 
 /// Number of single-bit flips; a fixed seed chooses the same ones in every run.
@@ -15,7 +16,7 @@ fn no_flipped_bit_is_read_as_a_different_value() {
     let bytes = std::fs::read(&path).unwrap();
     let mut random = Random::new(7, 0);
     let (mut found, mut harmless) = (0, 0);
-    let flips = if is_long() { 100 * FLIPS } else { FLIPS };
+    let flips = repetitions(FLIPS, FLIPS, 100 * FLIPS);
     for _ in 0..flips {
         let (at, bit) = (random.below(bytes.len() as u64) as usize, random.below(8));
         let mut damaged = bytes.clone();
@@ -28,7 +29,7 @@ fn no_flipped_bit_is_read_as_a_different_value() {
             Ok(_) => panic!("byte {at}, bit {bit}: read a value that was never written"),
         }
     }
-    figure(
+    write_figure(
         "flips",
         &format!("{flips} single bits"),
         &format!("{found} found, {harmless} without effect, 0 wrong readings"),
@@ -47,7 +48,7 @@ fn no_truncated_file_is_read_as_a_different_run() {
     let bytes = std::fs::read(&path).unwrap();
     let mut read_whole = 0;
     // The long check tries every length.
-    let step = if is_long() { 1 } else { 31 };
+    let step = repetitions(31, 31, 1);
     let mut cuts = 0;
     for cut in (0..bytes.len()).step_by(step).chain([1, 99, 100, bytes.len() - 1]) {
         cuts += 1;
@@ -57,7 +58,7 @@ fn no_truncated_file_is_read_as_a_different_run() {
             read_whole += 1;
         }
     }
-    figure(
+    write_figure(
         "truncations",
         &format!("{cuts} lengths of a file of {} bytes", bytes.len()),
         &format!("0 wrong readings, {read_whole} cuts lost nothing"),
@@ -99,7 +100,7 @@ fn no_damaged_file_makes_the_reader_panic_or_return_a_different_value() {
     let seed = 20_261_121;
     println!("seed {seed}");
     let mut random = Random::new(seed, 1);
-    let tries = if is_long() { 100_000 } else { 1_000 };
+    let tries = repetitions(1_000, 1_000, 100_000);
     let (mut refused, mut harmless) = (0, 0);
     for number in 0..tries {
         let mut damaged = bytes.clone();
@@ -120,7 +121,7 @@ fn no_damaged_file_makes_the_reader_panic_or_return_a_different_value() {
         let _ = std::fs::remove_file(folder.path().join("run.ssdg-journal"));
     }
     assert!(refused > tries / 2, "{refused} of {tries} refused");
-    figure(
+    write_figure(
         "run files",
         &format!("{tries} damaged in several places"),
         &format!("{refused} refused, {harmless} without effect, 0 panics, 0 wrong readings"),
@@ -151,7 +152,7 @@ fn no_file_with_a_damaged_tree_of_pages_is_read_as_a_different_run() {
     let bytes = std::fs::read(&path).unwrap();
     assert!(bytes.len() > 60 * 4_096, "{}", bytes.len());
     let mut random = Random::new(20_261_123, 1);
-    let tries = if is_long() { 40_000 } else { 400 };
+    let tries = repetitions(400, 400, 40_000);
     let (mut refused, mut harmless) = (0, 0);
     for number in 0..tries {
         let mut damaged = bytes.clone();
@@ -166,7 +167,7 @@ fn no_file_with_a_damaged_tree_of_pages_is_read_as_a_different_run() {
         }
     }
     assert!(refused > tries / 2, "{refused} of {tries} refused");
-    figure(
+    write_figure(
         "run files of many pages",
         &format!("{tries} with a damaged tree of pages"),
         &format!("{refused} refused, {harmless} without effect, 0 wrong readings"),

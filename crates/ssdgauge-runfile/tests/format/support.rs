@@ -191,16 +191,3 @@ pub(crate) fn begin_step(writer: &mut Writer, step: usize, attempt: u32) -> Step
 pub(crate) fn folder() -> TempDir {
     TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
 }
-
-/// Returns whether the long check runs, which repeats random tests many more times.
-pub(crate) fn is_long() -> bool {
-    std::env::var_os("SSDGAUGE_LONG").is_some()
-}
-
-/// Writes a line of the table that `./check` prints at its end.
-pub(crate) fn figure(name: &str, count: &str, result: &str, command: &str) {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
-    std::fs::create_dir_all(&folder).unwrap();
-    let line = format!("{name}\t{count}\t{result}\t{command}\n");
-    std::fs::write(folder.join(name.replace(' ', "-")), line).unwrap();
-}

@@ -4,6 +4,7 @@
 use crate::model::support::{
     Recording, bytes, random_profile, random_profile_of, stream, workload,
 };
+use crate::tiers::repetitions;
 use ssdgauge_core::statistics::separation::{Separation, Verdict};
 use ssdgauge_core::{
     Access, Bytes, Distribution, Ended, Engine, Metric, Rig, Scope, Stream, Totals, Workload, Zone,
@@ -38,8 +39,8 @@ fn off_formula(rig: &VirtualRig, recording: &Recording) -> f64 {
 }
 
 #[test]
-fn write_amplification_and_littles_law_hold_on_two_hundred_random_drives() {
-    for seed in 0..200 {
+fn write_amplification_and_littles_law_hold_on_random_drives() {
+    for seed in 0..repetitions(40, 200, 200) as u64 {
         let text = random_profile(seed);
         let mut rig = VirtualRig::from_toml("random", &text, "state=steady", seed).unwrap();
         random_writes(&mut rig, 0.5);
@@ -53,8 +54,8 @@ fn write_amplification_and_littles_law_hold_on_two_hundred_random_drives() {
 }
 
 #[test]
-fn the_write_cliff_of_two_hundred_random_drives_is_at_the_end_of_the_spare_area() {
-    for seed in 0..200 {
+fn the_write_cliff_of_random_drives_is_at_the_end_of_the_spare_area() {
+    for seed in 0..repetitions(40, 200, 200) as u64 {
         let text = random_profile(seed);
         let mut rig = VirtualRig::from_toml("random", &text, "state=filled", seed).unwrap();
         let detail = |key: &str| rig.drive().details[key].parse::<u64>().unwrap();
@@ -72,7 +73,7 @@ fn the_write_cliff_of_two_hundred_random_drives_is_at_the_end_of_the_spare_area(
 #[test]
 fn small_superblocks_amplify_as_the_greedy_mean_field_predicts() {
     let mut worst = [0.0f64; 2];
-    for seed in 0..50 {
+    for seed in 0..repetitions(10, 50, 50) as u64 {
         let pages = [48, 96, 192, 384, 768][seed as usize % 5];
         let text = random_profile_of(seed, pages, 600).replace("fifo", "greedy");
         let mut rig = VirtualRig::from_toml("random", &text, "state=steady", seed).unwrap();
@@ -156,7 +157,7 @@ fn every_profile_with_its_cache_amplifies_as_theory_predicts_with_and_without_un
 /// Compares 200 random drives under hot and cold data with the fixed point, which holds for FIFO
 /// collection.
 fn hot_and_cold(hot_data: f64, hot_depth: u32) {
-    for seed in 0..200 {
+    for seed in 0..repetitions(30, 200, 200) as u64 {
         // FIFO does not select by chance deviations, so small superblocks suffice; many of them make
         // the two open ones, which the theory does not have, less significant.
         let text = random_profile_of(seed, 128, 600).replace("greedy", "fifo");

@@ -2,6 +2,7 @@
 //! temperature follows from it.
 
 use crate::model::support::{Recording, seconds, stream, workload};
+use crate::tiers::repetitions;
 use ssdgauge_core::{Access, Bytes, FindingKind, Nanos, PowerSaving, Preparation, Rig};
 use ssdgauge_sim::{VirtualRig, Work, profiles};
 
@@ -241,7 +242,8 @@ fn in_state(profile: &str, number: u8) -> Vec<(f64, f64, f64)> {
 #[test]
 fn an_operational_power_state_limits_the_drive_to_its_power() {
     let mut limited = 0;
-    for listed in profiles() {
+    // All profiles follow the same arithmetic: every third one in the first tier.
+    for listed in profiles().into_iter().step_by(repetitions(3, 1, 1)) {
         let power = VirtualRig::open(listed.name, 1).unwrap().profile().power.clone();
         let full = in_state(listed.name, 0);
         for (load, (_, _, highest)) in full.iter().enumerate() {
@@ -261,7 +263,7 @@ fn an_operational_power_state_limits_the_drive_to_its_power() {
                 let most = 1.01 * state.max_w + queued_j;
                 assert!(highest < most, "{name}: {highest} W of {most}");
                 let share = ((state.max_w - state.idle_w) / work_w).min(1.0);
-                limited += u32::from(share < 1.0);
+                limited += usize::from(share < 1.0);
                 let off = rate / (full_rate * share) - 1.0;
                 assert!(off.abs() < 0.03, "{name}: {off:.4} off {share:.3} of the full rate");
                 let expected = state.idle_w + work_w * share;
@@ -269,7 +271,7 @@ fn an_operational_power_state_limits_the_drive_to_its_power() {
             }
         }
     }
-    assert!(limited >= 20, "{limited} loads were limited");
+    assert!(limited >= repetitions(6, 20, 20), "{limited} loads were limited");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The SNIA steady-state rule on drives whose steady state is known.
 
 use crate::model::support::{Recording, bytes, random_profile_of, stream, workload};
+use crate::tiers::repetitions;
 use ssdgauge_core::statistics::steady::{self, RANGE, WINDOW};
 use ssdgauge_core::{Access, Bytes, Preparation, Random, Rig};
 use ssdgauge_sim::VirtualRig;
@@ -65,7 +66,7 @@ fn rounds(rig: &mut VirtualRig, seed: u64) -> (Vec<f64>, f64) {
 /// window of a steady drive may be unsteady: a test then continues for another round.
 #[test]
 fn the_rule_misjudges_at_most_one_random_drive_in_a_hundred() {
-    let drives = if std::env::var_os("SSDGAUGE_LONG").is_some() { 10_000 } else { 1_000 };
+    let drives = repetitions(200, 1_000, 10_000) as u64;
     let (mut early, mut missed, mut windows) = (Vec::new(), Vec::new(), 0);
     for seed in 0..drives {
         let (rounds, truth) = rounds(&mut slow_drive(seed), seed);

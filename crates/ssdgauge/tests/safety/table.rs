@@ -69,11 +69,8 @@ fn check(name: &str, set_up: fn(&mut Bench) -> Option<Case>) -> Option<String> {
 
 /// Writes a line for the table that `./check` prints at its end.
 pub(crate) fn write_figure(title: &str, count: usize) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
-    std::fs::create_dir_all(&folder).unwrap();
     let command = "cargo test -p ssdgauge --test it -- safety:: --nocapture";
-    let line = format!("{title}\t{count} scenarios\t0 bytes written\t{command}\n");
-    std::fs::write(folder.join(title.replace(' ', "-")), line).unwrap();
+    crate::tiers::write_figure(title, &format!("{count} scenarios"), "0 bytes written", command);
 }
 
 /// Returns whether the kernel has written pages to the swap device `path`: the column `Used`.
