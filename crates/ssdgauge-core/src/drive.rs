@@ -1,8 +1,13 @@
 //! Identity and geometry of the drive under test.
 
+mod detail;
+
+pub use detail::Detail;
+
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 /// The kinds of targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,48 +93,32 @@ pub struct DriveInfo {
     pub logical_block: Bytes,
     /// The physical block size: the preferred unit.
     pub physical_block: Bytes,
-    /// Further facts by key, such as `file_system`, `kernel_name`.
+    /// Further facts by key, such as `file_system`, `kernel_name`. Program logic reads those of [`Detail`] alone,
+    /// by [`DriveInfo::detail`].
     pub details: BTreeMap<String, String>,
 }
 
 impl DriveInfo {
-    /// The key of the interval at which the SMART attributes of the drive are read within a step, in
-    /// seconds; 0 for never.
-    pub const HEALTH_EVERY: &str = "health_every_s";
-    /// The key of the interval at which the kernel's sensors of the drive are read, in seconds.
-    pub const TEMPERATURE_EVERY: &str = "temperature_every_s";
+    /// Returns the text of `detail`; `None` where it is not known.
+    pub fn detail(&self, detail: Detail) -> Option<&str> {
+        self.details.get(detail.key()).map(String::as_str)
+    }
 
-    /// The key of what counts the media writes of a real drive, or of the reason why they are not known.
-    pub const MEDIA_WRITES: &str = "media_writes";
+    /// Returns `detail` as a number; `None` where it is not known, or no number of this kind.
+    pub fn number<T: FromStr>(&self, detail: Detail) -> Option<T> {
+        self.detail(detail)?.parse().ok()
+    }
 
-    /// The key of the character device that got NVMe commands which were passed through.
-    pub const COMMAND_NODE: &str = "command_node";
-
-    /// The key of the rated endurance in bytes that hosts may write.
-    pub const RATED_ENDURANCE: &str = "rated_endurance_bytes";
-
-    /// The key of the digest of a virtual drive without its cooling: equal for a drive with and without a
-    /// heat sink.
-    pub const UNCOOLED_DIGEST: &str = "profile_digest_without_cooling";
-
-    /// The key of the revision of the model, for a virtual drive: a number that is raised with every
-    /// change of the model that moves a result.
-    pub const MODEL_REVISION: &str = "model_revision";
-
-    /// The key that states that the target does not support trims; it is missing where it does, or where
-    /// that is not known.
-    pub const WITHOUT_TRIM: &str = "without_trim";
-
-    /// The key of the capacity of the whole drive in bytes. A run may use a part of it; under a
-    /// scratch file or a partition it is that of the disk.
-    pub const WHOLE_CAPACITY: &str = "drive_capacity_bytes";
+    /// States `detail`.
+    pub fn state(&mut self, detail: Detail, value: impl Into<String>) {
+        self.details.insert(detail.key().to_owned(), value.into());
+    }
 
     /// Returns the capacity of the whole drive; `None` where the run file does not state it, where it
     /// states less than the run used, and for a scratch file on a device without a model name, which
     /// may be a layer above a drive.
     pub fn whole_capacity(&self) -> Option<Bytes> {
-        let stated = self.details.get(DriveInfo::WHOLE_CAPACITY)?;
-        let whole = Bytes(stated.parse().ok()?);
+        let whole = Bytes(self.number(Detail::WholeCapacity)?);
         let is_known = match self.kind {
             TargetKind::Block | TargetKind::Virtual => true,
             TargetKind::File => self.model.is_some(),
@@ -147,22 +136,19 @@ impl DriveInfo {
 
     /// Returns whether the target may support trims.
     pub fn has_trim(&self) -> bool {
-        !self.details.contains_key(DriveInfo::WITHOUT_TRIM)
+        self.detail(Detail::WithoutTrim).is_none()
     }
 
     /// Returns the revision of the model; `None` for a target that is not a model. Run files from
     /// before revisions have revision 1.
     pub fn model_revision(&self) -> Option<u32> {
-        let stated = self.details.get(DriveInfo::MODEL_REVISION);
-        let revision = stated.and_then(|text| text.parse().ok()).unwrap_or(1);
-        self.is_model().then_some(revision)
+        self.is_model().then(|| self.number(Detail::ModelRevision).unwrap_or(1))
     }
 
     /// Returns the shortest recognisable name: the model, otherwise the kernel's name of the drive,
     /// otherwise the target.
     pub fn name(&self) -> &str {
-        let kernel_name = self.details.get("kernel_name").map(String::as_str);
-        self.model.as_deref().or(kernel_name).unwrap_or(&self.target)
+        self.model.as_deref().or(self.detail(Detail::KernelName)).unwrap_or(&self.target)
     }
 
     /// Returns whether the results come from a drive model.
@@ -177,7 +163,7 @@ impl DriveInfo {
         let device = match (self.kind, &self.serial) {
             (TargetKind::Block, Some(_)) => "-",
             (TargetKind::Block | TargetKind::File | TargetKind::Null | TargetKind::Virtual, _) => {
-                self.details.get("device").map_or("-", String::as_str)
+                self.detail(Detail::Device).unwrap_or("-")
             }
         };
         let capacity = self.capacity.0;
@@ -198,7 +184,7 @@ mod tests {
     use super::*;
 
     fn drive(kind: TargetKind, revision: Option<&str>) -> DriveInfo {
-        let details = revision.map(|text| (DriveInfo::MODEL_REVISION.into(), text.into()));
+        let details = revision.map(|text| (Detail::ModelRevision.key().into(), text.into()));
         DriveInfo {
             kind,
             target: "sim:tiny".into(),
@@ -223,12 +209,12 @@ mod tests {
             ("-1", None, false),
             ("1 GB", None, false),
         ] {
-            info.details.insert(DriveInfo::WHOLE_CAPACITY.into(), stated.into());
+            info.state(Detail::WholeCapacity, stated);
             let expected = (whole.map(Bytes), is_limited);
             assert_eq!((info.whole_capacity(), info.is_limited()), expected, "{stated}");
         }
         info.kind = TargetKind::Null;
-        info.details.insert(DriveInfo::WHOLE_CAPACITY.into(), "2000000000".into());
+        info.state(Detail::WholeCapacity, "2000000000");
         assert_eq!(info.whole_capacity(), None);
     }
 

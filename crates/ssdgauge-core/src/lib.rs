@@ -75,7 +75,7 @@ pub use block_sizes::{BLOCK_SIZES, BlockSizes, SizeShare};
 pub use confidence::{ConfidenceInterval, WithinRun};
 pub use direction_totals::{DirectionTotals, OwnRate};
 pub use distribution::{Distribution, Zone};
-pub use drive::{DriveInfo, TargetKind};
+pub use drive::{Detail, DriveInfo, TargetKind};
 pub use drive_change::DriveChange;
 pub use drive_description::{DriveDescription, Fact, Section, Table, Value};
 pub use durability::{Flush, LostWrite, ReadBack, Verified};

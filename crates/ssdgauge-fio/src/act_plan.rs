@@ -5,7 +5,7 @@ use crate::import::{Imported, ImportedStep};
 use crate::import_error::ImportError;
 use ssdgauge_core::rounded::number;
 use ssdgauge_core::{
-    Action, Arrival, Bytes, Deviation, Direction, DriveInfo, EngineReport, Figure, Finding,
+    Action, Arrival, Bytes, Detail, Deviation, Direction, DriveInfo, EngineReport, Figure, Finding,
     FindingKind, Histogram, Interval, Nanos, PASSED, Phase, PhaseKind, Plan, Reading, Severity,
     Step, Stream, Test, Workload,
 };
@@ -257,7 +257,7 @@ impl ActLog {
             1 => "1 slice".to_owned(),
             slices => format!("{slices} slices"),
         };
-        let capacity = drive.details.get("capacity_from").map_or("", String::as_str);
+        let capacity = drive.detail(Detail::CapacityFrom).unwrap_or("");
         Finding::new(
             FindingKind::Imported,
             Severity::Warning,

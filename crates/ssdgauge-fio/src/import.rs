@@ -13,9 +13,9 @@ use crate::output::{Job, Options, Output};
 use crate::samples::interval_of;
 use crate::stream::stream_of;
 use ssdgauge_core::{
-    Action, Bytes, Direction, DriveInfo, Engine, EngineReport, Figure, Finding, FindingKind,
-    Interval, Metric, Nanos, Phase, PhaseKind, Plan, Reading, Rest, Restart, Score, Severity, Step,
-    Stream, SuiteIdentity, TargetKind, Test, Until, Workload,
+    Action, Bytes, Detail, Direction, DriveInfo, Engine, EngineReport, Figure, Finding,
+    FindingKind, Interval, Metric, Nanos, Phase, PhaseKind, Plan, Reading, Rest, Restart, Score,
+    Severity, Step, Stream, SuiteIdentity, TargetKind, Test, Until, Workload,
 };
 use std::collections::BTreeMap;
 
@@ -392,6 +392,9 @@ fn drive_of(output: &Output, tests: &[Test]) -> DriveInfo {
         capacity: Bytes(capacity),
         logical_block: Bytes(512),
         physical_block: Bytes(512),
-        details: BTreeMap::from([("capacity_from".into(), "the largest span of a job".into())]),
+        details: BTreeMap::from([(
+            Detail::CapacityFrom.key().into(),
+            "the largest span of a job".into(),
+        )]),
     }
 }

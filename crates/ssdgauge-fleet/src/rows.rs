@@ -3,7 +3,7 @@
 
 use crate::table::Kind::{Boolean, Integer, Integers, Real, Small, Text, Time};
 use crate::table::{Cell, Column, Kind, Table};
-use ssdgauge_core::{Direction, PowerScope, Severity};
+use ssdgauge_core::{Detail, Direction, PowerScope, Severity};
 use ssdgauge_report::{PointRun, Run, TestRun, sanitize_device, sanitize_prose, values};
 
 /// The first columns of every table.
@@ -151,9 +151,8 @@ fn prose(text: &str) -> Cell {
 
 fn run_table(run: &Run, of_run: &[Cell]) -> Table {
     let mut table = Table::new("run", &[&OF_RUN, &RUN]);
-    let revision = run.head.drive.details.get("model_revision");
     let revision =
-        revision.and_then(|text| text.parse::<u32>().ok()).map_or(Cell::Null, Cell::from);
+        run.head.drive.number::<u32>(Detail::ModelRevision).map_or(Cell::Null, Cell::from);
     let own = [prose(&run.head.program), revision, host(run, "kernel"), host(run, "processor")];
     table.push(of_run.iter().cloned().chain(own).collect());
     table

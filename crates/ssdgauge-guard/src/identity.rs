@@ -4,7 +4,7 @@ use crate::refusal::Refusal;
 use crate::text::{printable, shown};
 use rustix::fs::{major, minor};
 use serde::{Deserialize, Serialize};
-use ssdgauge_core::{Bytes, DriveInfo};
+use ssdgauge_core::{Bytes, Detail};
 use ssdgauge_os::sysfs::attribute;
 use ssdgauge_os::sysfs::device_facts;
 use ssdgauge_os::sysfs::{device_size, name_of, siblings, wwid};
@@ -71,7 +71,7 @@ impl TargetFacts {
         let mut details = facts.details;
         if discard("").or_else(|| discard("../")) == Some(0) {
             let reason = "the kernel reports discard_max_bytes 0".to_owned();
-            details.insert(DriveInfo::WITHOUT_TRIM.into(), reason);
+            details.insert(Detail::WithoutTrim.key().into(), reason);
         }
         TargetFacts {
             folder: folder.to_owned(),

@@ -8,7 +8,7 @@ use crate::look_place::LookPlace;
 use crate::refusal::Refusal;
 use crate::text::shown;
 use serde::{Deserialize, Serialize};
-use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+use ssdgauge_core::{Bytes, Detail, DriveInfo, TargetKind};
 use ssdgauge_os::mounts::file_system_of;
 use ssdgauge_os::sysfs::block_device_of;
 use ssdgauge_os::sysfs::device_facts;
@@ -159,8 +159,8 @@ impl Candidate {
         let mut details = facts.details.clone();
         details.insert("confirm".into(), facts.confirmation.clone());
         let sequence = facts.identity.sequence.map(|number| number.to_string());
-        details.extend(sequence.map(|number| ("disk_sequence".into(), number)));
-        details.extend(facts.identity.wwid.clone().map(|name| ("wwid".into(), name)));
+        details.extend(sequence.map(|number| (Detail::DiskSequence.key().into(), number)));
+        details.extend(facts.identity.wwid.clone().map(|name| (Detail::Wwid.key().into(), name)));
         let info = DriveInfo {
             kind: TargetKind::Block,
             target: path.display().to_string(),

@@ -24,10 +24,7 @@ pub use rates::{AssumedRates, assumed_rates};
 pub use spent::{Spent, spent};
 use ssdgauge_core::{Bytes, Nanos, Plan, Test};
 pub use verification::{verification_time, verified_bytes};
-pub use wear::{
-    DEFAULT_WEAR_SHARE, Endurance, RATED_KEY, USED_KEY, Wear, WearError, allowed_writes,
-    check_wear, wear,
-};
+pub use wear::{DEFAULT_WEAR_SHARE, Endurance, Wear, WearError, allowed_writes, check_wear, wear};
 
 /// Estimated cost of a plan, or of a test of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

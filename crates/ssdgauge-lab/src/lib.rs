@@ -33,10 +33,9 @@ pub use conductor::{
     conduct, ended, resume,
 };
 pub use cost::{
-    AssumedRates, DEFAULT_WEAR_SHARE, Endurance, Estimate, Expectation, Limits, Outlook, RATED_KEY,
-    Remaining, Spent, USED_KEY, WRITE_RATE, Wear, WearError, allowed_writes, assumed_rates,
-    check_wear, estimate, expected_cost, limits, spent, verification_time, verified_bytes, wear,
-    writes_most,
+    AssumedRates, DEFAULT_WEAR_SHARE, Endurance, Estimate, Expectation, Limits, Outlook, Remaining,
+    Spent, WRITE_RATE, Wear, WearError, allowed_writes, assumed_rates, check_wear, estimate,
+    expected_cost, limits, spent, verification_time, verified_bytes, wear, writes_most,
 };
 pub use error::SuiteError;
 pub use interference::{

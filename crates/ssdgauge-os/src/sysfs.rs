@@ -1,6 +1,6 @@
 //! Attributes of block devices in sysfs.
 
-use ssdgauge_core::{Bytes, DriveInfo};
+use ssdgauge_core::{Bytes, Detail};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,30 +63,32 @@ pub fn device_facts(folder: &Path) -> DeviceFacts {
         details: BTreeMap::new(),
     };
     for (key, name) in [
-        ("device", "dev"),
+        (Detail::Device.key(), "dev"),
         ("scheduler", "queue/scheduler"),
-        ("write_cache", "queue/write_cache"),
-        ("rotational", "queue/rotational"),
+        (Detail::WriteCache.key(), "queue/write_cache"),
+        (Detail::Rotational.key(), "queue/rotational"),
         ("hardware_queues", "queue/nr_hw_queues"),
         ("queue_requests", "queue/nr_requests"),
-        ("transport", "device/transport"),
-        ("link_speed", "device/device/current_link_speed"),
-        ("link_width", "device/device/current_link_width"),
+        (Detail::Transport.key(), "device/transport"),
+        (Detail::LinkSpeed.key(), "device/device/current_link_speed"),
+        (Detail::LinkWidth.key(), "device/device/current_link_width"),
         ("numa_node", "device/numa_node"),
     ] {
         facts.details.extend(get(name).map(|value| (key.to_owned(), value)));
     }
-    if !facts.details.contains_key("transport") {
+    if !facts.details.contains_key(Detail::Transport.key()) {
         let transport = transport_by_place(folder).filter(|transport| *transport != "none");
-        facts.details.extend(transport.map(|name| ("transport".to_owned(), name.to_owned())));
+        facts
+            .details
+            .extend(transport.map(|name| (Detail::Transport.key().to_owned(), name.to_owned())));
     }
     // A partition lies in the folder of its disk.
     let disk = if folder.join("partition").exists() { folder.parent() } else { Some(folder) };
     if let Some(size) = disk.and_then(device_size) {
-        facts.details.insert(DriveInfo::WHOLE_CAPACITY.into(), size.0.to_string());
+        facts.details.insert(Detail::WholeCapacity.key().into(), size.0.to_string());
     }
     if let Some(name) = folder.file_name() {
-        facts.details.insert("kernel_name".into(), name.to_string_lossy().into_owned());
+        facts.details.insert(Detail::KernelName.key().into(), name.to_string_lossy().into_owned());
     }
     facts
 }
@@ -163,10 +165,10 @@ mod tests {
         fs::write(partition.join("partition"), "1\n").unwrap();
         for folder in [&disk, &partition] {
             let details = device_facts(folder).details;
-            assert_eq!(details[DriveInfo::WHOLE_CAPACITY], "1000204886016", "{folder:?}");
+            assert_eq!(details[Detail::WholeCapacity.key()], "1000204886016", "{folder:?}");
         }
         fs::remove_file(disk.join("size")).unwrap();
-        assert!(!device_facts(&disk).details.contains_key(DriveInfo::WHOLE_CAPACITY));
+        assert!(!device_facts(&disk).details.contains_key(Detail::WholeCapacity.key()));
     }
 
     #[test]

@@ -4,8 +4,8 @@
 
 use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_core::{
-    Access, Bytes, DriveInfo, Figure, Finding, FindingKind, Metric, Nanos, Score, Severity, Stream,
-    TargetKind, Test, Window,
+    Access, Bytes, Detail, DriveInfo, Figure, Finding, FindingKind, Metric, Nanos, Score, Severity,
+    Stream, TargetKind, Test, Window,
 };
 use ssdgauge_report::{PageOptions, Run, fragment, markdown, page};
 
@@ -141,7 +141,7 @@ fn no_result_stands_under_the_id_of_another_run() {
 #[test]
 fn runs_of_several_suites_and_parts_of_one_drive_are_one_drive() {
     let part_of = |drive: &mut DriveInfo| {
-        drive.details.insert(DriveInfo::WHOLE_CAPACITY.into(), drive.capacity.0.to_string());
+        drive.state(Detail::WholeCapacity, drive.capacity.0.to_string());
         drive.capacity = Bytes(4_294_967_296);
     };
     let pace = pace(ALPHA);

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
 use crate::support::{Pace, Recipe, client, run};
-use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+use ssdgauge_core::{Bytes, Detail, TargetKind};
 use ssdgauge_report::{Notes, PageOptions, Run, fragment, markdown, page, share_image};
 
 /// A PNG of one pixel, as far as its head says.
@@ -114,7 +114,7 @@ fn limit(runs: &mut [Run], whole: &str) {
     for run in runs {
         let drive = &mut run.head.drive;
         drive.capacity = Bytes(64_000_000_000);
-        drive.details.insert(DriveInfo::WHOLE_CAPACITY.into(), whole.into());
+        drive.state(Detail::WholeCapacity, whole);
     }
 }
 

@@ -6,8 +6,8 @@ use crate::support;
 use crate::support::{Pace, Recipe, client, plan, quick, run, step, stream, test};
 use ssdgauge_core::search::{Limits, Search, SearchRule};
 use ssdgauge_core::{
-    Access, Bytes, DriveInfo, Figure, Finding, FindingKind, Metric, Nanos, Reading, Score,
-    Severity, Stream, TargetKind, Window,
+    Access, Bytes, Detail, Figure, Finding, FindingKind, Metric, Nanos, Reading, Score, Severity,
+    Stream, TargetKind, Window,
 };
 use ssdgauge_report::{
     CompareOptions, PageOptions, Run, compare, figures, fragment, markdown, page, terminal_summary,
@@ -80,7 +80,7 @@ fn a_part_of_a_drive_is_not_compared_with_a_whole_one() {
     let mut runs = drives(2);
     for (run, whole) in runs.iter_mut().zip(["1000204886016", "64000000000"]) {
         run.head.drive.capacity = Bytes(64_000_000_000);
-        run.head.drive.details.insert(DriveInfo::WHOLE_CAPACITY.into(), whole.into());
+        run.head.drive.state(Detail::WholeCapacity, whole);
     }
     assert!(compare(&runs[0], &runs[1], &CompareOptions::default()).is_err());
     let apart = page(&runs, &PageOptions::default());

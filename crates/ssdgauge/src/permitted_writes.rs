@@ -4,7 +4,7 @@
 use crate::arguments::ConsentOptions;
 use crate::failure::{Failure, FailureKind};
 use crate::terminal;
-use ssdgauge_core::{Bytes, DriveInfo, Until, Workload};
+use ssdgauge_core::{Bytes, Detail, DriveInfo, Until, Workload};
 use ssdgauge_lab::{Expectation, assumed_rates};
 use std::io::{BufRead, IsTerminal};
 
@@ -107,7 +107,7 @@ fn would_write(name: &str, written: Expectation<Bytes>) -> String {
 
 /// Returns where the scratch file of `drive` is, with the drive below it where it is known.
 fn place_of(drive: &DriveInfo) -> String {
-    let device = drive.details.get("device").or(drive.model.as_ref());
+    let device = drive.detail(Detail::Device).or(drive.model.as_deref());
     let device = device.map_or_else(String::new, |device| format!(" on {device}"));
     format!("{}{device}", drive.target)
 }

@@ -1,6 +1,6 @@
 //! What one run contributes to the judgement of its drive.
 
-use ssdgauge_core::{Bytes, Direction, DriveInfo, Metric, RequestPath, Scope, Severity, Workload};
+use ssdgauge_core::{Bytes, Detail, Direction, Metric, RequestPath, Scope, Severity, Workload};
 use ssdgauge_report::{PointRun, Run, TestRun, sanitize_device, sanitize_prose};
 use std::fmt;
 
@@ -143,15 +143,12 @@ pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
     let mut serial =
         drive.serial.as_deref().map(sanitize_device).filter(|serial| !serial.is_empty());
     if run.is_model()
-        && let (Some(serial), Some(seed)) = (&mut serial, drive.details.get("seed"))
+        && let (Some(serial), Some(seed)) = (&mut serial, drive.detail(Detail::Seed))
     {
         // Virtual drives of one profile have one serial.
         *serial += &format!(" seed {}", sanitize_prose(seed));
     }
-    let revision = drive
-        .details
-        .get(DriveInfo::MODEL_REVISION)
-        .map_or(String::new(), |text| sanitize_prose(text));
+    let revision = drive.detail(Detail::ModelRevision).map_or(String::new(), sanitize_prose);
     let mut found = DriveRun {
         kind: DriveModel {
             model: sanitize_device(drive.name()),

@@ -8,7 +8,7 @@ use crate::privileges::{self, ClaimedDevice, DroppedPrivileges};
 use crate::settings::power_saving::{self, PowerControl};
 use crate::settings::write_cache::{CachePath, CacheSwitch};
 use rustix::thread::CapabilitySet;
-use ssdgauge_core::{Bytes, DriveInfo, StepNumbers, TargetKind};
+use ssdgauge_core::{Bytes, Detail, DriveInfo, StepNumbers, TargetKind};
 use ssdgauge_drive::health_monitor::{self, HealthMonitor};
 use ssdgauge_drive::helper::HelperClient;
 use ssdgauge_drive::pass_through::PassThrough;
@@ -162,12 +162,11 @@ impl LinuxRig {
                 health_monitor(drive.file(), health_every_s, self.helper.as_ref())
         {
             self.health = Some(health);
-            self.info.details.insert(DriveInfo::HEALTH_EVERY.into(), seconds.to_string());
-            self.info.details.insert(DriveInfo::MEDIA_WRITES.into(), media);
+            self.info.state(Detail::HealthEvery, seconds.to_string());
+            self.info.state(Detail::MediaWrites, media);
         }
         if let Some(period) = self.instruments.temperature_period() {
-            let seconds = period.as_secs().to_string();
-            self.info.details.insert(DriveInfo::TEMPERATURE_EVERY.into(), seconds);
+            self.info.state(Detail::TemperatureEvery, period.as_secs().to_string());
         }
     }
 }

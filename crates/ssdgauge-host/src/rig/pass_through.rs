@@ -5,7 +5,7 @@ use super::queue_limits::{PAGE, QueueLimits};
 use crate::capabilities;
 use crate::monitor::Counted;
 use ssdgauge_core::{
-    Bytes, DriveInfo, Finding, FindingKind, Severity, Stream, TargetKind, Workload,
+    Bytes, Detail, DriveInfo, Finding, FindingKind, Severity, Stream, TargetKind, Workload,
 };
 use ssdgauge_engine::{CommandLimits, Namespace, RequestError, read_beginning, transfer};
 use ssdgauge_guard::{Admitted, OpenTarget, Refusal, TargetError};
@@ -101,7 +101,7 @@ impl LinuxRig {
         if let (Some(_), OpenTarget::Drive(drive)) = (&self.namespace, &self.target)
             && let Some(node) = drive.commands()
         {
-            self.info.details.insert(DriveInfo::COMMAND_NODE.into(), node.name());
+            self.info.state(Detail::CommandNode, node.name());
         }
     }
 

@@ -3,7 +3,7 @@
 //! The table must never hold figures that were read from a drive model or from the drive itself: a
 //! virtual drive is assumed to be like a real one with the same interface and write cache.
 
-use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+use ssdgauge_core::{Bytes, Detail, DriveInfo, TargetKind};
 
 /// Rates that the cost of a plan assumes for a drive. One MB is 10^6 bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -231,27 +231,28 @@ pub fn assumed_rates(drive: &DriveInfo) -> AssumedRates {
 
 /// Returns the rates of the class of `drive`.
 fn class_of(drive: &DriveInfo) -> AssumedRates {
-    let detail = |key: &str| drive.details.get(key).map_or("", String::as_str);
-    let (interface, kernel_name) = (detail("interface"), detail("kernel_name"));
+    let detail = |detail: Detail| drive.detail(detail).unwrap_or("");
+    let (interface, kernel_name) = (detail(Detail::Interface), detail(Detail::KernelName));
     if drive.kind == TargetKind::Null {
         return NO_DRIVE;
     }
     // A disk of a virtual machine reports itself as rotational, whatever it is on.
-    if detail("rotational") == "1" && kernel_name.starts_with("sd") {
+    if detail(Detail::Rotational) == "1" && kernel_name.starts_with("sd") {
         return ROTATIONAL;
     }
     // `write through` is what the kernel reports for a drive without volatile write cache, such as one
     // with power-loss protection.
-    let is_protected = detail("write_cache") == "write through";
+    let is_protected = detail(Detail::WriteCache) == "write through";
     // The kernel names SATA drives, and those of bridges to USB, alike.
     if interface.starts_with("SATA") || kernel_name.starts_with("sd") {
         return if is_protected { SATA_DATACENTRE } else { SATA_CLIENT };
     }
     let is_nvme = interface.starts_with("PCIe")
-        || detail("transport") == "pcie"
+        || detail(Detail::Transport) == "pcie"
         || kernel_name.starts_with("nvme");
     // Transfers a second and lane, such as `16.0 GT/s PCIe`: 16 and more since PCIe 4.0.
-    let gigatransfers = detail("link_speed").split(' ').next().and_then(|text| text.parse().ok());
+    let gigatransfers =
+        detail(Detail::LinkSpeed).split(' ').next().and_then(|text| text.parse().ok());
     let is_gen4 = gigatransfers.is_some_and(|rate: f64| rate >= 16.0)
         || ["PCIe 4", "PCIe 5"].iter().any(|name| interface.starts_with(name));
     match (is_nvme && is_protected, is_gen4) {

@@ -2,7 +2,7 @@
 //! consume too much of it.
 
 use super::expectation::Expectation;
-use ssdgauge_core::{Bytes, DriveInfo};
+use ssdgauge_core::{Bytes, Detail, DriveInfo};
 use thiserror::Error;
 
 /// Default share of the rated endurance that a run may write. Chosen: one such run per month for
@@ -77,21 +77,14 @@ pub enum WearError {
     },
 }
 
-/// Key in the details of a drive: rated endurance in bytes written.
-pub const RATED_KEY: &str = DriveInfo::RATED_ENDURANCE;
-
-/// Key in the details of a drive: percentage of the rated endurance that is used (NVMe SMART log,
-/// Percentage Used: 100 is the rated endurance, the value may be larger).
-pub const USED_KEY: &str = "percentage_used";
-
 /// Returns the wear of `drive` by a run that writes `written`; `None` where the rated endurance is neither
 /// given nor reported.
 pub fn wear(written: Expectation<Bytes>, drive: &DriveInfo, permitted: &Endurance) -> Option<Wear> {
-    let detail = |key: &str| drive.details.get(key)?.trim_end_matches(" %").parse::<u64>().ok();
-    let rated =
-        permitted.rated.or_else(|| detail(RATED_KEY).map(Bytes)).filter(|rated| rated.0 > 0)?;
+    let number = |detail: Detail| drive.detail(detail)?.trim_end_matches(" %").parse::<u64>().ok();
+    let stated = || number(Detail::RatedEndurance).map(Bytes);
+    let rated = permitted.rated.or_else(stated).filter(|rated| rated.0 > 0)?;
     // Beyond 100 % the drive exceeds its rating: nothing is left.
-    let left = detail(USED_KEY)
+    let left = number(Detail::EnduranceUsed)
         .map(|used| Bytes((u128::from(rated.0) * u128::from(100 - used.min(100)) / 100) as u64));
     let share = written.expected.0 as f64 / rated.0 as f64;
     Some(Wear { written, rated, left, share })

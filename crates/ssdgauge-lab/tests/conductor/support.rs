@@ -1,9 +1,9 @@
 //! A scripted rig, which logs its calls and fails or stops at a given one.
 
 use ssdgauge_core::{
-    Action, Bytes, Direction, DriveInfo, Ended, EndedBy, EngineReport, Finding, Flush, Histogram,
-    Interval, LostWrite, Nanos, Phase, Plan, Preparation, Prepared, ReadBack, Reading, Rig,
-    RigError, Sink, Step, TargetKind, Test, Until, Verified, Workload,
+    Action, Bytes, Detail, Direction, DriveInfo, Ended, EndedBy, EngineReport, Finding, Flush,
+    Histogram, Interval, LostWrite, Nanos, Phase, Plan, Preparation, Prepared, ReadBack, Reading,
+    Rig, RigError, Sink, Step, TargetKind, Test, Until, Verified, Workload,
 };
 use ssdgauge_lab::{Options, Suite, Watcher, plan};
 use ssdgauge_runfile::{Opening, Writer};
@@ -88,7 +88,7 @@ impl Script {
     }
 
     pub(crate) fn with_model_revision(mut self, revision: u32) -> Script {
-        self.info.details.insert(DriveInfo::MODEL_REVISION.into(), revision.to_string());
+        self.info.state(Detail::ModelRevision, revision.to_string());
         self
     }
 

@@ -1,7 +1,7 @@
 //! The class of a drive, by what was reported about it: interface, generation of the link and volatile
 //! write cache. It is never assumed: a drive that does not report all of them has no class.
 
-use ssdgauge_core::{DriveInfo, TargetKind};
+use ssdgauge_core::{Detail, DriveInfo, TargetKind};
 
 /// A class of drives whose figures are near to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,28 +67,28 @@ const GEN4: f64 = 16.0;
 /// Returns what was not reported, or why the drive is of no class.
 pub(crate) fn class(drive: &DriveInfo) -> Result<DriveClass, &'static str> {
     const NO_SPEED: &str = "the speed of its link was not reported";
-    let detail = |key: &str| drive.details.get(key).map(String::as_str);
+    let detail = |detail: Detail| drive.detail(detail);
     if drive.kind == TargetKind::Null {
         return Err("there is no drive");
     }
-    if detail("rotational") == Some("1") {
+    if detail(Detail::Rotational) == Some("1") {
         return Err("it is reported as rotational, as disks of virtual machines are");
     }
-    let is_protected = match detail("write_cache") {
+    let is_protected = match detail(Detail::WriteCache) {
         Some("write through") => true,
         Some("write back") => false,
         Some(_) | None => return Err("the state of its write cache was not reported"),
     };
-    let interface = detail("interface").unwrap_or_default();
+    let interface = detail(Detail::Interface).unwrap_or_default();
     // A drive behind USB or a RAID adapter is at another place in the tree of devices.
-    if interface.starts_with("SATA") || detail("transport") == Some("sata") {
+    if interface.starts_with("SATA") || detail(Detail::Transport) == Some("sata") {
         return Ok(sata(is_protected));
     }
     let generation = interface.strip_prefix("PCIe ").map(|text| text.chars().next());
-    let is_gen4 = match (generation, detail("transport")) {
+    let is_gen4 = match (generation, detail(Detail::Transport)) {
         (Some(digit), _) => digit.and_then(|digit| digit.to_digit(10)).ok_or(NO_SPEED)? >= 4,
         (None, Some("pcie")) => {
-            let speed = detail("link_speed").and_then(|text| text.split(' ').next());
+            let speed = detail(Detail::LinkSpeed).and_then(|text| text.split(' ').next());
             speed.and_then(|text| text.parse::<f64>().ok()).ok_or(NO_SPEED)? >= GEN4
         }
         (None, Some("usb")) => return Err("it is behind USB"),

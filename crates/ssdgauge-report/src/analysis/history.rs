@@ -3,16 +3,16 @@
 use crate::analysis::group::{self, Member};
 use crate::analysis::trust;
 use crate::model::Run;
-use ssdgauge_core::Headline;
 use ssdgauge_core::statistics::variation;
+use ssdgauge_core::{Detail, Headline};
 use std::collections::BTreeMap;
 
 /// Returns what runs of one drive have in common: the model, the serial, and the seed of a virtual drive,
 /// whose serial is that of its profile.
 pub(crate) fn identity(run: &Run) -> (Option<&str>, Option<&str>, Option<&str>) {
     let drive = &run.head.drive;
-    let seed = drive.details.get("seed").filter(|_| run.is_model());
-    (drive.model.as_deref(), drive.serial.as_deref(), seed.map(String::as_str))
+    let seed = drive.detail(Detail::Seed).filter(|_| run.is_model());
+    (drive.model.as_deref(), drive.serial.as_deref(), seed)
 }
 
 /// Earlier runs of one drive.

@@ -2,7 +2,7 @@
 
 use crate::model::Run;
 use crate::text::labels;
-use ssdgauge_core::DriveInfo;
+use ssdgauge_core::{Detail, DriveInfo};
 use thiserror::Error;
 
 /// Why runs cannot be compared by their labels.
@@ -61,8 +61,7 @@ fn is_same_drive(a: &Run, b: &Run) -> bool {
     let (a, b) = (&a.head.drive, &b.head.drive);
     let is_same_place = a.serial.is_some() || a.target == b.target || a.is_model();
     let uncooled = |drive: &DriveInfo| {
-        let digest = drive.details.get(DriveInfo::UNCOOLED_DIGEST).cloned();
-        digest.filter(|_| drive.is_model())
+        drive.detail(Detail::UncooledDigest).filter(|_| drive.is_model()).map(str::to_owned)
     };
     let is_same_model = uncooled(a).is_some() && uncooled(a) == uncooled(b);
     (a.kind, &a.model, a.capacity) == (b.kind, &b.model, b.capacity)

@@ -11,7 +11,7 @@ use crate::model::metrics;
 use crate::model::{FallCause, PointRun, Run, SpeedFall, TestRun};
 use crate::text::number;
 use ssdgauge_core::statistics::cache::FALL;
-use ssdgauge_core::{Access, FindingKind, Metric, Scope, Stream};
+use ssdgauge_core::{Access, Detail, FindingKind, Metric, Scope, Stream};
 
 /// The suite whose page is this one.
 pub(crate) const SUITE: &str = "quick";
@@ -366,12 +366,11 @@ fn temperature(run: &Run) -> Tile {
 }
 
 fn link(run: &Run) -> Tile {
-    let details = &run.head.drive.details;
-    let get = |key: &str| details.get(key).map(|text| crate::text::sanitize::prose(text));
-    let width = get("link_width").map(|width| format!(" ×{width}")).unwrap_or_default();
-    let speed = get("link_speed").map(|speed| format!("{speed}{width}"));
-    let Some(value) = get("interface").or(speed).or_else(|| {
-        get("transport").map(|name| name.replace("sata", "SATA").replace("usb", "USB"))
+    let get = |detail: Detail| run.head.drive.detail(detail).map(crate::text::sanitize::prose);
+    let width = get(Detail::LinkWidth).map(|width| format!(" ×{width}")).unwrap_or_default();
+    let speed = get(Detail::LinkSpeed).map(|speed| format!("{speed}{width}"));
+    let Some(value) = get(Detail::Interface).or(speed).or_else(|| {
+        get(Detail::Transport).map(|name| name.replace("sata", "SATA").replace("usb", "USB"))
     }) else {
         return unknown("Link");
     };

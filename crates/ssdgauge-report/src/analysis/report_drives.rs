@@ -13,7 +13,7 @@ use crate::text::fitted::fitted;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::short_names;
-use ssdgauge_core::{DriveInfo, TargetKind};
+use ssdgauge_core::{Detail, DriveInfo, TargetKind};
 use ssdgauge_runfile::Head;
 use std::collections::BTreeSet;
 
@@ -333,7 +333,7 @@ fn ssd(drive: &DriveInfo) -> String {
             format!("{}|{}", drive.target, whole.0)
         }
         (TargetKind::File | TargetKind::Virtual | TargetKind::Null, _) => {
-            let device = drive.details.get("device").map_or("", String::as_str);
+            let device = drive.detail(Detail::Device).unwrap_or("");
             let serial = drive.serial.as_deref().unwrap_or_default();
             format!("{}|{device}|{serial}", drive.target)
         }

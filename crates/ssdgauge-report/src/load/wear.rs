@@ -1,7 +1,7 @@
 //! The counters of wear in a run file, over all of its steps: preparations wear a drive as well.
 
 use crate::model::{LifeCounter, ReportError, Wear};
-use ssdgauge_core::{Bytes, DriveInfo, MediaWrites, Nanos};
+use ssdgauge_core::{Bytes, Detail, MediaWrites, Nanos};
 use ssdgauge_runfile::{RATED_ENDURANCE, RunFile, StepRecord};
 use std::collections::BTreeMap;
 
@@ -60,6 +60,6 @@ fn rated(file: &RunFile) -> Result<Option<Bytes>, ReportError> {
     let found = properties.iter().find(|one| one.step.is_none() && one.key == RATED_ENDURANCE);
     let bytes = found.and_then(|one| one.value.parse().ok());
     // Files of other programs may have it among the details of the drive.
-    let detail = || file.head().drive.details.get(DriveInfo::RATED_ENDURANCE)?.parse().ok();
+    let detail = || file.head().drive.number(Detail::RatedEndurance);
     Ok(bytes.or_else(detail).filter(|bytes| *bytes > 0).map(Bytes))
 }

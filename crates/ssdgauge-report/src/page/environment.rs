@@ -9,7 +9,7 @@ use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
-use ssdgauge_core::{Bytes, DriveInfo};
+use ssdgauge_core::{Bytes, Detail};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the drives and runs, and the hosts: what is equal in all runs once, then the differences.
@@ -144,7 +144,7 @@ fn durability(run: &Run) -> impl Iterator<Item = (&'static str, String)> {
 
 fn pairs(pairs: &BTreeMap<String, String>) -> Markup {
     html! {
-        @for (key, value) in pairs.iter().filter(|(key, _)| *key != DriveInfo::WHOLE_CAPACITY) {
+        @for (key, value) in pairs.iter().filter(|(key, _)| *key != Detail::WholeCapacity.key()) {
             tr {
                 th scope="row" { (sanitize::prose(key).replace('_', " ")) }
                 td { (sanitize::prose(value)) }

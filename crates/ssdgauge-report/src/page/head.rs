@@ -16,7 +16,7 @@ use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
-use ssdgauge_core::DriveInfo;
+use ssdgauge_core::{Detail, DriveInfo};
 
 /// The most sentences on a single drive.
 const MOST: usize = 4;
@@ -185,8 +185,8 @@ pub(super) fn below(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
         if !has_common {
             parts.push(size(runs, drives, drive));
         }
-        parts.extend(info.details.get("interface").map(|text| sanitize::prose(text)));
-        parts.extend(info.details.get("cells").map(|text| sanitize::prose(text)));
+        parts.extend(info.detail(Detail::Interface).map(sanitize::prose));
+        parts.extend(info.detail(Detail::Cells).map(sanitize::prose));
         if parts.is_empty() {
             parts.extend(info.firmware.as_deref().map(sanitize::device));
         }

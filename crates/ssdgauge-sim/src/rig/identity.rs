@@ -4,7 +4,7 @@
 
 use crate::MODEL_REVISION;
 use crate::profile::{Geometry, PAGE, Profile, ProfileSpec};
-use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+use ssdgauge_core::{Bytes, Detail, DriveInfo, TargetKind};
 
 /// Returns the identity of the drive of `spec`, which was opened as `target`.
 pub(crate) fn drive_info(
@@ -27,14 +27,14 @@ pub(crate) fn drive_info(
     let details = [
         ("class", profile.drive.class.clone()),
         ("title", profile.drive.title.clone()),
-        ("cells", profile.drive.cells.clone()),
-        ("interface", profile.host_interface.interface.clone()),
-        ("write_cache", write_cache.to_string()),
-        (DriveInfo::WHOLE_CAPACITY, usable.to_string()),
-        (DriveInfo::MODEL_REVISION, MODEL_REVISION.to_string()),
+        (Detail::Cells.key(), profile.drive.cells.clone()),
+        (Detail::Interface.key(), profile.host_interface.interface.clone()),
+        (Detail::WriteCache.key(), write_cache.to_string()),
+        (Detail::WholeCapacity.key(), usable.to_string()),
+        (Detail::ModelRevision.key(), MODEL_REVISION.to_string()),
         ("profile_digest", format!("{digest:016x}")),
-        (DriveInfo::UNCOOLED_DIGEST, format!("{:016x}", self::digest(&without_cooling(profile)))),
-        ("seed", seed.to_string()),
+        (Detail::UncooledDigest.key(), format!("{:016x}", self::digest(&without_cooling(profile)))),
+        (Detail::Seed.key(), seed.to_string()),
         ("state_at_birth", spec.initial_state.name().to_string()),
         ("over_provisioning", format!("{:.4}", raw / usable as f64 - 1.0)),
         ("unused", spec.unused.to_string()),

@@ -20,8 +20,8 @@ use output::{CheckResult, Conditions};
 use selection::{CheckedStep, Selection, Wanted};
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::{
-    Access, Bytes, Direction, DriveInfo, EndedBy, FindingKind, Nanos, Preparation, Recording, Rig,
-    RigError, Sink, TargetKind,
+    Access, Bytes, Detail, Direction, DriveInfo, EndedBy, FindingKind, Nanos, Preparation,
+    Recording, Rig, RigError, Sink, TargetKind,
 };
 use ssdgauge_fio::{Agreement, JobTarget, Repetition};
 use ssdgauge_guard::{Continued, TargetOptions};
@@ -217,7 +217,7 @@ fn open(
     };
     // The run file names the target, and may come from a stranger: as for `resume`.
     let recorded = Continued {
-        disk_sequence: head.drive.details.get("disk_sequence").cloned(),
+        disk_sequence: head.drive.detail(Detail::DiskSequence).map(str::to_owned),
         boot_id: head.environment.get("boot_id").cloned(),
         is_own: ssdgauge_runfile::is_own(&arguments.file, origin),
         steps: 0,

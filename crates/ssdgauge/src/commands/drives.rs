@@ -4,7 +4,7 @@ use crate::terminal::colour::{Paint, Role};
 use crate::terminal::table::{self, Column, Fit};
 use crate::terminal::{self, fold};
 use serde_json::{Value, json};
-use ssdgauge_core::DriveInfo;
+use ssdgauge_core::{Detail, DriveInfo};
 use ssdgauge_guard::{Candidate, ListedDrive, LookPlace, Refusal, TargetError};
 use ssdgauge_report::{sanitize_device, sanitize_prose};
 
@@ -164,18 +164,16 @@ impl DriveRow {
     }
 
     fn to_json(&self) -> Value {
-        let detail = |key: &str| {
-            self.info.as_ref().and_then(|info| info.details.get(key)).map(String::as_str)
-        };
+        let detail = |detail: Detail| self.info.as_ref().and_then(|info| info.detail(detail));
         let identity = self.info.as_ref().map(|info| {
             json!({
-                "device": detail("device"),
-                "disk_sequence": detail("disk_sequence").and_then(|text| text.parse::<u64>().ok()),
+                "device": detail(Detail::Device),
+                "disk_sequence": detail(Detail::DiskSequence).and_then(|text| text.parse::<u64>().ok()),
                 "size_bytes": info.capacity.0,
                 "model": info.model,
                 "serial": info.serial,
                 "firmware": info.firmware,
-                "wwid": detail("wwid"),
+                "wwid": detail(Detail::Wwid),
             })
         });
         let reasons = self.refusals.iter().map(|refusal| {

@@ -16,7 +16,7 @@ use crate::suite_options::DEFAULT_SIZE;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::terminal;
 use progress::ProveProgress;
-use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
+use ssdgauge_core::{Bytes, Detail, DriveInfo, Plan, TargetKind};
 use ssdgauge_guard::Continued;
 use ssdgauge_lab::{Depth, Expectation, ProofError, Recorded, Settings, assumed_rates};
 use ssdgauge_runfile::{MAX_WRITES, Opening, RunFile};
@@ -110,7 +110,7 @@ pub(crate) fn resume(rest: &Outline, arguments: &ResumeArguments) -> Result<(), 
     }
     let target = Target::find(&head.drive.target, size, head.plan.seed)?;
     let continued = Continued {
-        disk_sequence: head.drive.details.get("disk_sequence").cloned(),
+        disk_sequence: head.drive.detail(Detail::DiskSequence).map(str::to_owned),
         boot_id: head.environment.get("boot_id").cloned(),
         is_own: ssdgauge_runfile::is_own(&arguments.file, rest.origin.as_deref()),
         steps: 0,

@@ -14,7 +14,7 @@ use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::trace_file::TraceInput;
 use crate::watch::live::sender::LiveSeconds;
 use crate::{meter_specs, outline, reader, restriction, terminal};
-use ssdgauge_core::{DriveInfo, Nanos, Plan, Replay};
+use ssdgauge_core::{Detail, DriveInfo, Nanos, Plan, Replay};
 use ssdgauge_guard::Continued;
 use ssdgauge_lab::{Outlook, assumed_rates};
 use ssdgauge_runfile::{FindingRecord, MAX_WRITES};
@@ -76,11 +76,10 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
         drop((writer, run));
         return finish_run(ended, &arguments.file, arguments.json);
     }
-    let health_every_s =
-        head.drive.details.get(DriveInfo::HEALTH_EVERY).and_then(|text| text.parse().ok());
+    let health_every_s = head.drive.number(Detail::HealthEvery);
     // The test data of the run itself needs no second confirmation: the guard recognises it.
     let continued = Continued {
-        disk_sequence: head.drive.details.get("disk_sequence").cloned(),
+        disk_sequence: head.drive.detail(Detail::DiskSequence).map(str::to_owned),
         boot_id: head.environment.get("boot_id").cloned(),
         is_own: ssdgauge_runfile::is_own(&arguments.file, rest.origin.as_deref()),
         steps: rest.steps,

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::suite_options::find_suite;
-use ssdgauge_core::{Bytes, DriveInfo, TargetKind};
+use ssdgauge_core::{Bytes, Detail, DriveInfo, TargetKind};
 use ssdgauge_fio::{ASSUMED_CAPACITY, Imported, read_act_log};
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -32,8 +32,9 @@ pub(super) fn import(input: &Path, size: Option<Bytes>) -> Result<(Imported, u32
         return Err(failure("it is longer than 1 GiB".into()));
     }
     let capacity_from = size.map_or("not stated, 1 TB assumed", |_| "--size");
-    let whole = size.map(|size| (DriveInfo::WHOLE_CAPACITY.into(), size.0.to_string()));
-    let details = [("capacity_from".into(), capacity_from.into())].into_iter().chain(whole);
+    let whole = size.map(|size| (Detail::WholeCapacity.key().into(), size.0.to_string()));
+    let details =
+        [(Detail::CapacityFrom.key().into(), capacity_from.into())].into_iter().chain(whole);
     let drive = DriveInfo {
         kind: TargetKind::Block,
         target: log.devices().chars().take(200).collect(),
