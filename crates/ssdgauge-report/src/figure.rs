@@ -3,30 +3,25 @@
 //! A chart never knows how it is drawn; [`draw`] turns it into SVG or PNG. Nothing here computes a
 //! result.
 
-pub(crate) mod captions;
 pub(crate) mod chart;
 pub(crate) mod curve;
 mod distribution;
 pub(crate) mod draw;
 mod fill;
 mod instruments;
-mod options;
 mod qos;
 mod ranking;
 mod reduce;
-pub(crate) mod shapes;
 pub(crate) mod specification;
 mod steady;
 mod timeline;
 pub(crate) mod vega;
-pub(crate) mod xray;
 
+use crate::analysis::captions::marks;
 use crate::analysis::group::Group;
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::captions::marks;
 use crate::figure::chart::{Bar, Chart, Drawing, Line};
 use crate::text::number;
-pub use options::PageOptions;
 use ssdgauge_core::{Figure, Metric};
 pub use vega::VEGA_LITE_MARK;
 

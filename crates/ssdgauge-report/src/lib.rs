@@ -7,11 +7,12 @@
 //! finding, comparison and claim. `figure` makes charts of them, and `page` and `output` write
 //! everything down. `text` has the words and numbers that all of them use.
 //!
-//! The card of an X-ray has its values already: `figure::xray` draws it, `page` and `output` write it down.
+//! The card of an X-ray has its values already: `chart::xray` draws it, `page` and `output` write it down.
 //!
 //! This crate never opens a drive, depends on no program that wrote a run, and writes no file.
 
 mod analysis;
+mod chart;
 mod figure;
 mod load;
 mod model;
@@ -33,10 +34,11 @@ pub use analysis::history::{History, Variation};
 pub use analysis::input_error::InputError;
 pub use analysis::label_comparison::{LabelError, compared_labels};
 pub use analysis::notes::{DriveNotes, Notes, Photograph};
+pub use analysis::options::PageOptions;
 pub use analysis::repeated_runs::{RepeatedRun, once_each};
 pub use analysis::report_drives::find_run;
 pub use analysis::specification::{CacheSide, Claim, Specification, State};
-pub use figure::{PageOptions, VEGA_LITE_MARK};
+pub use figure::VEGA_LITE_MARK;
 pub use model::{
     CachePlace, Durability, FallCause, LifeCounter, LocatedFinding, PointRun, Proof, Repetition,
     ReportError, Run, Second, SpeedFall, StepFinding, StepLevels, TestRun, Tracked, VerifiedRun,

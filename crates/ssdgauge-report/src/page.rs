@@ -34,7 +34,7 @@ mod style;
 mod tried_loads;
 mod xray;
 
-use crate::figure::PageOptions;
+use crate::analysis::options::PageOptions;
 use crate::model::Run;
 use crate::text::number;
 use content::Content;

@@ -96,9 +96,10 @@ const REPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("load", &["model", "text"]),
     ("analysis", &["model", "text"]),
-    ("figure", &["analysis", "model", "text"]),
-    ("page", &["analysis", "figure", "model", "text"]),
-    ("output", &["analysis", "figure", "model", "text"]),
+    ("chart", &["analysis", "model", "text"]),
+    ("figure", &["analysis", "chart", "model", "text"]),
+    ("page", &["analysis", "chart", "model", "text"]),
+    ("output", &["analysis", "chart", "figure", "model", "text"]),
 ];
 
 /// The crates whose files form no circle.

@@ -1,70 +1,17 @@
 //! The curve: the points of a test along the key that was swept.
 
-use crate::analysis::fill_level;
+use crate::analysis::captions::{self, legend};
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::swept::{Along, Swept, common};
 use crate::analysis::workload_text;
-use crate::figure::captions::{self, legend};
 use crate::figure::chart::{Axis, Bar, Chart, Drawing, Line, Scale, Table};
 use crate::model::PointRun;
 use crate::model::metrics;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{Access, Metric, Operation, Scope};
-
-/// The parameter that differs between the steps of a test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Swept {
-    /// The share of reads.
-    Mix,
-    /// The requests in flight.
-    QueueDepth,
-    /// The length of a request.
-    BlockSize,
-    /// The fill level of the drive.
-    Fill,
-    /// None: repetitions of one load.
-    Repeat,
-    /// Several of them, or another one: the steps are shown as bars.
-    Steps,
-}
-
-/// The parameter that differs between the steps of a test, of one of their streams.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Along {
-    /// The parameter.
-    pub(crate) swept: Swept,
-    /// The index of the stream.
-    stream: usize,
-    /// The name of the stream, where there are several.
-    name: Option<String>,
-}
-
-impl Along {
-    /// Returns `swept` where it is no parameter of one of several streams.
-    fn drive(swept: Swept) -> Along {
-        Along { swept, stream: 0, name: None }
-    }
-
-    /// Returns the stream in words, such as ` of neighbour`; nothing where there is one.
-    pub(crate) fn of_stream(&self) -> String {
-        self.name.as_ref().map(|name| format!(" of {}", sanitize::prose(name))).unwrap_or_default()
-    }
-
-    /// Returns the value of the swept key at `point`.
-    pub(crate) fn place(&self, point: &PointRun) -> Option<f64> {
-        let stream = point.workload.streams.get(self.stream)?;
-        match self.swept {
-            Swept::Mix => Some(f64::from(stream.read_percent)),
-            Swept::QueueDepth => Some(f64::from(stream.queue_depth) * f64::from(stream.threads)),
-            Swept::BlockSize => Some(stream.block_size.0 as f64),
-            Swept::Fill => fill_level::from_label(&point.point.label, point.point.position),
-            Swept::Repeat => Some(point.point.position),
-            Swept::Steps => None,
-        }
-    }
-}
+use ssdgauge_core::{Metric, Scope};
 
 /// More drives than this have no picture of their own beside the common one.
 const MAX_ALONE: usize = 8;
@@ -126,22 +73,12 @@ pub(super) fn of_metric(group: &Group<'_>, drives: &ReportDrives, metric: Metric
 /// question is what it costs the others, which the sum over all of them hides.
 fn directions(group: &Group<'_>, along: &Along) -> Vec<Scope> {
     let points = group.members.iter().flat_map(|member| &member.test.points);
-    let first = points.into_iter().next().filter(|_| along.name.is_some());
+    let first = points.into_iter().next().filter(|_| along.is_of_one_of_several());
     let directions = first.map(PointRun::directions).unwrap_or_default();
     if directions.len() > 1 {
         directions.into_iter().map(Scope::from).collect()
     } else {
         Vec::new()
-    }
-}
-
-/// Returns the parameter that differs between the steps, if it is the same for all members.
-pub(crate) fn common(group: &Group<'_>) -> Along {
-    let begun = group.members.iter().filter(|member| !member.test.points.is_empty());
-    let all: Vec<Along> = begun.map(|member| swept(&member.test.points)).collect();
-    match all.as_slice() {
-        [first, others @ ..] if others.iter().all(|other| other == first) => first.clone(),
-        [] | [..] => Along::drive(Swept::Steps),
     }
 }
 
@@ -320,48 +257,4 @@ fn table(
         row
     };
     Table { head, rows: labels(group).iter().map(row).collect() }
-}
-
-/// Returns the parameter that differs between `points`, if there is one only, and of one stream only.
-fn swept(points: &[PointRun]) -> Along {
-    let fill = Along::drive(Swept::Fill);
-    if points.len() > 1 && points.iter().all(|point| fill.place(point).is_some()) {
-        return fill;
-    }
-    let count = |point: &PointRun| point.workload.streams.len();
-    let streams = points.first().map_or(0, count);
-    if points.iter().any(|point| count(point) != streams) {
-        return Along::drive(Swept::Steps);
-    }
-    // Loads of another kind have no place on an axis beside the others.
-    let kinds = |point: &PointRun| -> Vec<(Operation, Access)> {
-        point.workload.streams.iter().map(|stream| (stream.operation, stream.access)).collect()
-    };
-    if points.iter().any(|point| kinds(point) != kinds(&points[0])) {
-        return Along::drive(Swept::Steps);
-    }
-    let varies = |along: &Along| {
-        let places: Vec<Option<f64>> = points.iter().map(|point| along.place(point)).collect();
-        places.iter().any(|other| *other != places[0])
-    };
-    let keys = [Swept::Mix, Swept::QueueDepth, Swept::BlockSize];
-    let each = |stream: usize| {
-        let name = points.first().filter(|_| streams > 1);
-        let name = name.map(|point| point.workload.streams[stream].name.clone());
-        keys.map(|swept| Along { swept, stream, name: name.clone() })
-    };
-    let varying: Vec<Along> = (0..streams).flat_map(each).filter(varies).collect();
-    match varying.as_slice() {
-        [one] if points.len() > 1 => one.clone(),
-        [] if streams == 1 && is_repeated(points) => Along::drive(Swept::Repeat),
-        [] | [..] => Along::drive(Swept::Steps),
-    }
-}
-
-/// Returns whether `points` are one load, carried out more than once.
-fn is_repeated(points: &[PointRun]) -> bool {
-    let same = |pair: &[PointRun]| {
-        pair[0].workload == pair[1].workload && pair[0].point.position < pair[1].point.position
-    };
-    points.len() > 2 && points.windows(2).all(same)
 }

@@ -1,8 +1,8 @@
 //! Latency against percentile, on an axis that gives each nine of the tail equal room.
 
+use crate::analysis::captions;
 use crate::analysis::group::{Group, Member};
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::captions;
 use crate::figure::chart::{Axis, Chart, Drawing, Line, Scale, Table};
 use crate::model::PointRun;
 use crate::text::number;

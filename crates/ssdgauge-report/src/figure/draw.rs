@@ -14,16 +14,14 @@ mod plot;
 mod scales;
 mod theme;
 
+use crate::chart::xray::shape;
 use crate::figure::chart::{Chart, Drawing};
-use crate::figure::xray::shape;
 pub(crate) use dimensions::Dimensions;
 use dimensions::SMALL;
 use kuva::backend::svg::SvgBackend;
 use kuva::render::render::{Scene, TextAnchor};
 use label::{cut, text};
 use plot::Plot;
-pub(crate) use scales::nice;
-pub(crate) use theme::{PALETTE_DARK, PALETTE_LIGHT};
 
 /// The height of a line of the title.
 const TITLE_ROW: f64 = 20.0;

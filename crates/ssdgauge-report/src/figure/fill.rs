@@ -1,9 +1,9 @@
 //! The fill curve: throughput of each gigabyte written, against what was written before it.
 
+use crate::analysis::captions::legend;
 use crate::analysis::group::{Group, Member};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::{fill_curve, slc_cache};
-use crate::figure::captions::legend;
 use crate::figure::chart::{Axis, Chart, Drawing, Line, Mark, Scale, Table};
 use crate::figure::reduce;
 use crate::model::{PointRun, SpeedFall};

@@ -1,10 +1,10 @@
 //! Quality of service: mean, 99th and 99.99th percentile of latency, three bars for each drive.
 
+use crate::analysis::captions;
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::captions;
 use crate::figure::chart::{Bar, Chart, Drawing, Table};
 use crate::model::metrics;
 use crate::text::number;

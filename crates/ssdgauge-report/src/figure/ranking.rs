@@ -1,11 +1,11 @@
 //! The ranking: one bar for each drive, a headline of the test.
 
+use crate::analysis::captions;
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_reasons::{missing_reason, stopped_by};
 use crate::analysis::power;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::workload_text;
-use crate::figure::captions;
 use crate::figure::chart::{Bar, Chart, Drawing, Table};
 use crate::model::metrics;
 use crate::text::interval;

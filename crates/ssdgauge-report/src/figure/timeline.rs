@@ -1,8 +1,8 @@
 //! Rates and latencies for every second of a test.
 
+use crate::analysis::captions::{self, legend};
 use crate::analysis::group::{Group, Member};
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::captions::{self, legend};
 use crate::figure::chart::{Axis, Chart, Drawing, Line, Mark, Scale, Table};
 use crate::figure::fill;
 use crate::figure::reduce;

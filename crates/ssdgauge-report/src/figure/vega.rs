@@ -1,7 +1,7 @@
 //! Figures as Vega-Lite specifications, for people who restyle charts in their own tools.
 
+use crate::chart::palette::PALETTE_LIGHT;
 use crate::figure::chart::{Axis, Bar, Chart, Drawing, Line, Scale};
-use crate::figure::draw::PALETTE_LIGHT;
 use serde_json::{Value, json};
 
 /// Stands in every specification: how the program recognises one.

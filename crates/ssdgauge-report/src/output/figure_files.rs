@@ -1,13 +1,14 @@
 //! Each chart as a file, with drive, test, workload, date and run in it.
 
 use crate::analysis::group::{self, Group, Member};
+use crate::analysis::options::PageOptions;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::workload_text;
 use crate::figure;
 use crate::figure::chart::Chart;
 use crate::figure::draw::{self, Dimensions, Frame};
+use crate::figure::specification;
 use crate::figure::vega;
-use crate::figure::{PageOptions, specification};
 use crate::model::ReportError;
 use crate::model::Run;
 use crate::text::labels;

@@ -2,9 +2,9 @@
 
 use crate::analysis::group::{self, Group};
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::swept;
 use crate::figure;
 use crate::figure::chart::{Chart, Drawing, Line};
-use crate::figure::curve;
 use crate::model::Run;
 use crate::output::figure_files::{self, NamedFigure};
 use ssdgauge_core::Metric;
@@ -78,7 +78,7 @@ fn bar(group: &Group<'_>, drives: &ReportDrives, number: &PublishedNumber) -> Op
     let member = group.members.iter().find(|member| member.index == number.run)?;
     let at = |position: f64| position == number.position;
     let point = member.test.points.iter().find(|point| at(point.point.position))?;
-    let place = curve::common(group).place(point)?;
+    let place = swept::common(group).place(point)?;
     Some(Line {
         label: format!("{}, published", drives.names[member.index]),
         colour: drives.slot_of(member.index),

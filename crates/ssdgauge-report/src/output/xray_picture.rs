@@ -1,7 +1,7 @@
 //! The picture of an X-ray as SVG and PNG files.
 
+use crate::chart::xray::picture::picture;
 use crate::figure::draw::{drawing, svg_of};
-use crate::figure::xray::picture::picture;
 use crate::model::ReportError;
 use crate::output::figure_files::{marked_png, marked_svg};
 use ssdgauge_xray::CheckedCard;

@@ -3,9 +3,9 @@
 use crate::analysis::compare::CompareOptions;
 use crate::analysis::fill_states::{DriveStates, FillStates};
 use crate::analysis::report_drives::ReportDrives;
-use crate::page::kit::axis::{Across, Up};
-use crate::page::kit::chart::{Plot, Series};
-use crate::page::kit::mark::marks;
+use crate::chart::axis::{Across, Up};
+use crate::chart::mark::marks;
+use crate::chart::plot::{Plot, Series};
 use crate::page::kit::plot;
 use crate::text::number;
 use maud::{Markup, html};

@@ -4,15 +4,8 @@
 //! the style sheet alone filters and highlights drives. Each chart is drawn for wide windows, for
 //! tablets and paper, and for phones, so that its letters are readable everywhere.
 
-pub(super) mod axis;
-pub(super) mod band;
 pub(super) mod bars;
-pub(super) mod chart;
-pub(super) mod coordinate;
-mod events;
 pub(super) mod fold;
-mod labels;
-pub(super) mod mark;
 pub(super) mod names;
 pub(super) mod plot;
 pub(super) mod rows;

@@ -3,9 +3,9 @@
 use crate::analysis::many_drives::{MANY, RULE};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::statements::RULES;
+use crate::chart::band;
 use crate::model::Run;
 use crate::page::environment;
-use crate::page::kit::band;
 use crate::text::interval;
 use crate::text::labels;
 use crate::text::sanitize;

@@ -9,6 +9,7 @@ mod story;
 mod values;
 mod watts;
 
+use crate::analysis::captions;
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::measure::Measure;
@@ -17,9 +18,8 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections;
 use crate::analysis::uses::{self, Use};
 use crate::analysis::workload_text;
-use crate::figure::captions;
+use crate::chart::plot::Plot;
 use crate::page::kit::bars::{Ranking, Row, bars};
-use crate::page::kit::chart::Plot;
 use crate::page::kit::plot;
 use crate::text::interval;
 use crate::text::number;

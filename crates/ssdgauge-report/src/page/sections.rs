@@ -1,5 +1,6 @@
 //! The sections by use: one figure for each test, and one line for each test that separates no drives.
 
+use crate::analysis::captions;
 use crate::analysis::figure_titles;
 use crate::analysis::group::Group;
 use crate::analysis::headline_reasons::missing_reason;
@@ -7,9 +8,8 @@ use crate::analysis::outcome;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections::Section;
 use crate::analysis::workload_text;
-use crate::figure::captions;
+use crate::chart::mark::marks;
 use crate::model::Run;
-use crate::page::kit::mark::marks;
 use crate::page::kit::names::names_kept;
 use crate::page::numbers;
 use crate::page::panels::{Panel, panels};

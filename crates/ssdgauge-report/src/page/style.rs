@@ -2,7 +2,7 @@
 
 use crate::analysis::drive_slots::colour;
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::draw::{PALETTE_DARK, PALETTE_LIGHT};
+use crate::chart::palette::{PALETTE_DARK, PALETTE_LIGHT};
 use crate::page::kit::fold;
 use crate::page::kit::stack;
 use std::fmt::Write;

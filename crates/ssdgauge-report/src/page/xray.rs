@@ -7,10 +7,10 @@ mod compared;
 mod drawn;
 
 use super::{document, style};
-use crate::figure::xray::chart::chart;
-use crate::figure::xray::fact::View;
-use crate::figure::xray::picture::{marks, summary};
-use crate::figure::xray::{cut, words};
+use crate::chart::xray::chart::chart;
+use crate::chart::xray::fact::View;
+use crate::chart::xray::picture::{marks, summary};
+use crate::chart::xray::{cut, words};
 use crate::text::sanitize;
 pub use compared::xray_compared_page;
 use drawn::svg;

@@ -3,7 +3,7 @@
 use super::label::text;
 use super::theme;
 use crate::analysis::drive_slots::OTHERS;
-use crate::figure::xray::shape::{Anchor, Drawing, Font, Paint, Shape, Stroke, hatch};
+use crate::chart::xray::shape::{Anchor, Drawing, Font, Paint, Shape, Stroke, hatch};
 use crate::text::sanitize;
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene, TextAnchor, TextSpan};

@@ -4,7 +4,7 @@ use super::dimensions::SMALL;
 use super::label::{text, width_of};
 use super::plot::{Area, Plot};
 use super::theme;
-use crate::figure::shapes;
+use crate::chart::shapes;
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 

@@ -1,5 +1,6 @@
 //! Scales: the position of values on an axis, and its ticks.
 
+use crate::chart::axis::nice;
 use crate::figure::chart::Scale;
 use crate::text::number;
 
@@ -101,14 +102,6 @@ pub(super) fn range(
             Range { low: 0.0, high: high.ceil().clamp(1.0, TAIL_END), step }
         }
     }
-}
-
-/// Returns 1, 2, 2.5 or 5 times a power of ten, the least that is not below `step`.
-pub(crate) fn nice(step: f64) -> f64 {
-    let power = 10f64.powf(step.log10().floor());
-    let share = step / power;
-    let factor = [1.0, 2.0, 2.5, 5.0].into_iter().find(|factor| share <= factor * 1.000_001);
-    factor.unwrap_or(10.0) * power
 }
 
 #[cfg(test)]

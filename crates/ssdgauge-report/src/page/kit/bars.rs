@@ -1,10 +1,10 @@
 //! Rankings: one row for each drive, as HTML, so that a hidden drive closes up.
 
 use crate::analysis::report_drives::ReportDrives;
-use crate::page::kit::axis::RowScale;
-use crate::page::kit::coordinate::percent;
+use crate::chart::axis::RowScale;
+use crate::chart::coordinate::percent;
+use crate::chart::mark::{class, mark, name, name_column};
 use crate::page::kit::fold;
-use crate::page::kit::mark::{class, mark, name, name_column};
 use maud::{Markup, html};
 
 /// More drives than this have no ratios to each other in their rows.

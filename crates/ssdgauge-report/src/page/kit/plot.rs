@@ -2,13 +2,13 @@
 
 use crate::analysis::drive_slots::number_of_grey;
 use crate::analysis::report_drives::ReportDrives;
-use crate::page::kit::axis::AcrossScale;
-use crate::page::kit::band::Band;
-use crate::page::kit::chart::{Cut, LETTER, Plot, Room, Series, TOP, width_of};
-use crate::page::kit::coordinate::at;
-use crate::page::kit::events;
-use crate::page::kit::labels::pushed_apart;
-use crate::page::kit::mark::{class, mark};
+use crate::chart::axis::AcrossScale;
+use crate::chart::band::Band;
+use crate::chart::coordinate::at;
+use crate::chart::events;
+use crate::chart::labels::pushed_apart;
+use crate::chart::mark::{class, mark};
+use crate::chart::plot::{Cut, LETTER, Plot, Room, Series, TOP, width_of};
 use crate::page::kit::values::{self, ValueRow};
 use crate::text::fitted::fitted;
 use crate::text::short_names::without_capacities;

@@ -1,10 +1,10 @@
 //! Rows with several marks on one logarithmic scale: percentiles of a drive, or the loads of a search.
 
 use crate::analysis::report_drives::ReportDrives;
-use crate::page::kit::axis::RowScale;
-use crate::page::kit::coordinate::percent;
+use crate::chart::axis::RowScale;
+use crate::chart::coordinate::percent;
+use crate::chart::mark::{class, mark, name, name_column};
 use crate::page::kit::fold;
-use crate::page::kit::mark::{class, mark, name, name_column};
 use maud::{Markup, html};
 
 /// Words beside a mark further to the right than this stand above it, because a phone has no room for

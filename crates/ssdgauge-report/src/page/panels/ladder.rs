@@ -4,12 +4,12 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::measure::Measure;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::swept::{self, Swept};
 use crate::analysis::workload_text;
-use crate::figure::curve::{self, Swept};
+use crate::chart::axis::{Across, Up};
+use crate::chart::plot::{Plot, Series};
 use crate::model::metrics;
 use crate::model::{PointRun, TestRun};
-use crate::page::kit::axis::{Across, Up};
-use crate::page::kit::chart::{Plot, Series};
 use crate::page::panels::values::{ticks, unit};
 use crate::text::number;
 use crate::text::sanitize;
@@ -21,7 +21,7 @@ const MAX_STEPS: usize = 40;
 /// Returns whether the steps of `group` have places on an axis.
 pub(super) fn fits(group: &Group<'_>) -> bool {
     let n = group.members.iter().map(|member| member.test.points.len()).max().unwrap_or(0);
-    let labelled = matches!(curve::common(group).swept, Swept::Steps) && n > 8;
+    let labelled = matches!(swept::common(group).swept, Swept::Steps) && n > 8;
     (2..=MAX_STEPS).contains(&n) && !labelled
 }
 
@@ -55,7 +55,7 @@ pub(super) fn plot(group: &Group<'_>, drives: &ReportDrives, measure: Measure) -
     let all = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
     let up = Up::new(all, unit(metric), metric.is_latency(), ticks(metric));
     let labels = places.iter().map(|place| place.label.clone()).collect();
-    let along = curve::common(group);
+    let along = swept::common(group);
     let name = name(along.swept);
     Some(Plot {
         label: format!(
@@ -96,7 +96,7 @@ impl Place {
     /// Returns whether `point` belongs to this place.
     pub(super) fn holds(&self, group: &Group<'_>, point: &PointRun) -> bool {
         match self.value {
-            Some(value) => curve::common(group).place(point) == Some(value),
+            Some(value) => swept::common(group).place(point) == Some(value),
             None => self.step == point.point.label,
         }
     }
@@ -105,7 +105,7 @@ impl Place {
 /// Returns every place: by the value of the swept parameter, mixes from reads to writes, or the steps
 /// in their order.
 pub(super) fn places(group: &Group<'_>) -> Vec<Place> {
-    let along = curve::common(group);
+    let along = swept::common(group);
     let mut places: Vec<Place> = Vec::new();
     for (test, point) in steps(group) {
         let value = along.place(point);

@@ -5,7 +5,7 @@ use crate::analysis::headline_reasons::{missing_reason, stopped_by};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::tried_loads::tried_loads;
 use crate::analysis::workload_text;
-use crate::page::kit::mark::{class, name, name_column};
+use crate::chart::mark::{class, name, name_column};
 use crate::page::kit::rows::{MarkRow, RowMark, RowMarkKind, rows};
 use crate::text::{number, sanitize};
 use maud::{Markup, html};

@@ -1,9 +1,9 @@
 //! Percentiles of latency on one logarithmic scale: a row for each drive, or for each step of one.
 
+use crate::analysis::captions;
 use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::captions;
 use crate::model::PointRun;
 use crate::model::metrics;
 use crate::page::kit::bars::{Ranking, bars};

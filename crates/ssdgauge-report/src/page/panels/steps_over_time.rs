@@ -4,10 +4,10 @@
 use crate::analysis::group::{Group, Member};
 use crate::analysis::measure::Measure;
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::curve;
+use crate::analysis::swept;
+use crate::chart::axis::{Across, AcrossScale, Up};
+use crate::chart::plot::{Plot, Series};
 use crate::model::PointRun;
-use crate::page::kit::axis::{Across, AcrossScale, Up};
-use crate::page::kit::chart::{Plot, Series};
 use crate::page::panels::ladder::{self, Place};
 use crate::text::{number, sanitize};
 use ssdgauge_core::Metric;
@@ -34,7 +34,7 @@ pub(super) fn plot(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
     let drawn = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
     let up = Up::new(drawn.collect::<Vec<_>>().into_iter(), metric.unit(), true, number::short);
     let ticks = places.iter().enumerate().map(|(at, place)| (at as f64 + 0.5, place.label.clone()));
-    let along = curve::common(group);
+    let along = swept::common(group);
     let name = ladder::name(along.swept);
     Some(Plot {
         label: format!("{}: {} over the seconds of each step", group.title(), metric.title()),

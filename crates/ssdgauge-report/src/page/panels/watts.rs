@@ -4,8 +4,8 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::measure::Measure;
 use crate::analysis::power;
 use crate::analysis::report_drives::ReportDrives;
-use crate::page::kit::axis::{Across, Up, log_ticks};
-use crate::page::kit::chart::{Plot, Series};
+use crate::chart::axis::{Across, Up, log_ticks};
+use crate::chart::plot::{Plot, Series};
 use crate::text::number;
 use ssdgauge_core::Metric;
 

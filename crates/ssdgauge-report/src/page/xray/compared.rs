@@ -2,10 +2,10 @@
 
 use super::drawn::svg;
 use super::{document, flags, style};
-use crate::figure::xray::chart::chart;
-use crate::figure::xray::fact::View;
-use crate::figure::xray::picture::{marks, summary};
-use crate::figure::xray::{cut, words};
+use crate::chart::xray::chart::chart;
+use crate::chart::xray::fact::View;
+use crate::chart::xray::picture::{marks, summary};
+use crate::chart::xray::{cut, words};
 use crate::text::sanitize;
 use maud::{Markup, html};
 use ssdgauge_xray::{CheckedCard, Compared, Identified, Likeness, Structure, meaning, read_from};

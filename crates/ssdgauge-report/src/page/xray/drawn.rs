@@ -1,7 +1,7 @@
 //! Drawings of plain shapes in the page: what a shape is decides its class, and the style sheet its colours.
 
-use crate::figure::xray::shape::{Anchor, Drawing, Font, Paint, Shape, Stroke, hatch};
-use crate::page::kit::coordinate::at;
+use crate::chart::coordinate::at;
+use crate::chart::xray::shape::{Anchor, Drawing, Font, Paint, Shape, Stroke, hatch};
 use maud::{Markup, html};
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
 //! A chart of the page as plain data, and the size of its picture.
 
-use crate::page::kit::axis::{Across, Up};
+use crate::chart::axis::{Across, Up};
 
 /// One chart.
 #[derive(Clone, Debug)]
@@ -51,17 +51,17 @@ pub(crate) struct Event {
 
 /// The size of a chart, and its margins.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cut {
-    pub(super) width: f64,
-    pub(super) height: f64,
-    pub(super) left: f64,
-    pub(super) right: f64,
-    pub(super) room: Room,
+pub(crate) struct Cut {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    pub(crate) room: Room,
 }
 
 /// The room for a chart. Letters keep their size, so each has a cut of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Room {
+pub(crate) enum Room {
     /// A window of a desktop.
     Wide,
     /// A tablet, and paper.
@@ -72,7 +72,7 @@ pub(super) enum Room {
 
 impl Room {
     /// Returns the classes of a chart in this room.
-    pub(super) fn classes(self) -> &'static str {
+    pub(crate) fn classes(self) -> &'static str {
         match self {
             Room::Wide => "ch wide of3",
             Room::Middle => "ch middle",
@@ -82,7 +82,7 @@ impl Room {
 }
 
 /// The mean width of a letter at 13 px in the widest of the fonts.
-pub(super) const LETTER: f64 = 7.8;
+pub(crate) const LETTER: f64 = 7.8;
 
 /// Returns at least about how wide `name` is at 13 px and bold, in the widest of the fonts: DejaVu Sans Bold,
 /// which Linux without other fonts shows (its advance widths in shares of the size, grouped).
@@ -99,28 +99,28 @@ pub(crate) fn width_of(name: &str) -> f64 {
 }
 
 /// The room above a plot.
-pub(super) const TOP: f64 = 26.0;
+pub(crate) const TOP: f64 = 26.0;
 /// The room below a plot.
 const BOTTOM: f64 = 40.0;
 
 impl Cut {
     /// Returns the place of a share of the width.
-    pub(super) fn x(&self, share: f64) -> f64 {
+    pub(crate) fn x(&self, share: f64) -> f64 {
         self.left + (self.width - self.left - self.right) * share
     }
 
     /// Returns the place of a share of the height.
-    pub(super) fn y(&self, share: f64) -> f64 {
+    pub(crate) fn y(&self, share: f64) -> f64 {
         TOP + (self.height - TOP - BOTTOM) * (1.0 - share)
     }
 
     /// Returns whether this is the cut of a phone.
-    pub(super) fn is_narrow(&self) -> bool {
+    pub(crate) fn is_narrow(&self) -> bool {
         self.room == Room::Narrow
     }
 
     /// Returns the place of the horizontal axis.
-    pub(super) fn bottom(&self) -> f64 {
+    pub(crate) fn bottom(&self) -> f64 {
         self.height - BOTTOM
     }
 }

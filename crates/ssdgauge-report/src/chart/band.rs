@@ -7,8 +7,8 @@
 use crate::analysis::drive_slots::number_of_grey;
 use crate::analysis::many_drives::{FENCE, MANY, quantile};
 use crate::analysis::report_drives::ReportDrives;
-use crate::page::kit::chart::{Cut, Plot, Series};
-use crate::page::kit::coordinate::at;
+use crate::chart::coordinate::at;
+use crate::chart::plot::{Cut, Plot, Series};
 use maud::{Markup, html};
 
 /// The places at which the drives are compared.
@@ -86,7 +86,7 @@ impl Band {
     }
 
     /// Returns the areas and the median.
-    pub(super) fn drawn(&self, plot: &Plot, cut: &Cut) -> Markup {
+    pub(crate) fn drawn(&self, plot: &Plot, cut: &Cut) -> Markup {
         let corner = |x: f64, y: f64| {
             format!("{} {}", at(cut.x(plot.across.share(x))), at(cut.y(plot.up.share(y))))
         };

@@ -1,8 +1,8 @@
 //! The words beside an event: right of it, where the fewest lines pass.
 
-use crate::page::kit::chart::{Cut, Event, LETTER, Plot, TOP};
-use crate::page::kit::coordinate::at;
-use crate::page::kit::mark::class;
+use crate::chart::coordinate::at;
+use crate::chart::mark::class;
+use crate::chart::plot::{Cut, Event, LETTER, Plot, TOP};
 use maud::{Markup, html};
 
 /// The height of a line of words.
@@ -24,7 +24,7 @@ const FAR: f64 = 70.0;
 type Area = (f64, f64, f64, f64);
 
 /// Returns the words of all events that have room.
-pub(super) fn drawn(plot: &Plot, cut: &Cut) -> Markup {
+pub(crate) fn drawn(plot: &Plot, cut: &Cut) -> Markup {
     let mut taken: Vec<Area> = Vec::new();
     let mut drawn: Vec<(&Event, String, f64, f64, usize)> = Vec::new();
     for event in &plot.events {
@@ -135,8 +135,8 @@ fn space(plot: &Plot, cut: &Cut, area: Area, taken: &[Area]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::kit::axis::{Across, Up};
-    use crate::page::kit::chart::{Room, Series};
+    use crate::chart::axis::{Across, Up};
+    use crate::chart::plot::{Room, Series};
     use crate::text::number;
 
     /// Returns how many lines of words an event has between two flat lines.

@@ -2,7 +2,7 @@
 
 use super::shape::{Anchor, Drawing, Font, Paint, Shape, Stroke};
 use super::words;
-use crate::figure::draw::nice;
+use crate::chart::axis::nice;
 use crate::text::number;
 use ssdgauge_xray::{Axes, CheckedCard, Form, Series, Structure, Value, axes, read_from};
 

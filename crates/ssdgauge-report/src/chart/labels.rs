@@ -5,7 +5,7 @@
 ///
 /// Neighbours that are too near share the distance that is missing. The number of rounds is limited;
 /// what is still too near then has no room.
-pub(super) fn pushed_apart(wanted: &[f64], gap: f64, (low, high): (f64, f64)) -> Vec<f64> {
+pub(crate) fn pushed_apart(wanted: &[f64], gap: f64, (low, high): (f64, f64)) -> Vec<f64> {
     const MAX_ROUNDS: usize = 300;
     let mut places = wanted.to_vec();
     for _ in 0..MAX_ROUNDS {

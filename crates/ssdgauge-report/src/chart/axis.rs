@@ -1,7 +1,5 @@
 //! Axes: where a value lies, and honest ticks.
 
-use crate::figure::draw::nice;
-
 /// The share of the width of the first part of an axis of two speeds.
 pub(crate) const FIRST: f64 = 0.56;
 
@@ -187,6 +185,14 @@ fn round_above(value: f64) -> f64 {
 fn around(low: f64, ticks: &[f64], high: f64) -> (f64, f64) {
     let (first, last) = (ticks.first().copied(), ticks.last().copied());
     (first.map_or(low, |at| at.min(low)), last.map_or(high, |at| at.max(high)))
+}
+
+/// Returns 1, 2, 2.5 or 5 times a power of ten, the least that is not below `step`.
+pub(crate) fn nice(step: f64) -> f64 {
+    let power = 10f64.powf(step.log10().floor());
+    let share = step / power;
+    let factor = [1.0, 2.0, 2.5, 5.0].into_iter().find(|factor| share <= factor * 1.000_001);
+    factor.unwrap_or(10.0) * power
 }
 
 /// A logarithmic scale across rows.

@@ -1,8 +1,8 @@
 //! The marks of drives, in their colour and shape.
 
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::shapes;
-use crate::page::kit::coordinate::at;
+use crate::chart::coordinate::at;
+use crate::chart::shapes;
 use maud::{Markup, html};
 
 /// Returns the classes of everything that belongs to `drive`.

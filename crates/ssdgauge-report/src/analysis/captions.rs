@@ -7,7 +7,7 @@ use crate::analysis::{uses, workload_text};
 use ssdgauge_core::{LatencyClock, Stream, Test};
 
 /// Returns how `member` is called in a legend; a drive without data says why.
-pub(super) fn legend(member: &Member<'_>, drives: &ReportDrives, has_data: bool) -> String {
+pub(crate) fn legend(member: &Member<'_>, drives: &ReportDrives, has_data: bool) -> String {
     let name = &drives.names[member.index];
     match has_data {
         true => name.clone(),
