@@ -20,7 +20,6 @@ pub(crate) mod endurance;
 mod fall_causes;
 pub(crate) mod fall_words;
 pub(crate) mod figure_titles;
-pub(crate) mod fill_curve;
 pub(crate) mod fill_level;
 pub(crate) mod fill_states;
 pub(crate) mod finding_lines;

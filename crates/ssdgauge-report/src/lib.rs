@@ -1,10 +1,10 @@
 //! From run files to pages: metrics, figures, reports and comparisons.
 //!
-//! Data flows one way: run file → record → [`Run`] → figure → page. Every number is recomputed
+//! Data flows one way: run file → record → [`Run`] → chart → page. Every number is recomputed
 //! from the samples of its run file.
 //!
 //! `model` has the types. `load` reads a run file into them. `analysis` computes every number,
-//! finding, comparison and claim. `figure` makes charts of them, and `page` and `output` write
+//! finding, comparison and claim. `chart` makes charts of them, and `page` and `output` write
 //! everything down. `text` has the words and numbers that all of them use.
 //!
 //! The card of an X-ray has its values already: `chart::xray` draws it, `page` and `output` write it down.
@@ -13,7 +13,6 @@
 
 mod analysis;
 mod chart;
-mod figure;
 mod load;
 mod model;
 mod output;
@@ -38,7 +37,6 @@ pub use analysis::options::PageOptions;
 pub use analysis::repeated_runs::{RepeatedRun, once_each};
 pub use analysis::report_drives::find_run;
 pub use analysis::specification::{CacheSide, Claim, Specification, State};
-pub use figure::VEGA_LITE_MARK;
 pub use model::{
     CachePlace, Durability, FallCause, LifeCounter, LocatedFinding, PointRun, Proof, Repetition,
     ReportError, Run, Second, SpeedFall, StepFinding, StepLevels, TestRun, Tracked, VerifiedRun,

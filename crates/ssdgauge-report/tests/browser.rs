@@ -91,7 +91,7 @@ fn with_notes(folder: &Path, runs: &[Run]) -> PathBuf {
     let file = folder.join("noted.html");
     let mut notes = Notes::parse("notes.md", NOTES).unwrap();
     let figures = ssdgauge_report::figures(&runs[..1], &PageOptions::default());
-    notes.embed(0, &figures[0].png().unwrap()).unwrap();
+    notes.embed(0, &figures[0].png()).unwrap();
     let options = PageOptions { notes: Some(notes), ..PageOptions::default() };
     std::fs::write(&file, page(runs, &options)).unwrap();
     file

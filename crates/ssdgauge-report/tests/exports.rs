@@ -1,26 +1,8 @@
-//! Exports for other tools: Vega-Lite and OpenMetrics.
+//! Exports for other tools: CSV and OpenMetrics.
 
-use crate::support::{Pace, Recipe, client, plan, quick, run, step, stream, test};
+use crate::support::{Pace, Recipe, plan, quick, run, step, stream, test};
 use ssdgauge_core::{Access, Figure, Metric, Score, TargetKind};
-use ssdgauge_report::{PageOptions, csv, figures, openmetrics, page};
-
-#[test]
-fn every_figure_has_a_specification_with_its_numbers() {
-    let mut recipe = Recipe::new("a", quick(6), "Disk");
-    recipe.pace = &|_, _| Pace { iops: 2_000, lat_us: 500.0 };
-    let figures = figures(
-        &[run(&recipe), run(&Recipe::new("b", client(6, 20), "Other"))],
-        &PageOptions::default(),
-    );
-    for figure in &figures {
-        let specification = figure.vega_lite();
-        assert_eq!(specification["title"]["text"], figure.title.as_str());
-        let values = specification["data"]["values"].as_array().expect("values");
-        assert!(!values.is_empty(), "{}", figure.name);
-    }
-    let bars = figures[0].vega_lite();
-    assert_eq!(bars["data"]["values"][0]["value"], 2_000.0 * 131_072.0 / 1e6);
-}
+use ssdgauge_report::{PageOptions, csv, openmetrics, page};
 
 #[test]
 fn the_label_of_a_run_is_the_cell_before_its_origin() {

@@ -8,6 +8,7 @@ mod claims;
 mod compare;
 mod engine_report;
 mod exports;
+mod files;
 mod fill_levels;
 mod history;
 mod intervals;

@@ -359,9 +359,6 @@ pub(crate) struct ReportArguments {
     /// Write every chart as a PNG file into this folder.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) png: Option<PathBuf>,
-    /// Write every chart as a Vega-Lite specification into this folder.
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) vega: Option<PathBuf>,
     /// Print the headlines as OpenMetrics text.
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown"])]
     pub(crate) openmetrics: bool,

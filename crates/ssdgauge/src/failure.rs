@@ -364,11 +364,6 @@ impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Failure {
         match error {
             ReportError::RunFile(error) => error.into(),
-            ReportError::Picture { .. } => {
-                let hint =
-                    "the run file was not changed; this is a bug in ssdgauge: please report it";
-                Failure::new(FailureKind::Failed, error.to_string(), hint)
-            }
         }
     }
 }

@@ -19,8 +19,6 @@ pub(crate) enum Format {
     Svg,
     /// A chart as PNG.
     Png,
-    /// A chart as a Vega-Lite specification.
-    VegaLite,
     /// A job file of fio.
     FioJob,
     /// A table of runs as a Parquet file.
@@ -33,7 +31,7 @@ impl Format {
     fn name(self) -> &'static str {
         match self {
             Format::Page => "report",
-            Format::Svg | Format::Png | Format::VegaLite => "chart",
+            Format::Svg | Format::Png => "chart",
             Format::FioJob => "job file",
             Format::Parquet => "table",
             Format::PackedTrace => "trace",
@@ -46,7 +44,6 @@ impl Format {
             Format::Page => ssdgauge_report::PAGE_MARK.as_bytes(),
             Format::Svg => ssdgauge_report::SVG_MARK.as_bytes(),
             Format::Png => ssdgauge_report::PNG_MARK,
-            Format::VegaLite => ssdgauge_report::VEGA_LITE_MARK.as_bytes(),
             Format::FioJob => ssdgauge_fio::MARK.as_bytes(),
             Format::Parquet => ssdgauge_fleet::MARK.as_bytes(),
             Format::PackedTrace => ssdgauge_trace::PACKED_MARK,
@@ -58,8 +55,6 @@ impl Format {
         match self {
             Format::Page | Format::Svg | Format::Png | Format::FioJob => 4_096,
             Format::PackedTrace => ssdgauge_trace::PACKED_MARK.len() as u64,
-            // Its keys are in alphabetical order, so the signature follows the data.
-            Format::VegaLite => 64 << 20,
             // It has its program at its end; the seconds of a run of a week take some 50 MB.
             Format::Parquet => 1 << 30,
         }
@@ -368,7 +363,7 @@ mod tests {
             std::fs::write(&path, bytes).unwrap();
             path
         };
-        let formats = [Format::Page, Format::Svg, Format::Png, Format::VegaLite];
+        let formats = [Format::Page, Format::Svg, Format::Png];
         for format in formats {
             let own = file("own", &[b"<x>", format.signature()].concat());
             write(&own, format, &[], b"new").unwrap();

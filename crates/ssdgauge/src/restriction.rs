@@ -111,7 +111,7 @@ fn of(command: &Command) -> Restriction {
         Command::Report(report) => {
             let files = report.files.iter().chain(&report.cohort);
             let page = report.output.clone().or(report.files.first().map(|file| page_beside(file)));
-            let folders = [&report.svg, &report.png, &report.vega].into_iter().flatten().cloned();
+            let folders = [&report.svg, &report.png].into_iter().flatten().cloned();
             let files: Vec<&PathBuf> = files.collect();
             let outputs = page.iter().chain(&report.share_image).map(|file| folder_of(Some(file)));
             Confined(journals(&files).into_iter().chain(outputs).chain(folders).collect())

@@ -6,12 +6,19 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 /// Options that an earlier version had: command, option, and what takes its place.
-const REMOVED_OPTIONS: [(&str, &str, &str); 1] = [(
-    "export",
-    "--compact",
-    "DuckDB puts the tables of all runs into one file: COPY (FROM read_parquet('FOLDER/value/**/*.parquet', \
+const REMOVED_OPTIONS: [(&str, &str, &str); 2] = [
+    (
+        "export",
+        "--compact",
+        "DuckDB puts the tables of all runs into one file: COPY (FROM read_parquet('FOLDER/value/**/*.parquet', \
      hive_partitioning = false, union_by_name = true)) TO 'value.parquet'; docs/fleet.md has the details",
-)];
+    ),
+    (
+        "report",
+        "--vega",
+        "`--svg` and `--png` write every chart, `--csv` and `--json` print its numbers",
+    ),
+];
 
 /// Returns the failure of a command line that `command` does not accept.
 pub(crate) fn from_clap(error: &Error, command: &Command) -> Failure {

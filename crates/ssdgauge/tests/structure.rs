@@ -89,7 +89,7 @@ const GUARD: &[(&str, &[&str])] = &[
     ("survey", &["look", "look_place", "objections", "options", "place", "refusal"]),
 ];
 
-/// The same of `ssdgauge-report`. `analysis` draws nothing, so it knows no `figure`; `figure`, `page`
+/// The same of `ssdgauge-report`. `analysis` draws nothing, so it knows no `chart`; `chart`, `page`
 /// and `output` compute nothing, so no number is made above `analysis`; `load` alone reads a file.
 const REPORT: &[(&str, &[&str])] = &[
     ("text", &[]),
@@ -97,9 +97,8 @@ const REPORT: &[(&str, &[&str])] = &[
     ("load", &["model", "text"]),
     ("analysis", &["model", "text"]),
     ("chart", &["analysis", "model", "text"]),
-    ("figure", &["analysis", "chart", "model", "text"]),
     ("page", &["analysis", "chart", "model", "text"]),
-    ("output", &["analysis", "chart", "figure", "model", "text"]),
+    ("output", &["analysis", "chart", "model", "text"]),
 ];
 
 /// The crates whose files form no circle.

@@ -86,7 +86,7 @@ fn the_curve_of_a_neighbour_has_its_queue_depth_on_the_axis() {
     let run = carried_out(&plan, &mut rig);
     let figures = ssdgauge_report::figures(std::slice::from_ref(&run), &Default::default());
     for title in ["IOPS", "IOPS of reads", "99th percentile latency of writes"] {
-        let title = format!("{title} by queue depth of neighbour");
+        let title = format!("{title} by requests in flight of neighbour");
         assert!(figures.iter().any(|figure| figure.svg.contains(&title)), "no curve: {title}");
     }
     let page = ssdgauge_report::page(std::slice::from_ref(&run), &Default::default());

@@ -1,19 +1,8 @@
-//! Captions that all kinds of charts share: legends, marks of a title, the definition of latency.
+//! Captions that all kinds of charts share: the marks of their runs, the definition of latency.
 
-use crate::analysis::group::{Group, Member};
-use crate::analysis::headline_reasons::missing_reason;
-use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::group::Group;
 use crate::analysis::{uses, workload_text};
 use ssdgauge_core::{LatencyClock, Stream, Test};
-
-/// Returns how `member` is called in a legend; a drive without data says why.
-pub(crate) fn legend(member: &Member<'_>, drives: &ReportDrives, has_data: bool) -> String {
-    let name = &drives.names[member.index];
-    match has_data {
-        true => name.clone(),
-        false => format!("{name} ({})", missing_reason(member)),
-    }
-}
 
 /// Returns the marks that all members of `group` share; every title and caption has them.
 pub(crate) fn marks(group: &Group<'_>) -> Vec<String> {

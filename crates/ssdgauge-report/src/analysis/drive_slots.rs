@@ -26,6 +26,19 @@ pub(crate) fn number_of_grey(slot: usize) -> Option<usize> {
     (colour(slot) == OTHERS).then_some(slot / (OTHERS + 1))
 }
 
+/// Returns the dashes of the line of `slot` in a file: those of the grey drives differ.
+pub(crate) fn dashes(slot: usize) -> Option<&'static [f64]> {
+    const DASHES: [Option<&[f64]>; SLOTS] = [
+        None,
+        Some(&[7.0, 3.0]),
+        Some(&[2.0, 3.0]),
+        Some(&[9.0, 3.0, 2.0, 3.0]),
+        Some(&[4.0, 2.0]),
+        Some(&[12.0, 4.0]),
+    ];
+    DASHES[number_of_grey(slot)? % SLOTS]
+}
+
 /// The slots of the virtual drives that stand for a class each, and that are tested beside each other the
 /// most: no two of them share a slot.
 const CLASSES: [(&str, usize); SLOTS] = [

@@ -147,11 +147,6 @@ impl ReportDrives {
         self.slots.get(drive).copied().unwrap_or(drive_slots::OTHERS)
     }
 
-    /// Returns the slot of the drive of the run with this number.
-    pub(crate) fn slot_of(&self, run: usize) -> usize {
-        self.slot(self.drive_of(run))
-    }
-
     /// Returns the name of the drive with this number.
     pub(crate) fn name(&self, drive: usize) -> &str {
         self.runs_of(drive).next().map_or(number::NOTHING, |run| &self.names[run])
@@ -199,11 +194,6 @@ impl ReportDrives {
             .enumerate()
             .filter(move |(_, of)| **of == drive)
             .map(|(run, _)| run)
-    }
-
-    /// Returns whether the run with this number is of the highlighted drive.
-    pub(crate) fn is_highlighted(&self, run: usize) -> bool {
-        self.highlighted == Some(self.drive_of_run[run])
     }
 }
 

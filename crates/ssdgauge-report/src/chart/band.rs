@@ -7,9 +7,9 @@
 use crate::analysis::drive_slots::number_of_grey;
 use crate::analysis::many_drives::{FENCE, MANY, quantile};
 use crate::analysis::report_drives::ReportDrives;
-use crate::chart::coordinate::at;
+use crate::chart::look;
 use crate::chart::plot::{Cut, Plot, Series};
-use maud::{Markup, html};
+use crate::chart::shape::{Shape, line};
 
 /// The places at which the drives are compared.
 const PLACES: usize = 120;
@@ -80,46 +80,34 @@ impl Band {
         self.named.contains(&drive)
     }
 
-    /// Returns the class of a line that the band stands for; nothing for a named one.
-    pub(crate) fn class(&self, drive: usize) -> &'static str {
-        if self.names(drive) { "" } else { " within" }
-    }
-
     /// Returns the areas and the median.
-    pub(crate) fn drawn(&self, plot: &Plot, cut: &Cut) -> Markup {
-        let corner = |x: f64, y: f64| {
-            format!("{} {}", at(cut.x(plot.across.share(x))), at(cut.y(plot.up.share(y))))
-        };
-        let edge = |share: f64| -> Vec<String> {
+    pub(crate) fn drawn(&self, plot: &Plot, cut: &Cut) -> Vec<Shape> {
+        let corner = |x: f64, y: f64| (cut.x(plot.across.share(x)), cut.y(plot.up.share(y)));
+        let edge = |share: f64| -> Vec<(f64, f64)> {
             let place = |(x, values): &(f64, Vec<f64>)| Some(corner(*x, quantile(values, share)?));
             self.places.iter().filter_map(place).collect()
         };
         let area = |(low, high): (f64, f64)| {
-            let back = edge(high).into_iter().rev();
-            let corners: Vec<String> = edge(low).into_iter().chain(back).collect();
-            format!("M{}z", corners.join("L"))
+            let corners = edge(low).into_iter().chain(edge(high).into_iter().rev()).collect();
+            Shape::Area { corners, look: &look::BAND }
         };
-        html! {
-            @for ends in ENDS { path.band d=(area(ends)) {} }
-            path.mid d={ "M" (edge(0.5).join("L")) } {}
-        }
+        let median = line(&edge(0.5), &look::MEDIAN);
+        ENDS.into_iter().map(area).chain([median]).collect()
     }
 
-    /// Returns what the band is, below the chart.
-    pub(crate) fn words(&self) -> Markup {
-        html! {
-            p.more.rest {
-                (self.lines) " drives: the middle half (dark), 5th to 95th percentile of the drives "
-                "(light), median (line); "
-                @match self.outliers {
-                    0 => { "no drive stands out. " }
-                    1 => { "1 drive stands out. " }
-                    n if n > MAX_NAMED => { (n) " drives stand out, of which " (MAX_NAMED) " are named. " }
-                    n => { (n) " drives stand out. " }
-                }
-                label for="all-rows" { "Show all lines" }
-            }
-        }
+    /// Returns what the band is.
+    pub(crate) fn words(&self) -> String {
+        let standing_out = match self.outliers {
+            0 => "no drive stands out".to_owned(),
+            1 => "1 drive stands out".to_owned(),
+            n if n > MAX_NAMED => format!("{n} drives stand out, of which {MAX_NAMED} are named"),
+            n => format!("{n} drives stand out"),
+        };
+        format!(
+            "{} drives: the middle half (dark), 5th to 95th percentile of the drives (light), \
+             median (line); {standing_out}.",
+            self.lines
+        )
     }
 }
 

@@ -1,9 +1,9 @@
 //! The words beside an event: right of it, where the fewest lines pass.
 
-use crate::chart::coordinate::at;
-use crate::chart::mark::class;
+use crate::analysis::report_drives::ReportDrives;
+use crate::chart::look;
 use crate::chart::plot::{Cut, Event, LETTER, Plot, TOP};
-use maud::{Markup, html};
+use crate::chart::shape::{Anchor, Shape, line, words};
 
 /// The height of a line of words.
 const LINE: f64 = 16.0;
@@ -24,9 +24,9 @@ const FAR: f64 = 70.0;
 type Area = (f64, f64, f64, f64);
 
 /// Returns the words of all events that have room.
-pub(crate) fn drawn(plot: &Plot, cut: &Cut) -> Markup {
+pub(crate) fn drawn(plot: &Plot, cut: &Cut, drives: &ReportDrives) -> Vec<Shape> {
     let mut taken: Vec<Area> = Vec::new();
-    let mut drawn: Vec<(&Event, String, f64, f64, usize)> = Vec::new();
+    let mut drawn = Vec::new();
     for event in &plot.events {
         let most = if cut.is_narrow() { 1 } else { event.words.len() };
         let lines = lines_with_room(plot, cut, event, most, &taken);
@@ -39,25 +39,20 @@ pub(crate) fn drawn(plot: &Plot, cut: &Cut) -> Markup {
         let wanted = cut.y(plot.up.share(event.at.1));
         let y = place(plot, cut, (x + AWAY, width, wanted), lines, &taken);
         taken.push(area(x + AWAY, y, width, lines));
-        let begin = match (y - wanted).abs() > FAR {
-            // So far away, the line leads to the event.
-            true => format!("M{} {}L", at(x), at(wanted)),
-            false => "M".to_owned(),
-        };
-        drawn.push((event, begin, x, y, lines));
-    }
-    html! {
-        @for (event, begin, x, y, lines) in drawn {
-            g class=(class(event.drive)) {
-                path.arr d={ (begin) (at(x + 6.0)) " " (at(y - 4.0)) "h20" } {}
-                @for (number, words) in event.words.iter().take(lines).enumerate() {
-                    text.an.anb[number == 0] x=(at(x + AWAY)) y=(at(y + LINE * number as f64)) {
-                        (words)
-                    }
-                }
-            }
+        let mut arrow = vec![(x + 6.0, y - 4.0), (x + 26.0, y - 4.0)];
+        // So far away, the line leads to the event.
+        if (y - wanted).abs() > FAR {
+            arrow.insert(0, (x, wanted));
         }
+        let mut shapes = vec![line(&arrow, &look::ARROW)];
+        shapes.extend(event.words.iter().take(lines).enumerate().map(|(number, text)| {
+            let look = if number == 0 { &look::NOTE_TITLE } else { &look::NOTE };
+            words((x + AWAY, y + LINE * number as f64), text, look, Anchor::Start)
+        }));
+        let slot = drives.slot(event.drive);
+        drawn.push(Shape::Group { drive: event.drive, slot, is_within: false, shapes });
     }
+    drawn
 }
 
 /// Returns how many lines of the words of `event` have a place near it that touches no line of the plot
@@ -137,6 +132,7 @@ mod tests {
     use super::*;
     use crate::chart::axis::{Across, Up};
     use crate::chart::plot::{Room, Series};
+    use crate::chart::svg::markup;
     use crate::text::number;
 
     /// Returns how many lines of words an event has between two flat lines.
@@ -154,6 +150,8 @@ mod tests {
             ..Series::default()
         };
         let plot = Plot {
+            kind: "",
+            caption: String::new(),
             label: String::new(),
             across: Across::continuous(60.0, None, "seconds", number::tick),
             up: Up::new([0.0, 100.0].into_iter(), "MB/s", false, number::short),
@@ -167,9 +165,10 @@ mod tests {
                     .map(str::to_owned)
                     .into(),
             }],
+            published: Vec::new(),
         };
         let cut = Cut { width: 780.0, height: 280.0, left: 50.0, right: 100.0, room: Room::Middle };
-        drawn(&plot, &cut).0
+        markup(&drawn(&plot, &cut, &ReportDrives::new(&[], None))).0
     }
 
     /// Returns the base lines of the words in `drawn`.

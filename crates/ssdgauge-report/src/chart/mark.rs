@@ -1,54 +1,52 @@
-//! The marks of drives, in their colour and shape.
+//! The marks of drives: a colour and a shape for each slot, so that no drive depends on its colour alone.
 
-use crate::analysis::report_drives::ReportDrives;
-use crate::chart::coordinate::at;
-use crate::chart::shapes;
-use maud::{Markup, html};
-
-/// Returns the classes of everything that belongs to `drive`.
-pub(crate) fn class(drive: usize) -> String {
-    format!("d d-{drive}")
-}
+use crate::analysis::drive_slots::{SLOTS, colour, number_of_grey};
+use crate::chart::look::{HOLLOW, MARK};
+use crate::chart::shape::Shape;
 
 /// Returns the mark of `slot` at a place, with its radius.
-pub(crate) fn mark(slot: usize, (x, y): (f64, f64), r: f64) -> Markup {
-    match shapes::corners(slot) {
+pub(crate) fn mark(slot: usize, (x, y): (f64, f64), radius: f64) -> Shape {
+    let look = if number_of_grey(slot).is_some() { &HOLLOW } else { &MARK };
+    match corners(slot) {
         Some(corners) => {
-            let corner = |(dx, dy): &(f64, f64)| format!("{} {}", at(x + dx * r), at(y + dy * r));
-            let corners: Vec<String> = corners.iter().map(corner).collect();
-            html! { path.mk.ho[shapes::is_hollow(slot)] d={ "M" (corners.join("L")) "z" } {} }
+            let corner = |(dx, dy): &(f64, f64)| (x + dx * radius, y + dy * radius);
+            Shape::Area { corners: corners.iter().map(corner).collect(), look }
         }
-        None => html! {
-            circle.mk.ho[shapes::is_hollow(slot)] cx=(at(x)) cy=(at(y)) r=(at(r)) {}
-        },
+        None => Shape::Circle { middle: (x, y), radius, look },
     }
 }
 
-/// Returns the mark of `drive` beside its name.
-pub(crate) fn icon(drives: &ReportDrives, drive: usize) -> Markup {
-    html! {
-        svg.ic.{ "d-" (drive) } width="14" height="14" viewBox="0 0 14 14" aria-hidden="true" {
-            (mark(drives.slot(drive), (7.0, 7.0), 5.0))
-        }
+/// The corners of a mark around its middle, in units of its radius.
+type Corners = &'static [(f64, f64)];
+
+/// Returns the corners of the mark of `slot`: circle, square, diamond, triangle down, triangle up and
+/// plus; `None` for a circle. The grey drives have the same shapes in turn, hollow.
+fn corners(slot: usize) -> Option<Corners> {
+    const SQUARE: Corners = &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)];
+    const DIAMOND: Corners = &[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)];
+    const DOWN: Corners = &[(0.0, 1.1), (1.1, -0.85), (-1.1, -0.85)];
+    const UP: Corners = &[(0.0, -1.1), (1.1, 0.85), (-1.1, 0.85)];
+    const PLUS: Corners = &[
+        (-0.4, -1.15),
+        (0.4, -1.15),
+        (0.4, -0.4),
+        (1.15, -0.4),
+        (1.15, 0.4),
+        (0.4, 0.4),
+        (0.4, 1.15),
+        (-0.4, 1.15),
+        (-0.4, 0.4),
+        (-1.15, 0.4),
+        (-1.15, -0.4),
+        (-0.4, -0.4),
+    ];
+    let shape = number_of_grey(slot).map_or(colour(slot), |number| number % SLOTS);
+    match shape {
+        1 => Some(SQUARE),
+        2 => Some(DIAMOND),
+        3 => Some(DOWN),
+        4 => Some(UP),
+        5 => Some(PLUS),
+        _ => None,
     }
-}
-
-/// Returns the marks of runs, such as `MODEL`, in front of a caption: a figure that leaves its page keeps
-/// them.
-pub(crate) fn marks(marks: &[String]) -> Markup {
-    html! { @for mark in marks { b.own { (mark) } " · " } }
-}
-
-/// Returns the mark and the short name of `drive`.
-pub(crate) fn name(drives: &ReportDrives, drive: usize) -> Markup {
-    html! {
-        span.nm title=(drives.short(drive)) { (icon(drives, drive)) span.tx { (drives.label(drive)) } }
-    }
-}
-
-/// Returns the width of the column of names in pixels, for lists whose names stand on the left.
-pub(crate) fn name_column(names: &[&str]) -> String {
-    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    // 8.2 px is the mean width of a letter at 13.5 px in the widest of the fonts; the mark takes 22.
-    format!("--nm:{:.0}px", (longest as f64 * 8.2 + 24.0).clamp(60.0, 190.0))
 }

@@ -1,10 +1,14 @@
-//! A chart of the page as plain data, and the size of its picture.
+//! A chart over two axes as plain data, and the size of its picture.
 
 use crate::chart::axis::{Across, Up};
 
 /// One chart.
 #[derive(Clone, Debug)]
 pub(crate) struct Plot {
+    /// What it shows, for the name of its file.
+    pub(crate) kind: &'static str,
+    /// What stands above it on the page where no ranking does; empty for nothing.
+    pub(crate) caption: String,
     /// The chart in words, for readers who do not see it.
     pub(crate) label: String,
     /// The horizontal axis.
@@ -19,6 +23,21 @@ pub(crate) struct Plot {
     pub(crate) rays: Vec<(f64, String)>,
     /// Events, such as the end of a cache.
     pub(crate) events: Vec<Event>,
+    /// Bands of published numbers.
+    pub(crate) published: Vec<Published>,
+}
+
+/// The band in which a measured number agrees with a published one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Published {
+    /// The number of the drive.
+    pub(crate) drive: usize,
+    /// The place on the horizontal axis.
+    pub(crate) at: f64,
+    /// The lower end of the band.
+    pub(crate) low: f64,
+    /// The upper end of the band.
+    pub(crate) high: f64,
 }
 
 /// The line of one drive.
@@ -68,17 +87,8 @@ pub(crate) enum Room {
     Middle,
     /// A phone.
     Narrow,
-}
-
-impl Room {
-    /// Returns the classes of a chart in this room.
-    pub(crate) fn classes(self) -> &'static str {
-        match self {
-            Room::Wide => "ch wide of3",
-            Room::Middle => "ch middle",
-            Room::Narrow => "ch narrow",
-        }
-    }
+    /// A file, which no script and no pointer reaches.
+    File,
 }
 
 /// The mean width of a letter at 13 px in the widest of the fonts.

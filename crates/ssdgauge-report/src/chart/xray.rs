@@ -7,5 +7,4 @@ pub(crate) mod chart;
 pub(crate) mod cut;
 pub(crate) mod fact;
 pub(crate) mod picture;
-pub(crate) mod shape;
 pub(crate) mod words;

@@ -1,4 +1,4 @@
-//! Errors of reading a run and drawing a report.
+//! Errors of reading a run.
 
 use ssdgauge_runfile::RunFileError;
 use thiserror::Error;
@@ -9,12 +9,4 @@ pub enum ReportError {
     /// The run file could not be read.
     #[error(transparent)]
     RunFile(#[from] RunFileError),
-    /// A picture could not be drawn.
-    #[error("the picture {name} could not be drawn: {cause}")]
-    Picture {
-        /// The name of the figure.
-        name: String,
-        /// The error of the drawing library.
-        cause: String,
-    },
 }

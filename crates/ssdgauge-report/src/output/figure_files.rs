@@ -1,20 +1,22 @@
-//! Each chart as a file, with drive, test, workload, date and run in it.
+//! Each chart of the page as a file, with drive, test, workload, date and run in it.
 
+use crate::analysis::captions;
+use crate::analysis::figure_titles;
 use crate::analysis::group::{self, Group, Member};
+use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::options::PageOptions;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::statements::capital;
 use crate::analysis::workload_text;
-use crate::figure;
-use crate::figure::chart::Chart;
-use crate::figure::draw::{self, Dimensions, Frame};
-use crate::figure::specification;
-use crate::figure::vega;
-use crate::model::ReportError;
+use crate::chart::bars::{self, Ranking};
+use crate::chart::file::{self, Frame, INNER};
+use crate::chart::panels::{Panel, convergence, panels};
+use crate::chart::plot::Plot;
+use crate::chart::rows::{self, Rows};
+use crate::chart::shape::Drawing;
+use crate::chart::{raster, specification, svg};
 use crate::model::Run;
-use crate::text::labels;
-use crate::text::number;
-use crate::text::sanitize;
-use maud::html;
+use crate::text::{labels, number, sanitize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One chart as a file.
@@ -26,12 +28,16 @@ pub struct NamedFigure {
     pub title: String,
     /// The picture as a whole SVG file, with drive, firmware, test, settings, date and run in it.
     pub svg: String,
-    chart: Chart,
-    frame: Frame,
+    drawing: Drawing,
+    /// Everything that a file says of its picture and does not show: settings, firmware, runs, notes.
+    description: String,
 }
 
 /// Pixels of a PNG for each unit of its SVG.
-const DENSITY: f32 = 2.0;
+pub(super) const DENSITY: f64 = 2.0;
+
+/// The key of the panel of a headline.
+const SPEED: &str = "speed";
 
 /// Stands in every SVG file: how the program recognises one.
 pub const SVG_MARK: &str = "<!-- ssdgauge -->";
@@ -39,69 +45,23 @@ pub const SVG_MARK: &str = "<!-- ssdgauge -->";
 /// Stands in every PNG file: the keyword and the text of a `tEXt` chunk (PNG, section 11.3.3.2).
 pub const PNG_MARK: &[u8] = b"tEXtSoftware\0ssdgauge";
 
-/// The bytes of a PNG file before its second chunk: the signature, and the chunk `IHDR` (13 bytes
-/// of data between length, type and checksum).
-const PNG_HEAD: usize = 8 + 12 + 13;
-
-/// Returns the PNG file `png` with the mark of the program behind its header.
-pub(super) fn marked_png(png: &[u8]) -> Vec<u8> {
-    let (head, rest) = png.split_at(PNG_HEAD.min(png.len()));
-    // Length and checksum leave each other out; the length also leaves out the type.
-    let length = (PNG_MARK.len() - 4) as u32;
-    let checksum = crc32fast::hash(PNG_MARK);
-    [head, &length.to_be_bytes(), PNG_MARK, &checksum.to_be_bytes(), rest].concat()
-}
-
-/// Returns the PNG file `png` with `description` as a text of its own (`iTXt`, PNG section 11.3.3.4),
-/// before its last chunk.
-fn described_png(png: &[u8], description: &str) -> Vec<u8> {
-    /// Length, type and checksum of `IEND`, which has no data.
-    const END: usize = 12;
-    let mut chunk = b"iTXtDescription\0\0\0\0\0".to_vec();
-    chunk.extend(description.as_bytes());
-    let (body, end) = png.split_at(png.len().saturating_sub(END));
-    let length = (chunk.len() - 4) as u32;
-    let checksum = crc32fast::hash(&chunk);
-    [body, &length.to_be_bytes(), &chunk, &checksum.to_be_bytes(), end].concat()
-}
-
-/// Returns the SVG file `svg` with `frame` in its `title` and `desc`, as programs and screen readers
-/// expect them.
-fn described_svg(svg: &str, frame: &Frame) -> String {
-    let Some((head, rest)) = svg.split_once(SVG_MARK) else { return svg.to_owned() };
-    let described = html! {
-        title { (frame.title) }
-        desc { (frame.description.join("\n")) }
-    };
-    format!("{head}{SVG_MARK}{}{rest}", described.into_string())
-}
-
-/// Returns the SVG file `svg` with the mark of the program behind its first tag.
-pub(super) fn marked_svg(svg: &str) -> String {
-    match svg.split_once('>') {
-        Some((head, rest)) => format!("{head}>{SVG_MARK}{rest}"),
-        None => svg.to_owned(),
-    }
-}
-
 impl NamedFigure {
-    /// Returns the same figure as a Vega-Lite 5 specification with its data in it.
-    pub fn vega_lite(&self) -> serde_json::Value {
-        vega::specification(&self.chart)
+    /// Returns the same picture as a PNG file, twice as many pixels wide as its SVG has units.
+    pub fn png(&self) -> Vec<u8> {
+        raster::png(&self.drawing, DENSITY, PNG_MARK, &self.description)
     }
 
-    /// Returns the same picture as a PNG file, twice as many pixels wide as its SVG has units.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ReportError::Picture`] where the drawing library cannot rasterise the picture.
-    pub fn png(&self) -> Result<Vec<u8>, ReportError> {
-        let scene = draw::scene(&self.chart, &self.frame, &Dimensions::WIDE);
-        kuva::RasterBackend::new()
-            .with_scale(DENSITY)
-            .render_scene(&scene)
-            .map(|png| described_png(&marked_png(&png), &self.frame.description.join("\n")))
-            .map_err(|cause| ReportError::Picture { name: self.name.clone(), cause })
+    fn new(
+        name: String,
+        frame: &Frame,
+        chart: Drawing,
+        description: &[String],
+        drives: &ReportDrives,
+    ) -> NamedFigure {
+        let drawing = file::framed(frame, chart, drives);
+        let description = description.join("\n");
+        let svg = svg::file(&drawing, SVG_MARK, &frame.title, &description);
+        NamedFigure { name, title: frame.title.clone(), svg, drawing, description }
     }
 }
 
@@ -112,24 +72,177 @@ pub fn figures(runs: &[Run], options: &PageOptions) -> Vec<NamedFigure> {
     let mut figures: Vec<NamedFigure> = Vec::new();
     for (number, group) in group::groups(runs).iter().enumerate() {
         let id = slug(&group.first().test.test.id);
-        for chart in figure::charts(group, &drives) {
-            let name = names.unique(format!("{:02}-{id}-{}", number + 1, chart.kind));
-            let frame = frame(&chart, group, &drives);
-            figures.push(named(name, chart, frame));
+        let mut name = |kind: &str| names.unique(format!("{:02}-{id}-{kind}", number + 1));
+        let test = TestFiles { group, drives: &drives };
+        for (place, panel) in panels(group, &drives).into_iter().enumerate() {
+            figures.extend(test.of_panel(&panel, place == 0, &mut name));
+        }
+        for plot in convergence::plots(group, &drives) {
+            figures.push(test.of_plot(name(plot.kind), &plot, &plot.label, ""));
         }
     }
-    for (chart, of_drive) in specification::charts(runs, &drives, &options.specifications) {
-        let name = names.unique(chart.kind.to_owned());
-        let of_run = |index: &usize| {
-            let facts = facts(&drives.names[*index], &runs[*index]);
-            format!("{} · {facts}", labels::suite(&runs[*index].head))
-        };
-        let own: Vec<&Run> = of_drive.iter().map(|index| &runs[*index]).collect();
-        let source = source(&[drives.names[of_drive[0]].clone()], "claims", &own);
-        let frame = framed(&chart, source, of_drive.iter().map(of_run).collect());
-        figures.push(named(name, chart, frame));
+    for (ranking, drive) in specification::rankings(runs, &drives, &options.specifications) {
+        let name = names.unique("specification".to_owned());
+        figures.push(of_claims(name, &ranking, drive, runs, &drives));
     }
     figures
+}
+
+/// Returns the chart of the claims about `drive`.
+fn of_claims(
+    name: String,
+    ranking: &Ranking,
+    drive: usize,
+    runs: &[Run],
+    drives: &ReportDrives,
+) -> NamedFigure {
+    let own: Vec<&Run> = drives.runs_of(drive).map(|index| &runs[index]).collect();
+    let of_run =
+        |run: &&Run| format!("{} · {}", labels::suite(&run.head), facts(drives.name(drive), run));
+    let mut conditions: Vec<String> = Vec::new();
+    for mark in own.iter().flat_map(|run| labels::marks(&run.head, run.complete)) {
+        if !conditions.contains(&mark) {
+            conditions.push(mark);
+        }
+    }
+    conditions.push(ranking.head());
+    let frame = Frame {
+        title: format!("{}: measured as a share of the claim", drives.name(drive)),
+        conditions: vec![conditions.join(" · ")],
+        legend: Vec::new(),
+        source: source(&[drives.name(drive).to_owned()], "claims", &own),
+    };
+    let description: Vec<String> = own.iter().map(of_run).collect();
+    let chart = bars::drawn(ranking, drives, INNER);
+    NamedFigure::new(name, &frame, chart, &description, drives)
+}
+
+/// The files of the charts of a test.
+#[derive(Clone, Copy)]
+pub(super) struct TestFiles<'a> {
+    /// The test of all runs that are comparable.
+    pub(super) group: &'a Group<'a>,
+    /// The drives of the report.
+    pub(super) drives: &'a ReportDrives,
+}
+
+impl TestFiles<'_> {
+    /// Returns the charts of `panel`; those of the `first` one have the title of the figure on the page.
+    fn of_panel(
+        self,
+        panel: &Panel,
+        first: bool,
+        name: &mut dyn FnMut(&str) -> String,
+    ) -> Vec<NamedFigure> {
+        let statement = figure_titles::take(self.group, self.drives);
+        let is_stated = first && !statement.is_empty();
+        let named = format!("{}: {}", self.group.title(), panel.name);
+        let title = if is_stated { &statement } else { &named };
+        let prefix = if panel.key == SPEED { String::new() } else { format!("{}-", panel.key) };
+        let mut figures = Vec::new();
+        // A ranking of one drive has no use beside another chart.
+        let is_only = panel.rows.is_none() && panel.course.is_none();
+        if let Some(ranking) = panel.ranking.as_ref().filter(|one| one.rows.len() > 1 || is_only) {
+            let chart = bars::drawn(ranking, self.drives, INNER);
+            let name = name(&format!("{prefix}ranking"));
+            figures.push(self.file(name, title, vec![ranking.head()], Vec::new(), chart));
+        }
+        if let Some((rows, reasons)) = &panel.rows
+            && let Some(chart) = rows::drawn(rows, self.drives, INNER)
+        {
+            let conditions = self.conditions_of_rows(rows, reasons);
+            figures.push(self.file(name(rows.kind), title, conditions, Vec::new(), chart));
+        }
+        for plot in panel.course.iter().chain(&panel.below) {
+            let is_curve = plot.kind == "curve";
+            let kind = if is_curve { format!("{prefix}curve") } else { plot.kind.to_owned() };
+            let title = if is_stated { title } else { &plot.label };
+            let ranking = panel.ranking.as_ref().filter(|_| panel.is_alone);
+            let note = ranking.map_or("", |ranking| &ranking.caption);
+            figures.push(self.of_plot(name(&kind), plot, title, note));
+        }
+        figures
+    }
+
+    fn conditions_of_rows(self, rows: &Rows, reasons: &str) -> Vec<String> {
+        let mut conditions = vec![rows.caption.clone()];
+        if !rows.reasons.is_empty() {
+            let of_drive =
+                |(drive, why): &(usize, String)| format!("{}: {why}", self.drives.short(*drive));
+            let all: Vec<String> = rows.reasons.iter().map(of_drive).collect();
+            conditions.push(format!("{reasons}. {}", all.join("; ")));
+        }
+        conditions
+    }
+
+    /// Returns the file of `plot` with a further `note`.
+    pub(super) fn of_plot(self, name: String, plot: &Plot, title: &str, note: &str) -> NamedFigure {
+        let (chart, band) = file::plot(plot, self.drives);
+        let published = match plot.published.is_empty() {
+            true => "",
+            false => "Thick vertical lines: the band of the published number of that drive.",
+        };
+        let band = band.unwrap_or_default();
+        let mut conditions: Vec<String> = Vec::new();
+        // The line of the test stands above them already.
+        let test = format!("{}: ", self.group.title());
+        for text in [&plot.label, &plot.caption, note, &band, published] {
+            let text = text.strip_prefix(&test).unwrap_or(text);
+            let is_new = !title.ends_with(text) && !conditions.iter().any(|other| other == text);
+            conditions.extend(is_new.then(|| capital(text)));
+        }
+        self.file(name, title, conditions, self.legend(plot), chart)
+    }
+
+    /// Returns the drives that `plot` does not name, and those that have no line in it, with the reason.
+    fn legend(self, plot: &Plot) -> Vec<(usize, String)> {
+        let drives = self.drives;
+        let has_line = |drive: usize| {
+            plot.lines.iter().any(|line| line.drive == drive && !line.points.is_empty())
+        };
+        let without = |drive: usize, why: &str| (drive, format!("{} ({why})", drives.short(drive)));
+        let missing = |member: &Member<'_>| {
+            let drive = drives.drive_of(member.index);
+            (!has_line(drive)).then(|| without(drive, &missing_reason(member)))
+        };
+        let untested = drives.untested_in_figures(self.group);
+        let unnamed = file::unnamed(plot, drives).into_iter();
+        unnamed
+            .map(|drive| (drive, drives.short(drive).to_owned()))
+            .chain(self.group.members.iter().filter_map(missing))
+            .chain(untested.into_iter().map(|drive| without(drive, "not tested")))
+            .collect()
+    }
+
+    fn file(
+        self,
+        name: String,
+        title: &str,
+        conditions: Vec<String>,
+        legend: Vec<(usize, String)>,
+        chart: Drawing,
+    ) -> NamedFigure {
+        let TestFiles { group, drives } = self;
+        let first = group.first();
+        let test = &first.test.test;
+        let suite = labels::suite(&first.run.head);
+        let id = format!("{suite} · test {} r{}", sanitize::prose(&test.id), test.revision);
+        let runs: Vec<&Run> = group.members.iter().map(|member| member.run).collect();
+        let all: Vec<String> =
+            group.members.iter().map(|member| drives.names[member.index].clone()).collect();
+        let marked = captions::marks(group).into_iter().chain([group.full_title()]);
+        let marked = marked.collect::<Vec<_>>().join(" · ");
+        let mut description = vec![format!("{id} · {}", workload_text::line(test))];
+        description.push(of_members(group, drives));
+        description.extend(conditions.iter().cloned());
+        let frame = Frame {
+            title: title.to_owned(),
+            conditions: [marked].into_iter().chain(conditions).collect(),
+            legend,
+            source: source(&all, &id, &runs),
+        };
+        NamedFigure::new(name, &frame, chart, &description, drives)
+    }
 }
 
 /// The file names in use, with the number of files of each.
@@ -142,34 +255,6 @@ impl Names {
         *n += 1;
         if *n == 1 { base } else { format!("{base}-{n}") }
     }
-}
-
-pub(super) fn named(name: String, chart: Chart, frame: Frame) -> NamedFigure {
-    let svg = marked_svg(&draw::svg(&chart, &frame, &Dimensions::WIDE, "f"));
-    let svg = described_svg(&svg, &frame);
-    NamedFigure { name, title: chart.title.clone(), svg, chart, frame }
-}
-
-pub(super) fn frame(chart: &Chart, group: &Group<'_>, drives: &ReportDrives) -> Frame {
-    let test = &group.first().test.test;
-    let test = format!(
-        "{} · test {} r{} · {}",
-        labels::suite(&group.first().run.head),
-        sanitize::prose(&test.id),
-        test.revision,
-        workload_text::line(&group.first().test.test)
-    );
-    let head = &group.first().run.head;
-    let runs: Vec<&Run> = group.members.iter().map(|member| member.run).collect();
-    let names: Vec<String> =
-        group.members.iter().map(|member| drives.names[member.index].clone()).collect();
-    let named = format!(
-        "{} · test {} r{}",
-        labels::suite(head),
-        sanitize::prose(&group.first().test.test.id),
-        group.first().test.test.revision
-    );
-    framed(chart, source(&names, &named, &runs), vec![test, of_members(group, drives)])
 }
 
 /// Returns the line below a picture: the marks that all runs share, the drive where it is one, what
@@ -229,13 +314,6 @@ fn of_members(group: &Group<'_>, drives: &ReportDrives) -> String {
     let common =
         if common.is_empty() { common } else { vec![format!("all: {}", common.join(", "))] };
     common.into_iter().chain(own).collect::<Vec<_>>().join(" · ")
-}
-
-/// Returns the frame of `chart` with the line `source` below it, and with `description` and its notes in
-/// the file.
-fn framed(chart: &Chart, source: String, mut description: Vec<String>) -> Frame {
-    description.extend(chart.notes.iter().cloned());
-    Frame { title: chart.title.clone(), source, description }
 }
 
 /// Returns what a picture says of one run.

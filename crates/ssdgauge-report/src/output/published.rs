@@ -2,12 +2,12 @@
 
 use crate::analysis::group::{self, Group};
 use crate::analysis::report_drives::ReportDrives;
-use crate::analysis::swept;
-use crate::figure;
-use crate::figure::chart::{Chart, Drawing, Line};
+use crate::analysis::swept::{self, Swept};
+use crate::chart::panels::{ladder, over_time, steps_over_time};
+use crate::chart::plot::Published;
 use crate::model::Run;
-use crate::output::figure_files::{self, NamedFigure};
-use ssdgauge_core::Metric;
+use crate::output::figure_files::{NamedFigure, TestFiles};
+use ssdgauge_core::{Metric, Scope};
 
 /// A published number of one point of a curve, as the band in which a measured one agrees with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,42 +25,37 @@ pub struct PublishedNumber {
 /// Returns the curve of `metric` over the swept values of the test of `runs`, with a vertical line for
 /// each published number, as a figure of this name.
 ///
-/// `None` where the steps differ in no one parameter. Runs that cannot be compared with the others are
-/// left out.
+/// `None` where the steps differ in no one parameter, or fewer than two of them have a value. Runs that cannot be
+/// compared with the others are left out.
 pub fn published_curve(
     runs: &[Run],
     metric: Metric,
     published: &[PublishedNumber],
     name: String,
 ) -> Option<NamedFigure> {
-    let drives = ReportDrives::new(runs, None);
+    let drives = &ReportDrives::new(runs, None);
     let groups = group::groups(runs);
     let group = largest(&groups)?;
-    let mut chart = figure::curve_of(group, &drives, metric)?;
-    let mut bars: Vec<Line> = Vec::new();
-    for bar in published.iter().filter_map(|number| bar(group, &drives, number)) {
-        match bars.iter_mut().find(|of_drive| of_drive.label == bar.label) {
-            Some(of_drive) => of_drive.stretches.extend(bar.stretches),
-            None => bars.push(bar),
-        }
+    if matches!(swept::common(group).swept, Swept::Steps | Swept::Repeat) {
+        return None;
     }
-    if !bars.is_empty() {
-        let words = "Vertical lines: the band of the published number of that drive.";
-        chart.notes.push(words.to_owned());
-    }
-    if let Drawing::Lines { lines, .. } = &mut chart.drawing {
-        lines.extend(bars);
-    }
-    Some(named(name, chart, group, &drives))
+    let bands = published.iter().filter_map(|number| band(group, drives, number)).collect();
+    let plot = ladder::beside(group, drives, (metric, Scope::All), bands)?;
+    Some(TestFiles { group, drives }.of_plot(name, &plot, &plot.label, ""))
 }
 
 /// Returns the rate of each second of the test of `runs` as a figure of this name; `None` without a
 /// second.
 pub fn rate_of_seconds(runs: &[Run], name: String) -> Option<NamedFigure> {
-    let drives = ReportDrives::new(runs, None);
+    let drives = &ReportDrives::new(runs, None);
     let groups = group::groups(runs);
     let group = largest(&groups)?;
-    Some(named(name, figure::rate_of(group, &drives)?, group, &drives))
+    let is_one_step = group.members.iter().all(|member| member.test.points.len() <= 1);
+    let plot = match is_one_step {
+        true => over_time::speed(group, drives),
+        false => steps_over_time::plot(group, drives),
+    }?;
+    Some(TestFiles { group, drives }.of_plot(name, &plot, &plot.label, ""))
 }
 
 /// Returns the group with most runs; of equal ones the first.
@@ -68,23 +63,12 @@ fn largest<'a, 'b>(groups: &'b [Group<'a>]) -> Option<&'b Group<'a>> {
     groups.iter().rev().max_by_key(|group| group.members.len())
 }
 
-fn named(name: String, chart: Chart, group: &Group<'_>, drives: &ReportDrives) -> NamedFigure {
-    let frame = figure_files::frame(&chart, group, drives);
-    figure_files::named(name, chart, frame)
-}
-
 /// Returns the band of `number` at its place of the curve; `None` where that point was not measured.
-fn bar(group: &Group<'_>, drives: &ReportDrives, number: &PublishedNumber) -> Option<Line> {
+fn band(group: &Group<'_>, drives: &ReportDrives, number: &PublishedNumber) -> Option<Published> {
     let member = group.members.iter().find(|member| member.index == number.run)?;
-    let at = |position: f64| position == number.position;
-    let point = member.test.points.iter().find(|point| at(point.point.position))?;
-    let place = swept::common(group).place(point)?;
-    Some(Line {
-        label: format!("{}, published", drives.names[member.index]),
-        colour: drives.slot_of(member.index),
-        dashed: false,
-        right: false,
-        marked: false,
-        stretches: vec![vec![(place, number.low), (place, number.high)]],
-    })
+    let is_at = |position: f64| position == number.position;
+    let point = member.test.points.iter().find(|point| is_at(point.point.position))?;
+    let at = ladder::place_of(group, point)?;
+    let drive = drives.drive_of(member.index);
+    Some(Published { drive, at, low: number.low, high: number.high })
 }

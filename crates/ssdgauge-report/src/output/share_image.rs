@@ -6,9 +6,10 @@ use crate::analysis::group;
 use crate::analysis::many_drives;
 use crate::analysis::options::PageOptions;
 use crate::analysis::report_drives::ReportDrives;
-use crate::figure::draw::card::{self, Card, Row};
-use crate::model::{ReportError, Run};
-use crate::output::figure_files::marked_png;
+use crate::chart::card::{self, Card, Row};
+use crate::chart::raster;
+use crate::model::Run;
+use crate::output::figure_files::PNG_MARK;
 use crate::text::short_names::without_capacities;
 use crate::text::{interval, labels, number, sanitize};
 
@@ -17,18 +18,8 @@ const MOST: usize = 6;
 
 /// Returns the image of `runs` as a PNG file: headline, and one number of each drive as a bar; of a
 /// single drive one number of each test. It has the marks of the runs, such as `MODEL`.
-///
-/// # Errors
-///
-/// Returns [`ReportError::Picture`] where the drawing library cannot rasterise the image.
-pub fn share_image(runs: &[Run], options: &PageOptions) -> Result<Vec<u8>, ReportError> {
-    let card = card(runs, options);
-    let error = |cause| ReportError::Picture { name: "share image".to_owned(), cause };
-    kuva::RasterBackend::new()
-        .with_scale(1.0)
-        .render_scene(&card::scene(&card))
-        .map(|png| marked_png(&png))
-        .map_err(error)
+pub fn share_image(runs: &[Run], options: &PageOptions) -> Vec<u8> {
+    raster::png(&card::drawn(&card(runs, options)), 1.0, PNG_MARK, "")
 }
 
 fn card(runs: &[Run], options: &PageOptions) -> Card {

@@ -7,11 +7,13 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::statements::{self, BestFor};
 use crate::analysis::trust::{Grade, Trust};
 use crate::chart::axis::RowScale;
+use crate::chart::bars::ratio;
 use crate::chart::coordinate::{at, percent};
-use crate::chart::mark::{class, icon, mark};
+use crate::chart::mark::mark;
+use crate::chart::svg::markup;
 use crate::page::grade;
-use crate::page::kit::bars::ratio;
 use crate::page::kit::fold;
+use crate::page::kit::mark::{class, icon};
 use crate::text::interval;
 use crate::text::number;
 use maud::{Markup, html};
@@ -242,7 +244,7 @@ fn bar(column: &Column, slot: usize, value: f64, interval: Option<(f64, f64)>) -
     if is_log(column) {
         let Some(scale) = RowScale::new(values()) else { return html! {} };
         return html! {
-            svg x=(percent(scale.share(value))) overflow="visible" { (mark(slot, (0.0, 3.5), 4.6)) }
+            svg x=(percent(scale.share(value))) overflow="visible" { (markup(&[mark(slot, (0.0, 3.5), 4.6)])) }
         };
     }
     let highs = column.marks.iter().filter_map(|marks| marks.interval).map(|(_, high)| high);

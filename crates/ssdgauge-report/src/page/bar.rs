@@ -2,8 +2,8 @@
 
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections::Sections;
-use crate::chart::mark::icon;
 use crate::chart::plot::width_of;
+use crate::page::kit::mark::icon;
 use crate::text::fitted::fitted;
 use crate::text::short_names::without_capacities;
 use maud::{Markup, html};

@@ -3,8 +3,8 @@
 use crate::analysis::endurance::{Endurance, endurance};
 use crate::analysis::notes::Notes;
 use crate::analysis::report_drives::ReportDrives;
-use crate::chart::mark::icon;
 use crate::model::Run;
+use crate::page::kit::mark::icon;
 use maud::{Markup, html};
 
 /// Returns the table; nothing for models, and where no run states anything.

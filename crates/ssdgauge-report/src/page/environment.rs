@@ -1,9 +1,9 @@
 //! The drive and the host of each run.
 
 use crate::analysis::report_drives::ReportDrives;
-use crate::chart::mark::icon;
 use crate::model::Run;
 use crate::page::findings;
+use crate::page::kit::mark::icon;
 use crate::page::kit::stack;
 use crate::text::labels;
 use crate::text::number;

@@ -4,8 +4,8 @@ use crate::analysis::compare::CompareOptions;
 use crate::analysis::fill_states::{DriveStates, FillStates};
 use crate::analysis::report_drives::ReportDrives;
 use crate::chart::axis::{Across, Up};
-use crate::chart::mark::marks;
 use crate::chart::plot::{Plot, Series};
+use crate::page::kit::mark::marks;
 use crate::page::kit::plot;
 use crate::text::number;
 use maud::{Markup, html};
@@ -121,6 +121,8 @@ fn lines(states: &FillStates, drives: &ReportDrives) -> Plot {
     let unit = if is_latency { "" } else { states.metric.unit() };
     let labels = states.levels.iter().map(|level| format!("{level}\u{a0}%")).collect();
     Plot {
+        kind: "fill-levels",
+        caption: String::new(),
         label: format!("{}: {} by fill level", states.title, states.metric.title()),
         across: Across::places(labels, "% of the capacity holds data"),
         up: Up::new(all, unit, is_latency, ticks),
@@ -128,5 +130,6 @@ fn lines(states: &FillStates, drives: &ReportDrives) -> Plot {
         scored: None,
         rays: Vec::new(),
         events: Vec::new(),
+        published: Vec::new(),
     }
 }

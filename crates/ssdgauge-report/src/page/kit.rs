@@ -6,7 +6,9 @@
 
 pub(super) mod bars;
 pub(super) mod fold;
+pub(super) mod mark;
 pub(super) mod names;
+pub(super) mod pieces;
 pub(super) mod plot;
 pub(super) mod rows;
 pub(super) mod stack;

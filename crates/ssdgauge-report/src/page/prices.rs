@@ -2,7 +2,7 @@
 
 use crate::analysis::prices::{Price, Prices};
 use crate::analysis::report_drives::ReportDrives;
-use crate::chart::mark::{class, icon};
+use crate::page::kit::mark::{class, icon};
 use crate::page::kit::stack;
 use crate::text::{number, sanitize};
 use maud::{Markup, html};

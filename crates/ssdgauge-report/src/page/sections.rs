@@ -8,11 +8,12 @@ use crate::analysis::outcome;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::sections::Section;
 use crate::analysis::workload_text;
-use crate::chart::mark::marks;
+use crate::chart::panels::{Panel, panels};
 use crate::model::Run;
+use crate::page::kit::mark::marks;
 use crate::page::kit::names::names_kept;
 use crate::page::numbers;
-use crate::page::panels::{Panel, panels};
+use crate::page::panels::body;
 use crate::text::number;
 use maud::{Markup, html};
 
@@ -60,7 +61,7 @@ pub(super) fn figure(
             @for (place, panel) in panels.iter().enumerate() {
                 div.p.{ "p-" (panel.key) }.only[panels.len() == 1] {
                     @if place > 0 { p.print { (panel.name) } }
-                    (panel.body)
+                    (body(panel, drives))
                 }
             }
             (numbers::fold(group, runs, drives))

@@ -3,8 +3,8 @@
 use crate::analysis::claims::{Judged, judge};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::specification::Specification;
-use crate::chart::mark::icon;
 use crate::model::Run;
+use crate::page::kit::mark::icon;
 use crate::page::kit::stack;
 use crate::text::number;
 use crate::text::sanitize;

@@ -2,7 +2,8 @@
 
 use crate::analysis::drive_slots::colour;
 use crate::analysis::report_drives::ReportDrives;
-use crate::chart::palette::{PALETTE_DARK, PALETTE_LIGHT};
+use crate::chart::look;
+use crate::chart::palette::variables;
 use crate::page::kit::fold;
 use crate::page::kit::stack;
 use std::fmt::Write;
@@ -12,31 +13,20 @@ const RULES: &str = include_str!("style.css");
 
 /// The rules of the page of an X-ray.
 const XRAY: &str = include_str!("xray.css");
-/// Flash behind the fast cache.
-const XRAY_LIGHT: &str = "--blk:#e6e3dc;";
-const XRAY_DARK: &str = "--blk:#2a2f37;";
-
-const LIGHT: &str = "--bg:#fbfaf8;--card:#fff;--tint:#f3f1ec;--ink:#16191d;--ink2:#565c65;\
-    --ink3:#666d77;--line:#e3e1dc;--line2:#c9c6bf;--link:#1a4ede;--good:#06724e;--warn:#8a5200;\
-    --bad:#b3261e;--hi:#fff6dc;";
-
-const DARK: &str = "--bg:#101317;--card:#15181d;--tint:#1c2027;--ink:#eceef1;--ink2:#a8afb9;\
-    --ink3:#8b929d;--line:#282d35;--line2:#3d434d;--link:#8fb0ff;--good:#3ecf9a;--warn:#f0b955;\
-    --bad:#ff8a7a;--hi:#2b2615;";
-
 /// Paper is white, and its ink black.
 const PAPER: &str = "--bg:#fff;--card:#fff;--tint:#f2f2f2;--ink:#000;--ink2:#333;--ink3:#555;\
     --line:#ddd;--line2:#999;";
 
 /// Returns the style sheet of a page with these drives; rules have the colour `accent`.
 pub(super) fn sheet(drives: &ReportDrives, accent: Option<&str>) -> String {
-    let light = format!("{LIGHT}{}{}", palette(&PALETTE_LIGHT), of_accent(accent));
-    let dark = format!("{DARK}{}", palette(&PALETTE_DARK));
+    let light = format!("{}{}", variables(false), of_accent(accent));
+    let dark = variables(true);
     format!(
         ":root{{color-scheme:light dark;{light}}}\
          @media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
-         {RULES}{}{}\
+         {}{RULES}{}{}\
          @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}",
+        look::rules(),
         stacked(),
         rules(drives)
     )
@@ -44,13 +34,15 @@ pub(super) fn sheet(drives: &ReportDrives, accent: Option<&str>) -> String {
 
 /// Returns the style sheet of the page of an X-ray, whose drives have the classes `x0` and `x1`.
 pub(super) fn of_xray() -> String {
-    let light = format!("{LIGHT}{XRAY_LIGHT}{}", palette(&PALETTE_LIGHT));
-    let dark = format!("{DARK}{XRAY_DARK}{}", palette(&PALETTE_DARK));
+    let light = variables(false);
+    let dark = variables(true);
     format!(
         ":root{{color-scheme:light dark;{light}}}\
          @media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
-         {RULES}{}{XRAY}\
+         {}{}{RULES}{}{XRAY}\
          @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}",
+        look::rules(),
+        look::xray_rules(),
         stacked()
     )
 }
@@ -58,8 +50,8 @@ pub(super) fn of_xray() -> String {
 /// Returns the style sheet of a fragment in an element of the class `embedded`, nested in it, so that no
 /// rule reaches the page around it (CSS Nesting).
 pub(super) fn nested(drives: &ReportDrives, accent: Option<&str>) -> String {
-    let light = format!("{LIGHT}{}{}", palette(&PALETTE_LIGHT), of_accent(accent));
-    let dark = format!("{DARK}{}", palette(&PALETTE_DARK));
+    let light = format!("{}{}", variables(false), of_accent(accent));
+    let dark = variables(true);
     let slot = |drive: usize| format!(".d-{drive}{{--c:var(--s{})}}", colour(drives.slot(drive)));
     let slots: String = (0..drives.count()).map(slot).collect();
     // The rules of the elements html and body apply to the element around the fragment instead.
@@ -69,7 +61,8 @@ pub(super) fn nested(drives: &ReportDrives, accent: Option<&str>) -> String {
     format!(
         ".embedded{{color-scheme:light dark;{light}{own};padding:12px;\
          @media(prefers-color-scheme:dark){{{dark}}}\
-         {rules}{}{slots}}}",
+         {}{rules}{}{slots}}}",
+        look::rules(),
         stacked()
     )
 }
@@ -81,12 +74,6 @@ fn stacked() -> String {
 
 fn of_accent(accent: Option<&str>) -> String {
     accent.map(|accent| format!("--accent:{accent};")).unwrap_or_default()
-}
-
-fn palette(colours: &[&str]) -> String {
-    let slot = |(number, colour): (usize, &&str)| format!("--s{number}:{colour};");
-    let grey = colours.last().map(|grey| format!("--mute:{grey};")).unwrap_or_default();
-    colours.iter().enumerate().map(slot).chain([grey]).collect()
 }
 
 /// Returns the colour of each drive, its filter and its highlight.

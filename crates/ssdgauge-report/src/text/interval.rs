@@ -179,14 +179,6 @@ pub(crate) fn start_left_out(headline: &Headline) -> Option<String> {
     is_other.then(|| format!("settled; {}", found.words(headline.metric)))
 }
 
-/// Returns the lower end, `still settling` or a dash, for a column of its own.
-pub(crate) fn low(interval: &ConfidenceInterval, metric: Metric) -> String {
-    match interval.ends() {
-        Some((low, _)) => end(low, metric),
-        None => words(interval, metric).unwrap_or_else(|| number::NOTHING.to_owned()),
-    }
-}
-
 /// Returns the reason why a number with this interval is not compared with others.
 pub(crate) fn reason(interval: &ConfidenceInterval) -> Option<&'static str> {
     match interval {

@@ -83,11 +83,6 @@ fn written_out(characters: impl Iterator<Item = char>) -> String {
     clean
 }
 
-/// Returns `text` for a chart, where a dollar sign would begin mathematics.
-pub(crate) fn chart(text: &str) -> String {
-    prose(text).replace('\\', "\u{2216}").replace('$', "\\$")
-}
-
 /// Returns whether `character` is invisible, or changes how its neighbours are shown.
 fn is_hidden(character: char) -> bool {
     character.is_control()
@@ -143,10 +138,5 @@ mod tests {
         assert_eq!(serde_json::from_str::<[String; 1]>(&text).unwrap(), [value]);
         assert!(!text.chars().any(|one| one != '\n' && is_hidden(one)), "{text}");
         assert!(text.contains("a\\u202eb\\u009bc\\udb40\\udc41\\u007fö\\n"), "{text}");
-    }
-
-    #[test]
-    fn a_dollar_sign_is_escaped_in_a_chart() {
-        assert_eq!(chart("a $x^2$"), "a \\$x^2\\$");
     }
 }

@@ -24,13 +24,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     let cohort = arguments.cohort.as_deref().map(cohort::files).transpose()?.unwrap_or_default();
     let mut inputs = inputs(arguments);
     inputs.extend(cohort.iter().map(PathBuf::as_path));
-    let wants_files = [
-        &arguments.output,
-        &arguments.svg,
-        &arguments.png,
-        &arguments.vega,
-        &arguments.share_image,
-    ];
+    let wants_files = [&arguments.output, &arguments.svg, &arguments.png, &arguments.share_image];
     let wants_text = arguments.json
         || arguments.csv
         || arguments.markdown
@@ -47,7 +41,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     if let Some(image) = &arguments.share_image {
         output::check(image, Format::Png, &inputs)?;
     }
-    for folder in [&arguments.svg, &arguments.png, &arguments.vega].into_iter().flatten() {
+    for folder in [&arguments.svg, &arguments.png].into_iter().flatten() {
         output::check_output_folder(folder)?;
     }
     let all = ssdgauge_report::read_all(&arguments.files)?;
@@ -87,7 +81,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     }
     write_figures(arguments, &inputs, &figures)?;
     if let Some(image) = &arguments.share_image {
-        let png = ssdgauge_report::share_image(&runs, &options)?;
+        let png = ssdgauge_report::share_image(&runs, &options);
         output::write(image, Format::Png, &inputs, &png)?;
     }
     print_text(arguments, &runs, &options)
@@ -107,7 +101,6 @@ fn print_proof(arguments: &arguments::ReportArguments, runs: &[Run]) -> Result<b
     let asked = [
         ("charts (--svg)", arguments.svg.is_some()),
         ("charts (--png)", arguments.png.is_some()),
-        ("charts (--vega)", arguments.vega.is_some()),
         ("image to share (--share-image)", arguments.share_image.is_some()),
         ("parts of a page (--embed)", arguments.embed.is_some()),
         ("CSV (--csv)", arguments.csv),
@@ -264,7 +257,7 @@ fn figures(
     runs: &[Run],
     options: &PageOptions,
 ) -> Result<Vec<NamedFigure>, Failure> {
-    if [&arguments.svg, &arguments.png, &arguments.vega].iter().all(|folder| folder.is_none()) {
+    if [&arguments.svg, &arguments.png].iter().all(|folder| folder.is_none()) {
         return Ok(Vec::new());
     }
     let figures = ssdgauge_report::figures(runs, options);
@@ -273,12 +266,12 @@ fn figures(
         true => Err(Failure::new(
             FailureKind::Usage,
             "there is no chart: no step that has one has finished",
-            "nothing was written; omit --svg, --png and --vega, or continue with `ssdgauge resume`",
+            "nothing was written; omit --svg and --png, or continue with `ssdgauge resume`",
         )),
     }
 }
 
-/// Writes every chart into the folders of `--svg`, `--png` and `--vega`.
+/// Writes every chart into the folders of `--svg` and `--png`.
 fn write_figures(
     arguments: &arguments::ReportArguments,
     inputs: &[&Path],
@@ -292,12 +285,7 @@ fn write_figures(
             write(folder, &format!("{}.svg", figure.name), Format::Svg, figure.svg.as_bytes())?;
         }
         if let Some(folder) = &arguments.png {
-            write(folder, &format!("{}.png", figure.name), Format::Png, &figure.png()?)?;
-        }
-        if let Some(folder) = &arguments.vega {
-            let specification = format!("{:#}\n", figure.vega_lite());
-            let name = format!("{}.vl.json", figure.name);
-            write(folder, &name, Format::VegaLite, specification.as_bytes())?;
+            write(folder, &format!("{}.png", figure.name), Format::Png, &figure.png())?;
         }
     }
     Ok(())

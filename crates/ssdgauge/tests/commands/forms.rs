@@ -76,10 +76,6 @@ fn is_png(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.ends_with(b"IEND\xaeB`\x82")
 }
 
-fn is_vega_lite(bytes: &[u8]) -> bool {
-    serde_json::from_slice::<Value>(bytes).is_ok_and(|value| value["$schema"].is_string())
-}
-
 fn is_parquet(bytes: &[u8]) -> bool {
     bytes.len() > 12 && bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1")
 }
@@ -90,7 +86,7 @@ fn is_fio_job(bytes: &[u8]) -> bool {
 }
 
 /// The forms by their command lines, in which `IN` is the input.
-const FORMS: [(&[&str], Form); 20] = [
+const FORMS: [(&[&str], Form); 19] = [
     (&["report", "IN", "-o", "page.html"], Form::File("page.html", is_page)),
     (&["report", "IN", "--json"], Form::Printed(is_json)),
     (&["report", "IN", "--csv"], Form::Printed(is_csv)),
@@ -98,7 +94,6 @@ const FORMS: [(&[&str], Form); 20] = [
     (&["report", "IN", "--openmetrics"], Form::Printed(is_openmetrics)),
     (&["report", "IN", "--svg", "charts"], Form::Files("charts", is_svg)),
     (&["report", "IN", "--png", "charts"], Form::Files("charts", is_png)),
-    (&["report", "IN", "--vega", "charts"], Form::Files("charts", is_vega_lite)),
     (&["report", "IN", "--share-image", "card.png"], Form::File("card.png", is_png)),
     (&["export", "--fio", "IN", "-o", "job.fio"], Form::File("job.fio", is_fio_job)),
     (&["export", "--parquet", "tables", "IN"], Form::Files("tables", is_parquet)),
@@ -175,7 +170,7 @@ fn each_kind_of_input_is_written_in_each_form_or_refused() {
         println!("{input}: {}", served.join(", "));
         // A refusal of everything would be no form.
         let least = match *input {
-            "suite.ssdg" => 17,
+            "suite.ssdg" => 16,
             "card.json" => 2,
             "proof.ssdg" => 2,
             _ => 10,

@@ -72,10 +72,10 @@ fn no_output_replaces_an_input_a_run_file_or_a_file_of_another_program() {
     bench.print(&["report", "a.ssdg", "b.ssdg"]);
     bench.print(&["report", "a.ssdg", "b.ssdg", "-o", "a.html"]);
     bench.print(&["resume", "a.ssdg"]);
-    let charts = ["report", "a.ssdg", "--svg", "f", "--png", "f", "--vega", "f"];
+    let charts = ["report", "a.ssdg", "--svg", "f", "--png", "f"];
     bench.print(&charts);
     bench.print(&charts);
-    for (option, suffix) in [("--svg", "svg"), ("--png", "png"), ("--vega", "json")] {
+    for (option, suffix) in [("--svg", "svg"), ("--png", "png")] {
         let files = std::fs::read_dir(bench.path("f")).unwrap();
         let mut files = files.map(|file| file.unwrap().path());
         let file = files.find(|file| file.extension().is_some_and(|is| is == suffix)).unwrap();
@@ -114,7 +114,6 @@ fn no_file_is_created_among_the_device_nodes() {
             &["report", "a.ssdg", "-o", &page][..],
             &["report", "a.ssdg", "--svg", &node],
             &["report", "a.ssdg", "--png", &node],
-            &["report", "a.ssdg", "--vega", &node],
             &["report", "a.ssdg", "--share-image", &png],
             &["export", "--fio", "a.ssdg", "-o", &job],
             &["export", "--parquet", &node, "a.ssdg"],

@@ -44,7 +44,7 @@ fn fail(bench: &Bench, arguments: &[&str], code: i32) -> String {
 fn a_report_is_written_in_every_format() {
     let bench = bench_with_two_runs();
     std::fs::write(bench.path("claims.toml"), CLAIMS).unwrap();
-    let more = ["-o", "both.html", "--png", "png", "--svg", "svg", "--vega", "vega"];
+    let more = ["-o", "both.html", "--png", "png", "--svg", "svg"];
     let spec = ["--spec", "claims.toml", "--highlight", "mlc"];
     bench.print(&[&RUNS[..], &more, &spec].concat());
     let page = std::fs::read_to_string(bench.path("both.html")).unwrap();
@@ -60,7 +60,6 @@ fn a_report_is_written_in_every_format() {
         names
     };
     assert_eq!(names("png"), names("svg"));
-    assert_eq!(names("png"), names("vega"));
     assert!(names("png").len() > 10);
     for name in names("svg") {
         let svg = std::fs::read_to_string(bench.path(&format!("svg/{name}.svg"))).unwrap();
@@ -82,6 +81,9 @@ fn report_options_without_a_counterpart_in_the_runs_are_usage_errors() {
     let with = |more: &[&str]| fail(&bench, &[&RUNS[..], more].concat(), 2);
     let stderr = with(&["--spec", "bad.toml"]);
     assert!(stderr.contains("bad.toml:7") && stderr.contains("hint: "), "{stderr}");
+    let stderr = with(&["--vega", "charts"]);
+    assert!(stderr.contains("there is no option '--vega'"), "{stderr}");
+    assert!(stderr.contains("hint: `--svg` and `--png` write every chart"), "{stderr}");
     let stderr = with(&["--spec", "none.toml"]);
     assert!(stderr.contains("none.toml") && stderr.contains("hint: "), "{stderr}");
     let stderr = with(&["--highlight", "client"]);

@@ -193,7 +193,8 @@ fn the_list_of_third_parties_is_complete() {
          The program contains these packages, by the lock file, on Linux x86-64. A test compares this\n\
          file with the lock file; `SNAPSHOTS=overwrite cargo test -p ssdgauge --test it third`\n\
          writes it anew. SQLite, which `libsqlite3-sys` contains, is in the public domain. The program\n\
-         embeds no font and no picture. A test of the page contains axe-core 4.14.1 (MPL-2.0, with its licence in\n\
+         contains a subset of the font Roboto 2.138, regular and bold, of Google (Apache-2.0, whose text is\n\
+         LICENSE-APACHE), and no picture. A test of the page contains axe-core 4.14.1 (MPL-2.0, with its licence in\n\
          crates/ssdgauge-report/tests/browser/axe); the program does not.\n\n\
          | Package | Version | Licence | Source |\n|---|---|---|---|\n",
     );

@@ -1,8 +1,9 @@
 //! A small chart of the series that a structure was read from, with its value in it.
 
-use super::shape::{Anchor, Drawing, Font, Paint, Shape, Stroke};
 use super::words;
 use crate::chart::axis::nice;
+use crate::chart::look;
+use crate::chart::shape::{Anchor, Drawing, Shape, line};
 use crate::text::number;
 use ssdgauge_xray::{Axes, CheckedCard, Form, Series, Structure, Value, axes, read_from};
 
@@ -194,20 +195,20 @@ impl Plot {
         let bottom = top + height;
         for tick in ticks(self.y, 3.0) {
             let (_, y) = self.at(0.0, tick);
-            let stroke = if tick == 0.0 { Stroke::Axis } else { Stroke::Grid };
-            drawing.line(&[(left, y), (left + width, y)], stroke);
+            let look = if tick == 0.0 { &look::AXIS } else { &look::GRID };
+            drawing.line(&[(left, y), (left + width, y)], look);
             let at = (left - 6.0, y + 4.0);
-            drawing.words_at(at, &number::short(tick), Font::Small, Anchor::End);
+            drawing.words_at(at, &number::short(tick), &look::SMALL, Anchor::End);
         }
-        drawing.words((0.0, top - 12.0), &words::typeset(axes.y), Font::Small);
+        drawing.words((0.0, top - 12.0), &words::typeset(axes.y), &look::SMALL);
         for tick in ticks(self.x, 4.0) {
             let (x, _) = self.at(tick, 0.0);
             let words = number::short(tick);
-            drawing.words_at((x, bottom + 16.0), &words, Font::Small, Anchor::Middle);
-            drawing.line(&[(x, bottom), (x, bottom + 4.0)], Stroke::Axis);
+            drawing.words_at((x, bottom + 16.0), &words, &look::SMALL, Anchor::Middle);
+            drawing.line(&[(x, bottom), (x, bottom + 4.0)], &look::AXIS);
         }
         let corner = (left + width + RIGHT - 2.0, bottom + 30.0);
-        drawing.words_at(corner, &words::typeset(axes.x), Font::Small, Anchor::End);
+        drawing.words_at(corner, &words::typeset(axes.x), &look::SMALL, Anchor::End);
     }
 
     /// Draws the interval of `value`, and a line at it.
@@ -216,15 +217,15 @@ impl Plot {
         match [value.low, value.value, value.high].map(|one| side(structure, one)) {
             [Side::Across(low), Side::Across(at), Side::Across(high)] if self.contains(at) => {
                 let (from, to) = (self.at(low, 0.0).0, self.at(high, 0.0).0);
-                drawing.area([from, top, (to - from).max(1.0), height], Paint::Interval);
+                drawing.area([from, top, (to - from).max(1.0), height], &look::INTERVAL);
                 let x = self.at(at, 0.0).0;
-                drawing.line(&[(x, top), (x, top + height)], Stroke::Mark);
+                drawing.line(&[(x, top), (x, top + height)], &look::VALUE_LINE);
             }
             [Side::Up(low), Side::Up(at), Side::Up(high)] if at <= self.y.1 => {
                 let (from, to) = (self.at(0.0, high).1, self.at(0.0, low).1);
-                drawing.area([left, from, width, (to - from).max(1.0)], Paint::Interval);
+                drawing.area([left, from, width, (to - from).max(1.0)], &look::INTERVAL);
                 let y = self.at(0.0, at).1;
-                drawing.line(&[(left, y), (left + width, y)], Stroke::Mark);
+                drawing.line(&[(left, y), (left + width, y)], &look::VALUE_LINE);
             }
             _ => {}
         }
@@ -234,7 +235,7 @@ impl Plot {
     fn mark(&self, drawing: &mut Drawing, structure: Structure, value: &Value) {
         let [left, top, width, height] = self.place;
         let words = words::value(structure, value);
-        let wide = Font::Mark.width_of(&words);
+        let wide = look::VALUE_NOTE.width_of(&words);
         match side(structure, value.value) {
             Side::Across(at) if self.contains(at) => {
                 let x = self.at(at, 0.0).0;
@@ -246,16 +247,16 @@ impl Plot {
                 // Seconds at full rate lie at the top.
                 let is_heat = read_from(structure) == Structure::Throttle;
                 let y = if is_heat { top + 0.5 * height } else { top + 11.0 };
-                drawing.words_at((x, y), &words, Font::Mark, anchor);
+                drawing.words_at((x, y), &words, &look::VALUE_NOTE, anchor);
             }
             Side::Up(at) if at <= self.y.1 => {
                 let y = self.at(0.0, at).1;
                 // Below a line at the top of the plot, above one at its bottom.
                 let y = if y < top + 30.0 { y + 15.0 } else { y - 6.0 };
-                drawing.words_at((left + width, y), &words, Font::Mark, Anchor::End);
+                drawing.words_at((left + width, y), &words, &look::VALUE_NOTE, Anchor::End);
             }
             Side::None if structure == Structure::Folding => {
-                drawing.words((left + 8.0, top + 11.0), &words, Font::Mark);
+                drawing.words((left + 8.0, top + 11.0), &words, &look::VALUE_NOTE);
             }
             Side::Across(_) | Side::Up(_) | Side::None => {}
         }
@@ -272,7 +273,7 @@ impl Plot {
         let height = |at: f64| y + slope * (at - x);
         if slope > 0.0 {
             let ends = [self.at(from, height(from)), self.at(to, height(to))];
-            drawing.line(&ends, Stroke::Mark);
+            drawing.line(&ends, &look::VALUE_LINE);
         }
     }
 
@@ -285,25 +286,24 @@ impl Plot {
         stands_out: &dyn Fn(f64) -> bool,
     ) {
         let at = |point: &(f64, f64)| self.at(point.0, point.1);
-        match form {
+        let bottom = self.place[1] + self.place[3];
+        let room = self.place[2] / points.len().max(1) as f64;
+        let width = (0.7 * room).clamp(0.8, 8.0);
+        let bar = |point: &(f64, f64)| {
+            let (x, y) = at(point);
+            let look = if stands_out(point.0) { &look::BAR } else { &look::BACK };
+            let place = [x - 0.5 * width, y, width, bottom - y];
+            Shape::Rectangle { place, round: 0.0, look }
+        };
+        let dot = |point| Shape::Circle { middle: at(point), radius: 2.8, look: &look::DOT };
+        let shapes = match form {
             Form::Line => {
-                let line: Vec<(f64, f64)> = points.iter().map(at).collect();
-                drawing.line(&line, Stroke::Series(slot));
+                vec![line(&points.iter().map(at).collect::<Vec<_>>(), &look::SERIES)]
             }
-            Form::Marks => {
-                drawing.shapes.extend(points.iter().map(|point| Shape::Dot { at: at(point), slot }))
-            }
-            Form::Bars => {
-                let bottom = self.place[1] + self.place[3];
-                let room = self.place[2] / points.len().max(1) as f64;
-                let width = (0.7 * room).clamp(0.8, 8.0);
-                for point in points {
-                    let (x, y) = at(point);
-                    let paint = if stands_out(point.0) { Paint::Bar(slot) } else { Paint::Back };
-                    drawing.area([x - 0.5 * width, y, width, bottom - y], paint);
-                }
-            }
-        }
+            Form::Marks => points.iter().map(dot).collect(),
+            Form::Bars => points.iter().map(bar).collect(),
+        };
+        drawing.painted(slot, shapes);
     }
 
     /// Draws the names of lines above the plot, at its right end.
@@ -312,9 +312,10 @@ impl Plot {
         let mut x = left + width + RIGHT - 2.0;
         for (slot, name) in names.iter().enumerate().rev() {
             let y = top - 16.0;
-            drawing.words_at((x, y + 4.0), name, Font::Small, Anchor::End);
-            x -= 1.25 * Font::Small.width_of(name) + 4.0;
-            drawing.line(&[(x - 12.0, y), (x, y)], Stroke::Series(slot));
+            x -= 1.25 * look::SMALL.width_of(name);
+            drawing.words((x, y + 4.0), name, &look::SMALL);
+            x -= 4.0;
+            drawing.painted(slot, vec![line(&[(x - 12.0, y), (x, y)], &look::SERIES)]);
             x -= 20.0;
         }
     }

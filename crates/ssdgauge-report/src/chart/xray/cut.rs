@@ -5,8 +5,9 @@
 
 use super::chart::chart;
 use super::fact::{Fact, View};
-use super::shape::{Anchor, Drawing, Font, Paint, Stroke};
 use super::words;
+use crate::chart::look;
+use crate::chart::shape::{Anchor, Drawing};
 use ssdgauge_xray::Structure;
 
 /// The width of the page, and of a picture.
@@ -89,13 +90,13 @@ fn side_by_side(view: View<'_>, places: &Places) -> Drawing {
     let top = 22.0;
     let height = (parts.height + 2.0 * PAD).max(link.height + 56.0);
     for (x, width, name) in [(0.0, HOST, "HOST"), (left, whole - left, "CONTROLLER")] {
-        drawing.words((x, 12.0), name, Font::Part);
-        drawing.area([x, top, width, height], Paint::Part);
+        drawing.words((x, 12.0), name, &look::PART);
+        drawing.rectangle([x, top, width, height], 8.0, &look::PART_AREA);
     }
-    drawing.words_at((HOST / 2.0, top + height / 2.0 + 5.0), "PC", Font::Refusal, Anchor::Middle);
+    drawing.words_at((HOST / 2.0, top + height / 2.0 + 5.0), "PC", &look::REFUSAL, Anchor::Middle);
     for lane in 0..4 {
         let y = top + 16.0 + 7.0 * f64::from(lane);
-        drawing.line(&[(HOST + 4.0, y), (left - 4.0, y)], Stroke::Lane);
+        drawing.line(&[(HOST + 4.0, y), (left - 4.0, y)], &look::LANE);
     }
     drawing.put(link, (HOST + PAD, top + 48.0));
     drawing.put(parts, (left + PAD, top + PAD));
@@ -105,8 +106,8 @@ fn side_by_side(view: View<'_>, places: &Places) -> Drawing {
     let beside = facts.height + if chart.is_some() { CHART + 2.0 * GAP } else { 0.0 };
     let bottom = beside_blocks(&mut drawing, view, blocks, (flash, beside));
     let connection = 0.5 * (blocks.0 + blocks.1);
-    drawing.line(&[(connection, top + height + 2.0), (connection, flash - 16.0)], Stroke::Lane);
-    drawing.words((0.0, flash - 20.0), "FLASH", Font::Part);
+    drawing.line(&[(connection, top + height + 2.0), (connection, flash - 16.0)], &look::LANE);
+    drawing.words((0.0, flash - 20.0), "FLASH", &look::PART);
     drawing.put(facts, (right, flash));
     if let Some(chart) = chart {
         drawing.put(chart, (right, bottom - CHART));
@@ -145,9 +146,9 @@ fn beside_blocks(
     let row = |row: usize| top + (row as f64 + 0.5) * height / ROWS as f64;
     for (structure, block, y) in names {
         if let Some(block) = block.filter(|_| words::value_of(view.card, structure).is_some()) {
-            let begin = Font::Name.width_of(&words::title(structure)) + 8.0;
+            let begin = look::NAME.width_of(&words::title(structure)) + 8.0;
             let (y, target) = (y + 7.0, (from - 5.0, row(block)));
-            drawing.line(&[(begin, y), (from - 26.0, y), target], Stroke::Leader);
+            drawing.line(&[(begin, y), (from - 26.0, y), target], &look::LEAD);
         }
     }
     top + height
@@ -159,9 +160,9 @@ fn units(view: View<'_>, width: f64, height: f64) -> Drawing {
     let mut drawing = Drawing::new(width, height);
     let known = words::value_of(view.card, Structure::Units).map(|value| value.value as usize);
     let Some(count) = known.filter(|count| *count > 0) else {
-        drawing.area([0.0, 0.0, width, height], Paint::Unknown);
+        drawing.rectangle([0.0, 0.0, width, height], 6.0, &look::UNKNOWN);
         let middle = (width / 2.0, height / 2.0);
-        drawing.words_at(middle, "units: see beside", Font::Small, Anchor::Middle);
+        drawing.words_at(middle, "units: see beside", &look::SMALL, Anchor::Middle);
         return drawing;
     };
     let shown = count.min(if width < 400.0 { MOST / 2 } else { MOST });
@@ -175,23 +176,23 @@ fn units(view: View<'_>, width: f64, height: f64) -> Drawing {
     for unit in 0..shown {
         let x = begin + pitch * unit as f64;
         let middle = x + 0.5 * (pitch - gap);
-        drawing.line(&[(middle, -16.0), (middle, -3.0)], Stroke::Unknown);
-        drawing.area([x, 0.0, pitch - gap, height], Paint::Unit);
+        drawing.line(&[(middle, -16.0), (middle, -3.0)], &look::UNKNOWN);
+        drawing.rectangle([x, 0.0, pitch - gap, height], 3.0, &look::PART_AREA);
         for row in 0..ROWS {
             let paint = match row {
-                _ if row < CACHE_ROWS && has_cache => Paint::Cache,
-                _ if row + 1 == ROWS && has_spare => Paint::Spare,
-                _ => Paint::Native,
+                _ if row < CACHE_ROWS && has_cache => &look::CACHE,
+                _ if row + 1 == ROWS && has_spare => &look::SPARE,
+                _ => &look::FLASH,
             };
             let y = edge + block * row as f64;
-            drawing.area([x + edge, y, pitch - gap - 2.0 * edge, block - 2.0], paint);
+            drawing.rectangle([x + edge, y, pitch - gap - 2.0 * edge, block - 2.0], 1.0, paint);
         }
     }
     let last = begin + pitch * (shown as f64 - 1.0) + 0.5 * (pitch - gap);
-    drawing.line(&[(begin + 0.5 * (pitch - gap), -16.0), (last, -16.0)], Stroke::Unknown);
+    drawing.line(&[(begin + 0.5 * (pitch - gap), -16.0), (last, -16.0)], &look::UNKNOWN);
     if shown < count {
         let words = format!("{shown} of {count} units are drawn");
-        drawing.words_at((width, -24.0), &words, Font::Small, Anchor::End);
+        drawing.words_at((width, -24.0), &words, &look::SMALL, Anchor::End);
     }
     drawing
 }
@@ -224,27 +225,27 @@ fn legend(drawing: &mut Drawing, view: View<'_>) {
     let is_found = |structure| words::value_of(view.card, structure).is_some();
     let has_units = is_found(Structure::Units);
     let keys = [
-        (Paint::Cache, "fast cache", is_found(Structure::Cache)),
-        (Paint::Native, "flash", true),
+        (&look::CACHE, "fast cache", is_found(Structure::Cache)),
+        (&look::FLASH, "flash", true),
         (
-            Paint::Spare,
+            &look::SPARE,
             "spare area",
             is_found(Structure::Spare) || is_found(Structure::EffectiveSpare),
         ),
     ];
     let mut place = (0.0, drawing.height + 10.0);
     for (paint, name, _) in keys.iter().filter(|key| key.2 && has_units) {
-        drawing.area([place.0, place.1, 20.0, 11.0], *paint);
-        drawing.words((place.0 + 27.0, place.1 + 10.0), name, Font::Small);
-        place.0 += 27.0 + Font::Small.width_of(name) + 18.0;
+        drawing.rectangle([place.0, place.1, 20.0, 11.0], 1.0, paint);
+        drawing.words((place.0 + 27.0, place.1 + 10.0), name, &look::SMALL);
+        place.0 += 27.0 + look::SMALL.width_of(name) + 18.0;
     }
     let note = "Schematic: positions on the flash are not measured; the share of each area is \
                 not to scale.";
-    if place.0 + Font::Small.width_of(note) > drawing.width {
+    if place.0 + look::SMALL.width_of(note) > drawing.width {
         place = (0.0, place.1 + if place.0 > 0.0 { 17.0 } else { 0.0 });
     }
-    for line in Font::Small.wrapped(note, drawing.width - place.0, 3) {
-        drawing.words((place.0, place.1 + 10.0), &line, Font::Small);
+    for line in look::SMALL.wrapped(note, drawing.width - place.0, 3) {
+        drawing.words((place.0, place.1 + 10.0), &line, &look::SMALL);
         place.1 += 14.0;
     }
     drawing.height = place.1 + 6.0;
@@ -259,14 +260,15 @@ pub(crate) fn narrow(view: View<'_>) -> Drawing {
         [("HOST LINK", &[Fact::Of(Structure::Link)][..]), ("CONTROLLER", &CONTROLLER[..])]
     {
         let facts = grid(view, facts, inner, facts.len().min(2));
-        drawing.words((0.0, y + 12.0), name, Font::Part);
-        drawing.area([0.0, y + 20.0, NARROW, facts.height + 2.0 * PAD], Paint::Part);
+        drawing.words((0.0, y + 12.0), name, &look::PART);
+        let place = [0.0, y + 20.0, NARROW, facts.height + 2.0 * PAD];
+        drawing.rectangle(place, 8.0, &look::PART_AREA);
         let bottom = y + 20.0 + facts.height + 2.0 * PAD;
         drawing.put(facts, (PAD, y + 20.0 + PAD));
-        drawing.line(&[(NARROW / 2.0, bottom + 2.0), (NARROW / 2.0, bottom + 20.0)], Stroke::Lane);
+        drawing.line(&[(NARROW / 2.0, bottom + 2.0), (NARROW / 2.0, bottom + 20.0)], &look::LANE);
         y = bottom + 22.0;
     }
-    drawing.words((0.0, y + 2.0), "FLASH", Font::Part);
+    drawing.words((0.0, y + 2.0), "FLASH", &look::PART);
     y += 28.0;
     drawing.put(units(view, NARROW, 170.0), (0.0, y));
     y += 184.0;

@@ -1,7 +1,8 @@
 //! A structure in a drawing: its name, and below it the value with its interval, or why there is none.
 
-use super::shape::{Drawing, Font, Paint};
 use super::words;
+use crate::chart::look;
+use crate::chart::shape::Drawing;
 use ssdgauge_xray::{CheckedCard, Structure};
 
 /// The most lines of a reason.
@@ -58,14 +59,15 @@ fn of_structure(drawing: &mut Drawing, View { card, different }: View<'_>, struc
         Some(Ok(value)) => {
             let name = match different.contains(&structure) {
                 true => {
-                    drawing.area([-6.0, -4.0, drawing.width + 8.0, 58.0], Paint::Different);
+                    let place = [-6.0, -4.0, drawing.width + 8.0, 58.0];
+                    drawing.rectangle(place, 4.0, &look::DIFFERENT);
                     format!("{name}, differs")
                 }
                 false => name,
             };
-            drawing.words((0.0, 11.0), &name, Font::Name);
-            drawing.words((0.0, 31.0), &words::value(structure, value), Font::Value);
-            drawing.words((0.0, 47.0), &words::interval(structure, value), Font::Small);
+            drawing.words((0.0, 11.0), &name, &look::NAME);
+            drawing.words((0.0, 31.0), &words::value(structure, value), &look::VALUE);
+            drawing.words((0.0, 47.0), &words::interval(structure, value), &look::SMALL);
             drawing.height = 52.0;
         }
         Some(Err(reason)) => {
@@ -76,12 +78,12 @@ fn of_structure(drawing: &mut Drawing, View { card, different }: View<'_>, struc
 }
 
 fn refusal(drawing: &mut Drawing, name: &str, what: &str, reason: &str) {
-    drawing.words((0.0, 11.0), name, Font::Name);
-    drawing.words((0.0, 28.0), what, Font::Refusal);
+    drawing.words((0.0, 11.0), name, &look::NAME);
+    drawing.words((0.0, 28.0), what, &look::REFUSAL);
     let mut bottom = 28.0;
-    for line in Font::Small.wrapped(reason, drawing.width, REASON_LINES) {
+    for line in look::SMALL.wrapped(reason, drawing.width, REASON_LINES) {
         bottom += LINE;
-        drawing.words((0.0, bottom), &line, Font::Small);
+        drawing.words((0.0, bottom), &line, &look::SMALL);
     }
     drawing.height = bottom + 5.0;
 }

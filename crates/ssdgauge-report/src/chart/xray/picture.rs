@@ -4,8 +4,9 @@
 use super::chart::chart;
 use super::cut;
 use super::fact::View;
-use super::shape::{Anchor, Drawing, Font, Paint, Stroke};
 use super::words;
+use crate::chart::look;
+use crate::chart::shape::{Anchor, Drawing};
 use crate::text::{number, sanitize};
 use ssdgauge_xray::{CheckedCard, Structure, read_from};
 
@@ -29,7 +30,7 @@ pub(crate) fn picture(card: &CheckedCard) -> Drawing {
         y += height + 16.0;
     }
     let origin = "ssdgauge xray; docs/xray.md has the method of each value and its limits";
-    all.words((0.0, y + 4.0), origin, Font::Small);
+    all.words((0.0, y + 4.0), origin, &look::SMALL);
     let mut drawing = Drawing::new(cut::WIDE + 2.0 * MARGIN, (y + 2.0 * MARGIN).ceil());
     drawing.put(all, (MARGIN, MARGIN));
     drawing
@@ -40,16 +41,16 @@ fn head(card: &CheckedCard) -> Drawing {
     let mut drawing = Drawing::new(cut::WIDE, 78.0);
     let mut x = cut::WIDE;
     for mark in marks(card) {
-        let width = Font::Flag.width_of(mark) + 18.0;
+        let width = look::FLAG.width_of(mark) + 18.0;
         x -= width;
-        drawing.area([x, 0.0, width, 24.0], Paint::Flag);
+        drawing.rectangle([x, 0.0, width, 24.0], 4.0, &look::FLAG_AREA);
         let middle = (x + 0.5 * width, 16.5);
-        drawing.words_at(middle, mark, Font::Flag, Anchor::Middle);
+        drawing.words_at(middle, mark, &look::FLAG, Anchor::Middle);
         x -= 8.0;
     }
     let name = format!("X-ray of {}", sanitize::prose(&card.card.drive));
-    drawing.words((0.0, 20.0), &Font::Title.cut(&name, x - 8.0), Font::Title);
-    drawing.words((0.0, 44.0), &summary(card), Font::Name);
+    drawing.words((0.0, 20.0), &look::TITLE.cut(&name, x - 8.0), &look::TITLE);
+    drawing.words((0.0, 44.0), &summary(card), &look::NAME);
     drawing
 }
 
@@ -86,13 +87,13 @@ fn charts(card: &CheckedCard) -> Drawing {
     if drawn.is_empty() {
         return drawing;
     }
-    drawing.line(&[(0.0, 4.0), (cut::WIDE, 4.0)], Stroke::Rule);
-    drawing.words((0.0, 26.0), "READ FROM", Font::Part);
+    drawing.line(&[(0.0, 4.0), (cut::WIDE, 4.0)], &look::GRID);
+    drawing.words((0.0, 26.0), "READ FROM", &look::PART);
     let mut bottom = 0.0;
     for (number, (structure, chart)) in drawn.into_iter().enumerate() {
         let x = (number % COLUMNS) as f64 * (width + GAP);
         let y = 38.0 + (number / COLUMNS) as f64 * (CHART + 34.0);
-        drawing.words((x, y + 12.0), &words::title(structure), Font::Refusal);
+        drawing.words((x, y + 12.0), &words::title(structure), &look::REFUSAL);
         drawing.put(chart, (x, y + 18.0));
         bottom = y + 18.0 + CHART;
     }

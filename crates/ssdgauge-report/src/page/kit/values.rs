@@ -4,7 +4,7 @@
 //! read tables cell by cell.
 
 use crate::analysis::report_drives::ReportDrives;
-use crate::chart::mark::{class, icon};
+use crate::page::kit::mark::{class, icon};
 use maud::{Markup, html};
 
 /// The values of one line.

@@ -96,7 +96,7 @@ impl<'a> Files<'a> {
         }
         if let Some((path, format)) = self.picture {
             let is_png = format == Format::Png;
-            let bytes = if is_png { xray_png(card)? } else { xray_svg(card).into_bytes() };
+            let bytes = if is_png { xray_png(card) } else { xray_svg(card).into_bytes() };
             output::write(path, format, &inputs, &bytes)?;
             terminal::print_message(&format!("picture: {}", path.display()));
         }
