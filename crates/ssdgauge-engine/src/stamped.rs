@@ -58,7 +58,7 @@ pub fn write(
 /// Reads `ranges` of blocks by a proof with `tag`; `None` where `go_on` ended it.
 ///
 /// # Errors
-/// As [`write`]; single blocks that cannot be read are none.
+/// As [`write()`]; single blocks that cannot be read are none.
 pub fn read(
     file: &Arc<File>,
     tag: u64,
