@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The time without a completed request after which a drive counts as hung: that of a flush, twice that of
+/// The time without a completed request after which a drive counts as hung: the limit of a flush, twice the limit of
 /// any other request, as Linux allows SCSI drives (`SD_FLUSH_TIMEOUT_MULTIPLIER`).
 pub const FLUSH_LIMIT: Duration = Duration::from_secs(60);
 
@@ -110,7 +110,8 @@ pub(crate) fn carry_out<T: Send + 'static>(
     }
 }
 
-/// Calls `body` for each slot in a thread of its own: the last one in this thread.
+/// Calls `body` for each slot in a thread of its own: the last one in this thread. Where a thread cannot be
+/// started, those that run are ended.
 fn side_by_side<T: Send>(
     threads: u64,
     body: impl Fn(u64) -> Result<T, RequestError> + Sync,
@@ -125,8 +126,20 @@ fn side_by_side<T: Send>(
     std::thread::scope(|scope| {
         let last = threads.max(1) - 1;
         let body = &body;
-        let others: Vec<_> = (0..last).map(|slot| scope.spawn(move || body(slot))).collect();
-        let own = body(last);
+        let start = |slot| std::thread::Builder::new().spawn_scoped(scope, move || body(slot));
+        let mut others = Vec::new();
+        let mut own = None;
+        for slot in 0..last {
+            match start(slot) {
+                Ok(other) => others.push(other),
+                Err(cause) => {
+                    shared.stop();
+                    own = Some(Err(RequestError::NotSent { what: "no threads", cause }));
+                    break;
+                }
+            }
+        }
+        let own = own.unwrap_or_else(|| body(last));
         let joined = others.into_iter().map(|other| match other.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
