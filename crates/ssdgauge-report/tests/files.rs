@@ -1,26 +1,10 @@
 //! Charts as files: they look as on the page, and state what they show.
+
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-use crate::support::{self, Pace, Recipe, client, run};
-use ssdgauge_core::{Stream, TargetKind};
-use ssdgauge_report::{NamedFigure, PageOptions, Run, figures, fragment};
+use crate::support::drives;
 
-/// Returns `count` drives through `client`, each with half of the speed of the one before it.
-fn drives(count: u32) -> Vec<Run> {
-    let drive = |number: u32| {
-        let pace = move |stream: &Stream, second: u32| {
-            let pace = support::steady(stream, second);
-            Pace { iops: pace.iops >> number, lat_us: pace.lat_us * f64::from(1 << number) }
-        };
-        let mut recipe = Recipe::new(&format!("run-{number}"), client(6, 30), "Disk");
-        recipe.pace = &pace;
-        recipe.drive.kind = TargetKind::Block;
-        recipe.drive.model = Some(format!("Model {number}"));
-        recipe.drive.serial = Some(format!("S{number}"));
-        run(&recipe)
-    };
-    (0..count).map(drive).collect()
-}
+use ssdgauge_report::{NamedFigure, PageOptions, figures, fragment};
 
 /// Returns the words of all elements of `svg` that begin with `start`.
 fn words<'a>(svg: &'a str, start: &str) -> Vec<&'a str> {
@@ -108,6 +92,6 @@ fn a_file_needs_no_style_sheet_and_names_a_lone_drive() {
         for of_page in ["class=", "var(--", "<style", "class=\"hit\""] {
             assert!(!svg.contains(of_page), "{}: {of_page}", figure.name);
         }
-        assert!(svg.contains("Model 0"), "{}", figure.name);
+        assert!(svg.contains("Model number 0"), "{}", figure.name);
     }
 }

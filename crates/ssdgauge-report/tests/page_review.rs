@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
 use crate::support;
-use crate::support::{Pace, Recipe, client, plan, quick, run, step, stream, test};
+use crate::support::{Pace, Recipe, client, drives, plan, quick, run, step, stream, test};
 use ssdgauge_core::search::{Limits, Search, SearchRule};
 use ssdgauge_core::{
     Access, Bytes, Detail, Figure, Finding, FindingKind, Metric, Nanos, Reading, Score, Severity,
@@ -15,23 +15,6 @@ use ssdgauge_report::{
 
 fn caveats(runs: &[Run]) -> String {
     fragment(runs, &PageOptions::default(), "caveats").unwrap()
-}
-
-/// Returns `count` drives through `client`, each with half of the speed of the one before it.
-fn drives(count: i32) -> Vec<Run> {
-    let drive = |number: i32| {
-        let pace = move |stream: &Stream, second: u32| {
-            let pace = support::steady(stream, second);
-            Pace { iops: pace.iops >> number, lat_us: pace.lat_us * f64::from(1 << number) }
-        };
-        let mut recipe = Recipe::new(&format!("run-{number}"), client(6, 30), "Disk");
-        recipe.pace = &pace;
-        recipe.drive.kind = TargetKind::Block;
-        recipe.drive.model = Some(format!("Model number {number}"));
-        recipe.drive.serial = Some(format!("S{number}"));
-        run(&recipe)
-    };
-    (0..count).map(drive).collect()
 }
 
 #[test]

@@ -382,3 +382,20 @@ fn latencies(n: u64, typical: f64, random: &mut Random) -> Histogram {
     };
     Histogram::from_parts(parts, sum, min, max, 0).unwrap()
 }
+
+/// Returns `count` drives through `client`, each with half of the speed of the one before it.
+pub fn drives(count: u32) -> Vec<ssdgauge_report::Run> {
+    let drive = |number: u32| {
+        let pace = move |stream: &Stream, second: u32| {
+            let pace = steady(stream, second);
+            Pace { iops: pace.iops >> number, lat_us: pace.lat_us * f64::from(1 << number) }
+        };
+        let mut recipe = Recipe::new(&format!("run-{number}"), client(6, 30), "Disk");
+        recipe.pace = &pace;
+        recipe.drive.kind = TargetKind::Block;
+        recipe.drive.model = Some(format!("Model number {number}"));
+        recipe.drive.serial = Some(format!("S{number}"));
+        run(&recipe)
+    };
+    (0..count).map(drive).collect()
+}

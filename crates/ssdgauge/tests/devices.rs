@@ -19,7 +19,7 @@ mod prove;
 mod quick;
 pub(crate) mod replays;
 mod request_path;
-mod several;
+pub(crate) mod several;
 mod shortened;
 mod verify;
 mod xray;

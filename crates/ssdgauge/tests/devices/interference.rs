@@ -1,32 +1,18 @@
 //! Whether drives that run side by side disturb each other: `run --check-interference`.
 
+use crate::devices::several::short_suite;
 use crate::support::{Bench, Loop, Throttle, query, signal, text, unfolded, wait_for};
 use serde_json::Value;
 use std::process::{Command, Stdio};
-
-/// A short suite that writes.
-const WRITES: &str = r#"
-[suite]
-id = "mine"
-revision = 1
-title = "Mine"
-prepare = [{ fill = "sequential", span = "8MiB", block_size = "128KiB" }]
-[[test]]
-id = "load"
-revision = 1
-title = "Load"
-stream = { access = "random", block_size = "4KiB", read_percent = 50, span = "8MiB", per_second = 100 }
-until = { time = "1s" }
-score = { mean_of = "iops" }
-"#;
 
 /// The requests a second of a slow device: few for every machine, also beside other programs.
 const RATE: u64 = 400;
 
 fn bench() -> Bench {
     let bench = Bench::new();
-    std::fs::write(bench.path("mine.toml"), WRITES).unwrap();
-    let reads = WRITES.lines().filter(|line| !line.starts_with("prepare"));
+    let writes = short_suite("1s");
+    std::fs::write(bench.path("mine.toml"), &writes).unwrap();
+    let reads = writes.lines().filter(|line| !line.starts_with("prepare"));
     let reads =
         reads.collect::<Vec<_>>().join("\n").replace("read_percent = 50", "read_percent = 100");
     std::fs::write(bench.path("reads.toml"), reads).unwrap();

@@ -22,9 +22,14 @@ until = { time = "TIME" }
 score = { mean_of = "iops" }
 "#;
 
+/// Returns a suite of one load that reads and writes for `time`.
+pub(crate) fn short_suite(time: &str) -> String {
+    SUITE.replace("TIME", time)
+}
+
 fn bench(time: &str) -> Bench {
     let bench = Bench::new();
-    std::fs::write(bench.path("mine.toml"), SUITE.replace("TIME", time)).unwrap();
+    std::fs::write(bench.path("mine.toml"), short_suite(time)).unwrap();
     bench
 }
 
