@@ -93,7 +93,7 @@ pub struct DriveInfo {
     pub logical_block: Bytes,
     /// The physical block size: the preferred unit.
     pub physical_block: Bytes,
-    /// Further facts by key, such as `file_system`, `kernel_name`. Program logic reads those of [`Detail`] alone,
+    /// Further facts by key, such as `file_system`, `kernel_name`. Program logic reads only those of [`Detail`],
     /// by [`DriveInfo::detail`].
     pub details: BTreeMap<String, String>,
 }

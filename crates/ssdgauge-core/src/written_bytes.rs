@@ -7,7 +7,7 @@ use crate::sample::{Direction, Interval};
 pub struct WrittenBytes {
     /// The sum.
     pub total: u64,
-    /// The most bytes written in one second, by all streams together.
+    /// The largest number of bytes written in one second, summed over all streams.
     pub largest_second: u64,
     /// The index of the last second, and the bytes written in it.
     last: (u32, u64),

@@ -22,7 +22,7 @@ pub enum RequestError {
     /// More blocks could not be read than a verdict may leave out.
     #[error("{0} blocks could not be read")]
     Unreadable(u64),
-    /// There is no memory or no thread to send requests with.
+    /// Memory or threads to send requests are not available.
     #[error("{what}: {cause}")]
     NotSent {
         /// What is missing.
@@ -36,7 +36,7 @@ pub enum RequestError {
 }
 
 impl RequestError {
-    /// Returns whether the kernel reports that there is no device.
+    /// Returns whether the kernel reports that the device does not exist.
     pub fn is_gone(&self) -> bool {
         match self {
             RequestError::Failed { cause, .. } => cause.raw_os_error().is_some_and(is_gone),
@@ -63,12 +63,12 @@ impl RequestError {
     }
 }
 
-/// Returns whether the error `number` says that there is no device.
+/// Returns whether the error `number` says that the device does not exist.
 pub fn is_gone(number: i32) -> bool {
     matches!(number, libc::ENODEV | libc::ENXIO)
 }
 
-/// Returns whether `error` may concern the addressed blocks alone: a media error, or any error of the
+/// Returns whether `error` may concern only the addressed blocks: a media error, or any error of the
 /// drive that does not say that it is gone.
 pub(crate) fn concerns_one_address(error: &io::Error) -> bool {
     let numbers = [libc::ENODATA, libc::EILSEQ, libc::EIO, libc::EREMOTEIO];

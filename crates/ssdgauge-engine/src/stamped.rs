@@ -11,11 +11,11 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The most blocks of one request: 1 MiB.
+/// The maximum number of blocks per request: 1 MiB.
 const REQUEST_BLOCKS: u64 = 256;
 /// The requests in flight. Chosen: enough for a drive whose link is faster than its latency.
 const THREADS: u64 = 4;
-/// The most blocks of one operation that fail before it ends. Chosen: a drive may take seconds for each.
+/// The number of unreadable blocks that an operation tolerates. Chosen: a drive may take seconds for each.
 const MOST_UNREADABLE: u64 = 256;
 
 /// Writes `ranges` of blocks with `stamp` and flushes; returns false where `go_on` ended it.
@@ -83,7 +83,7 @@ pub fn read(
     let ended = carry_out(file, threads, FLUSH_LIMIT, go_on, body)?;
     let Some(parts) = ended.unless_stopped() else { return Ok(None) };
     let mut parts: Vec<_> = parts.into_iter().flatten().collect();
-    // Threads complete in any order; the caller expects that of its ranges.
+    // Threads complete in any order; the caller expects the order of its ranges.
     parts.sort_unstable_by_key(|(number, ..)| *number);
     let mut found = Vec::new();
     for (_, first, contents) in parts {

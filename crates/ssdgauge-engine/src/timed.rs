@@ -98,7 +98,7 @@ pub fn send(
         {
             wait_until(begin + Duration::from(request.due), shared);
             buffer.prepare(request.direction, request.length as usize, index);
-            // Nothing comes between the time stamps but the request: what is prepared is no latency.
+            // Nothing comes between the time stamps but the request: preparation does not count as latency.
             let submitted = elapsed(begin);
             buffer.send(file, request.direction, request.offset, request.length as usize)?;
             let completed = elapsed(begin);

@@ -12,7 +12,7 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A block device or a file that is open for reading alone.
+/// A block device or a file that is open only for reading.
 #[derive(Debug)]
 pub struct DriveReader {
     file: Arc<File>,

@@ -160,7 +160,7 @@ impl<'a> Progress<'a> {
         self.print_at_intervals(|this| format!("{:<34} {}", this.title, this.figures));
     }
 
-    /// Prints a line of a long step where there is no live view.
+    /// Prints a line of a long step if the live view is not drawn.
     fn print_at_intervals(&mut self, text: impl FnOnce(&Self) -> String) {
         if !self.lines.is_shown() && self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Instant::now();

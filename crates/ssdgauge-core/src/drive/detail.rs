@@ -39,7 +39,7 @@ pub enum Detail {
     /// rated endurance, the value may be larger).
     EnduranceUsed,
     /// The capacity of the whole drive in bytes. A run may use a part of it; under a scratch file or a
-    /// partition it is that of the disk.
+    /// partition it is the identity of the disk.
     WholeCapacity,
     /// Where the capacity of an imported run is from.
     CapacityFrom,

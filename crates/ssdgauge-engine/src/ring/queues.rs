@@ -5,7 +5,7 @@ use ssdgauge_core::{MAX_SLOTS, Nanos};
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// The most entries of a submission queue (IORING_MAX_ENTRIES in Linux).
+/// The maximum number of entries of a submission queue (IORING_MAX_ENTRIES in Linux).
 const MAX_ENTRIES: u32 = 32_768;
 
 /// Returns the lengths of the submission and the completion queue for `depth` slots. The completion queue
@@ -25,7 +25,7 @@ pub(crate) struct Queues<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
 }
 
 impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Queues<S, C> {
-    /// Registers the target `file`, and the ring with this thread, which alone may use it then. What the
+    /// Registers the target `file`, and the ring with this thread: only this thread may use it then. What the
     /// kernel refuses to register is used unregistered.
     pub(crate) fn new(ring: IoUring<S, C>, file: Option<i32>) -> Queues<S, C> {
         let fixed_file = file.is_some_and(|file| ring.submitter().register_files(&[file]).is_ok());
@@ -42,7 +42,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Queues<S, C> {
                 debug_assert!(taken <= queued, "the kernel took {taken} of {queued}");
                 Ok(queued - taken)
             }
-            // The wait ended by its time limit or a signal, such as that of the control thread at the end of
+            // The wait ended by its time limit or a signal, such as the signal of the control thread at the end of
             // a second, the kernel is short of memory, or completions must be reaped first. The error
             // replaces the number of entries taken, so it is read from the queue.
             Err(error) => match error.raw_os_error() {

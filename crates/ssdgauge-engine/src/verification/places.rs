@@ -152,7 +152,7 @@ pub fn read_back(
 ) -> Result<ReadBack, RequestError> {
     let tag = verification.tag;
     let until = Instant::now() + at_most / BEGIN_SHARE;
-    // One at a time, and none is counted: the limit is that of all reads together.
+    // One at a time, and none is counted: the limit covers all reads together.
     let body = move |file: &File, _: &Shared, _| read_places(file, tag, &places, until);
     let ended = carry_out(file, 1, at_most, &mut |_| true, body)?;
     Ok(ended.parts.into_iter().next().unwrap_or_default())

@@ -35,7 +35,7 @@ pub(crate) struct Along {
 }
 
 impl Along {
-    /// Returns `swept` where it is no parameter of one of several streams.
+    /// Returns `swept` unless it is a parameter of one of several streams.
     fn drive(swept: Swept) -> Along {
         Along { swept, stream: 0, name: None }
     }
@@ -85,7 +85,7 @@ fn swept(points: &[PointRun]) -> Along {
     if points.iter().any(|point| count(point) != streams) {
         return Along::drive(Swept::Steps);
     }
-    // Loads of another kind have no place on an axis beside the others.
+    // Loads of another kind do not fit on one axis with the others.
     let kinds = |point: &PointRun| -> Vec<(Operation, Access)> {
         point.workload.streams.iter().map(|stream| (stream.operation, stream.access)).collect()
     };

@@ -23,7 +23,7 @@ const PLOT: f64 = 330.0;
 /// The least height of a file: the line below the chart then has 8 % of it at most.
 const LEAST_HEIGHT: f64 = 216.0;
 
-/// What a file states beside its chart.
+/// What a file states in addition to its chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Frame {
     /// The title.

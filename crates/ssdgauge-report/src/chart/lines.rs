@@ -16,7 +16,7 @@ use crate::text::short_names::without_capacities;
 /// More drives than this have no label at the end of their line, unless they have a colour.
 const MAX_LABELS: usize = 14;
 
-/// The greatest room for labels beside a narrow plot: half of its width stays for the lines.
+/// The maximum width of labels next to a narrow plot: half of the width stays for the lines.
 const NARROW_LABELS: f64 = 128.0;
 
 /// Returns the cut of `plot` in this room, with a margin for its labels.
@@ -69,7 +69,7 @@ pub(crate) fn has_label(
     }
 }
 
-/// Returns the words behind the name at the end of `line`: all of them, their first part, or none.
+/// Returns the words after the name at the end of `line`: all of them, their first part, or none.
 fn end(line: &Series, room: Room) -> &str {
     match room {
         Room::Wide | Room::File => &line.end,
@@ -78,7 +78,7 @@ fn end(line: &Series, room: Room) -> &str {
     }
 }
 
-/// Returns about how wide a name is with the words behind it.
+/// Returns the approximate width of a name with the words after it.
 fn label_width(name: &str, end: &str) -> f64 {
     let gap = if end.is_empty() { 0.0 } else { 6.0 };
     width_of(name) + gap + width_of(end)
@@ -175,7 +175,7 @@ fn series(
     let place = |x: f64, y: f64| (cut.x(plot.across.share(x)), cut.y(plot.up.share(y)));
     let path = |points: &[(f64, f64)], look| {
         let stretch = |points: &[(f64, f64)]| points.iter().map(|(x, y)| place(*x, *y)).collect();
-        // A value that is no number separates two stretches.
+        // A value that is not a number separates two stretches.
         let stretches = points.split(|(_, y)| y.is_nan()).filter(|points| !points.is_empty());
         Shape::Line { stretches: stretches.map(stretch).collect(), look }
     };
@@ -244,7 +244,7 @@ fn ends(plot: &Plot, band: Option<&Band>, drives: &ReportDrives, cut: &Cut) -> V
     ends.iter().zip(places).zip(&names).map(label).collect()
 }
 
-/// Returns the names of `drives` that fit beside the plot, each different from the others.
+/// Returns the names of `drives` that fit next to the plot, each different from the others.
 fn names<'a>(of: impl Iterator<Item = usize>, drives: &'a ReportDrives, cut: &Cut) -> Vec<String> {
     let whole: Vec<&'a str> = of.map(|drive| drives.short(drive)).collect();
     let fits = |name: &str| width_of(name) <= cut.right - 23.0;
@@ -256,7 +256,7 @@ fn names<'a>(of: impl Iterator<Item = usize>, drives: &'a ReportDrives, cut: &Cu
     fitted(if short.is_empty() { &whole } else { &short }, &fits)
 }
 
-/// Returns the words behind `name` that fit into `room`: all of them, their first part, or none.
+/// Returns the words after `name` that fit into `room`: all of them, their first part, or none.
 fn fitting_end<'a>(name: &str, end: &'a str, room: f64) -> &'a str {
     let first = end.split(" · ").next().unwrap_or("");
     let fits = |words: &&str| label_width(name, words) <= room;

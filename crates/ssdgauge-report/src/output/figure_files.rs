@@ -140,7 +140,7 @@ impl TestFiles<'_> {
         let title = if is_stated { &statement } else { &named };
         let prefix = if panel.key == SPEED { String::new() } else { format!("{}-", panel.key) };
         let mut figures = Vec::new();
-        // A ranking of one drive has no use beside another chart.
+        // A ranking of one drive is of no use next to another chart.
         let is_only = panel.rows.is_none() && panel.course.is_none();
         if let Some(ranking) = panel.ranking.as_ref().filter(|one| one.rows.len() > 1 || is_only) {
             let chart = bars::drawn(ranking, self.drives, INNER);

@@ -31,7 +31,7 @@ pub(super) fn body(panel: &Panel, drives: &ReportDrives) -> Markup {
     }
 }
 
-/// Returns the ranking beside the course of its measure.
+/// Returns the ranking next to its measure over time.
 fn ranked(panel: &Panel, ranking: &Ranking, drives: &ReportDrives) -> Markup {
     match &panel.course {
         Some(plot) if panel.is_alone => {
@@ -43,7 +43,7 @@ fn ranked(panel: &Panel, ranking: &Ranking, drives: &ReportDrives) -> Markup {
     }
 }
 
-/// Returns the ranking beside a plot; of a single drive the plot alone.
+/// Returns the ranking next to a plot; for a single drive only the plot.
 fn duo(plot: &Plot, ranking: &Ranking, drives: &ReportDrives) -> Markup {
     if let [row] = ranking.rows.as_slice() {
         return html! { p.cap { b { (row.words) } " " (ranking.caption) } (plot::wide(plot, drives)) };
@@ -53,7 +53,7 @@ fn duo(plot: &Plot, ranking: &Ranking, drives: &ReportDrives) -> Markup {
     }
 }
 
-/// Returns the rows of a search beside what stopped it for each drive.
+/// Returns the rows of a search, with what stopped it for each drive.
 fn with_reasons(rows: &Rows, caption: &str, drives: &ReportDrives) -> Markup {
     let names: Vec<&str> = rows.reasons.iter().map(|(drive, _)| drives.short(*drive)).collect();
     html! {

@@ -50,7 +50,7 @@ fn prepare(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the folders in `folder` whose names begin with `begin`; none where there is no such folder.
+/// Returns the folders in `folder` whose names begin with `begin`; none if `folder` does not exist.
 fn folders(folder: &Path, begin: &str) -> Result<Vec<PathBuf>, Failure> {
     if !folder.is_dir() {
         return Ok(Vec::new());
