@@ -2,12 +2,12 @@
 //!
 //! Each check says what must be true of runs; a claim holds where all of its checks hold.
 
-use crate::number::{Number, Verdict};
 use crate::reading::{QUANTITY, Word};
 use crate::reference::{Curve, Needs, Value};
 use crate::shape;
 use serde::Deserialize;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
+use ssdgauge_core::{Estimate, Verdict};
 
 /// One check of a claim.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -112,7 +112,7 @@ pub struct Outcome {
 /// Where a check finds numbers and curves.
 pub(crate) struct Data<'a> {
     /// Returns a number.
-    pub(crate) value: &'a dyn Fn(&Value) -> Option<Number>,
+    pub(crate) value: &'a dyn Fn(&Value) -> Option<Estimate>,
     /// Returns the values of a curve.
     pub(crate) curve: &'a dyn Fn(&Curve) -> Option<Vec<f64>>,
     /// Returns the swept values of the test of a curve.
@@ -200,7 +200,7 @@ impl Check {
                 Some(plain(found.len() == 3, Some(found.len() as f64), text))
             }
             Check::ShareBelow { of, limit, at_least, at_most } => {
-                let share = Number::exact(shape::share_below(&curve(of)?, *limit)?);
+                let share = Estimate::exact(shape::share_below(&curve(of)?, *limit)?);
                 Some(banded(share, at_least.unwrap_or(0.0), at_most.unwrap_or(1.0)))
             }
             Check::Settled { of } => settled(&curve(of)?),
@@ -312,7 +312,7 @@ impl Variation {
 }
 
 /// Returns whether `number` is `target` within `tolerance`.
-fn around(number: Number, target: f64, tolerance: Option<f64>) -> Outcome {
+fn around(number: Estimate, target: f64, tolerance: Option<f64>) -> Outcome {
     let (low, high) = band(target, tolerance);
     banded(number, low, high)
 }
@@ -324,14 +324,14 @@ fn band(target: f64, tolerance: Option<f64>) -> (f64, f64) {
 }
 
 /// Returns whether `number` lies between `from` and `until`.
-fn banded(number: Number, from: f64, until: f64) -> Outcome {
+fn banded(number: Estimate, from: f64, until: f64) -> Outcome {
     let limits = match (from.is_finite(), until.is_finite()) {
         (true, true) => format!("{} to {}", text(from), text(until)),
         (true, false) => format!("at least {}", text(from)),
         (false, _) => format!("at most {}", text(until)),
     };
     Outcome {
-        verdict: number.within(from, until),
+        verdict: number.lies_in(from, until),
         measured: Some(number.value),
         text: format!("{}, stated {limits}", text(number.value)),
     }
@@ -351,11 +351,11 @@ fn placed(of: &Value, among: &[Value], place: usize, data: &Data<'_>) -> Option<
 }
 
 fn ordered(of: &[Value], data: &Data<'_>) -> Option<Outcome> {
-    let numbers: Option<Vec<Number>> = of.iter().map(|one| (data.value)(one)).collect();
+    let numbers: Option<Vec<Estimate>> = of.iter().map(|one| (data.value)(one)).collect();
     let numbers = numbers?;
     let mut verdict = Verdict::Holds;
     for pair in numbers.windows(2) {
-        verdict = verdict.and(pair[0].over(pair[1])?.within(1.0, f64::INFINITY));
+        verdict = verdict.max(pair[0].over(pair[1])?.lies_in(1.0, f64::INFINITY));
     }
     let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
     Some(Outcome { verdict, measured: None, text: format!("in this order: {}", list(&values)) })
@@ -385,7 +385,7 @@ fn settled(series: &[f64]) -> Option<Outcome> {
     let (first, second) = series.split_at(series.len() / 2);
     let mean = ssdgauge_core::statistics::summary::mean;
     let change = (mean(second)? / mean(first)? - 1.0).abs();
-    Some(banded(Number::exact(change), 0.0, 1.0 - Word::Tied.band().0))
+    Some(banded(Estimate::exact(change), 0.0, 1.0 - Word::Tied.band().0))
 }
 
 /// Returns three significant digits of `value`.

@@ -4,8 +4,7 @@ use crate::catalogue::RunNeed;
 use crate::check::{Data, Outcome};
 use crate::claim::{Claim, Group, Review};
 use crate::measure::Measurements;
-use crate::number::Verdict;
-use ssdgauge_core::{Finding, FindingKind, Severity};
+use ssdgauge_core::{Finding, FindingKind, Severity, Verdict};
 use ssdgauge_report::Run;
 use std::collections::BTreeMap;
 
@@ -160,8 +159,7 @@ fn judge_one<'a>(
         positions: &|curve| measurements.positions(curve),
     };
     let outcomes: Vec<Outcome> = claim.checks.iter().map(|check| check.evaluate(&data)).collect();
-    let verdict =
-        outcomes.iter().fold(Verdict::Holds, |verdict, outcome| verdict.and(outcome.verdict));
+    let verdict = outcomes.iter().map(|outcome| outcome.verdict).max().unwrap_or(Verdict::Holds);
     let decisive: Vec<&str> = outcomes
         .iter()
         .filter(|outcome| outcome.verdict == verdict)

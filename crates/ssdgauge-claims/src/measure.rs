@@ -1,10 +1,9 @@
 //! Numbers and curves of runs, by reference.
 
-use crate::number::Number;
 use crate::reference::{Curve, Pick, Quantity, Seconds, Source, Value};
 use ssdgauge_core::statistics::{change_point, knee, steady, summary};
 use ssdgauge_core::{
-    Bytes, ConfidenceInterval, Direction, FullSeconds, Headline, Metric, Scope, Totals,
+    Bytes, ConfidenceInterval, Direction, Estimate, FullSeconds, Headline, Metric, Scope, Totals,
 };
 use ssdgauge_report::{PointRun, Run, TestRun};
 use std::collections::BTreeMap;
@@ -30,27 +29,27 @@ impl<'a> Measurements<'a> {
     }
 
     /// Returns the number at `reference`; `None` where it was not measured.
-    pub(crate) fn value(&self, reference: &Value) -> Option<Number> {
+    pub(crate) fn value(&self, reference: &Value) -> Option<Estimate> {
         let Value { source, pick } = reference;
         let (run, test) = self.find(&source.drive, &source.test)?;
         match *pick {
             Pick::Headline => headline(test, metric(source)?),
-            Pick::Mean => summary::mean(&points(test, source)?).map(Number::exact),
-            Pick::Most => points(test, source)?.into_iter().reduce(f64::max).map(Number::exact),
-            Pick::Least => points(test, source)?.into_iter().reduce(f64::min).map(Number::exact),
+            Pick::Mean => summary::mean(&points(test, source)?).map(Estimate::exact),
+            Pick::Most => points(test, source)?.into_iter().reduce(f64::max).map(Estimate::exact),
+            Pick::Least => points(test, source)?.into_iter().reduce(f64::min).map(Estimate::exact),
             Pick::At(position) => point(test.points.iter().find(at(position))?, metric(source)?),
             Pick::AtKnee => point(test.points.iter().find(at(knee(test)?))?, metric(source)?),
-            Pick::Knee => knee(test).map(Number::exact),
+            Pick::Knee => knee(test).map(Estimate::exact),
             Pick::WorstSecond => {
-                seconds(test, source).into_iter().reduce(f64::min).map(Number::exact)
+                seconds(test, source).into_iter().reduce(f64::min).map(Estimate::exact)
             }
             Pick::BestSecond => {
-                seconds(test, source).into_iter().reduce(f64::max).map(Number::exact)
+                seconds(test, source).into_iter().reduce(f64::max).map(Estimate::exact)
             }
             Pick::First(n) => mean_of(seconds(test, source).get(..n)?),
             Pick::Last(n) => mean_of(&last(seconds(test, source), n)?),
             Pick::ChangePoint => change_in(test, run.head.drive.capacity),
-            Pick::SteadyAfter => steady_after(&seconds(test, source)).map(Number::exact),
+            Pick::SteadyAfter => steady_after(&seconds(test, source)).map(Estimate::exact),
         }
     }
 
@@ -83,8 +82,8 @@ fn at(position: f64) -> impl Fn(&&PointRun) -> bool {
     move |point| point.point.position == position
 }
 
-fn mean_of(values: &[f64]) -> Option<Number> {
-    summary::mean(values).map(Number::exact)
+fn mean_of(values: &[f64]) -> Option<Estimate> {
+    summary::mean(values).map(Estimate::exact)
 }
 
 fn last(values: Vec<f64>, n: usize) -> Option<Vec<f64>> {
@@ -93,7 +92,7 @@ fn last(values: Vec<f64>, n: usize) -> Option<Vec<f64>> {
 }
 
 /// Returns the number of `test` in `metric`: its headline, or a further one.
-fn headline(test: &TestRun, metric: Metric) -> Option<Number> {
+fn headline(test: &TestRun, metric: Metric) -> Option<Estimate> {
     let found = std::iter::once(&test.headline)
         .chain(&test.also)
         .find(|headline: &&Headline| headline.metric == metric)?;
@@ -101,22 +100,15 @@ fn headline(test: &TestRun, metric: Metric) -> Option<Number> {
     let value = found.protocol.or(found.value)?;
     match (found.interval, test.repetitions.is_empty()) {
         // The variation of equal steps, such as bursts, is a property of the drive in its model.
-        (ConfidenceInterval::BetweenRepetitions { .. }, true) => Some(Number::exact(value)),
-        (interval, _) => Some(number(value, interval)),
+        (ConfidenceInterval::BetweenRepetitions { .. }, true) => Some(Estimate::exact(value)),
+        (interval, _) => Some(Estimate::new(value, interval.ends())),
     }
 }
 
 /// Returns `metric` of one point with its interval.
-fn point(point: &PointRun, metric: Metric) -> Option<Number> {
+fn point(point: &PointRun, metric: Metric) -> Option<Estimate> {
     let value = point.point.totals.value(metric, Scope::All)?;
-    Some(number(value, point.interval(metric, Scope::All)))
-}
-
-/// Returns `value` with the ends of `interval`, which may belong to a later part of the step: the value
-/// lies between them in any case.
-fn number(value: f64, interval: ConfidenceInterval) -> Number {
-    let (low, high) = interval.ends().unwrap_or((value, value));
-    Number { value, low: low.min(value), high: high.max(value) }
+    Some(Estimate::new(value, point.interval(metric, Scope::All).ends()))
 }
 
 /// Returns the values of the points of `test`; `None` without points, or where one has no value.
@@ -151,7 +143,7 @@ fn knee(test: &TestRun) -> Option<f64> {
         .points
         .iter()
         .map(|one| {
-            let Number { value, low, high } = point(one, metric)?;
+            let Estimate { value, low, high } = point(one, metric)?;
             let depth = one.point.position as u32;
             Some(knee::SweepPoint { depth, value, interval: (low, high) })
         })
@@ -176,7 +168,7 @@ fn steady_after(seconds: &[f64]) -> Option<f64> {
 
 /// Returns the bytes that `test` had written when its rate fell for good, as a share of `capacity`;
 /// `None` where it has one level.
-fn change_in(test: &TestRun, capacity: Bytes) -> Option<Number> {
+fn change_in(test: &TestRun, capacity: Bytes) -> Option<Estimate> {
     let full = || test.points.iter().map(|point| point.point.seconds.full());
     let rates: Vec<f64> = full().flat_map(|seconds| seconds.rates(Metric::Iops)).collect();
     let found = change_point::levels(&rates)?;
@@ -185,7 +177,7 @@ fn change_in(test: &TestRun, capacity: Bytes) -> Option<Number> {
     let written: Vec<u64> = full().flat_map(of_point).collect();
     let share = |seconds: usize| written[..seconds].iter().sum::<u64>() as f64 / capacity.0 as f64;
     let (low, high) = found.interval;
-    Some(Number { value: share(found.at), low: share(low), high: share(high) })
+    Some(Estimate { value: share(found.at), low: share(low), high: share(high) })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! [`crate::statistics::repetition`]. Intervals of independent steps are combined by
 //! the method of variance estimates recovery (MOVER; Zou and Donner 2008).
 
+use crate::estimate::Estimate;
 use crate::statistics::mean_interval::MeanInterval;
 
 /// The 95 % interval of a number, or the reason why there is none.
@@ -221,15 +222,13 @@ fn all_of_counters(each: &[ConfidenceInterval]) -> Option<Vec<(f64, f64)>> {
     found.filter(|found| !found.is_empty())
 }
 
-/// Returns `b` ÷ `a` with its 95 % interval, both from independent runs; `None` where one of them has
-/// no interval with two ends or no positive estimate. The quotient is that of the estimates behind
+/// Returns `b` ÷ `a` with its 95 % interval, both from independent runs ([`Estimate::over`]); `None` where one
+/// of them has no interval above zero with two ends. The quotient is that of the estimates behind
 /// the intervals, so the interval contains it.
-///
-/// MOVER on the logarithms: for symmetric intervals ln(b/a) ± √((h_a/a)² + (h_b/b)²).
-pub(crate) fn of_ratio(a: ConfidenceInterval, b: ConfidenceInterval) -> Option<(f64, (f64, f64))> {
+pub(crate) fn of_ratio(a: ConfidenceInterval, b: ConfidenceInterval) -> Option<Estimate> {
     let side = |one: ConfidenceInterval| {
         let (low, high) = one.ends()?;
-        let mean = match one {
+        let value = match one {
             // Student's t: the mean lies in the middle.
             ConfidenceInterval::BetweenRepetitions { low, high } => (low + high) / 2.0,
             ConfidenceInterval::WithinRun(_)
@@ -240,10 +239,8 @@ pub(crate) fn of_ratio(a: ConfidenceInterval, b: ConfidenceInterval) -> Option<(
             | ConfidenceInterval::RestsOnFewSeconds
             | ConfidenceInterval::Undefined => one.within_run()?.mean,
         };
-        (mean > 0.0).then_some((mean, (mean - low) / mean, (high - mean) / mean))
+        // A number that may be zero has no ratio, whichever of the two it is.
+        (low > 0.0).then_some(Estimate { value, low, high })
     };
-    let ((mean_a, down_a, up_a), (mean_b, down_b, up_b)) = (side(a)?, side(b)?);
-    let ratio = mean_b / mean_a;
-    let factor = |of_b: f64, of_a: f64| of_b.hypot(of_a).exp();
-    Some((ratio, (ratio / factor(down_b, up_a), ratio * factor(up_b, down_a))))
+    side(b)?.over(side(a)?)
 }

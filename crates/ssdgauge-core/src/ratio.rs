@@ -43,9 +43,9 @@ impl Ratio {
         }
         let cut = |one: ConfidenceInterval| one.within_run().map_or(0, |within| within.cut);
         Some(match confidence::of_ratio(a.interval, b.interval) {
-            Some((value, interval)) => Ratio {
-                value,
-                interval: Some(interval),
+            Some(ratio) => Ratio {
+                value: ratio.value,
+                interval: Some((ratio.low, ratio.high)),
                 cut_seconds: [cut(a.interval), cut(b.interval)],
             },
             None => Ratio { value: whole, interval: None, cut_seconds: [0, 0] },

@@ -23,4 +23,3 @@ pub mod summary;
 pub mod time_weighted;
 pub mod trend;
 mod two_levels;
-pub mod variation;

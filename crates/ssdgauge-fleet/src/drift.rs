@@ -9,7 +9,7 @@ mod history;
 mod peers;
 
 pub use drive_run::{DriveModel, DriveRun, TestKey, drive_run};
-pub use history::{Change, Drift};
+pub use history::Drift;
 pub use peers::{Group, LEAST_DRIVES, NotJudged, Reason, Suspect, Unjudged};
 
 /// The results for a fleet.

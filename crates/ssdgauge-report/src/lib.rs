@@ -26,10 +26,10 @@ use std::thread::ScopedJoinHandle;
 pub use analysis::batch::{Batch, BatchDrive, BatchState};
 pub use analysis::cohort::Cohort;
 pub use analysis::compare::{
-    CompareError, CompareOptions, Comparison, Difference, Gate, TestComparison, compare,
+    CompareError, CompareOptions, Comparison, Difference, TestComparison, compare,
     compare_with_history,
 };
-pub use analysis::history::{History, Variation};
+pub use analysis::history::History;
 pub use analysis::input_error::InputError;
 pub use analysis::label_comparison::{LabelError, compared_labels};
 pub use analysis::notes::{DriveNotes, Notes, Photograph};

@@ -2,8 +2,10 @@
 
 use crate::support;
 use crate::support::{Pace, Recipe, quick, run, steady};
-use ssdgauge_core::{Action, Bytes, Metric, PowerScope, Random, Score, Stream, TargetKind};
-use ssdgauge_report::{CompareError, CompareOptions, Difference, Gate, Run, compare};
+use ssdgauge_core::{
+    Action, Bytes, Metric, PowerScope, Random, Score, Stream, TargetKind, Verdict,
+};
+use ssdgauge_report::{CompareError, CompareOptions, Difference, Run, compare};
 
 fn recorded(id: &str, model: &str, pace: &'static dyn Fn(&Stream, u32) -> Pace) -> Run {
     let mut recipe = Recipe::new(id, quick(12), model);
@@ -41,9 +43,7 @@ fn a_ratio_is_found_with_an_interval_that_holds_it() {
     }
     let text = comparison.text(200, false);
     assert!(
-        text.contains(
-            "worse in 0 of 5 numbers, better in 5, equal within 3 % in 0; 0 cannot be told"
-        )
+        text.contains("worse in 0 of 5 numbers, better in 5, equal within 3 % in 0; 0 not decided")
     );
     let better = |line: &&str| line.starts_with("better ") && line.contains("+38.0 %");
     assert_eq!(text.lines().filter(better).count(), comparison.tests.len(), "{text}");
@@ -94,11 +94,11 @@ fn a_small_difference_passes_the_gate_and_a_large_one_fails_it() {
     // 1.5 ± 2.5 %: not equal within 3 %, and no loss of more than 5 %.
     let little = gate(&recorded("b", "Disk", &a_little_slower), 0.05);
     assert!(little.tests.iter().all(|test| test.difference.outcome() == "cannot-tell"));
-    assert_eq!(little.gate, Some(Gate::Passed));
+    assert_eq!(little.gate, Some(Verdict::Holds));
     let worse = gate(&recorded("b", "Disk", &slower), 0.05);
     assert!(worse.tests.iter().all(|test| test.difference == Difference::Worse));
-    assert_eq!(worse.gate, Some(Gate::Failed));
-    assert_eq!(gate(&recorded("b", "Disk", &slower), 0.5).gate, Some(Gate::Passed));
+    assert_eq!(worse.gate, Some(Verdict::Fails));
+    assert_eq!(gate(&recorded("b", "Disk", &slower), 0.5).gate, Some(Verdict::Holds));
     let junit = worse.junit();
     assert!(junit.contains("tests=\"5\" failures=\"5\" errors=\"0\" skipped=\"0\""), "{junit}");
 }
@@ -110,7 +110,7 @@ fn a_missing_result_leaves_the_gate_undecided() {
     recipe.steps = 9;
     let options = CompareOptions { threshold: Some(0.05), ..CompareOptions::default() };
     let comparison = compare(&a, &run(&recipe), &options).expect("some tests are equal");
-    assert_eq!(comparison.gate, Some(Gate::Undecided));
+    assert_eq!(comparison.gate, Some(Verdict::NotDecided));
     assert!(comparison.junit().contains("<error message=\"not compared: one of the runs"));
 }
 
@@ -260,8 +260,8 @@ fn two_results_without_an_interval_are_measured_and_not_judged() {
     let brief = |id: &str| run(&Recipe::new(id, quick(2), "Disk"));
     let comparison = compare(&brief("a"), &brief("b"), &CompareOptions::default()).unwrap();
     let text = comparison.text(200, false);
-    assert!(text.contains("equal within 3 % in 0; 5 cannot be told"), "{text}");
-    let judged = |line: &&str| line.starts_with("cannot tell") && line.contains(" 0.0 % ");
+    assert!(text.contains("equal within 3 % in 0; 5 not decided"), "{text}");
+    let judged = |line: &&str| line.starts_with("not decided") && line.contains(" 0.0 % ");
     assert_eq!(text.lines().filter(judged).count(), 5, "{text}");
     assert!(text.contains("too few full seconds"), "{text}");
 }
@@ -298,7 +298,7 @@ fn noisy(level: f64, phi: f64, seconds: usize, random: &mut Random) -> Vec<f64> 
     (0..seconds).map(|_| next()).collect()
 }
 
-/// How many of `pairs` comparisons of run files ended in each way: worse, better, equal, cannot tell;
+/// How many of `pairs` comparisons of run files ended in each way: worse, better, equal, not decided;
 /// failed, passed, undecided at a threshold of 5 %. The second run is worse by `loss` in truth.
 fn outcomes(pairs: usize, seconds: usize, phi: f64, loss: f64) -> [usize; 7] {
     let mut random = Random::new(seconds as u64, (100.0 * phi) as u64);
@@ -316,9 +316,9 @@ fn outcomes(pairs: usize, seconds: usize, phi: f64, loss: f64) -> [usize; 7] {
         differ(Difference::Better),
         differ(Difference::Equal),
         tests().filter(|test| test.difference.outcome() == "cannot-tell").count(),
-        gate(Gate::Failed),
-        gate(Gate::Passed),
-        gate(Gate::Undecided),
+        gate(Verdict::Fails),
+        gate(Verdict::Holds),
+        gate(Verdict::NotDecided),
     ]
 }
 
@@ -371,7 +371,7 @@ fn a_wide_interval_is_neither_equal_nor_passed() {
     let comparison = compare(&a, &b, &options).expect("equal tests");
     let (low, high) = comparison.tests[0].ratio.and_then(|ratio| ratio.interval).expect("12 s");
     assert!(low < 0.8 && high > 1.25, "{low} {high}");
-    assert_eq!(comparison.gate, Some(Gate::Undecided));
+    assert_eq!(comparison.gate, Some(Verdict::NotDecided));
     let json = comparison.json();
     assert_eq!(json["tests"][0]["outcome"], "cannot-tell");
     assert_eq!(json["tests"][0]["gate"], "undecided");
@@ -379,9 +379,9 @@ fn a_wide_interval_is_neither_equal_nor_passed() {
     assert!(reason.contains("includes 0 % and reaches beyond 3 %"), "{reason}");
     let junit = comparison.junit();
     assert!(
-        junit.contains("errors=\"1\"") && junit.contains("<error message=\"cannot tell"),
+        junit.contains("errors=\"1\"") && junit.contains("<error message=\"not decided"),
         "{junit}"
     );
     let text = comparison.text(120, false);
-    assert!(text.contains("cannot tell   ") && text.contains("gate at 5 %: cannot tell"), "{text}");
+    assert!(text.contains("not decided   ") && text.contains("gate at 5 %: not decided"), "{text}");
 }

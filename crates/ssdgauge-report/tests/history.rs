@@ -4,9 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::support::{Pace, Recipe, STARTED, quick, run, steady};
-use ssdgauge_core::{Metric, PowerScope, Score, Stream};
+use ssdgauge_core::statistics::difference::earlier::Earlier;
+use ssdgauge_core::{Metric, PowerScope, Score, Stream, Verdict};
 use ssdgauge_report::{
-    CompareError, CompareOptions, Comparison, Difference, Gate, History, Run, Variation, compare,
+    CompareError, CompareOptions, Comparison, Difference, History, Run, compare,
     compare_with_history,
 };
 use std::collections::BTreeSet;
@@ -74,8 +75,8 @@ fn a_change_is_significant_beyond_those_of_earlier_runs_in_both_directions() {
         let comparison = compared(factor, FACTORS.len(), None);
         assert!(comparison.tests.len() >= 4);
         for test in &comparison.tests {
-            let Some(Variation { runs: 8, limit: Some(limit) }) = test.variation else {
-                panic!("{:?}", test.variation)
+            let Some(Earlier { runs: 8, limit: Some(limit) }) = test.earlier else {
+                panic!("{:?}", test.earlier)
             };
             assert!((0.015..0.06).contains(&limit), "{limit}");
             assert_eq!(test.difference, expected, "{} at {factor}", test.id);
@@ -92,15 +93,15 @@ fn a_change_is_significant_beyond_those_of_earlier_runs_in_both_directions() {
 #[test]
 fn the_gate_fails_beyond_the_limit_and_the_threshold_and_cannot_tell_between_them() {
     let gate = |factor, runs, threshold| compared(factor, runs, Some(threshold)).gate;
-    assert_eq!(gate(0.9, 8, 0.0), Some(Gate::Failed));
-    assert_eq!(gate(0.9, 8, 0.05), Some(Gate::Failed));
-    assert_eq!(gate(0.9, 8, 0.2), Some(Gate::Passed));
-    assert_eq!(gate(0.985, 8, 0.0), Some(Gate::Passed));
+    assert_eq!(gate(0.9, 8, 0.0), Some(Verdict::Fails));
+    assert_eq!(gate(0.9, 8, 0.05), Some(Verdict::Fails));
+    assert_eq!(gate(0.9, 8, 0.2), Some(Verdict::Holds));
+    assert_eq!(gate(0.985, 8, 0.0), Some(Verdict::Holds));
     // Worse than allowed, and by no more than the drive varies anyway.
-    assert_eq!(gate(0.985, 8, 0.01), Some(Gate::Undecided));
-    assert_eq!(gate(0.985, 8, 0.02), Some(Gate::Passed));
-    assert_eq!(gate(1.1, 8, 0.0), Some(Gate::Passed));
-    assert_eq!(gate(0.5, 7, 0.0), Some(Gate::Undecided));
+    assert_eq!(gate(0.985, 8, 0.01), Some(Verdict::NotDecided));
+    assert_eq!(gate(0.985, 8, 0.02), Some(Verdict::Holds));
+    assert_eq!(gate(1.1, 8, 0.0), Some(Verdict::Holds));
+    assert_eq!(gate(0.5, 7, 0.0), Some(Verdict::NotDecided));
     let short = compared(0.5, 7, None);
     let text = short.markdown();
     assert!(text.contains("the history has 7 runs of this test, and 8 are needed"), "{text}");
@@ -163,9 +164,9 @@ fn a_change_of_one_bucket_of_the_histogram_is_within_noise_after_equal_runs() {
         let comparison = compare_with_history(&a, &b, &options, &history).unwrap();
         let test = &comparison.tests[0];
         assert_eq!(test.difference, expected, "{factor}");
-        assert_eq!(test.variation, Some(Variation { runs: 8, limit: Some(0.001) }));
+        assert_eq!(test.earlier, Some(Earlier { runs: 8, limit: Some(0.001) }));
         // A rate is a count over a time, without buckets.
-        assert_eq!(comparison.tests[1].variation.unwrap().limit, Some(0.0));
+        assert_eq!(comparison.tests[1].earlier.unwrap().limit, Some(0.0));
     }
 }
 
@@ -209,7 +210,7 @@ fn a_further_number_of_another_meter_stays_unknown_beside_a_history() {
 
     // Nor does an earlier run of another meter count.
     read_by_another_meter(&mut earlier[3]);
-    let Some(Variation { runs, limit }) = further(&b, &earlier).variation else { panic!() };
+    let Some(Earlier { runs, limit }) = further(&b, &earlier).earlier else { panic!() };
     assert_eq!((runs, limit), (7, None));
 }
 
@@ -242,7 +243,7 @@ fn the_most_complete_copy_of_a_run_counts_in_every_order() {
     let values = |history: &History| {
         let options = CompareOptions::default();
         let comparison = compare_with_history(&a, &b, &options, history).unwrap();
-        comparison.tests.iter().map(|test| test.variation.unwrap()).collect::<Vec<_>>()
+        comparison.tests.iter().map(|test| test.earlier.unwrap()).collect::<Vec<_>>()
     };
     let whole = history(&a, 8);
     for copies in [[&part, &EARLIER[3]], [&EARLIER[3], &part]] {
@@ -268,16 +269,16 @@ fn a_further_number_is_judged_by_its_own_history_where_the_second_run_lacks_anot
     let also = [Score::MeanOf(Metric::PowerW), percentile.clone()];
     let history = powers(&also);
     let a = with_further("a", 1.0, &also, 3.0);
-    let variations = |also: &[Score]| -> Vec<Variation> {
+    let earlier = |also: &[Score]| -> Vec<Earlier> {
         let b = with_further("b", 1.0, also, 3.0);
         let options = CompareOptions::default();
         let history = history_of(&history, &a);
         let comparison = compare_with_history(&a, &b, &options, &history).unwrap();
         let further = comparison.tests.iter().filter(|test| test.further);
-        further.map(|test| test.variation.unwrap()).collect()
+        further.map(|test| test.earlier.unwrap()).collect()
     };
-    let both = variations(&also);
+    let both = earlier(&also);
     assert_eq!(both.len(), 2);
     assert!(both[0].limit > both[1].limit, "{both:?}");
-    assert_eq!(variations(&[percentile]), both[1..]);
+    assert_eq!(earlier(&[percentile]), both[1..]);
 }

@@ -4,10 +4,10 @@
 
 use crate::support;
 use crate::support::{Pace, Recipe, client, quick, run, steady};
-use ssdgauge_core::{Finding, FindingKind, Severity, Stream};
+use ssdgauge_core::{Finding, FindingKind, Severity, Stream, Verdict};
 use ssdgauge_report::{
-    CompareError, CompareOptions, Difference, Gate, PageOptions, Run, compare, markdown,
-    openmetrics, page, terminal_summary,
+    CompareError, CompareOptions, Difference, PageOptions, Run, compare, markdown, openmetrics,
+    page, terminal_summary,
 };
 
 const TEXT: &str = "51 of 64 blocks do not hold the data that was written";
@@ -41,7 +41,7 @@ fn words(text: &str) -> String {
 fn an_invalid_result_is_compared_with_nothing_and_cannot_pass_a_gate() {
     let options = CompareOptions { threshold: Some(0.05), ..CompareOptions::default() };
     let valid = compare(&slow(), &fast(None), &options).unwrap();
-    assert_eq!(valid.gate, Some(Gate::Passed));
+    assert_eq!(valid.gate, Some(Verdict::Holds));
     assert_eq!(valid.doubts, [None, None]);
     // The finding is of the first step, which is one of sequential reads.
     for (runs, name) in
@@ -60,7 +60,7 @@ fn an_invalid_result_is_compared_with_nothing_and_cannot_pass_a_gate() {
             );
             assert_eq!(test.ratio.is_none(), is_invalid);
         }
-        assert_ne!(compared.gate, Some(Gate::Passed), "{name}");
+        assert_ne!(compared.gate, Some(Verdict::Holds), "{name}");
         assert!(compared.junit().contains("errors=\"1\""), "{}", compared.junit());
         let text = words(&compared.text(100, false));
         let letter = if name == "second" { "B" } else { "A" };

@@ -3,39 +3,8 @@
 use crate::structure::Structure;
 use serde::Serialize;
 
-/// A value with the interval that its data supports.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Value {
-    /// The estimate, in the unit of its structure.
-    pub value: f64,
-    /// The lower end of the interval.
-    pub low: f64,
-    /// The upper end of the interval.
-    pub high: f64,
-}
-
-impl Value {
-    /// Returns a value that is known exactly.
-    pub fn exact(value: f64) -> Value {
-        Value { value, low: value, high: value }
-    }
-
-    /// Returns `value` with the interval of `half`, and at least `share` of the value, to both sides.
-    pub fn within(value: f64, half: f64, share: f64) -> Value {
-        let half = half.max(value.abs() * share);
-        Value { value, low: value - half, high: value + half }
-    }
-
-    /// Returns whether the interval contains `truth`.
-    pub fn contains(self, truth: f64) -> bool {
-        (self.low..=self.high).contains(&truth)
-    }
-
-    /// Returns the width of the interval as a share of the value; 0 for a value of 0.
-    pub fn width(self) -> f64 {
-        if self.value == 0.0 { 0.0 } else { (self.high - self.low) / self.value.abs() }
-    }
-}
+/// A value with the interval that its data supports, in the unit of its structure.
+pub use ssdgauge_core::Estimate as Value;
 
 /// The reason why a structure is not identifiable, as a clause with its numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

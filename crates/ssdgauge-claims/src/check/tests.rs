@@ -28,9 +28,9 @@ fn series(name: &str) -> Option<Vec<f64>> {
     }
 }
 
-fn number(value: &Value) -> Option<Number> {
+fn number(value: &Value) -> Option<Estimate> {
     let found = NUMBERS.iter().find(|(name, _)| *name == value.source.drive)?;
-    Some(Number::exact(if value.pick == Pick::Least { found.1 / 2.0 } else { found.1 }))
+    Some(Estimate::exact(if value.pick == Pick::Least { found.1 / 2.0 } else { found.1 }))
 }
 
 /// Evaluates the check of the inline table `text`.

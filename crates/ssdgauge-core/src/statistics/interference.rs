@@ -6,7 +6,8 @@
 //! 95 %: each is wider by the number of comparisons (Bonferroni; Dunn 1961), because one of many separate
 //! intervals misses its value more often.
 
-use crate::statistics::{student, summary};
+use crate::estimate::Verdict;
+use crate::statistics::{difference, student, summary};
 use serde::{Deserialize, Serialize};
 
 /// The fewest pairs with a verdict. Chosen: with four, an interval is 3.2 standard errors wide.
@@ -86,9 +87,9 @@ pub struct PhasePair {
 pub enum Disturbance {
     /// The interval contains no loss beyond the limit.
     NotFound,
-    /// The interval contains both no loss and one beyond the limit, or there are too few phases.
+    /// The interval reaches beyond the limit, and no loss beyond it is shown, or there are too few phases.
     NotDecided,
-    /// The interval contains a loss alone, and one beyond the limit.
+    /// The loss is beyond the limit, and the interval contains losses only.
     Found,
 }
 
@@ -123,16 +124,12 @@ pub struct Change {
 impl Change {
     /// Returns the largest loss that the interval contains, as a share; 0 where it contains none.
     pub fn largest_loss(&self) -> f64 {
-        self.losses().1.max(0.0)
-    }
-
-    /// Returns the interval as one of losses: above zero where the drive is worse beside the others.
-    fn losses(&self) -> (f64, f64) {
         let (low, high) = self.interval;
-        match self.quantity {
-            Quantity::Iops => (-high, -low),
-            Quantity::LatP99 => (low, high),
-        }
+        let largest = match self.quantity {
+            Quantity::Iops => -low,
+            Quantity::LatP99 => high,
+        };
+        largest.max(0.0)
     }
 }
 
@@ -174,12 +171,15 @@ fn change(pairs: &[PhasePair], quantity: Quantity, comparisons: usize) -> Option
         interval: (share(mean - half), share(mean + half)),
         disturbance: Disturbance::NotDecided,
     };
-    let (least, most) = change.losses();
-    change.disturbance = match (most <= quantity.limit(), least > 0.0) {
-        (true, _) => Disturbance::NotFound,
-        (false, true) => Disturbance::Found,
-        (false, false) => Disturbance::NotDecided,
-    };
+    let interval = (1.0 + change.interval.0, 1.0 + change.interval.1);
+    let more_is_better = quantity == Quantity::Iops;
+    let ratio = 1.0 + change.change;
+    change.disturbance =
+        match difference::keeps_to(ratio, interval, more_is_better, quantity.limit()) {
+            Verdict::Holds => Disturbance::NotFound,
+            Verdict::Fails => Disturbance::Found,
+            Verdict::NotDecided => Disturbance::NotDecided,
+        };
     Some(change)
 }
 
@@ -230,6 +230,8 @@ mod tests {
         check(0.98, 0.001, NotFound);
         check(0.5, 0.01, Found);
         check(0.96, 0.001, Found);
+        // A loss within the limit whose interval reaches beyond it, as for a gate of `compare`.
+        check(0.975, 0.006, NotDecided);
         check(1.0, 0.2, NotDecided);
         check(0.9, 0.2, NotDecided);
         // Faster beside others is no loss.

@@ -34,6 +34,20 @@ pub fn percentile(values: &[f64], share: f64) -> Option<f64> {
     sorted.get(rank.saturating_sub(1)).copied()
 }
 
+/// Returns the value below which `share` of the sorted `values` lie, between two of them by their
+/// distance (Hyndman and Fan 1996, definition 7); `None` without a value.
+pub fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let place = share * sorted.len().checked_sub(1)? as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    Some(if low == high { low } else { low + (high - low) * place.fract() })
+}
+
+/// Returns the median of `values` in any order; `None` without a value.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    quantile(&values, 0.5)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,6 +59,8 @@ mod tests {
         assert!((sigma(&values).unwrap() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
         assert_eq!(percentile(&values, 0.5), Some(4.0));
         assert_eq!(percentile(&values, 1.0), Some(9.0));
+        assert_eq!((quantile(&values, 0.5), quantile(&values, 0.25)), (Some(4.5), Some(4.0)));
+        assert_eq!((median(vec![3.0, 1.0]), median(Vec::new())), (Some(2.0), None));
         assert!((harmonic_mean(&[1.0, 2.0]).unwrap() - 4.0 / 3.0).abs() < 1e-12);
     }
 

@@ -9,18 +9,13 @@ use crate::model::Run;
 use crate::model::plan::measured_spans;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::TargetKind;
-use ssdgauge_core::statistics::difference::NOISE;
+use ssdgauge_core::statistics::difference::class::FEWEST;
+use ssdgauge_core::statistics::difference::{Outcome, class};
+use ssdgauge_core::statistics::summary::median;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The cohort that the program contains: quick runs of virtual drives in their full capacity.
 const SHIPPED: &str = include_str!("../../cohort/quick.toml");
-
-/// The fewest drives of a class that make a band. Chosen: two drives are two values, not a band.
-const FEWEST: usize = 3;
-
-/// The share of the drives below a band, and above it. Chosen: a band holds the middle 80 %; with fewer
-/// than ten drives it reaches from the least to the greatest.
-const TAIL: f64 = 0.1;
 
 /// Drives of several classes with their figures in the suite `quick`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,50 +59,33 @@ pub(crate) struct Bands {
     by_load: BTreeMap<String, (f64, f64)>,
 }
 
-/// A band, and the position of a value relative to it.
+/// A band, and how a value compares with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Band {
     /// The lower limit.
     pub(crate) low: f64,
     /// The upper limit.
     pub(crate) high: f64,
-    /// The position of the value.
-    pub(crate) place: Place,
+    /// The value compared with the band.
+    pub(crate) outcome: Outcome,
 }
 
-/// A position relative to a band.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// Less than the lower limit.
-    Below,
-    /// Between the limits, both included.
-    Within,
-    /// More than the upper limit.
-    Above,
-}
-
-impl Place {
-    /// Returns the word used in JSON and on pages.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Place::Below => "below",
-            Place::Within => "within",
-            Place::Above => "above",
+impl Band {
+    /// Returns the word for the position of the value in JSON.
+    pub(crate) fn position(&self) -> &'static str {
+        match self.outcome {
+            Outcome::Lower => "below",
+            Outcome::Equal | Outcome::NotDecided => "within",
+            Outcome::Higher => "above",
         }
     }
 }
 
 impl Bands {
-    /// Returns the band of the load of `figure`; `None` where too few drives have it. A value that is near a
-    /// limit, within the noise between runs, is not beyond it: `compare` would not tell them apart.
+    /// Returns the band of the load of `figure`; `None` where too few drives have it.
     pub(crate) fn band(&self, figure: &Figure) -> Option<Band> {
         let (low, high) = *self.by_load.get(&figure.load)?;
-        let place = match figure.value {
-            value if value < low / (1.0 + NOISE) => Place::Below,
-            value if value > high * (1.0 + NOISE) => Place::Above,
-            _ => Place::Within,
-        };
-        Some(Band { low, high, place })
+        Some(Band { low, high, outcome: class::judge(figure.value, (low, high)) })
     }
 
     /// Returns the name of the band: `MODEL band`, or `band` for measured drives.
@@ -125,7 +103,7 @@ impl Bands {
 
     /// Returns the rule of the limits.
     pub(crate) fn rule(&self) -> &'static str {
-        match left_out(self.drives) {
+        match class::left_out(self.drives) {
             0 => "least to greatest value",
             _ => "10th to 90th percentile",
         }
@@ -248,30 +226,13 @@ fn drives(runs: &[&CohortRun]) -> usize {
     runs.iter().map(|one| &one.drive).collect::<BTreeSet<_>>().len()
 }
 
-/// Returns the limits of the band of `load`: each drive counts once, with the median of its runs, by
-/// the nearest rank.
+/// Returns the limits of the band of `load`: each drive counts once, with the median of its runs.
 fn limits(runs: &[&CohortRun], load: &str) -> Option<(f64, f64)> {
     let mut by_drive: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
     for run in runs {
         by_drive.entry(&run.drive).or_default().extend(run.values.get(load));
     }
-    let mut values: Vec<f64> = by_drive.into_values().filter_map(median).collect();
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    let below = left_out(n);
-    (n >= FEWEST).then(|| (values[below], values[n - 1 - below]))
-}
-
-/// Returns how many of `drives` lie outside a band at each end, where all differ.
-fn left_out(drives: usize) -> usize {
-    (TAIL * drives as f64).floor() as usize
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let upper = *values.get(middle)?;
-    Some(if values.len().is_multiple_of(2) { (values[middle - 1] + upper) / 2.0 } else { upper })
+    class::range(by_drive.into_values().filter_map(median).collect())
 }
 
 #[cfg(test)]
@@ -297,17 +258,6 @@ mod tests {
             assert_eq!(one.values.len(), 13, "{}", one.drive);
         }
         assert_eq!(toml::from_str::<Cohort>(&cohort.text()).as_ref(), Ok(&cohort));
-    }
-
-    #[test]
-    fn a_band_needs_three_drives_and_leaves_a_tenth_of_them_out_at_each_end() {
-        let all: Vec<CohortRun> = (1..=20).map(|n| run(n, n as f64)).collect();
-        let band = |n: usize| limits(&all[..n].iter().collect::<Vec<_>>(), "load");
-        assert_eq!(band(2), None);
-        assert_eq!(band(3), Some((1.0, 3.0)));
-        assert_eq!(band(9), Some((1.0, 9.0)));
-        assert_eq!(band(10), Some((2.0, 9.0)));
-        assert_eq!(band(20), Some((3.0, 18.0)));
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Comparison of two runs: what differs, what is equal, and what cannot be told.
+//! Comparison of two runs: what differs, what is equal, and what is not decided.
 //!
 //! Only comparable tests are compared, and all of them by one rule ([`difference`]). An interval
 //! within two runs is not an interval between runs or between drives of one model, so a difference
 //! also has to exceed a noise allowance.
 
 use crate::analysis::group::{self, Member};
-use crate::analysis::history::{self, History, Variation};
+use crate::analysis::history::{self, History};
 use crate::analysis::trust::{self, Grade};
 use crate::analysis::workload_text;
 use crate::model::Run;
@@ -14,8 +14,9 @@ use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::rounded::count_of;
-use ssdgauge_core::statistics::difference::{self, Loss, Outcome};
-use ssdgauge_core::{Headline, Metric, Ratio, Score};
+use ssdgauge_core::statistics::difference::earlier::Earlier;
+use ssdgauge_core::statistics::difference::{self, Outcome};
+use ssdgauge_core::{Headline, Metric, Ratio, Score, Verdict};
 use thiserror::Error;
 
 /// Options of a comparison.
@@ -73,8 +74,8 @@ pub struct Comparison {
     pub tests: Vec<TestComparison>,
     /// The options of the comparison.
     pub options: CompareOptions,
-    /// The result of the gate; `None` where no threshold was given.
-    pub gate: Option<Gate>,
+    /// Whether every test keeps to the largest loss that the threshold allows; `None` where none was given.
+    pub gate: Option<Verdict>,
 }
 
 /// The comparison of two tests.
@@ -98,9 +99,9 @@ pub struct TestComparison {
     pub ranges: [Option<(f64, f64)>; 2],
     /// The second headline divided by the first, with its interval.
     pub ratio: Option<Ratio>,
-    /// What the number has varied in earlier runs; `None` where it is judged by its interval and the noise
+    /// What earlier runs show about the number; `None` where it is judged by its interval and the noise
     /// of the options.
-    pub variation: Option<Variation>,
+    pub earlier: Option<Earlier>,
     /// The meaning of the ratio.
     pub difference: Difference,
 }
@@ -114,19 +115,8 @@ pub enum Difference {
     Worse,
     /// Both are equal: the whole interval is within the noise.
     Equal,
-    /// It cannot be told, or the numbers are not comparable, for this reason.
+    /// It is not decided, or the numbers are not comparable, for this reason.
     Unknown(String),
-}
-
-/// The result of a gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
-    /// Every test is better than the largest loss that the threshold allows.
-    Passed,
-    /// A test is worse than the threshold allows.
-    Failed,
-    /// No test failed, and of at least one it cannot be told.
-    Undecided,
 }
 
 /// Compares the headlines of `b` with those of `a`.
@@ -175,7 +165,8 @@ fn compare_all(
         numbers.extend(further(member, other, options));
         if let Some(history) = history {
             for (place, number) in &mut numbers {
-                judge_by_history(number, history.variation(&test.test.id, *place));
+                let earlier = history.earlier(&test.test.id, *place, number.metric);
+                judge_by_history(number, earlier);
             }
         }
         tests.extend(numbers.into_iter().map(|(_, number)| number));
@@ -241,7 +232,7 @@ fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> T
         values: [a.test.headline.value, None],
         ranges: [interval::range_of_trials(&a.test.headline), None],
         ratio: None,
-        variation: None,
+        earlier: None,
         difference: Difference::Unknown("the second run has no such test".to_owned()),
     };
     let Some(b) = b else { return comparison };
@@ -312,7 +303,7 @@ fn further(
             values,
             ranges: headlines.map(interval::range_of_trials),
             ratio,
-            variation: None,
+            earlier: None,
             difference,
         };
         Some((history::HEADLINE + 1 + place, comparison))
@@ -338,13 +329,12 @@ fn judged(ratio: Option<Ratio>, headlines: [&Headline; 2], noise: f64) -> Differ
         let reason = reason.unwrap_or("no 95 % interval: one of the results is not above zero");
         return Difference::Unknown(reason.to_owned());
     };
-    match difference::judge(ratio.value, Some(interval), noise) {
-        Outcome::Higher if metric.more_is_better() => Difference::Better,
-        Outcome::Lower if metric.more_is_better() => Difference::Worse,
-        Outcome::Higher => Difference::Worse,
-        Outcome::Lower => Difference::Better,
+    let outcome = difference::judge(ratio.value, Some(interval), noise);
+    match outcome.in_quality(metric.more_is_better()) {
+        Outcome::Higher => Difference::Better,
+        Outcome::Lower => Difference::Worse,
         Outcome::Equal => Difference::Equal,
-        Outcome::CannotTell => {
+        Outcome::NotDecided => {
             let kind = if headlines[0].metric == Metric::LoadMultiple {
                 "the range of the trials"
             } else {
@@ -366,65 +356,51 @@ fn too_wide(kind: &str, (low, high): (f64, f64), noise: f64) -> String {
 }
 
 /// Judges a number by what it has varied before. One without two values that may be compared stays as it is.
-fn judge_by_history(number: &mut TestComparison, variation: Variation) {
-    let limit = variation.limit.map(|limit| limit.max(number.metric.resolution()));
-    number.variation = Some(Variation { limit, ..variation });
-    let [Some(a), Some(b)] = number.values else { return };
-    if a <= 0.0 || b <= 0.0 {
+fn judge_by_history(number: &mut TestComparison, earlier: Earlier) {
+    number.earlier = Some(earlier);
+    let [Some(a), Some(b)] = number.values.map(|value| value.filter(|value| *value > 0.0)) else {
         return;
-    }
-    let (better, worse) = match number.metric.more_is_better() {
-        true => (b / a, a / b),
-        false => (a / b, b / a),
     };
-    number.difference = match limit {
-        None => Difference::Unknown(format!(
+    number.difference = match earlier.judge(b / a).in_quality(number.metric.more_is_better()) {
+        Outcome::Higher => Difference::Better,
+        Outcome::Lower => Difference::Worse,
+        Outcome::Equal => Difference::Equal,
+        Outcome::NotDecided => Difference::Unknown(format!(
             "the history has {} of this test, and {} are needed",
-            count_of(variation.runs, "run"),
-            Variation::LEAST_RUNS
+            count_of(earlier.runs, "run"),
+            Earlier::LEAST_RUNS
         )),
-        Some(limit) if better > 1.0 + limit => Difference::Better,
-        Some(limit) if worse > 1.0 + limit => Difference::Worse,
-        Some(_) => Difference::Equal,
     };
 }
 
 /// Judges `tests` together: the worst of their gates decides. Further numbers do not count.
-fn gate(tests: &[TestComparison], threshold: f64) -> Gate {
-    let each = || tests.iter().filter(|test| !test.further).map(|test| gate_of(test, threshold));
-    let is = |gate: Gate| each().any(|one| one == gate);
-    match (is(Gate::Failed), is(Gate::Undecided)) {
-        (true, _) => Gate::Failed,
-        (false, true) => Gate::Undecided,
-        (false, false) => Gate::Passed,
-    }
+fn gate(tests: &[TestComparison], threshold: f64) -> Verdict {
+    let counted = tests.iter().filter(|test| !test.further);
+    counted.map(|test| gate_of(test, threshold)).max().unwrap_or(Verdict::Holds)
 }
 
 /// Judges one test by its interval. With a history its limit takes the place of the interval: a loss
 /// beyond both the limit and the threshold fails, and one beyond the threshold alone is not decided. A
 /// threshold of zero then allows what the limit does.
-pub(crate) fn gate_of(test: &TestComparison, threshold: f64) -> Gate {
+pub(crate) fn gate_of(test: &TestComparison, threshold: f64) -> Verdict {
     let more = test.metric.more_is_better();
-    if let (Some(_), [Some(a), Some(b)]) = (test.variation, test.values) {
+    if let (Some(_), [Some(a), Some(b)]) = (test.earlier, test.values) {
         let is_beyond = match more {
             true => b < a * (1.0 - threshold),
             false => b > a * (1.0 + threshold),
         };
         return match (&test.difference, is_beyond) {
-            (Difference::Unknown(_), _) => Gate::Undecided,
-            (_, false) => Gate::Passed,
-            (Difference::Worse, true) => Gate::Failed,
-            (Difference::Better | Difference::Equal, true) if threshold == 0.0 => Gate::Passed,
-            (Difference::Better | Difference::Equal, true) => Gate::Undecided,
+            (Difference::Unknown(_), _) => Verdict::NotDecided,
+            (_, false) => Verdict::Holds,
+            (Difference::Worse, true) => Verdict::Fails,
+            (Difference::Better | Difference::Equal, true) if threshold == 0.0 => Verdict::Holds,
+            (Difference::Better | Difference::Equal, true) => Verdict::NotDecided,
         };
     }
-    let Some(ratio) = test.ratio else { return Gate::Undecided };
-    let Some(interval) = ratio.interval else { return Gate::Undecided };
-    match difference::loss(ratio.value, interval, more, threshold) {
-        Loss::Allowed => Gate::Passed,
-        Loss::Exceeded => Gate::Failed,
-        Loss::CannotTell => Gate::Undecided,
-    }
+    let ratio = test.ratio.and_then(|ratio| Some((ratio.value, ratio.interval?)));
+    ratio.map_or(Verdict::NotDecided, |(ratio, interval)| {
+        difference::keeps_to(ratio, interval, more, threshold)
+    })
 }
 
 impl Difference {
@@ -452,30 +428,10 @@ impl TestComparison {
 
 impl Comparison {
     /// Returns how many numbers count for the gate, and how many of them have the result `gate`.
-    pub fn gates(&self, gate: Gate) -> (usize, usize) {
+    pub fn gates(&self, gate: Verdict) -> (usize, usize) {
         let threshold = self.options.threshold.unwrap_or(0.0);
         let counted = self.tests.iter().filter(|test| !test.further);
         let same = counted.clone().filter(|test| gate_of(test, threshold) == gate);
         (same.count(), counted.count())
-    }
-}
-
-impl Gate {
-    /// Returns the word in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Gate::Passed => "passed",
-            Gate::Failed => "failed",
-            Gate::Undecided => "undecided",
-        }
-    }
-
-    /// Returns the word in text.
-    pub fn words(self) -> &'static str {
-        match self {
-            Gate::Passed => "passed",
-            Gate::Failed => "failed",
-            Gate::Undecided => "cannot tell",
-        }
     }
 }

@@ -143,7 +143,7 @@ fn over_provisioned<'a>(tests: impl Iterator<Item = &'a TestRun>) -> Option<Stri
     let gain = match difference::judge(ratio.value, ratio.interval, difference::NOISE) {
         Outcome::Equal => "equal within 3 %".to_owned(),
         Outcome::Higher | Outcome::Lower => format!("{times} times as high"),
-        Outcome::CannotTell => {
+        Outcome::NotDecided => {
             format!("{times} times as high, which the 95 % intervals do not tell from no change")
         }
     };

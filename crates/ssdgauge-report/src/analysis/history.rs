@@ -3,8 +3,8 @@
 use crate::analysis::group::{self, Member};
 use crate::analysis::trust;
 use crate::model::Run;
-use ssdgauge_core::statistics::variation;
-use ssdgauge_core::{Detail, Headline};
+use ssdgauge_core::statistics::difference::earlier::Earlier;
+use ssdgauge_core::{Detail, Headline, Metric};
 use std::collections::BTreeMap;
 
 /// Returns what runs of one drive have in common: the model, the serial, and the seed of a virtual drive,
@@ -32,15 +32,6 @@ const COPY: &str = "one of the runs that are compared, or a copy";
 
 /// The place of the headline among the numbers of a test.
 pub(crate) const HEADLINE: usize = 0;
-
-/// The variation of one number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Variation {
-    /// The earlier runs that have it.
-    pub runs: usize,
-    /// The change that is larger than those between them, as a share; `None` where there are too few.
-    pub limit: Option<f64>,
-}
 
 impl History {
     /// Adds `run`, where it is an earlier one of the drive of the `compared` runs under the firmware of the
@@ -109,19 +100,13 @@ impl History {
         self.runs.len()
     }
 
-    /// Returns the variation of the number at `place` of the test `id`.
-    pub(crate) fn variation(&self, id: &str, place: usize) -> Variation {
+    /// Returns what the runs show about the number at `place` of the test `id`, in `metric`.
+    pub(crate) fn earlier(&self, id: &str, place: usize, metric: Metric) -> Earlier {
         let values = self.values.get(&(id.to_owned(), place));
         let mut values: Vec<(i64, f64)> =
             values.into_iter().flat_map(|of| of.values().copied()).collect();
         values.sort_by_key(|(started, _)| *started);
         let values: Vec<f64> = values.into_iter().map(|(_, value)| value).collect();
-        let limit = variation::limit(&values).map(f64::exp_m1);
-        Variation { runs: values.len(), limit }
+        Earlier::new(&values, metric.resolution())
     }
-}
-
-impl Variation {
-    /// The runs without which nothing is judged.
-    pub const LEAST_RUNS: usize = variation::LEAST_CHANGES + 1;
 }

@@ -9,6 +9,9 @@ use crate::analysis::statements::{self, Sentence};
 use crate::model::Run;
 use crate::text::number;
 use crate::text::sanitize;
+use ssdgauge_core::statistics::difference::Outcome;
+use ssdgauge_core::statistics::difference::peers::Peers;
+use ssdgauge_core::statistics::summary::quantile;
 use std::collections::BTreeMap;
 
 /// More drives than this are many. Chosen: so many rows fit on the first screen.
@@ -16,10 +19,6 @@ pub(crate) const MANY: usize = 16;
 
 /// The least number of drives of a group that is set against all others. Chosen.
 const LEAST_GROUP: usize = 3;
-
-/// A drive stands out beyond the quartiles by more than this many times their distance: the outer
-/// fence of Tukey, of the logarithms.
-pub(crate) const FENCE: f64 = 3.0;
 
 /// The rule of the sentences, for readers.
 pub(crate) const RULE: &str = "More than 16 drives: the headline names the drive that stands out the \
@@ -100,14 +99,6 @@ fn sorted(column: &Column, is_wanted: impl Fn(usize) -> bool) -> Vec<f64> {
     values
 }
 
-/// Returns the value below which `share` of the sorted `values` lie, between two of them by their
-/// distance; `None` without a value.
-pub(crate) fn quantile(values: &[f64], share: f64) -> Option<f64> {
-    let place = share * values.len().checked_sub(1)? as f64;
-    let (low, high) = (values[place.floor() as usize], values[place.ceil() as usize]);
-    Some(low + (high - low) * place.fract())
-}
-
 fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
@@ -118,14 +109,9 @@ fn outliers(column: &Column, drives: &ReportDrives) -> Option<String> {
     if values.len() <= MANY {
         return None;
     }
-    let middle = median(&values)?;
-    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let (low, high) = (quantile(&logarithms, 0.25)?, quantile(&logarithms, 0.75)?);
-    let reach = FENCE * (high - low);
-    let is_out = |value: f64| {
-        let beyond = value.ln() < low - reach || value.ln() > high + reach;
-        beyond && value.max(middle) > value.min(middle) * column.noise()
-    };
+    let peers = Peers::new(&values)?;
+    let middle = peers.median;
+    let is_out = |value: f64| peers.judge(value, column.noise() - 1.0) != Outcome::Equal;
     let values = column.values.iter().enumerate();
     let mut out: Vec<(usize, f64)> = values
         .filter_map(|(drive, value)| Some((drive, value.filter(|value| *value > 0.0)?)))

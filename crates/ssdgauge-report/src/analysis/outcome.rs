@@ -163,7 +163,7 @@ fn apart(group: &Group<'_>, measure: Measure, best: usize, next: usize) -> Apart
     let judged = ratio.map_or(shown, |ratio| ratio.value);
     let found = difference::judge(judged, interval, noise(measure) - 1.0);
     // The ranges of two searches that overlap are not level, although their lower ends may be equal.
-    let is_open = is_search(group) && found == difference::Outcome::CannotTell;
+    let is_open = is_search(group) && found == difference::Outcome::NotDecided;
     match interval {
         _ if found == difference::Outcome::Higher => Apart::Beyond(shown),
         None if !measure.is_percentile() => Apart::Unjudged,

@@ -5,20 +5,20 @@
 //! shown, or a drive is highlighted.
 
 use crate::analysis::drive_slots::number_of_grey;
-use crate::analysis::many_drives::{FENCE, MANY, quantile};
+use crate::analysis::many_drives::MANY;
 use crate::analysis::report_drives::ReportDrives;
 use crate::chart::look;
 use crate::chart::plot::{Cut, Plot, Series};
 use crate::chart::shape::{Shape, line};
+use ssdgauge_core::statistics::difference::peers::Peers;
+use ssdgauge_core::statistics::difference::{NOISE, Outcome};
+use ssdgauge_core::statistics::summary::quantile;
 
 /// The places at which the drives are compared.
 const PLACES: usize = 120;
 
 /// A line stands out where this share of its places lies beyond the fence. Chosen.
 const OUTSIDE: f64 = 0.1;
-
-/// Within this ratio to the median a line does not stand out: the noise between runs.
-const NOISE: f64 = 1.03;
 
 /// Outlying lines at most that are drawn and named beside the coloured ones.
 const MAX_NAMED: usize = 8;
@@ -152,29 +152,14 @@ fn outside(line: &Series, places: &[(f64, Vec<f64>)]) -> f64 {
     if own > 0.0 { beyond / own } else { 0.0 }
 }
 
+/// A second without a completion lies below any fence.
 fn is_outside(value: f64, sorted: &[f64]) -> bool {
-    let at = |share: f64| quantile(sorted, share).filter(|value| *value > 0.0).map(f64::ln);
-    let (Some(low), Some(middle), Some(high)) = (at(0.25), at(0.5), at(0.75)) else { return false };
-    // A second without a completion lies below any fence.
-    let value = value.max(f64::MIN_POSITIVE).ln();
-    let reach = FENCE * (high - low);
-    let is_beyond = value < low - reach || value > high + reach;
-    is_beyond && (value - middle).abs() > NOISE.ln()
+    Peers::new(sorted).is_some_and(|peers| peers.judge(value, NOISE) != Outcome::Equal)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_value_stands_out_beyond_the_fence_and_beyond_the_noise() {
-        let sorted: Vec<f64> = (0..100).map(|number| 100.0 + 0.01 * f64::from(number)).collect();
-        for (value, expected) in
-            [(100.5, false), (103.0, false), (104.0, true), (50.0, true), (0.0, true)]
-        {
-            assert_eq!(is_outside(value, &sorted), expected, "{value}");
-        }
-    }
 
     #[test]
     fn a_line_has_no_value_beyond_its_ends_and_in_its_gaps() {

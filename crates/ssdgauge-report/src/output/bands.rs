@@ -24,7 +24,7 @@ pub fn bands_json(run: &Run, cohort: &Cohort) -> Value {
             "value": figure.value,
             "band_low": band.low,
             "band_high": band.high,
-            "position": band.place.name(),
+            "position": band.position(),
         }))
     });
     json!({

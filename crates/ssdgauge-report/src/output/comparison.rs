@@ -1,11 +1,11 @@
 //! A comparison as Markdown and as JSON.
 
-use crate::analysis::compare::{self, Comparison, Difference, Gate, TestComparison};
-use crate::analysis::history::Variation;
+use crate::analysis::compare::{self, Comparison, Difference, TestComparison};
 use crate::output::json::SCHEMA;
 use crate::text::number;
 use serde_json::{Value, json};
-use ssdgauge_core::Metric;
+use ssdgauge_core::statistics::difference::earlier::Earlier;
+use ssdgauge_core::{Metric, Verdict};
 
 /// The limits of every comparison, printed below it.
 const CAVEAT: &str = "Where a run was repeated, the intervals come from its repetitions. \
@@ -57,7 +57,7 @@ impl Comparison {
         text.push_str(&format!("\n{}\n", self.basis()));
         if let Some(gate) = self.gate {
             let threshold = number::share(self.options.threshold.unwrap_or(0.0));
-            text.push_str(&format!("\nGate at {threshold}: **{}**\n", gate.words()));
+            text.push_str(&format!("\nGate at {threshold}: **{}**\n", gate_word(gate)));
         }
         text
     }
@@ -71,7 +71,7 @@ impl Comparison {
             "marks": self.marks,
             "noise": (!self.is_by_history()).then_some(self.options.noise),
             "threshold": self.options.threshold,
-            "gate": self.gate.map(Gate::name),
+            "gate": self.gate.map(gate_key),
             "tests": self.tests.iter().map(|test| json!({
                 "id": test.id,
                 "revision": test.revision,
@@ -88,11 +88,11 @@ impl Comparison {
                 "cut_seconds_b": test.ratio.map(|ratio| ratio.cut_seconds[1]),
                 "low": test.ratio.and_then(|ratio| ratio.interval).map(|(low, _)| low),
                 "high": test.ratio.and_then(|ratio| ratio.interval).map(|(_, high)| high),
-                "history_runs": test.variation.map(|variation| variation.runs),
-                "history_limit": test.variation.and_then(|variation| variation.limit),
+                "history_runs": test.earlier.map(|earlier| earlier.runs),
+                "history_limit": test.earlier.and_then(|earlier| earlier.limit),
                 "difference": word(&test.difference),
                 "outcome": test.difference.outcome(),
-                "gate": self.gate_of(test).map(Gate::name),
+                "gate": self.gate_of(test).map(gate_key),
                 "reason": match &test.difference {
                     Difference::Unknown(reason) => Some(reason),
                     Difference::Better | Difference::Worse | Difference::Equal => None,
@@ -112,13 +112,13 @@ impl Comparison {
 
     /// Returns whether differences are judged by earlier runs.
     fn is_by_history(&self) -> bool {
-        self.tests.iter().any(|test| test.variation.is_some())
+        self.tests.iter().any(|test| test.earlier.is_some())
     }
 
     /// Returns what a difference is, and what its interval comes from.
     pub(super) fn basis(&self) -> String {
         if self.is_by_history() {
-            return format!("{BY_HISTORY} {} runs of a test are needed.", Variation::LEAST_RUNS);
+            return format!("{BY_HISTORY} {} runs of a test are needed.", Earlier::LEAST_RUNS);
         }
         let noise = number::share(self.options.noise);
         format!(
@@ -130,11 +130,11 @@ impl Comparison {
     /// Returns the result of the gate in words; `None` where no threshold was given.
     pub(super) fn gate_words(&self) -> Option<String> {
         let threshold = number::share(self.options.threshold.unwrap_or(0.0));
-        self.gate.map(|gate| format!("gate at {threshold}: {}", gate.words()))
+        self.gate.map(|gate| format!("gate at {threshold}: {}", gate_word(gate)))
     }
 
     /// Returns the result of the gate for `test`; `None` without a threshold, and for further numbers.
-    pub(super) fn gate_of(&self, test: &TestComparison) -> Option<Gate> {
+    pub(super) fn gate_of(&self, test: &TestComparison) -> Option<Verdict> {
         let threshold = self.options.threshold.filter(|_| !test.further)?;
         Some(compare::gate_of(test, threshold))
     }
@@ -161,9 +161,9 @@ pub(super) fn cut(test: &TestComparison) -> Option<String> {
 
 /// Returns the limit of the history in words, where there is one.
 pub(super) fn limit(test: &TestComparison) -> Option<String> {
-    let variation = test.variation?;
-    let limit = number::share(variation.limit?);
-    Some(format!("the limit by {} earlier runs is {limit}", variation.runs))
+    let earlier = test.earlier?;
+    let limit = number::share(earlier.limit?);
+    Some(format!("the limit by {} earlier runs is {limit}", earlier.runs))
 }
 
 /// Returns one test in words, such as `B is 1.38 ± 0.05 times A: better (IOPS)`.
@@ -189,8 +189,25 @@ fn verdict(test: &TestComparison) -> String {
         Difference::Worse => "worse".to_owned(),
         Difference::Equal => "equal".to_owned(),
         // Both were measured.
-        Difference::Unknown(reason) if test.ratio.is_some() => format!("cannot tell: {reason}"),
+        Difference::Unknown(reason) if test.ratio.is_some() => format!("not decided: {reason}"),
         Difference::Unknown(reason) => format!("not compared: {reason}"),
+    }
+}
+
+/// Returns the word for the result of a gate in text.
+fn gate_word(gate: Verdict) -> &'static str {
+    match gate {
+        Verdict::Holds => "passed",
+        Verdict::Fails => "failed",
+        Verdict::NotDecided => "not decided",
+    }
+}
+
+/// Returns the word for the result of a gate in JSON.
+fn gate_key(gate: Verdict) -> &'static str {
+    match gate {
+        Verdict::Holds | Verdict::Fails => gate_word(gate),
+        Verdict::NotDecided => "undecided",
     }
 }
 

@@ -1,19 +1,20 @@
 //! A comparison as JUnit XML, which build servers read.
 
-use crate::analysis::compare::{Comparison, Difference, Gate, TestComparison};
+use crate::analysis::compare::{Comparison, Difference, TestComparison};
 use crate::output::comparison;
+use ssdgauge_core::Verdict;
 
 impl Comparison {
     /// Returns the comparison as JUnit XML. With a threshold, a test fails where the gate fails it, and
-    /// is an error where the gate cannot tell; without one, it fails where it is worse, and is skipped
-    /// where it cannot be told.
+    /// is an error where that is not decided; without one, it fails where it is worse, and is skipped
+    /// where it is not decided.
     pub fn junit(&self) -> String {
         let result = |test: &TestComparison| match (self.gate_of(test), &test.difference) {
-            (Some(Gate::Failed), _) => Some("failure"),
-            (Some(Gate::Undecided), _) => Some("error"),
+            (Some(Verdict::Fails), _) => Some("failure"),
+            (Some(Verdict::NotDecided), _) => Some("error"),
             (None, Difference::Worse) if !test.further => Some("failure"),
             (None, Difference::Unknown(_)) => Some("skipped"),
-            (Some(Gate::Passed) | None, _) => None,
+            (Some(Verdict::Holds) | None, _) => None,
         };
         let count =
             |wanted: &str| self.tests.iter().filter(|test| result(test) == Some(wanted)).count();

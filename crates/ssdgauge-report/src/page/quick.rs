@@ -2,7 +2,7 @@
 //! and what to do next. Every test is folded below.
 
 use crate::analysis::caches::Writes;
-use crate::analysis::cohort::{Bands, Cohort, Place};
+use crate::analysis::cohort::{Bands, Cohort};
 use crate::analysis::group::Group;
 use crate::analysis::quick_answer;
 use crate::analysis::quick_look::{self, Fall, Figure, Tile};
@@ -19,6 +19,7 @@ use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
+use ssdgauge_core::statistics::difference::Outcome;
 use ssdgauge_core::{Bytes, Metric, shell_word};
 
 /// The copies whose time is computed, in gigabytes.
@@ -180,13 +181,13 @@ fn bands_words(bands: &Result<Bands, String>) -> String {
 fn position(figure: &Figure, bands: Option<&Bands>) -> Option<(String, &'static str)> {
     // Bands are of means, and the drive never runs at the mean of two levels.
     let bands = bands.filter(|_| figure.levels.is_none())?;
-    let place = bands.band(figure)?.place;
-    let style = match (bands.is_model, place) {
-        (true, _) | (false, Place::Above) => "pl",
-        (false, Place::Within) => "ok",
-        (false, Place::Below) => "wn",
+    let band = bands.band(figure)?;
+    let style = match (bands.is_model, band.outcome) {
+        (true, _) | (false, Outcome::Higher) => "pl",
+        (false, Outcome::Equal | Outcome::NotDecided) => "ok",
+        (false, Outcome::Lower) => "wn",
     };
-    Some((format!("{} the {} of its class", place.name(), bands.name()), style))
+    Some((format!("{} the {} of its class", band.position(), bands.name()), style))
 }
 
 fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Markup {

@@ -3,8 +3,9 @@
 use crate::arguments;
 use crate::failure::{Failure, FailureKind};
 use crate::{run_files, terminal};
+use ssdgauge_core::Verdict;
 use ssdgauge_core::rounded::count_of;
-use ssdgauge_report::{CompareOptions, Gate, History, Run};
+use ssdgauge_report::{CompareOptions, History, Run};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use std::path::Path;
 /// # Errors
 ///
 /// Fails where a file cannot be read or the runs have no test in common; with a threshold, with exit
-/// code 4 where a test is worse than it allows, and with 75 where it cannot be told of a test.
+/// code 4 where a test is worse than it allows, and with 75 where that is not decided of a test.
 pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Failure> {
     let share = |percent: f64| percent / 100.0;
     let options = CompareOptions {
@@ -39,25 +40,25 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
             terminal::print(&comparison.text(width, terminal::has_colour()));
         }
     }
-    let counted = |gate: Gate| {
+    let counted = |gate: Verdict| {
         let (count, all) = comparison.gates(gate);
         format!("{count} of {}", count_of(all, "test"))
     };
     match comparison.gate {
-        Some(Gate::Failed) => Err(Failure::new(
+        Some(Verdict::Fails) => Err(Failure::new(
             FailureKind::Criterion,
-            format!("worse than the threshold allows: {}", counted(Gate::Failed)),
+            format!("worse than the threshold allows: {}", counted(Verdict::Fails)),
             "the comparison above lists each test; --threshold, --noise and --history set the limits",
         )),
-        Some(Gate::Undecided) => Err(Failure::new(
+        Some(Verdict::NotDecided) => Err(Failure::new(
             FailureKind::Undecided,
             format!(
-                "cannot tell whether the second run is worse than the threshold allows: {}",
-                counted(Gate::Undecided)
+                "it is not decided whether the second run is worse than the threshold allows: {}",
+                counted(Verdict::NotDecided)
             ),
             "measure both again with --repeat 3 or longer steps, or allow more with --threshold",
         )),
-        Some(Gate::Passed) | None => Ok(()),
+        Some(Verdict::Holds) | None => Ok(()),
     }
 }
 

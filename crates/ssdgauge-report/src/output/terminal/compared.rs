@@ -59,7 +59,7 @@ impl Comparison {
         };
         format!(
             "B is worse in {worse} of {numbers}, better in {better}, equal within {} in {equal}; \
-             {rest} cannot be told",
+             {rest} not decided",
             self.margin()
         )
     }
@@ -140,7 +140,7 @@ fn verdict(test: &TestComparison, style: &Style) -> String {
         Difference::Worse => style.bad(&cell("worse")),
         Difference::Equal => style.faint(&cell("equal")),
         // Both were measured.
-        Difference::Unknown(_) if test.ratio.is_some() => cell("cannot tell"),
+        Difference::Unknown(_) if test.ratio.is_some() => cell("not decided"),
         Difference::Unknown(_) => cell("not compared"),
     }
 }

@@ -4,11 +4,11 @@ use crate::arguments::DriftArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::{process, run_files, terminal};
 use serde_json::{Value, json};
-use ssdgauge_core::RequestPath;
 use ssdgauge_core::rounded::{self, count_of};
+use ssdgauge_core::{Estimate, RequestPath};
 use ssdgauge_fleet::{
-    Change, Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, NotJudged, Reason, Suspect,
-    TestKey, Unjudged,
+    Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, NotJudged, Reason, Suspect, TestKey,
+    Unjudged,
 };
 use ssdgauge_report::Run;
 use std::collections::btree_map::Entry;
@@ -142,7 +142,7 @@ pub(super) fn drift_line(drift: &Drift) -> String {
     let percent = |share: f64| format!("{:+.1} %", 100.0 * share);
     let change = match drift.change {
         None => "no interval below 3 runs at different times".to_owned(),
-        Some(Change { value, interval: (low, high) }) => {
+        Some(Estimate { value, low, high }) => {
             let word = if drift.is_worse() { ", worse" } else { "" };
             format!("{} ({} to {}){word}", percent(value), percent(low), percent(high))
         }
@@ -204,8 +204,8 @@ fn as_json(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usiz
             "first": drift.values[0],
             "last": drift.values[1],
             "change": drift.change.map(|change| change.value),
-            "low": drift.change.map(|change| change.interval.0),
-            "high": drift.change.map(|change| change.interval.1),
+            "low": drift.change.map(|change| change.low),
+            "high": drift.change.map(|change| change.high),
             "worse": drift.is_worse(),
         })).collect::<Vec<_>>(),
         "suspects": found.suspects.iter().map(|suspect| json!({

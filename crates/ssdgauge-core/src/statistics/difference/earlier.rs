@@ -1,30 +1,53 @@
-//! How much a result changes from run to run where nothing was changed.
+//! Earlier runs as the reference: how much a number changes from run to run where nothing was changed.
+
+use crate::statistics::difference::{Outcome, judge_by_range};
+use crate::statistics::summary::quantile;
 
 /// The changes without which no limit is given: quartiles of fewer are single changes.
-pub const LEAST_CHANGES: usize = 7;
+const LEAST_CHANGES: usize = 7;
 
-/// Returns the change between two runs that is larger than those among `values`, in the order of their
-/// time: Q3 + 3 IQR of |ln(vᵢ₊₁ ÷ vᵢ)|, the outer fence of Tukey (1977), by which rustc-perf judges its
+/// What earlier runs of equal drives show about one number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Earlier {
+    /// The earlier runs that have it.
+    pub runs: usize,
+    /// The change that is larger than those between them, as a share; `None` where there are too few.
+    pub limit: Option<f64>,
+}
+
+impl Earlier {
+    /// The runs without which nothing is judged.
+    pub const LEAST_RUNS: usize = LEAST_CHANGES + 1;
+
+    /// Returns what `values` show, in the order of their time. Changes below the `resolution` of the number, a
+    /// share, do not count.
+    pub fn new(values: &[f64], resolution: f64) -> Earlier {
+        let limit = limit(values).map(|limit| limit.exp_m1().max(resolution));
+        Earlier { runs: values.len(), limit }
+    }
+
+    /// Judges the `ratio` of two further runs.
+    pub fn judge(&self, ratio: f64) -> Outcome {
+        let by = |limit| judge_by_range(ratio, (1.0, 1.0), limit);
+        self.limit.map_or(Outcome::NotDecided, by)
+    }
+}
+
+/// Returns the change between two runs that is larger than those among `values`: Q3 + 3 IQR of
+/// |ln(vᵢ₊₁ ÷ vᵢ)|, the outer fence of Tukey (1977), by which rustc-perf judges its
 /// benchmarks. `None` for fewer than eight values, and where one is not above zero.
 ///
 /// Of normal values, 3 % of the changes are beyond it where the history has eight values, 0.05 % where it
 /// has 200 (a test of this file), and 0.03 % where it has no end (2 Φ(−3.645)).
-pub fn limit(values: &[f64]) -> Option<f64> {
+fn limit(values: &[f64]) -> Option<f64> {
     if values.len() <= LEAST_CHANGES || values.iter().any(|value| *value <= 0.0) {
         return None;
     }
     let mut changes: Vec<f64> =
         values.windows(2).map(|pair| (pair[1] / pair[0]).ln().abs()).collect();
     changes.sort_by(f64::total_cmp);
-    let (first, third) = (quartile(&changes, 0.25), quartile(&changes, 0.75));
+    let (first, third) = (quantile(&changes, 0.25)?, quantile(&changes, 0.75)?);
     Some(third + 3.0 * (third - first))
-}
-
-/// Returns the quantile of sorted values by linear interpolation (Hyndman and Fan 1996, definition 7).
-fn quartile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    let (below, above) = (place.floor() as usize, place.ceil() as usize);
-    sorted[below] + (place - place.floor()) * (sorted[above] - sorted[below])
 }
 
 #[cfg(test)]
@@ -43,6 +66,18 @@ mod tests {
         assert_eq!(limit(&values[..7]), None);
         assert_eq!(limit(&[0.0; 8]), None);
         assert_eq!(limit(&[5.0; 8]), Some(0.0));
+    }
+
+    #[test]
+    fn a_change_is_judged_by_the_limit_in_both_directions() {
+        let earlier = Earlier::new(&[5.0; 8], 0.01);
+        assert_eq!(earlier, Earlier { runs: 8, limit: Some(0.01) });
+        for (ratio, outcome) in
+            [(1.02, Outcome::Higher), (1.02f64.recip(), Outcome::Lower), (1.005, Outcome::Equal)]
+        {
+            assert_eq!(earlier.judge(ratio), outcome, "{ratio}");
+        }
+        assert_eq!(Earlier::new(&[5.0; 7], 0.01).judge(2.0), Outcome::NotDecided);
     }
 
     #[test]
