@@ -36,7 +36,7 @@ pub use analysis::notes::{DriveNotes, Notes, Photograph};
 pub use analysis::options::PageOptions;
 pub use analysis::repeated_runs::{RepeatedRun, once_each};
 pub use analysis::report_drives::find_run;
-pub use analysis::specification::{CacheSide, Claim, Specification, State};
+pub use analysis::specification::{CacheSide, Claim, Specification, State, stated_figures};
 pub use model::{
     CachePlace, Durability, FallCause, LifeCounter, LocatedFinding, PointRun, Proof, Repetition,
     ReportError, Run, Second, SpeedFall, StepFinding, StepLevels, TestRun, Tracked, VerifiedRun,

@@ -24,6 +24,11 @@ fn prepared(mut test: Test) -> Test {
 /// Returns a purged drive that reads at QD1 and QD32, writes for 410 s, and is then written in
 /// order: 3,000 MB/s for 20 s, 600 MB/s afterwards.
 fn disk() -> Run {
+    disk_with_cache(20)
+}
+
+/// Returns the same drive with a cache that is full after `seconds`.
+fn disk_with_cache(seconds: u32) -> Run {
     let reads = [1, 32].map(|qd| {
         step(&format!("QD{qd}"), f64::from(qd), stream(Access::Random, 4_096, 100, qd), 6)
     });
@@ -38,9 +43,9 @@ fn disk() -> Run {
         prepared(test("fill", "Fill", mean, &[], vec![fill])),
     ];
     let mut recipe = Recipe::new("run-1", plan("mine", tests), "Great SSD 1TB");
-    recipe.pace = &|stream, second| {
+    let pace = move |stream: &Stream, second: u32| {
         let iops = match (stream.access, stream.read_percent, stream.queue_depth) {
-            (Access::Sequential, _, _) if second < 20 => 3_000_000_000 / 131_072,
+            (Access::Sequential, _, _) if second < seconds => 3_000_000_000 / 131_072,
             (Access::Sequential, _, _) => 600_000_000 / 131_072,
             (Access::Random, 0, _) if second < 10 => 400_000,
             (Access::Random, 0, _) => 20_000,
@@ -49,6 +54,7 @@ fn disk() -> Run {
         };
         Pace { iops, lat_us: f64::from(stream.queue_depth) * 1e6 / iops as f64 }
     };
+    recipe.pace = &pace;
     recipe.drive.capacity = Bytes(1_000_204_886_016);
     run(&recipe)
 }
@@ -115,6 +121,26 @@ fn quick_disk(pace: &'static dyn Fn(u32) -> u64, findings: Vec<Finding>) -> Run 
     recipe.pace = &of;
     recipe.findings = findings.into_iter().map(|finding| (None, finding)).collect();
     run(&recipe)
+}
+
+#[test]
+fn a_limit_within_the_interval_is_not_decided() {
+    // 20 s with a mean of 2,000 MB/s, which 5 % below 2,105 MB/s is.
+    let uneven: &dyn Fn(u32) -> u64 =
+        &|second| if second.is_multiple_of(2) { 1_900 } else { 2_100 };
+    for (claimed, verdict) in [(1_900, "met"), (2_105, "not-decided"), (2_500, "not-met")] {
+        let judged = judged(&quick_disk(uneven, Vec::new()), &in_order(claimed, ""));
+        assert_eq!(judged["verdict"], verdict, "{judged:#}");
+        assert!(!judged["measured"].is_null(), "{judged:#}");
+    }
+}
+
+#[test]
+fn a_level_of_which_only_a_lower_bound_is_known_misses_no_claim() {
+    for (claimed, verdict) in [(1_000, "met"), (4_000, "not-decided")] {
+        let judged = judged(&disk_with_cache(1), &in_order(claimed, "cache = \"inside\""));
+        assert_eq!(judged["verdict"], verdict, "{judged:#}");
+    }
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub use requirements::{lacks, needs};
 pub use separation::find as separation;
 pub use series::{Axes, Form, MOST_POINTS, Series, axes, read_from};
 pub use spare::find as spare_area;
-pub use stated::{Agreement, Figure, Stated, judge as judge_stated};
+pub use stated::{Figure, Stated, judge as judge_stated};
 pub use structure::{Structure, Unit};
 pub use suspend::find as suspend;
 pub use throttle::{Heating, find as throttle_points};

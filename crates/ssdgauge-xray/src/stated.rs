@@ -3,6 +3,7 @@
 use crate::answer::Answer;
 use crate::structure::Structure;
 use serde::{Deserialize, Serialize};
+use ssdgauge_core::Verdict;
 
 /// A stated figure, in the unit of its structure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,33 +25,24 @@ pub struct Stated {
     pub figure: Figure,
 }
 
-/// What an answer says about a stated figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Agreement {
-    /// The whole interval meets the bound, or contains the value.
-    Agrees,
-    /// No value of the interval does.
-    Contradicts,
-    /// The structure is not identified, or the bound lies within its interval.
-    NotDecided,
+impl Figure {
+    /// Returns the least and the largest value that it admits.
+    fn range(self) -> (f64, f64) {
+        match self {
+            Figure::Exactly(value) => (value, value),
+            Figure::AtLeast(value) => (value, f64::INFINITY),
+            Figure::AtMost(value) => (f64::NEG_INFINITY, value),
+        }
+    }
 }
 
-/// Judges `stated` by `answers`.
-pub fn judge(stated: Stated, answers: &[Answer]) -> Agreement {
+/// Judges `stated` by `answers`, as every stated number is judged ([`ssdgauge_core::Estimate::lies_in`]); not
+/// decided where the structure is not identified.
+pub fn judge(stated: Stated, answers: &[Answer]) -> Verdict {
     let answer = answers.iter().find(|answer| answer.structure == stated.structure);
-    let Some(Ok(found)) = answer.map(|answer| answer.outcome.as_ref()) else {
-        return Agreement::NotDecided;
-    };
-    let (agrees, contradicts) = match stated.figure {
-        Figure::Exactly(value) => (found.contains(value), !found.contains(value)),
-        Figure::AtLeast(value) => (found.low >= value, found.high < value),
-        Figure::AtMost(value) => (found.high <= value, found.low > value),
-    };
-    match (agrees, contradicts) {
-        (true, _) => Agreement::Agrees,
-        (false, true) => Agreement::Contradicts,
-        (false, false) => Agreement::NotDecided,
-    }
+    let found = answer.and_then(|answer| answer.outcome.as_ref().ok());
+    let (from, until) = stated.figure.range();
+    found.map_or(Verdict::NotDecided, |found| found.lies_in(from, until))
 }
 
 #[cfg(test)]
@@ -64,20 +56,20 @@ mod tests {
         let found = Value { value: 720.0, low: 700.0, high: 740.0 };
         let answers = [Answer { structure, outcome: Ok(found) }];
         for (figure, expected) in [
-            (Figure::Exactly(730.0), Agreement::Agrees),
-            (Figure::Exactly(800.0), Agreement::Contradicts),
-            (Figure::AtLeast(650.0), Agreement::Agrees),
-            (Figure::AtLeast(720.0), Agreement::NotDecided),
-            (Figure::AtLeast(900.0), Agreement::Contradicts),
-            (Figure::AtMost(740.0), Agreement::Agrees),
-            (Figure::AtMost(710.0), Agreement::NotDecided),
-            (Figure::AtMost(600.0), Agreement::Contradicts),
+            (Figure::Exactly(730.0), Verdict::Holds),
+            (Figure::Exactly(800.0), Verdict::Fails),
+            (Figure::AtLeast(650.0), Verdict::Holds),
+            (Figure::AtLeast(720.0), Verdict::NotDecided),
+            (Figure::AtLeast(900.0), Verdict::Fails),
+            (Figure::AtMost(740.0), Verdict::Holds),
+            (Figure::AtMost(710.0), Verdict::NotDecided),
+            (Figure::AtMost(600.0), Verdict::Fails),
         ] {
             assert_eq!(judge(Stated { structure, figure }, &answers), expected, "{figure:?}");
         }
         let refused = [Answer { structure, outcome: Err(Refusal("no drop".into())) }];
         let stated = Stated { structure, figure: Figure::AtLeast(1.0) };
-        assert_eq!(judge(stated, &refused), Agreement::NotDecided);
-        assert_eq!(judge(stated, &[]), Agreement::NotDecided);
+        assert_eq!(judge(stated, &refused), Verdict::NotDecided);
+        assert_eq!(judge(stated, &[]), Verdict::NotDecided);
     }
 }

@@ -1,4 +1,5 @@
-//! Judgement of claims: a value is compared only where all conditions of the claim are met.
+//! Judgement of claims: a value is compared only where all conditions of the claim are met, by the rule of all
+//! stated numbers ([`Estimate::lies_in`]).
 
 use crate::analysis::finding_words;
 use crate::analysis::report_drives::ReportDrives;
@@ -8,7 +9,9 @@ use crate::model::metrics;
 use crate::model::{CachePlace, FallCause, PointRun, Run, StepFinding, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{Access, FindingKind, Metric, PhaseKind, Scope, Score, Severity, Window};
+use ssdgauge_core::{
+    Access, Estimate, FindingKind, Metric, PhaseKind, Scope, Score, Severity, Verdict, Window,
+};
 
 /// Returns the numbers of the drives that `specification` is about.
 fn subject_drives(
@@ -50,36 +53,26 @@ pub(crate) struct Judged<'a> {
     pub(crate) source: &'a str,
     /// The measured value; `None` where no step meets the conditions.
     pub(crate) measured: Option<f64>,
-    pub(crate) verdict: Verdict,
+    /// The verdict; `None` where the claim is not comparable.
+    pub(crate) verdict: Option<Verdict>,
     /// The test and step, or which condition was not met.
     pub(crate) reason: String,
 }
 
-/// The verdict on a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Met,
-    NotMet,
-    NotComparable,
-}
-
-impl Verdict {
+impl Judged<'_> {
     /// Returns the words used on pages.
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Verdict::Met => "met",
-            Verdict::NotMet => "not met",
-            Verdict::NotComparable => "not comparable",
+    pub(crate) fn words(&self) -> &'static str {
+        match self.verdict {
+            Some(Verdict::Holds) => "met",
+            Some(Verdict::Fails) => "not met",
+            Some(Verdict::NotDecided) => "not decided",
+            None => "not comparable",
         }
     }
 
     /// Returns the key used in JSON.
-    pub(crate) fn key(self) -> &'static str {
-        match self {
-            Verdict::Met => "met",
-            Verdict::NotMet => "not-met",
-            Verdict::NotComparable => "not-comparable",
-        }
+    pub(crate) fn key(&self) -> String {
+        self.words().replace(' ', "-")
     }
 }
 
@@ -95,27 +88,23 @@ struct Candidate<'a> {
 pub(crate) fn judge<'a>(specification: &'a Specification, runs: &[&Run]) -> Vec<Judged<'a>> {
     let judged = |claim: &'a Claim| {
         let source = claim.source.as_deref().unwrap_or(&specification.source);
-        match answer(claim, runs) {
-            Err(reason) => {
-                let verdict = Verdict::NotComparable;
-                Judged { claim, source, measured: None, verdict, reason }
-            }
-            Ok((value, reason)) => {
-                let met = match claim.metric.more_is_better() {
-                    true => value >= claim.value * (1.0 - specification.tolerance),
-                    false => value <= claim.value * (1.0 + specification.tolerance),
-                };
-                let verdict = if met { Verdict::Met } else { Verdict::NotMet };
-                Judged { claim, source, measured: Some(value), verdict, reason }
-            }
-        }
+        let (from, until) = match claim.metric.more_is_better() {
+            true => (claim.value * (1.0 - specification.tolerance), f64::INFINITY),
+            false => (f64::NEG_INFINITY, claim.value * (1.0 + specification.tolerance)),
+        };
+        let (measured, reason) = match answer(claim, runs) {
+            Err(reason) => (None, reason),
+            Ok((measured, reason)) => (Some(measured), reason),
+        };
+        let verdict = measured.map(|measured| measured.lies_in(from, until));
+        Judged { claim, source, measured: measured.map(|one| one.value), verdict, reason }
     };
     specification.claims.iter().map(judged).collect()
 }
 
 /// Returns the best value that meets every condition of `claim`, with its place, or the condition
 /// that no step meets.
-fn answer(claim: &Claim, runs: &[&Run]) -> Result<(f64, String), String> {
+fn answer(claim: &Claim, runs: &[&Run]) -> Result<(Estimate, String), String> {
     let mut candidates: Vec<Candidate<'_>> = Vec::new();
     for run in runs.iter().copied() {
         for test in &run.tests {
@@ -181,18 +170,20 @@ fn invalidity(candidate: &Candidate<'_>) -> Option<String> {
     trust::invalid(run, test).or_else(|| own().map(|one| finding_words::title(one.finding.kind)))
 }
 
-fn best(claim: &Claim, candidates: &[Candidate<'_>]) -> Result<(f64, String), String> {
-    let mut best: Option<(f64, String)> = None;
+fn best(claim: &Claim, candidates: &[Candidate<'_>]) -> Result<(Estimate, String), String> {
+    let mut best: Option<(Estimate, String)> = None;
     let mut why = format!("{} was not measured", claim.metric.key());
     for candidate in candidates {
         match value(claim, candidate) {
             Err(reason) => why = reason,
-            Ok((value, place)) => {
-                let better = best.as_ref().is_none_or(|(known, _)| {
-                    if claim.metric.more_is_better() { value > *known } else { value < *known }
-                });
+            Ok((found, place)) => {
+                let better =
+                    best.as_ref().is_none_or(|(known, _)| match claim.metric.more_is_better() {
+                        true => found.value > known.value,
+                        false => found.value < known.value,
+                    });
                 if better {
-                    best = Some((value, place));
+                    best = Some((found, place));
                 }
             }
         }
@@ -201,19 +192,23 @@ fn best(claim: &Claim, candidates: &[Candidate<'_>]) -> Result<(f64, String), St
 }
 
 /// Returns the value of one step with its place, on the side of the cache that is claimed.
-fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(f64, String), String> {
+fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(Estimate, String), String> {
     let Candidate { test, point, .. } = *candidate;
     let place =
         format!("{}, {}", sanitize::prose(&test.test.title), sanitize::step(&point.point.label));
     let unmeasured = || format!("{} was not measured", claim.metric.key());
-    let whole = || metrics::value(point, claim.metric, Scope::All).ok_or_else(unmeasured);
+    let whole = || -> Result<Estimate, String> {
+        let value = metrics::value(point, claim.metric, Scope::All).ok_or_else(unmeasured)?;
+        Ok(Estimate::new(value, point.interval(claim.metric, Scope::All).ends()))
+    };
     if claim.state == Some(State::Steady)
         && claim.cache.is_none()
         && let Score::MeanOfLast { metric, window } = &test.test.score
         && *metric == claim.metric
     {
         let value = test.headline.value.ok_or_else(unmeasured)?;
-        return Ok((value, format!("{place}, {window}")));
+        let measured = Estimate::new(value, test.headline.interval.ends());
+        return Ok((measured, format!("{place}, {window}")));
     }
     let rate = |bytes: f64| match claim.metric {
         Metric::ThroughputMbS => Some(bytes / 1e6),
@@ -248,8 +243,15 @@ fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(f64, String), Stri
         CacheSide::Inside => (edge.before, "inside the SLC cache"),
         CacheSide::Beyond => (edge.behind, "beyond the SLC cache"),
     };
-    let value = rate(bytes).ok_or_else(unmeasured)?;
-    Ok((value, format!("{place}, {words}")))
+    let measured = Estimate::exact(rate(bytes).ok_or_else(unmeasured)?);
+    let measured = match side {
+        // The fall may be in the first second: no second ran at the level before it.
+        CacheSide::Inside if !edge.is_bounded_below() => {
+            Estimate { high: f64::INFINITY, ..measured }
+        }
+        CacheSide::Inside | CacheSide::Beyond => measured,
+    };
+    Ok((measured, format!("{place}, {words}")))
 }
 
 /// Checks that the mean of the step `point`, whose speed shows no fall for good, is that of one speed, on the

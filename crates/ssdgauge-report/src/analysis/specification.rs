@@ -1,11 +1,17 @@
-//! Spec files: the claims of a maker about a drive, with their conditions and sources.
+//! Spec files: what a maker states of a drive. Claims have conditions and sources, and are judged by runs;
+//! stated figures are those of structures, and are judged by an X-ray.
 //!
 //! A claim is judged only where a run met its conditions; in every other case the report says
 //! which condition was not met.
 
+mod stated;
+
+pub use stated::stated_figures;
+
 use crate::analysis::input_error::InputError;
 use serde::Deserialize;
 use ssdgauge_core::{Access, Bytes, Metric};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 
@@ -75,9 +81,26 @@ pub enum CacheSide {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    drive: Drive,
+    drive: Option<Drive>,
     #[serde(default)]
     claim: Vec<Spanned<Row>>,
+    #[serde(default)]
+    stated: BTreeMap<Spanned<String>, Spanned<stated::Entry>>,
+}
+
+impl File {
+    /// Reads the `text` of `file`.
+    fn parse(file: &str, text: &str) -> Result<File, InputError> {
+        toml::from_str(text).map_err(|fault| {
+            let message = match fault.message().trim() {
+                // The message of serde names types of this program.
+                message if message.contains("untagged enum") => "a value that is no figure",
+                message => message,
+            };
+            let hint = "docs/reports.md shows a whole spec file";
+            InputError::new(file, text, fault.span().unwrap_or(0..0), message.to_owned(), hint)
+        })
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -112,11 +135,11 @@ impl Specification {
         let error = |span: Range<usize>, message: String, hint: &str| {
             InputError::new(file, text, span, message, hint)
         };
-        let parsed: File = toml::from_str(text).map_err(|fault| {
-            let message = fault.message().trim().to_owned();
-            error(fault.span().unwrap_or(0..0), message, "docs/reports.md shows a whole spec file")
-        })?;
-        let Drive { model, source, tolerance_percent } = parsed.drive;
+        let parsed = File::parse(file, text)?;
+        let Some(Drive { model, source, tolerance_percent }) = parsed.drive else {
+            let hint = "give [drive] with the model and the source of the claims";
+            return Err(error(0..0, "the table [drive] is missing".to_owned(), hint));
+        };
         for (name, words) in [("model", &model), ("source", &source)] {
             if words.get_ref().trim().is_empty() {
                 let message = format!("the {name} is empty");

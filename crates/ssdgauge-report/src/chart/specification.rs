@@ -33,7 +33,7 @@ fn ranking(specification: &Specification, drive: usize, runs: &[&Run]) -> Option
                 drive,
                 name: Some(format!("{}, {}", row.claim.conditions(), row.claim.metric.title())),
                 words: share.map_or_else(String::new, |share| format!("{share:.0}\u{a0}%")),
-                extra: row.verdict.words().to_owned(),
+                extra: row.words().to_owned(),
                 value,
                 interval: None,
                 title: String::new(),

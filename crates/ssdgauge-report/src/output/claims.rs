@@ -23,7 +23,7 @@ pub fn claims_json(runs: &[Run], specifications: &[Specification]) -> Value {
                     "source": sanitize::prose(judged.source),
                     "claimed": judged.claim.value,
                     "measured": judged.measured,
-                    "verdict": judged.verdict.key(),
+                    "verdict": judged.key(),
                     "reason": judged.reason,
                 })
             });
@@ -60,7 +60,7 @@ pub fn claims_markdown(runs: &[Run], specifications: &[Specification]) -> String
                     escaped(&claim.conditions()),
                     value(claim.value),
                     judged.measured.map_or(number::NOTHING.to_owned(), value),
-                    judged.verdict.words(),
+                    judged.words(),
                     escaped(&judged.reason),
                     escaped(&sanitize::prose(judged.source)),
                 ));

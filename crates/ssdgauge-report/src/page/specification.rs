@@ -43,7 +43,8 @@ const HEADS: [&str; 7] =
 fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
     html! {
         p.small {
-            "A claim is met if the measured value is at least as good, within a tolerance of "
+            "A claim is met if the whole 95 % interval of the measured value is at least as good, not met if \
+             none of it is, and otherwise not decided, within a tolerance of "
             (number::text(specification.tolerance * 100.0).trim_end_matches('0').trim_end_matches('.'))
             " %. The claims are those of the spec file."
         }
@@ -71,7 +72,7 @@ fn table(judged: &[Judged<'_>], specification: &Specification) -> Markup {
                                 |value| format!("{:.0}\u{a0}%", 100.0 * value / row.claim.value),
                             ))
                         }
-                        td { span.verdict.(row.verdict.key()) { (row.verdict.words()) } }
+                        td { span.verdict.(row.key()) { (row.words()) } }
                         td.full { (row.reason) }
                         td.full { (sanitize::prose(row.source)) }
                     }

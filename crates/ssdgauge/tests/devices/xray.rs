@@ -270,7 +270,8 @@ fn stated_figures_agree_or_are_contradicted_and_the_exit_code_says_so() {
     let refused = bench.call(&["xray", DRIVE, "--spec", "sheet.toml"]);
     assert_eq!(refused.status.code(), Some(2));
     let shown = unfolded(&text(&refused.stderr));
-    assert!(shown.contains("there is no structure 'cash'; known: link"), "{shown}");
+    assert!(shown.contains("unknown structure 'cash'"), "{shown}");
+    assert!(shown.contains("use one of link, command"), "{shown}");
     for (figures, words) in [
         ("", "[stated] is empty"),
         ("link = -5", "'link' is no figure in MB/s"),
