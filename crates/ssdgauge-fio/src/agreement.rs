@@ -4,6 +4,7 @@
 //! says nothing where a program differs as much from itself.
 
 use serde::{Deserialize, Serialize};
+use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{Direction, Histogram, Interval, Nanos};
 
 /// The fewest repetitions of each program.
@@ -203,26 +204,15 @@ fn judge(
     Comparison { direction, quantity, fio, ssdgauge, difference, noise, agreement }
 }
 
-fn sorted(values: &[f64]) -> Vec<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted
-}
-
-/// Returns the median; the mean of both middle values for an even number.
 fn median(values: &[f64]) -> f64 {
-    let sorted = sorted(values);
-    let middle = sorted.len() / 2;
-    match sorted.len() % 2 {
-        0 => (sorted[middle - 1] + sorted[middle]) / 2.0,
-        _ => sorted[middle],
-    }
+    summary::median(values.to_vec()).expect("there are at least LEAST_TURNS values")
 }
 
 /// Returns the range of the values over their median.
 fn spread(values: &[f64]) -> f64 {
-    let sorted = sorted(values);
-    (sorted[sorted.len() - 1] - sorted[0]) / median(values)
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (most - least) / median(values)
 }
 
 #[cfg(test)]
