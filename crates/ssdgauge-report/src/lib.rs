@@ -29,6 +29,7 @@ pub use analysis::compare::{
     CompareError, CompareOptions, Comparison, Difference, TestComparison, compare,
     compare_with_history,
 };
+pub use analysis::group::power_meters;
 pub use analysis::history::History;
 pub use analysis::input_error::InputError;
 pub use analysis::label_comparison::{LabelError, compared_labels};

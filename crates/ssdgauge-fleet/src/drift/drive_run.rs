@@ -1,7 +1,7 @@
 //! What one run contributes to the judgement of its drive.
 
 use ssdgauge_core::{Bytes, Detail, Direction, Metric, RequestPath, Scope, Severity, Workload};
-use ssdgauge_report::{PointRun, Run, TestRun, sanitize_device, sanitize_prose};
+use ssdgauge_report::{PointRun, Run, TestRun, power_meters, sanitize_device, sanitize_prose};
 use std::fmt;
 
 /// The latencies that are judged: the mean, as in Perseus, and the 99th percentile, in which a drive that
@@ -39,8 +39,8 @@ pub struct DriveRun {
     pub run_id: String,
     /// Its start, in milliseconds since 1970.
     pub started_unix_ms: i64,
-    /// Whether all of its steps have finished.
-    pub is_complete: bool,
+    /// How far it has come ([`Run::extent`]).
+    pub extent: (bool, usize),
     /// The headlines.
     pub(super) headlines: Vec<HeadlineOfRun>,
     /// The latencies of the steps.
@@ -51,6 +51,8 @@ pub struct DriveRun {
 pub(super) struct HeadlineOfRun {
     pub(super) test: TestKey,
     pub(super) metric: Metric,
+    /// What its power was read by.
+    pub(super) meters: Vec<String>,
     pub(super) value: f64,
 }
 
@@ -67,6 +69,8 @@ pub struct TestKey {
     pub test_revision: u32,
     /// The divisor of a shortened run, 1 for the full length.
     pub shortened: u32,
+    /// Whether its spans were scaled to the drive.
+    pub is_span_scaled: bool,
     /// How requests reached the drive.
     pub path: RequestPath,
 }
@@ -89,14 +93,17 @@ impl fmt::Display for DriveModel {
 impl fmt::Display for TestKey {
     /// Writes all that separates tests, such as `quick/random-read (revisions 3 and 2, polled completions)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TestKey { suite, test, suite_revision, test_revision, shortened, path } = self;
+        let TestKey { suite, test, suite_revision, test_revision, .. } = self;
         write!(f, "{suite}/{test} (revisions {suite_revision} and {test_revision}")?;
-        if *shortened > 1 {
-            write!(f, ", shortened to 1/{shortened}")?;
+        if self.shortened > 1 {
+            write!(f, ", shortened to 1/{}", self.shortened)?;
         }
-        match path {
+        if self.is_span_scaled {
+            write!(f, ", scaled spans")?;
+        }
+        match self.path {
             RequestPath::Interrupts => f.write_str(")"),
-            RequestPath::Polled | RequestPath::PassThrough => write!(f, ", {})", path.name()),
+            RequestPath::Polled | RequestPath::PassThrough => write!(f, ", {})", self.path.name()),
         }
     }
 }
@@ -105,8 +112,7 @@ impl DriveRun {
     /// Returns whether this copy of a run is the one to judge, beside `other`: the copy of a run in progress
     /// has a part of its steps.
     pub fn supersedes(&self, other: &DriveRun) -> bool {
-        let contents = |run: &DriveRun| (run.is_complete, run.latencies.len(), run.headlines.len());
-        self.run_id == other.run_id && contents(self) > contents(other)
+        self.run_id == other.run_id && self.extent > other.extent
     }
 }
 
@@ -161,7 +167,7 @@ pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
         is_model: run.is_model(),
         run_id: sanitize_prose(&head.id),
         started_unix_ms: head.started_unix_ms,
-        is_complete: run.complete,
+        extent: run.extent(),
         headlines: Vec::new(),
         latencies: Vec::new(),
     };
@@ -177,11 +183,14 @@ pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
             suite_revision: head.plan.suite.revision,
             test_revision: test.test.revision,
             shortened: head.plan.shortened.max(1),
+            is_span_scaled: head.plan.span_scaled,
             path: head.plan.request_path(),
         };
         let metric = test.headline.metric;
         if let Some(value) = test.headline.value.filter(|value| *value > 0.0) {
-            found.headlines.push(HeadlineOfRun { test: key.clone(), metric, value });
+            let meters = power_meters(metric, test).into_iter().map(|meter| sanitize_prose(&meter));
+            let (test, meters) = (key.clone(), meters.collect());
+            found.headlines.push(HeadlineOfRun { test, metric, meters, value });
         }
         found.latencies.extend(latencies(test, &key));
     }

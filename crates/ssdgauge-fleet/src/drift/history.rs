@@ -1,6 +1,6 @@
 //! The change of the headlines of a drive over its runs.
 
-use super::drive_run::{DriveModel, DriveRun, TestKey};
+use super::drive_run::{DriveModel, DriveRun, HeadlineOfRun, TestKey};
 use ssdgauge_core::statistics::difference::{Outcome, trend};
 use ssdgauge_core::{Estimate, Metric};
 use std::collections::BTreeMap;
@@ -18,6 +18,8 @@ pub struct Drift {
     pub test: TestKey,
     /// The metric of the headline.
     pub metric: Metric,
+    /// What its power was read by; empty for metrics without power, and where that is not known.
+    pub meters: Vec<String>,
     /// The runs.
     pub runs: usize,
     /// The days from the first run to the last one.
@@ -41,19 +43,20 @@ impl Drift {
 
 /// Returns the change of each headline of each drive that has at least two runs of a test.
 pub(super) fn drifts(runs: &[DriveRun]) -> Vec<Drift> {
-    type Key<'a> = (&'a str, &'a DriveModel, &'a TestKey, Metric);
+    type Key<'a> = (&'a str, &'a DriveModel, &'a TestKey, Metric, &'a [String]);
     let mut series: BTreeMap<Key<'_>, Vec<(i64, f64)>> = BTreeMap::new();
     let mut models: BTreeMap<&str, bool> = BTreeMap::new();
     for run in runs {
         models.insert(&run.serial, run.is_model);
         for headline in &run.headlines {
-            let key = (run.serial.as_str(), &run.kind, &headline.test, headline.metric);
-            series.entry(key).or_default().push((run.started_unix_ms, headline.value));
+            let HeadlineOfRun { test, metric, meters, value } = headline;
+            let key = (run.serial.as_str(), &run.kind, test, *metric, meters.as_slice());
+            series.entry(key).or_default().push((run.started_unix_ms, *value));
         }
     }
     let several = series.into_iter().filter(|(_, points)| points.len() > 1);
     several
-        .map(|((serial, kind, test, metric), mut points)| {
+        .map(|((serial, kind, test, metric, meters), mut points)| {
             points.sort_by_key(|(at, _)| *at);
             let (first, last) = (points[0], points[points.len() - 1]);
             let days = |at: i64| (at - first.0) as f64 / 86_400e3;
@@ -65,6 +68,7 @@ pub(super) fn drifts(runs: &[DriveRun]) -> Vec<Drift> {
                 is_model: models.get(serial).copied().unwrap_or_default(),
                 test: test.clone(),
                 metric,
+                meters: meters.to_vec(),
                 runs: points.len(),
                 days: days(last.0),
                 values: [first.1, last.1],

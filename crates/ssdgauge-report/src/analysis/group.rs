@@ -6,7 +6,7 @@
 
 use crate::model::metrics;
 use crate::model::plan::measured_spans;
-use crate::model::{Run, TestRun};
+use crate::model::{PointRun, Run, TestRun};
 use crate::text::{labels, number, sanitize};
 use ssdgauge_core::{Bytes, DriveInfo, Metric, RequestPath, TargetKind};
 use std::collections::BTreeSet;
@@ -125,21 +125,27 @@ pub(crate) fn other_meters(metric: Metric, a: Member<'_>, b: Member<'_>) -> Opti
             scopes.map(|own| own.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(", "));
         return Some(format!("the scopes of the power meters differ: {of_a} and {of_b}"));
     }
-    let meters = |member: Member<'_>| -> BTreeSet<String> {
-        let points = member.test.points.iter();
-        let own = metrics::power_scopes(member.test);
-        points
-            .flat_map(|point| own.iter().filter_map(|own| point.instruments.get(own.quantity())))
+    let [of_a, of_b] = [a, b].map(|member| power_meters(metric, member.test));
+    let differ = of_a != of_b && !of_a.is_empty() && !of_b.is_empty();
+    differ.then(|| {
+        format!("power was read by different meters: {} and {}", of_a.join(", "), of_b.join(", "))
+    })
+}
+
+/// Returns the meters that `metric` of `test` depends on, in the order of their names; empty for metrics
+/// without power, and where they are not known.
+pub fn power_meters(metric: Metric, test: &TestRun) -> Vec<String> {
+    let own = metrics::power_scopes(test);
+    let of_point = |point: &PointRun| {
+        own.iter()
+            .filter_map(|own| point.instruments.get(own.quantity()))
             .flatten()
             .cloned()
-            .collect()
+            .collect::<Vec<_>>()
     };
-    let (of_a, of_b) = (meters(a), meters(b));
-    if !metric.needs_power() || of_a == of_b || of_a.is_empty() || of_b.is_empty() {
-        return None;
-    }
-    let words = |meters: BTreeSet<String>| meters.into_iter().collect::<Vec<_>>().join(", ");
-    Some(format!("power was read by different meters: {} and {}", words(of_a), words(of_b)))
+    let points = test.points.iter().filter(|_| metric.needs_power());
+    let meters: BTreeSet<String> = points.flat_map(of_point).collect();
+    meters.into_iter().collect()
 }
 
 /// Sorts every test of every run into groups, in the order of their first appearance.

@@ -22,7 +22,7 @@ fn run(serial: &str, number: i64, latencies: Vec<Latency>) -> DriveRun {
         is_model: false,
         run_id: format!("{serial}-{number:03}"),
         started_unix_ms: number,
-        is_complete: true,
+        extent: (true, latencies.len()),
         headlines: Vec::new(),
         latencies,
     }
@@ -36,6 +36,7 @@ fn step(load: usize, step: usize, throughput: f64, latency: f64) -> Latency {
         suite_revision: 1,
         test_revision: 1,
         shortened: 1,
+        is_span_scaled: false,
         path: ssdgauge_core::RequestPath::Interrupts,
     };
     Latency {
@@ -150,10 +151,10 @@ fn a_complete_copy_of_a_run_supersedes_a_part_of_it_in_either_order() {
     let mut random = Random::new(5, 4);
     let whole = run("D1", 1, closed(&mut random, 4, 0.0));
     let part =
-        DriveRun { is_complete: false, latencies: whole.latencies[..2].to_vec(), ..whole.clone() };
+        DriveRun { extent: (false, 2), latencies: whole.latencies[..2].to_vec(), ..whole.clone() };
     assert!(whole.supersedes(&part) && !part.supersedes(&whole));
     assert!(!whole.supersedes(&whole));
-    let less = DriveRun { latencies: Vec::new(), ..part.clone() };
+    let less = DriveRun { extent: (false, 0), latencies: Vec::new(), ..part.clone() };
     assert!(part.supersedes(&less), "of two parts the larger one");
     let other = run("D1", 2, Vec::new());
     assert!(!whole.supersedes(&other), "another run");
@@ -178,9 +179,10 @@ fn groups_that_differ_have_different_names() {
         TestKey { suite_revision: 2, ..test.clone() },
         TestKey { test_revision: 2, ..test.clone() },
         TestKey { shortened: 10, ..test.clone() },
+        TestKey { is_span_scaled: true, ..test.clone() },
         TestKey { path: ssdgauge_core::RequestPath::Polled, ..test.clone() },
     ];
     let mut names: BTreeSet<String> = others.iter().map(ToString::to_string).collect();
     names.insert(test.to_string());
-    assert_eq!(names.len(), 5, "{names:?}");
+    assert_eq!(names.len(), 6, "{names:?}");
 }

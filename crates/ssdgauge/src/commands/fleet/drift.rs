@@ -148,8 +148,12 @@ pub(super) fn drift_line(drift: &Drift) -> String {
         }
     };
     let Drift { test, metric, runs, days, values: [first, last], .. } = drift;
+    let by = match drift.meters.as_slice() {
+        [] => String::new(),
+        meters => format!(" by {}", meters.join(", ")),
+    };
     format!(
-        "{test} {}: {} to {}, {runs} runs in {days:.1} days, {change}",
+        "{test} {}{by}: {} to {}, {runs} runs in {days:.1} days, {change}",
         metric.key(),
         metric.about(*first),
         metric.about(*last),
@@ -199,6 +203,7 @@ fn as_json(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usiz
             "test": drift.test.test,
             "conditions": conditions_json(&drift.test),
             "metric": drift.metric.key(),
+            "meters": drift.meters,
             "runs": drift.runs,
             "days": drift.days,
             "first": drift.values[0],
@@ -248,6 +253,7 @@ fn conditions_json(test: &TestKey) -> Value {
         "suite_revision": test.suite_revision,
         "test_revision": test.test_revision,
         "shortened": test.shortened,
+        "span_scaled": test.is_span_scaled,
         "polled": test.path == RequestPath::Polled,
         "pass_through": test.path == RequestPath::PassThrough,
     })
