@@ -1,5 +1,5 @@
 -- Questions over many runs, for DuckDB: duckdb -init docs/fleet.sql
--- The tables are those of `ssdgauge export --parquet runs-tables FOLDER` (docs/fleet.md), version 2.
+-- The tables are those of `ssdgauge export --parquet runs-tables FOLDER` (docs/reference/tables.md), version 2.
 
 -- A folder of version 1 alone has no column `invalid`.
 CREATE VIEW run AS SELECT NULL::BOOLEAN AS invalid WHERE false UNION ALL BY NAME

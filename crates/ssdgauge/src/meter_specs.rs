@@ -83,7 +83,7 @@ pub(crate) fn parse(texts: &[String]) -> Result<Vec<MeterSpec>, Failure> {
 
 /// The form of a meter file.
 const FILE_HINT: &str = "a meter file has [[power]] entries with spec = \"hwmon:NAME/power1\", and \
-                         optionally name, scope, scale, period, pointer, reads and wraps: docs/meters.md";
+                         optionally name, scope, scale, period, pointer, reads and wraps: docs/reference/meters.md";
 
 fn read_file(path: &str) -> Result<Vec<MeterSpec>, Failure> {
     let failure = |error: String| Failure::new(FailureKind::Usage, error, FILE_HINT);

@@ -11,7 +11,7 @@ const REMOVED_OPTIONS: [(&str, &str, &str); 2] = [
         "export",
         "--compact",
         "DuckDB puts the tables of all runs into one file: COPY (FROM read_parquet('FOLDER/value/**/*.parquet', \
-     hive_partitioning = false, union_by_name = true)) TO 'value.parquet'; docs/fleet.md has the details",
+     hive_partitioning = false, union_by_name = true)) TO 'value.parquet'; docs/reference/tables.md has the details",
     ),
     (
         "report",

@@ -32,7 +32,7 @@ pub fn proof_plan(drive: &DriveInfo, depth: Depth, seed: u64) -> Result<Plan, Pr
         id: PROOF_SUITE.into(),
         revision: 1,
         title: "Proof of the capacity".into(),
-        source: "docs/prove.md".into(),
+        source: "docs/reference/prove.md".into(),
         score: Score::MeanOf(Metric::ThroughputMbS),
         also: Vec::new(),
         figures: Vec::new(),

@@ -31,7 +31,7 @@ pub fn xray_plan(drive: &DriveInfo, options: &XrayOptions) -> Result<Plan, XrayE
         id: XRAY_SUITE.into(),
         revision: 1,
         title: "X-ray".into(),
-        source: "docs/xray.md".into(),
+        source: "docs/reference/xray.md".into(),
         score: Score::MeanOf(Metric::ThroughputMbS),
         also: Vec::new(),
         figures: Vec::new(),

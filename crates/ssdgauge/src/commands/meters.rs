@@ -188,7 +188,7 @@ fn print_sensors(json: bool) -> Result<(), Failure> {
     }
     if !json && !text.contains("  --power=") {
         terminal::print_message(
-            "no hwmon sensor of this machine measures power; docs/meters.md describes other \
+            "no hwmon sensor of this machine measures power; docs/reference/meters.md describes other \
              sources: Quarch modules, smart plugs, programs",
         );
     }

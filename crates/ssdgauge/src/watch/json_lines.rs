@@ -1,4 +1,4 @@
-//! A run that is watched as JSON: one object for each event, in one line. `docs/watch.md` describes them.
+//! A run that is watched as JSON: one object for each event, in one line. `docs/reference/watch.md` describes them.
 
 use super::followed::{Event, Followed};
 use super::second::Second;

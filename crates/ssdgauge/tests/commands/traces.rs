@@ -1,12 +1,12 @@
-//! Traces: the commands of docs/traces.md, the packed form, replays, and bad input.
+//! Traces: the commands of docs/reference/traces.md, the packed form, replays, and bad input.
 
 use crate::support::{Bench, text};
 use serde_json::Value;
 use std::path::Path;
 
-/// Returns the blocks of `docs/traces.md` in the language `language`.
+/// Returns the blocks of `docs/reference/traces.md` in the language `language`.
 fn blocks(language: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/traces.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/traces.md");
     let text = std::fs::read_to_string(path).unwrap();
     let begin = format!("```{language}\n");
     let blocks =

@@ -239,10 +239,13 @@ fn a_run_is_served_as_openmetrics_until_it_ends_and_the_dashboard_uses_its_names
     for name in names {
         assert!(served.contains(name), "{name} is not served: {served:?}");
     }
-    let documented = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/watch.md");
+    let documented = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/watch.md");
     let documented = std::fs::read_to_string(documented).unwrap();
     for name in &served {
-        assert!(documented.contains(&format!("`{name}`")), "{name} is not in docs/watch.md");
+        assert!(
+            documented.contains(&format!("`{name}`")),
+            "{name} is not in docs/reference/watch.md"
+        );
     }
 }
 

@@ -29,7 +29,8 @@ pub(crate) fn picture(card: &CheckedCard) -> Drawing {
         all.put(part, (0.0, y));
         y += height + 16.0;
     }
-    let origin = "ssdgauge xray; docs/xray.md has the method of each value and its limits";
+    let origin =
+        "ssdgauge xray; docs/reference/xray.md has the method of each value and its limits";
     all.words((0.0, y + 4.0), origin, &look::SMALL);
     let mut drawing = Drawing::new(cut::WIDE + 2.0 * MARGIN, (y + 2.0 * MARGIN).ceil());
     drawing.put(all, (MARGIN, MARGIN));

@@ -44,7 +44,7 @@ pub(super) fn read(files: &[PathBuf]) -> Result<Cohort, Failure> {
     let runs = ssdgauge_report::read_all(files)?;
     Cohort::from_runs(&runs).ok_or_else(|| {
         let error = "the cohort has no finished run of the suite quick on a drive of known class";
-        let hint = "docs/reports.md says which runs count";
+        let hint = "docs/reference/reports.md says which runs count";
         Failure::new(FailureKind::Usage, error, hint)
     })
 }

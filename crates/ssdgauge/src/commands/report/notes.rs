@@ -18,7 +18,8 @@ const MAX_BYTES: u64 = 8 << 20;
 /// report, or name a photograph that is no picture in their folder.
 pub(super) fn read(file: &Path, runs: &[Run]) -> Result<Notes, Failure> {
     let name = file.display().to_string();
-    let hint = "notes are Markdown with a front matter in TOML; docs/reports.md shows them";
+    let hint =
+        "notes are Markdown with a front matter in TOML; docs/reference/reports.md shows them";
     let text =
         read_text_file(&name).map_err(|error| Failure::new(FailureKind::Usage, error, hint))?;
     let mut notes = Notes::parse(&name, &text)?;

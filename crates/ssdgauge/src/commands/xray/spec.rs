@@ -14,7 +14,7 @@ const NAME: usize = 20;
 const FIGURE: usize = 22;
 
 /// The form of the file.
-const HINT: &str = "docs/xray.md shows stated figures in a spec file";
+const HINT: &str = "docs/reference/xray.md shows stated figures in a spec file";
 
 /// Reads the stated figures in the file at `path`.
 ///
