@@ -8,6 +8,7 @@
 
 mod dependencies;
 mod imports;
+mod links;
 mod promises;
 mod release;
 mod requests;
