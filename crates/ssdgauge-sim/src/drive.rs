@@ -102,6 +102,8 @@ impl Drive {
         self.commands += 1;
         self.link_bytes += bytes;
         let admitted = self.host_interface.admit(now);
+        // Before the command is processed: an effect moves the time at which the controller is
+        // free.
         if self.effects.is_on {
             let flash = self.ftl.media.flash.operations;
             self.effects.apply(admitted, request.direction, flash, &mut self.host_interface);
@@ -140,6 +142,8 @@ impl Drive {
                 done
             }
         };
+        // The link is booked in the order of the commands, not in that of their data: its rate is
+        // never exceeded, and a slow flash operation does not hold up the data of other commands.
         let end = (done + command.transfer).max(command.link_free) + command.delay;
         debug_assert!(end >= now, "nothing completes before it was submitted");
         self.host_interface.record_end(end);
@@ -195,6 +199,8 @@ impl Drive {
     fn process_command(&mut self, now: SimTime) -> SimTime {
         self.commands += 1;
         let admitted = self.host_interface.admit(now);
+        // One page, because `page_us` is charged from the second on; no bytes, so the link stays
+        // free.
         let command = self.host_interface.process(admitted, Direction::Write, 0, 1);
         command.at + command.delay
     }
@@ -223,6 +229,8 @@ impl Drive {
                 self.drop_write(now, request, bytes)
             }
             Damage::Flipped => {
+                // One bit of the request is changed, in its first page. The other pages hold good
+                // data again.
                 for page in first..=last {
                     self.damaged.remove(&page);
                 }
@@ -242,6 +250,8 @@ impl Drive {
         pages: RangeInclusive<u32>,
     ) -> SimTime {
         let losable = self.losable.as_ref();
+        // Before the write is submitted, which maps its pages: a lost page reads as zeros or as
+        // older data, depending on whether it was mapped.
         let written = losable.map(|losable| losable.before_write(pages, |one| self.ftl.holds(one)));
         let end = self.submit(now, request, bytes);
         if let (Some(losable), Some(written)) = (&mut self.losable, written) {
@@ -312,6 +322,7 @@ impl Drive {
         let (work, active_until) = (self.work(), self.active_until(now));
         let exit_latency = self.power_thermal.wake(now, &work, active_until);
         self.host_interface.block_until(now + exit_latency);
+        // The earlier of sleep and background work: before it there is nothing to catch up on.
         self.idle_after = self.power_thermal.sleeps_after().min(BACKGROUND_AFTER);
         self.occupy_until(now);
     }
@@ -367,6 +378,7 @@ impl Drive {
         // The energy up to this point is that of the power saving set before.
         self.advance_power_thermal(now);
         self.occupy_until(now);
+        // The next command has to be checked at once: a state that the host sets has no delay.
         self.idle_after = 0;
         self.power_thermal.set_saving(saving)
     }
@@ -386,6 +398,7 @@ impl Drive {
         self.power_thermal = purged.power_thermal;
         self.occupy_until(now);
         self.power_thermal.restart_counts();
+        // A drive that is hot is throttled after its purge, too.
         self.apply_speed();
     }
 

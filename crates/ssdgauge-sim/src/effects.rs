@@ -75,6 +75,8 @@ impl Effects {
             next: every,
         });
         Effects {
+            // What precedes a command. Copies, emptied buffers and calibrations have checks of
+            // their own, at the places where they occur.
             is_on: figures.write_ends_read_ahead
                 || figures.direction_change_us > 0.0
                 || figures.sync_write_us > 0.0
@@ -90,6 +92,8 @@ impl Effects {
             recalibration: (figures.recalibrate_k > 0.0).then(|| Recalibration {
                 every_k: figures.recalibrate_k,
                 duration: ns(figures.recalibrate_ms * 1e3),
+                // Thermal equilibrium at idle power, in which a drive is created: warming up from
+                // it counts.
                 calibrated_c: profile.thermal.ambient_c
                     + profile.thermal.r_c_per_w * profile.power.idle_w,
             }),
@@ -118,6 +122,8 @@ impl Effects {
         if let Some(housekeeping) = &mut self.housekeeping
             && let Some(at) = housekeeping.due(now)
         {
+            // From its start, not from `now`: a command that arrives late in the interruption waits
+            // for the rest of it only, and one that arrives after its end does not wait.
             interface.occupy(at, housekeeping.duration);
         }
         if let Some(journal) = &mut self.journal
@@ -178,6 +184,7 @@ impl Journal {
         let programmed = flash.programs * self.unit[0] + flash.slc_programs * self.unit[1];
         let is_due = programmed >= self.next_at;
         if is_due {
+            // One write of the map covers every interval that was completed since the last command.
             self.next_at = programmed - programmed % self.every + self.every;
         }
         is_due
@@ -202,6 +209,7 @@ impl Housekeeping {
         if now < self.next {
             return None;
         }
+        // Interruptions of an idle time are over. Only the last one can still hold up a command.
         let at = now - now % self.every;
         self.next = at + self.every;
         Some(at)

@@ -97,12 +97,15 @@ impl Flash {
     #[inline]
     pub(crate) fn read(&mut self, die: u32, at: SimTime, pages: u32) -> SimTime {
         let timing = self.timing;
+        // Booked at the arrival, not at the end of the sense operation: a later read on another die
+        // may end earlier, and could not fill the gap before this one's transfer.
         let moved = self.transfer(die, at, pages);
         let repetitions = u64::from(self.retries.repetitions());
         let length = timing.sense + repetitions * self.retry;
         let die = &mut self.dies[die as usize];
         let begin = die.read_from(at, timing.suspend, self.suspension.pulse);
         let end = begin + length;
+        // A read right after another one finds the operation suspended: both cost one resumption.
         let is_suspended = timing.suspend.is_some() && die.read_free <= at && begin < die.free;
         let lost = if is_suspended { self.suspension.resume } else { 0 };
         die.read_free = end;
@@ -190,6 +193,7 @@ impl Flash {
     /// at which the data is transferred, the wait for the die not included.
     #[inline]
     fn transfer(&mut self, die: u32, at: SimTime, pages: u32) -> SimTime {
+        // Neighbouring dies are on different channels: a row of program units uses all of them.
         let channel = die as usize % self.channels.len();
         let free = &mut self.channels[channel];
         *free = (*free).max(at) + u64::from(pages) * self.timing.transfer_page;

@@ -108,6 +108,7 @@ impl Ftl {
     /// programmed.
     pub(crate) fn switch_cache(&mut self, on: bool) {
         self.cache_is_on = on;
+        // The switch takes effect through `acknowledges_early`, which this call computes.
         self.set_sync(false);
         self.volumes.parts_mut().iter_mut().for_each(|volume| volume.switch_cache(on));
     }
@@ -262,6 +263,8 @@ impl Ftl {
             }
             open.filled += 1;
             if open.unit_is_full() {
+                // The map has to be complete before the unit is programmed: folding and collection
+                // follow, and look for valid pages in it.
                 let open = *open;
                 self.enter_deferred();
                 programmed = self.program_host_unit(open, open.unit_pages, buffered);
@@ -354,6 +357,7 @@ impl Ftl {
         }
         let Ftl { media, cache, folding, gc, .. } = self;
         folding.fold_under_load(media, cache, gc, open.unit_pages, at);
+        // A unit in SLC mode takes no native room yet. Its pages are charged when they are folded.
         if !open.slc {
             media.truth.direct_pages += u64::from(pages);
             gc.make_room(media, cache, open.unit_pages, at);
@@ -365,6 +369,7 @@ impl Ftl {
         if let Some(open) = self.open_in_cache(at) {
             return open;
         }
+        // Before another one is opened: the geometry sets aside one native superblock for the host.
         if let Some(parked) = self.parked.take() {
             return parked;
         }
@@ -389,6 +394,8 @@ impl Ftl {
         }
         cache.exhausted = exhausted;
         if open.is_none() && cache.folds_first() {
+            // The write has no wait of its own: its program operation queues on the dies that are
+            // booked here.
             folding.fold_one(media, cache, gc, at);
             open = cache.open(&mut media.map, &media.geometry);
         }
@@ -406,6 +413,7 @@ impl Ftl {
             for _ in 0..together {
                 buffered = self.buffer.insert(at);
             }
+            // The die that `read` derives, to which every page is in superblock 1.
             let die = (page / unit + 1) % dies;
             let program = Program { die, pages: together, slc: false, erase: false };
             let done = self.media.flash.program(program, buffered);

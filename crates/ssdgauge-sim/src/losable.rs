@@ -66,6 +66,8 @@ impl Losable {
             self.buffered.drain(..).partition(|(page, _)| open.contains(page));
         self.buffered = open;
         let ends = programs.rev().flat_map(|(end, pages)| (0..pages).map(move |_| end));
+        // Operations are listed until their slots in the buffer are used again. Pages that none of
+        // those listed accounts for were programmed by earlier ones, which have ended.
         let is_late = ends.map(|end| end > self.cut).chain(std::iter::repeat(false));
         let late = programmed.into_iter().rev().zip(is_late).filter(|(_, is_late)| *is_late);
         self.lost.extend(late.map(|(page, _)| page));

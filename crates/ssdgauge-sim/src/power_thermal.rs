@@ -228,6 +228,8 @@ impl PowerThermal {
         self.add_energy(now, work, active_until);
         let seconds = now.saturating_sub(self.sampled) as f64 / 1e9;
         let mut power_w = 0.0;
+        // Two samples at one time, as at the end of a whole second that ends a step, have no mean
+        // power.
         if seconds > 0.0 {
             power_w = self.since_sample_j / seconds;
             self.since_sample_j = 0.0;
@@ -287,6 +289,7 @@ impl PowerThermal {
             return self.idle_w * active + state.w * in_state;
         }
         let mut energy = 0.0;
+        // Only the part since the last update: energy of earlier parts is counted.
         let mut from = self.now;
         let mut w = self.idle_w;
         for state in self.autonomous_states() {

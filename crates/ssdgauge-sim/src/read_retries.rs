@@ -64,6 +64,7 @@ impl ReadRetries {
     /// Draws the number of reads before the next repeated one: geometrically distributed, so that each
     /// read is repeated with the same probability.
     fn draw_next(&mut self) {
+        // One random number for each repeated read instead of one for each read.
         self.reads_before = (self.random.exponential() / -(1.0 - self.share).ln()) as u64;
     }
 }

@@ -19,7 +19,7 @@ enum BackgroundWork {
 impl Ftl {
     /// Does the background work of a drive that has been idle since `from`, up to `until`.
     ///
-    /// One unit is booked at a time, as soon as every die has at most two program operations left:
+    /// One unit is booked at a time, as soon as every die has at most four program operations left:
     /// the dies are kept busy, and a host that returns finds no longer backlog than that.
     /// `allowed_at` returns from when on more work is allowed, for the operations up to a time.
     pub(crate) fn work_in_background(
@@ -106,7 +106,11 @@ fn work(
         let Some((number, (ready, work))) = due.min_by_key(|(_, (at, _))| *at) else { break };
         let flash = |part: &Ftl| part.media.flash.operations;
         let operations = parts.iter().map(flash).fold(Operations::default(), Operations::plus);
+        // Paid for at the last unit, not at `ready`: this unit may be left to a later call, and the
+        // budget must not depend on where an idle time is divided.
         let at = ready.max(allowed_at(last, operations));
+        // A unit that is due at `until` is left to the next portion of the idle time, or to the
+        // command that ends it: the same units are done however an idle time is divided.
         if at >= until {
             break;
         }

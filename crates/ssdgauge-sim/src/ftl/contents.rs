@@ -78,6 +78,8 @@ impl Ftl {
     /// there is one.
     fn joins_half(&mut self, page: u32) -> bool {
         self.host.is_some_and(|open| {
+            // Slots of earlier units are programmed, and flash is not programmed twice between
+            // erases.
             let unit = open.filled - open.filled % open.unit_pages;
             self.media.map.join_half(page, open.superblock, unit)
         })
@@ -104,6 +106,8 @@ impl Ftl {
         self.media.truth.spared_pages += u64::from(second.is_some());
         open.filled += 1;
         self.host = Some(open);
+        // A half page in the last slot is programmed alone: a write never waits for a partner that
+        // may not come.
         match open.unit_is_full() {
             true => (buffered, self.program_host_unit(open, open.unit_pages, buffered)),
             false => (buffered, at),

@@ -115,11 +115,13 @@ impl Folding {
         at: SimTime,
     ) {
         if !self.has_work(cache) {
+            // Time with nothing to fold earns no allowance, or a burst of folding would follow it.
             self.allowed_until = at;
             return;
         }
         let filled = cache.full_superblocks();
         let is_due = self.levels.as_mut().is_none_or(|levels| levels.is_due(filled));
+        // Time between the levels of the cache earns none either.
         match is_due && self.writing_rate > 0.0 {
             true => self.fold_until(media, cache, gc, at),
             false => self.allowed_until = at,
@@ -141,6 +143,7 @@ impl Folding {
         gc: &mut GarbageCollection,
         at: SimTime,
     ) {
+        // Room that an idle drive makes is not taken from a page that the host waits for.
         cache.forced = false;
         let interval = self.idle_interval.unwrap_or(0);
         self.next_idle_unit = self.next_idle_unit.max(at.saturating_sub(CATCH_UP)) + interval;
@@ -173,6 +176,8 @@ impl Folding {
             // Spread evenly over the time, so that the dies are not loaded in one burst.
             let at = from + (seconds * 1e9 * step as f64 / units) as SimTime;
             if !self.fold(media, cache, gc, unit, at) {
+                // What could not be folded for want of free superblocks is not made up for in a
+                // burst.
                 self.allowance = 0.0;
                 return;
             }
@@ -199,6 +204,8 @@ impl Folding {
             let now = units.min(victim.units_left());
             let moved = media.copy_units(&mut victim, now, at);
             units -= now;
+            // Released before collection is asked for: a borrowed superblock that returns can spare
+            // it.
             match victim.remaining {
                 0 => media.map.release(victim.superblock),
                 _ => self.victim = Some(victim),

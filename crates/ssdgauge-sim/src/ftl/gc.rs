@@ -81,6 +81,8 @@ impl GarbageCollection {
         let deferred = match self.pacing {
             GcPacing::Proportional => false,
             GcPacing::Burst => {
+                // `slots_per_page` is that of the victim. Without one, the next has to be selected
+                // first.
                 self.victim.is_some() && self.due_pages * self.slots_per_page < self.burst_slots
             }
         };
@@ -150,6 +152,7 @@ impl GarbageCollection {
         if media.map.free_superblocks() >= wanted {
             return false;
         }
+        // A full victim frees nothing: an idle drive would copy full superblocks without end.
         let gains = |superblock| media.map.valid(superblock) < media.geometry.superblock_pages;
         self.victim.is_some() || self.candidate(media).is_some_and(gains)
     }

@@ -81,6 +81,7 @@ impl GroundTruth {
             completing_pages: sum.completing_pages + one.completing_pages,
             replaced_pages: sum.replaced_pages + one.replaced_pages,
             spared_pages: sum.spared_pages + one.spared_pages,
+            // The shared layer keeps an event that it has taken over, so that the first one counts.
             cliff: sum.cliff.or(one.cliff),
             cache_exhausted: sum.cache_exhausted.or(one.cache_exhausted),
             cache_forced: sum.cache_forced.or(one.cache_forced),

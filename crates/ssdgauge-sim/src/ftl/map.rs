@@ -171,6 +171,8 @@ impl Map {
             valid[old as usize] = valid[old as usize].wrapping_sub(1);
         }
         let count = &mut valid[superblock as usize];
+        // Wrapping, because pages that were already in this superblock, or are written twice, have
+        // just been subtracted: the count may be below zero until all are added.
         *count = count.wrapping_add(pages.len() as u32);
         debug_assert!(
             *count <= slot + pages.len() as u32,
@@ -338,6 +340,8 @@ impl Map {
             let slots = self.slots(superblock);
             self.generations[slots].fill(0);
         }
+        // The log keeps its pages: no entry names the superblock any more, so none of them is
+        // valid.
         let slots = self.slots(superblock);
         if let Some(packing) = &mut self.packing {
             packing.release(slots);
@@ -352,6 +356,7 @@ impl Map {
     pub(crate) fn fewest_valid(&self) -> Option<Superblock> {
         let native = 1..=self.native as usize;
         let counts = || self.valid[native.clone()].iter().zip(&self.excluded[native.clone()]);
+        // Two passes instead of one that carries the index along: the plain minimum is vectorised.
         let fewest = counts().map(|(valid, excluded)| valid | excluded).min()?;
         if fewest >= EXCLUDED {
             return None;
@@ -372,6 +377,8 @@ impl Map {
         let worth = |superblock: &Superblock| {
             let size = self.slots(*superblock).len() as f64;
             let valid = f64::from(self.valid(*superblock));
+            // At least 1: a superblock that was filled last is still worth more the less is valid
+            // in it.
             let age = self.fillings - self.filled_at[*superblock as usize] + 1;
             (size - valid) * age as f64 / (size + valid)
         };

@@ -66,12 +66,16 @@ impl MapCache {
                 continue;
             }
             self.take(part);
+            // The high bits of a product depend on all bits of the factor, the low ones only on its
+            // low ones.
             let die = (u64::from(part).wrapping_mul(SPREAD) >> 40) as u32 % dies;
             done = done.max(flash.read(die, at, 1));
         }
         done
     }
 
+    // First in, first out: under uniform reads every order of replacement misses equally often, and
+    // this one has nothing to do on a hit.
     fn take(&mut self, part: u32) {
         self.is_at_hand[part as usize] = true;
         if self.held.len() < self.most {

@@ -185,6 +185,8 @@ impl Media {
     /// Writes every page once in ascending order, in zero time: the state after one sequential
     /// fill.
     pub(crate) fn fill(&mut self) {
+        // The superblock that stays open takes copies next: data of a fill is as cold as they are,
+        // and the host begins with one of its own.
         for page in 0..self.geometry.user_pages {
             let mut open = match self.copies.take() {
                 Some(open) => open,

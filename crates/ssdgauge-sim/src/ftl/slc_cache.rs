@@ -86,6 +86,7 @@ impl SlcCache {
 
     /// Opens a superblock in SLC mode, fixed ones first; `None` where the cache is full.
     pub(crate) fn open(&mut self, map: &mut Map, geometry: &Geometry) -> Option<OpenSuperblock> {
+        // Fixed ones first: one that is borrowed is missing from the spare area of collection.
         let superblock = match map.take_free_slc() {
             Some(superblock) => superblock,
             None if self.borrows_no_more(map) => return None,
@@ -113,6 +114,8 @@ impl SlcCache {
     pub(crate) fn take_oldest(&mut self, map: &mut Map, geometry: &Geometry) -> Option<Victim> {
         let superblock = self.full.pop_front()?;
         if !map.is_fixed_slc(superblock) {
+            // Returned before it is free: the superblock under folding is one of those that the
+            // geometry sets aside.
             self.return_borrowed();
             map.exclude(superblock);
         }

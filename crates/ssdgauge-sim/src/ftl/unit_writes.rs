@@ -26,6 +26,7 @@ impl Ftl {
             let unit = self.staged.unit_of(page, user_pages);
             let is_whole = page == unit.start && unit.end <= end;
             let next = match is_whole {
+                // The last unit of a drive may be shorter than the others.
                 true if end == user_pages => end,
                 true => end / self.staged.unit_pages * self.staged.unit_pages,
                 false => unit.end.min(end),
@@ -84,10 +85,12 @@ impl Ftl {
         let fetched = missing
             .iter()
             .fold(at, |fetched, range| fetched.max(self.read(at, range.start, range.len() as u32)));
+        // Before the pages are written, which gives them other places in the map.
         let generations = self.media.map.keeps_generations().then(|| self.generations(staged));
         let pages = staged.pages.len() as u32;
         self.media.truth.completing_pages += u64::from(pages - staged.written.count_ones());
         self.staged.fetched_at = self.staged.fetched_at.max(fetched);
+        // As a whole: writes of different data may have met in the unit, and nothing states which.
         let times = self.write_stored(at, staged.pages.clone(), Stored::Whole);
         if self.host.is_some_and(|open| !open.unit_is_full()) {
             // The unit may lie in two program units.

@@ -16,6 +16,7 @@ const PLACES: usize = 2_048;
 /// overwritten by the host before it moves, so the move checks each page once more.
 #[derive(Clone, Debug)]
 pub(crate) struct ValidPages {
+    // Two for each slot: a drive that compresses may store two pages in one.
     pages: Box<[u32; 2 * PLACES]>,
     /// The units from the last to the first, and how many of them were taken.
     units: Vec<ValidUnit>,
@@ -84,6 +85,8 @@ impl ValidPages {
         for ((page, entry), found) in log.iter().zip(&*loaded).rev().zip(&mut *found) {
             *found = n as u16;
             // Stored always, counted where valid: no branch that is mispredicted.
+            // `n` is below PLACES always; the remainder tells the compiler, which omits the bounds
+            // check.
             self.pages[n % PLACES] = *page;
             n += usize::from(*entry == superblock);
         }

@@ -92,6 +92,8 @@ fn populate(
             filling.filled += 1;
         }
     }
+    // In ascending order of their valid pages, which is from the oldest to the youngest: collection
+    // in FIFO order takes them in the order of closing.
     for (superblock, filling) in superblocks.iter().zip(fillings) {
         let stale = if recent[0].1 == *superblock { recent[1].0 } else { recent[0].0 };
         (filling.filled..size).for_each(|slot| map.write_stale(*superblock, slot, stale));

@@ -42,8 +42,11 @@ impl Map {
     /// Gives the last slot of `page`, which was just written, the `generation` of its data.
     pub(crate) fn set_generation(&mut self, page: u32, generation: u32) {
         let slots = self.slots(self.entries[page as usize]);
+        // 0 is a slot that was not written since its erase, of which the log still names a page.
         let slot = slots.rev().find(|slot| self.log[*slot] == page && self.generations[*slot] != 0);
         self.generations[slot.expect("the page was written")] = generation;
+        // The number that `write` has used up belongs to no write of the host. Tests count writes
+        // by it.
         self.generation -= 1;
     }
 
@@ -64,6 +67,7 @@ impl Map {
                 self.write(*page, to, slot + moved);
                 let index = self.first[to as usize] + (slot + moved) as usize;
                 self.generations[index] = generation;
+                // As in `set_generation`: a move is not a write of the host.
                 self.generation -= 1;
                 moved += 1;
             }

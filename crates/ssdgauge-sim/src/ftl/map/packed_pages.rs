@@ -24,6 +24,8 @@ impl Map {
                 packing.partner[page as usize] = 0;
                 packing.partner[partner as usize] = 0;
             }
+            // With a partner, the slot is still needed, and its superblock holds as many valid
+            // slots.
             None if old != UNMAPPED && old != BARE => self.valid[old as usize] -= 1,
             None => {}
         }
@@ -95,6 +97,8 @@ impl Map {
         room: u32,
     ) -> (usize, u32) {
         let examined = pages.len().min(room as usize);
+        // A partner moves with the first of the two that is examined. When its own turn comes, its
+        // entry names `to`, and it is skipped.
         let mut moved = 0;
         for page in &pages[..examined] {
             if self.entries[*page as usize] == from {
@@ -111,6 +115,7 @@ impl Map {
     /// Moves `page`, and the one that shares its slot, to `slot` of `to`; the counts are those of before.
     fn move_slot(&mut self, page: u32, to: Superblock, slot: u32) {
         let index = self.first[to as usize] + slot as usize;
+        // Generations are read before the entries change, which state where they are stored.
         let partner = self.packing.as_ref().and_then(|packing| packing.partner(page));
         if self.keeps_generations() {
             let generation = self.stored_generation(page);
