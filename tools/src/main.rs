@@ -3,6 +3,7 @@
 //! `cargo run --release -p ssdgauge-tools -- TOOL [ARGUMENTS]`; each module says what its tool does.
 #![allow(clippy::print_stderr, reason = "a program for the terminal")]
 
+mod code_lines;
 mod coverage;
 mod fit;
 mod fleet;
@@ -20,7 +21,8 @@ use std::process::ExitCode;
 
 type Tool = fn(&[String]) -> Result<(), Box<dyn Error>>;
 
-const TOOLS: [(&str, Tool); 11] = [
+const TOOLS: [(&str, Tool); 12] = [
+    ("code_lines", code_lines::run),
     ("coverage", coverage::run),
     ("fit", fit::run),
     ("fleet", fleet::run),
