@@ -221,6 +221,8 @@ impl VirtualRig {
         let begin = clock.begin;
         let limit = until.time.map_or(MAX_STEP.0, |time| time.0);
         let bytes = until.bytes.map_or(u64::MAX, |bytes| bytes.0);
+        // From the start of the step, as all times of the loop: keys of the queue of completions
+        // have 48 bits for a time.
         let gone_at = self.faults.gone_at().map_or(u64::MAX, |gone| gone.saturating_sub(begin));
         let (mut ended, mut last, mut quiet_until) = (None, 0, 0);
         // Constant, and in a register of the loop over requests.
@@ -231,6 +233,8 @@ impl VirtualRig {
                 let second_end = clock.second_end - begin;
                 let (drive, faults) = (&mut self.drive, &self.faults);
                 if load.submit_due(drive, faults, limit, bytes, second_end) {
+                    // Nothing happens up to the end of this second. It is recorded as silent before
+                    // the request that follows it is submitted, because its readings precede that.
                     if gone_at > second_end {
                         self.end_second(load, clock, sink);
                         if sink.stop() {
@@ -253,7 +257,10 @@ impl VirtualRig {
                 continue;
             }
             completion.at = completion.at.min(gone_at);
+            // A completion at the very end of a second is part of it: a load that ends after n
+            // seconds has n.
             while begin + completion.at > clock.second_end {
+                // Idle work and readings of the second use the map.
                 if PLAIN {
                     self.drive.ftl.enter_deferred();
                 }
@@ -271,6 +278,8 @@ impl VirtualRig {
             }
             let stalled = Nanos(completion.at - last);
             last = completion.at;
+            // Both: a slow open loop and a pause leave long times without completions, and no
+            // request waits.
             if stalled >= LONG_STALL && load.latency(&completion) >= LONG_STALL {
                 sink.finding(hung(stalled));
             }
@@ -365,6 +374,7 @@ impl VirtualRig {
         self.record_written(load.last_writes());
         self.record_trims(workload);
         let limit = until.time.unwrap_or_default().0;
+        // Where a load ended early, requests that were due after its end are not missing.
         let due_until = if by == EndedBy::Time { limit } else { 0 };
         let (open_loop, findings) = load.open_loops(workload, Nanos(elapsed), due_until);
         findings.into_iter().for_each(|finding| sink.finding(finding));

@@ -30,6 +30,7 @@ pub struct ProfileListing {
     pub text: &'static str,
 }
 
+// Compiled in: this crate opens no file, and a run is reproduced by the program alone.
 macro_rules! built_in {
     ($($name:literal),* $(,)?) => {
         [$(BuiltIn {
@@ -235,6 +236,7 @@ fn complete(table: Table, query: &str) -> Result<ProfileSpec, ProfileError> {
     if let Some(capacity) = query_keys.capacity {
         resize(&mut profile, nominal.drive.capacity_gb, capacity.0 as f64 / 1e9);
     }
+    // After the capacity, which it refers to, in whatever order the text names them.
     if let Some(share) = query_keys.over_provisioning {
         profile.drive.raw_gib =
             profile.drive.capacity_gb * 1e9 * (1.0 + share) / (1u64 << 30) as f64;
@@ -439,6 +441,8 @@ fn inherit(name: &str, mut table: Table, depth: usize) -> Result<Table, ProfileE
     let mut whole = inherit(parent, parse_toml(parent, text)?, depth + 1)?;
     for (section, value) in table {
         match (whole.get_mut(&section), value) {
+            // Key by key: a section of the child that states one figure keeps the others of its
+            // parent.
             (Some(Value::Table(old)), Value::Table(new)) => old.extend(new),
             (_, value) => {
                 whole.insert(section, value);

@@ -72,6 +72,8 @@ impl Geometry {
     /// each other.
     pub(crate) fn from_spec(spec: &ProfileSpec) -> Result<Geometry, ProfileError> {
         let profile = &spec.profile;
+        // First: below, numbers of pages are converted to 32 bits, which the ranges of the figures
+        // fit.
         check_figures(profile)?;
         let nand = &profile.nand;
         let user = (profile.drive.capacity_gb * 1e9 / PAGE as f64) as u64;
@@ -132,6 +134,7 @@ impl Geometry {
     pub(crate) fn of_volume(&self, number: u32) -> Geometry {
         let volumes = self.volumes;
         let group = self.volume_pages * volumes;
+        // The last row of volumes may be incomplete: the first volumes have the pages of it.
         let rest = (self.user_pages % group).saturating_sub(number * self.volume_pages);
         Geometry {
             user_pages: self.user_pages / group * self.volume_pages + rest.min(self.volume_pages),
@@ -166,6 +169,7 @@ impl Geometry {
 
     fn check(&self, raw: u64) -> Result<(), ProfileError> {
         let gib = |pages: u64| pages as f64 * PAGE as f64 / (1u64 << 30) as f64;
+        // Nothing is collected, so no superblock is free, open or held back.
         if self.in_place {
             return Ok(());
         }

@@ -96,6 +96,8 @@ impl Load {
     /// Lets thread `number` send nothing until `end`.
     fn wait_until(&mut self, number: usize, end: SimTime) {
         let Some(commits) = &mut self.threads[number].commits else { return };
+        // One entry in the queue for a thread: at its end, the other slots that wait are submitted,
+        // too.
         if commits.is_waiting {
             return;
         }

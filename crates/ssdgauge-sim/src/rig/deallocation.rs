@@ -19,6 +19,7 @@ impl VirtualRig {
         self.contents = None;
         self.written.clear();
         (self.filled, self.reached) = (Extents::default(), Extents::default());
+        // A setting of the host, which a purge does not reset.
         let cache_is_on = self.drive.ftl.cache_is_on();
         let fresh = Drive::new(self.spec.profile.clone(), self.geometry, self.seed);
         let purged = std::mem::replace(&mut self.drive, fresh);

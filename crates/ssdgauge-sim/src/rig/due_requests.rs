@@ -29,6 +29,8 @@ impl Load {
         second_end: SimTime,
     ) -> bool {
         while let Some((due, thread)) = self.next_due {
+            // At the same time the request goes first, as in a replay: the replay of a recorded
+            // load has to submit in the order of the load.
             let later = self.queue.first().is_some_and(|completion| completion < due);
             if later || due >= limit || self.submitted_bytes >= bytes {
                 return false;

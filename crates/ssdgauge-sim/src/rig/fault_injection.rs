@@ -36,6 +36,8 @@ impl InjectedFaults {
         let error_at = figures.error_at;
         let stall_at = figures.stall_at_s;
         let (drop_at, flip_at) = (from(figures.drop_at_s), from(figures.flip_at_s));
+        // Before a cut of the power, every write may be lost, so each is noted from the first one
+        // on.
         let damage_at = figures.power_cut().map_or(drop_at.min(flip_at), |_| 0);
         InjectedFaults {
             errors: (error_at >= 0.0)

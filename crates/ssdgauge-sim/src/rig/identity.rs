@@ -69,6 +69,8 @@ fn without_cooling(profile: &Profile) -> Profile {
 /// Returns a digest of all figures and texts of the profile: the 64-bit FNV-1a hash of its TOML
 /// text. Two drives with one digest behave alike for one seed.
 fn digest(profile: &Profile) -> u64 {
+    // A hash that is specified: that of the standard library may change from version to version,
+    // and run files keep the digest.
     const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;
     let text = toml::to_string(profile).expect("a profile that was read can be written");

@@ -98,6 +98,7 @@ pub(crate) fn end_step(
     drive.idle_until(now);
     let sample = drive.advance_power_thermal(now);
     // Means over readings weigh each one alike: a fraction far below a second gets none.
+    // A step without any whole second has this reading alone, however short it is.
     if clock.elapsed_of_second(now) >= Nanos(Nanos::SECOND.0 / 2) || clock.second == 0 {
         read(drive, at, now, &sample, sink);
     }
@@ -112,6 +113,8 @@ pub(crate) fn end_step(
             drive.ftl.greedy_superblock_pages().map(|pages| ("superblock_pages", pages)),
             truth
                 .cliff
+                // Once in the life of a drive, so it belongs to the step in which it came; the end
+                // of the cache is forgotten where a step begins.
                 .filter(|_| before.cliff.is_none())
                 .map(|bytes| ("write_cliff_bytes", in_step(bytes))),
             truth.cache_exhausted.map(|bytes| ("slc_exhausted_bytes", in_step(bytes))),

@@ -62,6 +62,7 @@ impl VirtualRig {
         };
         let planned = until.bytes.map(|bytes| workload.whole_requests(bytes));
         self.check_allowed(planned.unwrap_or_default(), sink)?;
+        // All of it is allowed, so that nothing has to be counted on the way.
         if planned.is_some() {
             return act(self, until, sink);
         }

@@ -334,6 +334,7 @@ impl Load {
             self.free_slots.push(completion.slot);
             let thread = &mut self.threads[request.thread as usize];
             thread.free_slots += 1;
+            // Without a free slot, the thread was left out of the search for the next request.
             if thread.free_slots == 1 {
                 self.find_next_due();
             }

@@ -127,9 +127,12 @@ impl VirtualRig {
         loop {
             let due = if ended.is_none() { load.find_due() } else { None };
             let first = load.queue.first();
+            // At the same time the request goes first, as in an open loop.
             let is_next = due.filter(|due| first.is_none_or(|first| first >= *due));
             let (due, is_due) = (due.unwrap_or_default(), is_next.is_some() && load.has_slot());
             let second_end = clock.second_end - begin;
+            // A request that waited for a slot is submitted at the last completion, not when it was
+            // due.
             if is_due && due.max(load.last) <= second_end && due < gone_at {
                 self.submit_recorded(load, due)?;
                 continue;
@@ -192,6 +195,7 @@ impl VirtualRig {
         let (submitted, length) = (at, bytes);
         load.submit(InFlight { due, submitted, direction, stream, length, failed }, end);
         if direction == Direction::Write {
+            // Twice as many as are kept, so that the vector is moved once in 256 writes.
             if load.writes.len() == 2 * KEPT_WRITES {
                 load.writes.drain(..KEPT_WRITES);
             }

@@ -104,6 +104,7 @@ impl LoadLog {
 
     fn record(&mut self, thread: usize, request: Request, latency: u64, end: u64) {
         let log = &mut self.threads[thread];
+        // Times of records have 32 bits, from the first one of their frame on.
         if log.records.is_empty() {
             log.frame.base = end;
         }

@@ -43,6 +43,7 @@ impl VirtualRig {
             Some(damage) => self.drive.damage_write(now, request, bytes, damage),
         };
         self.now = self.faults.delay(done);
+        // Once a second, as in a load: throttling begins and ends at the same times.
         if self.now / Nanos::SECOND.0 != second {
             self.drive.advance_power_thermal(self.now);
         }

@@ -163,6 +163,8 @@ impl TimedLoads for VirtualRig {
             self.check_allowed(limits.written, sink)?;
         }
         let begin = self.now;
+        // Addresses differ from load to load, since virtual time has passed, and are equal where a
+        // run is repeated.
         let number = begin ^ self.seed;
         let mut passage = self.begin_timed(depth, sink);
         let mut states: Vec<LaneState> = (0u64..)

@@ -57,6 +57,7 @@ pub(crate) fn check_workload(
             MAX_STEP.about()
         )));
     }
+    // They carry no bytes, so a limit of bytes would never end them.
     if until.time.is_none() && workload.streams.iter().all(|stream| !stream.addresses()) {
         return refuse("flushes alone, without a limit of time");
     }
