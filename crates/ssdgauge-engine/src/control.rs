@@ -28,6 +28,8 @@ use std::io;
 /// # Errors
 /// The cause in words, where the threads or their memory could not be had. No request was sent.
 pub fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
+    // The control thread interrupts waiting threads by a signal whose default action is to end the
+    // process.
     ssdgauge_os::thread::install_interrupt_handler();
     if let Some(log) = &mut load.log {
         log.begin(load.workload);
@@ -35,6 +37,8 @@ pub fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
     let requested = load.workload.engine;
     let (mut io_threads, engine) = match (start(&load, requested), requested) {
         (Ok(io_threads), engine) => (io_threads, engine),
+        // No fallback: with interrupts, or through the block layer below, the results would be
+        // those of another request path.
         (Err(SpawnError::Ring(cause)), _) if matches!(load.ring_flags, RingFlags::Polled(_)) => {
             return Err(format!("the kernel refuses a polled ring of io_uring ({cause})"));
         }
@@ -67,6 +71,7 @@ pub fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
 /// Returns which setting to change where the kernel refuses io_uring with this error.
 fn ring_advice(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
+        // Before Linux 5.12, the memory of rings counts as locked memory of the user.
         Some(libc::ENOMEM) => "raise the limit of locked memory (ulimit -l)",
         Some(libc::ENOSYS) => "boot a kernel with io_uring, Linux 5.11 or later",
         Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files (ulimit -n)",

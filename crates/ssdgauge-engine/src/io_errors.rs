@@ -135,7 +135,10 @@ pub fn judge(
             let drive = drive.target.clone();
             Err(RigError::Shrank { drive, was: opened_size, now })
         }
+        // Linux sets the size of a block device to 0 when it is removed, and open descriptors stay
+        // valid.
         (TargetKind::Block, Some(Bytes(0)) | None) => Err(gone(drive, &classes, sink)),
+        // A file has no size of 0 when its drive vanishes: there the errors of requests have to do.
         _ if classes.contains_key(&ErrorClass::Gone) => Err(gone(drive, &classes, sink)),
         _ => Ok(()),
     }

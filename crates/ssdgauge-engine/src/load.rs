@@ -101,6 +101,7 @@ impl StopSignal {
 
     /// Requests that the threads send nothing more and wait for what is in flight.
     pub(crate) fn stop(&self) {
+        // The larger state stays: a late stop does not recall that the drive was abandoned.
         self.state.fetch_max(Self::STOP, Ordering::Relaxed);
     }
 
@@ -182,6 +183,8 @@ impl Allowance {
     /// Returns a share of `budget` in requests of `block_size` bytes, `None` where they differ; without
     /// a budget it is unlimited.
     pub(crate) fn new(budget: Option<Arc<RequestBudget>>, block_size: Option<u64>) -> Allowance {
+        // Without a budget it counts down as well, which spares the loop a branch: 2^64 requests
+        // take longer than any run.
         let left = if budget.is_some() { 0 } else { u64::MAX };
         Allowance { budget, block_size, left }
     }

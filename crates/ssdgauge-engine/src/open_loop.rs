@@ -64,6 +64,8 @@ impl OpenLoop {
         self.sent += 1;
         let late = now - self.pace.due();
         let mut lags = false;
+        // Requests due up to the last time without a free slot waited for the drive. Only later
+        // ones show how late the host is.
         if self.pace.due() > self.last_blocked {
             recorder.sent_late(late);
             lags = self.pace.lags(now);
@@ -81,6 +83,7 @@ impl OpenLoop {
     pub(crate) fn blocked(&mut self, now: u64, mut begins: impl Iterator<Item = u64>) -> bool {
         self.last_blocked = now;
         let mut lags = self.pace.lags(now);
+        // Not at each call: it looks at every slot, and there may be thousands.
         if now >= self.next_age_check {
             self.next_age_check = now + self.pace.check_interval();
             lags |= begins.any(|begin| self.pace.is_lag(now - begin));

@@ -117,6 +117,7 @@ impl CommandLoop {
             expected: assignment.expected,
             slots: vec![Slot { begin: 0, sent: 0, request: unused }; depth],
             free: (0..depth).rev().map(|slot| slot as u16).collect(),
+            // Also for sequential streams: nothing merges commands that bypass the block layer.
             batch: (depth / 8).clamp(1, 4),
             in_flight: 0,
             queued: 0,
@@ -314,10 +315,13 @@ impl CommandLoop {
             let Slot { begin, sent, request } = self.slots[usize::from(slot)];
             self.free.push(slot);
             self.in_flight -= 1;
+            // A flush is alone in flight, so a completion while one is in flight is its own.
             self.flushing = false;
             self.last_completion = end;
             let length = u64::from(request.length);
             let result = match result {
+                // A command that succeeds moves all of its data: there is no count of bytes in the
+                // completion.
                 0 => Ok(length as usize),
                 status => Err(nvme_status::number(status)),
             };

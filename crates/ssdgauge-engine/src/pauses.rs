@@ -58,6 +58,7 @@ impl Pauses {
             self.sent = 0;
             return Some(Pause::Think(self.think));
         }
+        // From the start of the workload, so that the pulses of all threads are in phase.
         let at = self.clock.nanos(now.saturating_sub(start));
         if let Some(on) = self.pulse.and_then(|pulse| pulse.next_on(at)) {
             return Some(Pause::Until(start + self.clock.ticks(Nanos(on))));

@@ -225,8 +225,9 @@ impl ThreadRecorder {
         // with zeros.
         let watermark = ((now - self.start) / self.second_ticks) as u32;
         assert!(watermark > self.second, "seconds increase: {watermark} after {}", self.second);
-        // Encoding a histogram takes 60 µs and would appear in the latency tail: other threads do it. A record that has not come back yet is replaced by a new one, so that this
-        // thread does not wait for it.
+        // Encoding a histogram takes 60 µs and would appear in the latency tail: other threads do
+        // it. A record that has not come back yet is replaced by a new one, so that this thread
+        // does not wait for it.
         let empty = self.returned.try_recv().unwrap_or_default();
         let record = std::mem::replace(&mut self.record, empty);
         let (thread, second) = (self.thread, self.second);

@@ -272,6 +272,8 @@ impl ReplayLoop {
         self.is_blocked = false;
         let max_lag = self.assignment.clock.ticks(MAX_LAG);
         self.stopping |= self.assignment.stop_signal.is_stopping();
+        // Each request is stamped when it is queued, so that queuing the rest of its batch is part
+        // of its latency.
         while !self.stopping && self.queued < MOST_QUEUED {
             let now = self.assignment.clock.now();
             self.advance_to(now);
@@ -280,6 +282,8 @@ impl ReplayLoop {
             let late = now - due;
             if late > max_lag {
                 let blocked = due <= self.last_blocked;
+                // As in an open loop: no slot was free after the due time, or the host was late by
+                // itself.
                 self.lag = Some(if blocked { Lag::Device } else { Lag::Host });
                 self.recorders[stream].open_loop.lag = self.lag;
                 self.stopping = true;
@@ -383,6 +387,8 @@ impl ReplayLoop {
         };
         let ahead = next.map_or(u64::MAX, |due| due.saturating_sub(clock.now()));
         let margin = clock.ticks(WAKE_UP_MARGIN);
+        // The thread of a command cannot wake this one in the kernel: its end is seen at the next
+        // look.
         let longest = if self.commands_in_flight > 0 { COMMAND_SLEEP } else { LONGEST_SLEEP };
         let sleep = ahead.saturating_sub(margin).min(clock.ticks(longest));
         let sleep = (sleep > 0).then(|| Nanos(clock.nanos(sleep)));
@@ -412,6 +418,7 @@ impl ReplayLoop {
                 self.parts.free(part);
             }
             let result = completion.result();
+            // A NOP returns 0, whatever it stands for.
             if result == length as i32 || (is_null && result == 0) {
                 recorder.completed(request, end - due, end);
                 recorder.transferred(request.direction, length);

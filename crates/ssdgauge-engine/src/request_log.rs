@@ -78,6 +78,7 @@ impl Log {
     pub(crate) fn thread(&self, number: u16, thread: u16, stream: &Stream) -> ThreadLog {
         let sender = self.sender.clone();
         let (returns, empty) = sync_channel(BUFFERS);
+        // One less: the thread begins with the other one.
         for _ in 1..BUFFERS {
             let _ = returns.send(Vec::with_capacity(RECORDS));
         }

@@ -131,6 +131,8 @@ pub(crate) fn discard_entry(file: Option<i32>, offset: u64, length: u64) -> sque
         None => opcode::UringCmd16::new(types::Fixed(0), DISCARD),
     };
     let mut range = [0; 16];
+    // Linux reads the length from `addr3` (`blkdev_uring_cmd`), which shares its bytes with the
+    // beginning of the command.
     range[..8].copy_from_slice(&length.to_ne_bytes());
     command.addr(Some(offset)).cmd(range).build()
 }

@@ -117,6 +117,8 @@ fn contents(
         let words = region.words_mut().chunks_exact(WORDS_PER_BLOCK).take(blocks as usize);
         Ok(words.map(|block| Stamp::identify(tag, block)).collect::<Vec<Content>>())
     };
+    // A drive that is gone ends the operation: block by block, each of its requests would fail
+    // again.
     match read(first, blocks) {
         Err(error) if !RequestError::is_gone(&error) => {}
         result => return result,

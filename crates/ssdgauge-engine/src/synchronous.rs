@@ -103,6 +103,8 @@ impl CallLoop {
             end_if_it_lags(pace, was_free, sent, &self.assignment, recorder);
         }
         if self.begin >= self.assignment.deadline || self.assignment.stop_signal.is_stopping() {
+            // The wait for a due time is part of the step, which ends now and not with the last
+            // request.
             self.begin = sent;
             return None;
         }

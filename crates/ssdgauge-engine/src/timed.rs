@@ -116,6 +116,7 @@ pub fn send(
     }
     let last = timings.iter().map(|timing| timing.completed).max().unwrap_or_default();
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    // One thread cannot use more than one processor, however many there are.
     let available = (last.0 * processors.min(threads)).max(1);
     let host_load = process::cpu_time().saturating_sub(cpu) as f64 / available as f64;
     Ok(Some(Timings { requests: timings, host_load }))
@@ -158,6 +159,8 @@ pub fn run_lanes(
             if lane.direction == Direction::Write {
                 let before = counted.fetch_add(lane.block_size.0, Ordering::Relaxed);
                 if before + lane.block_size.0 > limits.written.0 {
+                    // Claimed before it is sent, and given back: threads side by side never exceed
+                    // the limit together.
                     counted.fetch_sub(lane.block_size.0, Ordering::Relaxed);
                     shared.stop();
                     break;
@@ -232,6 +235,7 @@ impl Buffer {
         if direction == Direction::Write && self.differs {
             let words = &mut self.region.words_mut()[..length / 8];
             words.iter_mut().step_by(WORDS_PER_BLOCK).for_each(|word| {
+                // An odd factor maps words one to one, so that blocks that differ stay different.
                 *word = word.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number | 1);
             });
         }

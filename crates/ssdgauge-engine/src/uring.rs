@@ -45,8 +45,11 @@ struct Slot {
 pub(crate) fn run(mut assignment: Assignment, mut ring: Ring, mut recorder: ThreadRecorder) {
     let mut state = RingLoop::new(&mut assignment);
     if state.open_loop.is_some() {
+        // By default timers are up to 50 µs late, about as much as the margin before a due time.
         ssdgauge_os::thread::precise_timers();
     }
+    // Queue before the checks for the end: a request that may still be sent is in flight when they
+    // look.
     let failure = loop {
         match state.open_loop.is_some() {
             true => state.queue_due(&assignment, &mut ring, &mut recorder),
@@ -290,6 +293,8 @@ impl RingLoop {
     /// completes them within the call.
     #[inline]
     fn queue_batch(&mut self, assignment: &Assignment, ring: &mut Ring) {
+        // One time stamp for the end of the step and the beginning of all latencies of the batch,
+        // which the call follows directly.
         let now = self.clock.now();
         self.stopping |= now >= assignment.deadline || assignment.stop_signal.is_stopping();
         if self.stopping || (self.hold.is_some() && !self.is_hold_over(now)) {
@@ -382,6 +387,8 @@ impl RingLoop {
                     recorder.failed(request, result, mismatch, &assignment.stop_signal);
             }
         }
+        // Only calls that did not wait: after a wait, a completion does not show that the target
+        // completed it within the call.
         if !self.waited {
             self.inline_calls = match self.in_flight {
                 0 => INLINE_CALLS.min(self.inline_calls + 1),

@@ -120,6 +120,8 @@ impl Verification {
         self.forget_fills(from, to);
         self.forget_written(from, to);
         if from < to {
+            // Ranges within the new one say less than it: the list does not grow with each trim of
+            // a long run.
             self.unknown.retain(|&(begin, end, _)| begin < from || end > to);
             self.unknown.push((from, to, self.epoch));
         }
@@ -146,6 +148,8 @@ impl Verification {
             }
             let part = match last {
                 Some(one) if one.to == begin => {
+                    // The older one: a write of the younger fill that was dropped may be missed
+                    // where a workload between the two had written, and no good data is accused.
                     Expected { to: end, oldest: one.oldest.min(epoch), ..one }
                 }
                 Some(_) | None => Expected { tag: self.tag, from: begin, to: end, oldest: epoch },
@@ -265,6 +269,7 @@ impl WriteBuffer {
         depth: usize,
         header_writer: HeaderWriter,
     ) -> WriteBuffer {
+        // What exceeds a registered buffer could not be sent from it.
         let rounds = part.len().min(MAX_REGISTERED) / (block_size * depth);
         // Parts begin on pages: O_DIRECT requires aligned memory.
         assert_eq!(part.start, whole(part.start), "a part begins on a page");

@@ -82,10 +82,13 @@ fn start(load: &ReplayLoad<'_>, requests: Box<dyn RecordedRequests>) -> Result<I
     let (ready, is_ready) = channel();
     let (open_gate, gate) = channel::<u64>();
     let body = move || {
+        // It spins before each due time, so that it keeps one processor; the last, as threads of
+        // loads do.
         if let Some(processor) = ssdgauge_os::thread::allowed_processors().last() {
             ssdgauge_os::thread::pin(*processor);
         }
         assignment.first = assignment.batches.recv().ok();
+        // After the first batch has been parsed: parsing takes no time of the replay.
         let ring = ReplayRing::new(&assignment.device, longest);
         let (ring, error) = match ring {
             Ok(ring) => (Some(ring), None),

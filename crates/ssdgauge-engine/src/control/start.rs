@@ -92,6 +92,7 @@ impl<'a> StreamShare<'a> {
         StreamShare {
             stream,
             sized: Stream { threads, queue_depth, ..stream.clone() },
+            // Streams draw different numbers, whatever the numbers of their threads are.
             seed: load.seed ^ (number as u64) << 32,
             budget: budget.clone(),
             is_block: load.device.is_block(),
@@ -210,6 +211,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
         }
     }
     assert_eq!(threads.len(), total as usize, "one gate for each thread");
+    // Every thread is at its gate: allocation and registration are over, and in no result.
     let clock_pair = clock.pair();
     // Before the first gate opens: with many threads, the first may end before the last starts.
     let processor_time = ssdgauge_os::process::cpu_time();

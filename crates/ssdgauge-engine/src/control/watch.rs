@@ -192,6 +192,8 @@ impl IoThreads {
     fn interrupt_late_threads(&self) {
         let now = self.clock.nanos(self.clock.now() - self.start);
         let due = Duration::from_nanos(now).saturating_sub(WATERMARK_TOLERANCE).as_secs() as u32;
+        // At each check until the second has come: a signal may arrive just before the wait that it
+        // was to end.
         let late = |thread: &&IoThread| thread.has_ring && thread.watermark < due;
         let threads = self.threads.iter().filter(late);
         threads.for_each(|thread| ssdgauge_os::thread::interrupt(thread.id));

@@ -79,6 +79,7 @@ impl<'a> WriteData<'a> {
     pub(super) fn next(&mut self, stream: &Stream, depth: usize) -> Option<WriteBuffer> {
         let block_size = stream.block_size.0 as usize;
         let constant = |data: &Option<Arc<Region>>| {
+            // No headers are written into it, so that all threads share one copy.
             data.clone().map(|data| WriteBuffer::constant(data, block_size))
         };
         match stream.data {
@@ -105,6 +106,8 @@ impl<'a> WriteData<'a> {
     /// Returns memory with half random data, in which a header makes each block differ.
     fn half(&mut self, block_size: usize, depth: usize) -> Option<WriteBuffer> {
         let region = self.halves.pop_front()?;
+        // After the numbers of the threads that write from the pool: headers of two threads never
+        // agree.
         let number = self.parts + self.halves.len();
         let headers = self.load.verification.header_writer(number).unverified();
         let whole = 0..region.length();
@@ -121,6 +124,8 @@ fn half_random(
 ) -> Result<Region, String> {
     let mut region = memory(verification::part_length(block_size, slots))?;
     let mut random = Random::new(load.pool.seed(), number);
+    // In blocks of 4 KiB, or of the request where that is smaller: a drive that compresses does so
+    // by unit, and each unit has to be half compressible.
     for block in region.words_mut().chunks_mut(block_size.min(BLOCK) / 8) {
         let half = block.len() / 2;
         block[..half].iter_mut().for_each(|word| *word = random.next_u64());

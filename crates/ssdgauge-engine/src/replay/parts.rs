@@ -47,6 +47,8 @@ impl Parts {
         if let Some(part) = self.used.get_mut((number - self.first) as usize) {
             part.2 = true;
         }
+        // In the order of taking: the space is one range that begins with the oldest part in use.
+        // Parts that end early wait for it.
         while self.used.front().is_some_and(|part| part.2) {
             self.used.pop_front();
             self.first += 1;

@@ -32,6 +32,8 @@ impl RingLoop {
         };
         // Buffer 0 holds the reads, buffer 1 the data of the writes (`Ring::new`).
         let index = request.direction.side() as u16;
+        // A macro, because registered and plain descriptors are of different types, which the
+        // builders take as generic arguments.
         macro_rules! build {
             ($descriptor:expr) => {
                 match (request.direction, resources.fixed[usize::from(index)]) {
