@@ -26,6 +26,7 @@ pub(crate) fn recognise(path: &Path) -> Result<u32, RunFileError> {
         return foreign("it is not a regular file");
     }
     let mut file = open(path).map_err(system)?;
+    // Again, of the file that is open: another one can have taken the name since.
     if !file.metadata().map_err(system)?.is_file() {
         return foreign("it is not a regular file");
     }
@@ -87,6 +88,7 @@ fn number(head: &[u8], at: usize) -> u32 {
 
 /// Opens the regular file `path` for reading, and never waits for the other end of a FIFO.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
+    // NOCTTY: a terminal that is opened could become the controlling one of this process.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }

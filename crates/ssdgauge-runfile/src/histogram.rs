@@ -103,6 +103,7 @@ impl Decoder {
         self.inflate.reset(true);
         let unpacked = self.inflate.decompress(packed, &mut self.plain, FlushDecompress::Finish);
         let length = self.inflate.total_out();
+        // Also of a blob that cannot be unpacked to its end: the work up to there is done.
         self.take(length)?;
         if !matches!(unpacked, Ok(Status::StreamEnd)) {
             return Err("a histogram that cannot be unpacked");
@@ -159,6 +160,7 @@ fn counts(mut payload: &[u8], counts: &mut Vec<(u32, u64)>) -> Result<usize, &'s
             }
             _ => long_number(&mut payload).ok_or(CUT_OFF)?,
         };
+        // `&` instead of `&&`, which would be a branch.
         let is_count = (number & 1 == 0) & (number > 0);
         counts[occupied] = (bucket as u32, number >> 1);
         occupied += usize::from(is_count);

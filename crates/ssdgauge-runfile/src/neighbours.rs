@@ -36,6 +36,7 @@ pub fn check_new(path: &Path) -> Result<(), RunFileError> {
     if path.symlink_metadata().is_ok() {
         return Err(RunFileError::Exists(path.to_owned()));
     }
+    // Links are not followed: one without a target takes the name as well.
     let taken = [JOURNAL, LOG, INDEX].map(|suffix| beside(path, suffix));
     match taken.into_iter().find(|file| file.symlink_metadata().is_ok()) {
         Some(file) => Err(RunFileError::Beside(file)),

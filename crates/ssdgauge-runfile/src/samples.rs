@@ -69,6 +69,8 @@ impl RunFile {
             before_this = Some(record);
             self.intervals(record.id, |interval| {
                 intervals += 1;
+                // Nothing here ends the reading, so the first error is kept and what follows is
+                // ignored.
                 wrong = wrong.take().or_else(|| self.impossible(&interval, intervals).err());
                 wrong = wrong.take().or_else(|| room.check(aggregator.size()).err());
                 if wrong.is_none() {

@@ -139,6 +139,7 @@ pub(crate) fn open_immutable(path: &Path) -> Result<Connection, RunFileError> {
 /// Opens `name`, the resolved name of `path`.
 fn connect(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection, RunFileError> {
     let sqlite = |cause| RunFileError::from_sqlite(path, cause);
+    // Without mutexes of SQLite: the type of a connection keeps it from being shared among threads.
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(name, flags).map_err(sqlite)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(sqlite)?;

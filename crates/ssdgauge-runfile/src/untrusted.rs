@@ -120,6 +120,7 @@ pub(crate) fn guard(
     };
     budget.set(OPERATIONS_FOR_SCHEMA);
     let is_spent = move || looks_left.fetch_sub(1, Ordering::Relaxed) <= 0;
+    // Before the schema is read, which is the first text of the file that SQLite parses.
     connection.progress_handler(OPERATIONS_PER_LOOK, Some(is_spent)).map_err(sqlite)?;
     check_schema(connection, path, format)?;
     budget.renew();

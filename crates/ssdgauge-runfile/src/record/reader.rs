@@ -415,6 +415,8 @@ impl Rows<'_> {
         // In a file of a stranger the rows of other steps may lie between them.
         let is_range = last.saturating_sub(first) / 2 <= rows;
         let those = if is_range { "rowid BETWEEN ?1 AND ?2" } else { "step_id = ?3" };
+        // The unary plus keeps SQLite from choosing the index of `step_id` where a range of rows is
+        // read.
         let sql = format!(
             "SELECT *, rowid FROM {table} WHERE {those} AND ?1 <= ?2 AND +step_id = ?3 ORDER BY rowid"
         );

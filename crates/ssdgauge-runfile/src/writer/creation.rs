@@ -97,6 +97,7 @@ impl Writer {
                 integer(plan.suite.revision),
                 text(&plan.suite.title),
                 integer(plan.shortened),
+                // As text: a seed has 64 bits, and an integer of SQLite 63 and a sign.
                 text(plan.seed.to_string()),
                 text(serde_json::to_string(plan).expect(json)),
             ],

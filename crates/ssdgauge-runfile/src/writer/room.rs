@@ -16,6 +16,7 @@ pub const RESERVE: Bytes = Bytes(256 << 10);
 
 /// Allocates blocks for the first `length` bytes of `file` without changing its size.
 pub(super) fn allocate(file: &File, length: u64) -> Result<(), Errno> {
+    // The size stays: SQLite takes it for the number of pages.
     rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, 0, length)
 }
 

@@ -198,6 +198,8 @@ impl Follower {
         let is_full = |count: usize, limit: i64| i64::try_from(count).is_ok_and(|n| n >= limit);
         let cut = is_full(news.intervals.len(), INTERVALS);
         let last = news.intervals.last().map(|(step, _)| *step);
+        // Where the intervals are cut off, later steps wait for the next read: none is stated as
+        // finished before its last second.
         let until = last.filter(|_| cut).map_or(i64::MAX, |step| step.0);
         let sql = "SELECT *, rowid FROM reading WHERE rowid > ?1 AND step_id <= ?2 \
                    ORDER BY rowid LIMIT ?3";
@@ -217,6 +219,7 @@ impl Follower {
                 (open.state, open.elapsed, open.ended_by) = (StepState::Running, None, None);
                 open.ended_unix_ms = None;
             }
+            // A step that runs is read again next time, since its record changes when it ends.
             let is_open = open.state == StepState::Running;
             next.step = open.id.0.saturating_add(i64::from(!is_open));
         }
@@ -276,6 +279,7 @@ fn settled<T>(
         if is_clear(path)? {
             let result =
                 opened(path).and_then(|(connection, budget)| read(&connection, &budget, &mark));
+            // An error counts only then as well: half of a commit looks like damage.
             if is_clear(path)? && Mark::look(path)? == mark {
                 return result.map(Some);
             }

@@ -41,6 +41,8 @@ impl Ranges {
     ) -> Result<Ranges, RunFileError> {
         let sqlite = |cause| untrusted::error_of(path, cause);
         let contradicted = || schema::contradicted(path, table);
+        // INDEXED BY, and NOT INDEXED below: left to itself, SQLite may answer both from one of
+        // them, and the comparison would show nothing.
         let sql = format!(
             "SELECT step_id, min(rowid), max(rowid), count(*) \
              FROM {table} INDEXED BY {table}_of_step GROUP BY step_id"
