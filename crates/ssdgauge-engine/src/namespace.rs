@@ -87,6 +87,7 @@ impl Namespace {
             }
         };
         let mut bytes = [0; 80];
+        // The offsets of opcode, nsid, addr, data_len, and cdw10 to cdw12.
         let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
         put(0, &[opcode]);
         put(4, &self.id.to_ne_bytes());

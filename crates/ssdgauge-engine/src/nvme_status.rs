@@ -56,6 +56,7 @@ pub(crate) fn words(number: i32) -> String {
 
 /// Returns the status that `number` is, if it is one.
 fn status(number: i32) -> Option<i32> {
+    // Error numbers of Linux end at 4,095 (MAX_ERRNO).
     (number >= STATUS).then_some(number & MEANING)
 }
 

@@ -247,6 +247,8 @@ impl ThreadRecorder {
     ) {
         let ThreadRecorder { thread, second, record, sender, open_loop, log, .. } = self;
         let lost = log.map_or(0, ThreadLog::finish);
+        // The second first: the control thread asserts that the end of a thread is its last
+        // message.
         let _ = sender.send(Message::Second { thread, second, watermark: u32::MAX, record });
         let _ = sender.send(Message::Done {
             thread,

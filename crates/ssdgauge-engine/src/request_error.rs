@@ -71,6 +71,8 @@ pub fn is_gone(number: i32) -> bool {
 /// Returns whether `error` may concern only the addressed blocks: a media error, or any error of the
 /// drive that does not say that it is gone.
 pub(crate) fn concerns_one_address(error: &io::Error) -> bool {
+    // As the block layer of Linux reports a medium error, failed protection information, an error
+    // without a class, and one of the target (`blk_errors` in block/blk-core.c).
     let numbers = [libc::ENODATA, libc::EILSEQ, libc::EIO, libc::EREMOTEIO];
     error.raw_os_error().is_some_and(|number| numbers.contains(&number))
 }

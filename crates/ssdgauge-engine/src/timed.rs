@@ -142,6 +142,7 @@ pub fn run_lanes(
         .collect();
     let threads = slots.len() as u64;
     let all = lanes.to_vec();
+    // One counter for all slots of a lane: together they go through its span in ascending order.
     let blocks: Vec<AtomicU64> = lanes.iter().map(|_| AtomicU64::new(0)).collect();
     let written = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&written);

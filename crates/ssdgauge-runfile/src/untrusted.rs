@@ -113,6 +113,7 @@ pub(crate) fn guard(
     let sqlite = |cause| error_of(path, cause);
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE).map_err(sqlite)?;
     let size = std::fs::metadata(path).map_or(0, |file| file.len());
+    // Atomic because the handler has to be `Send`; it runs in the thread of the statement.
     let looks_left = Arc::new(AtomicI64::new(0));
     let budget = Budget {
         looks_left: Arc::clone(&looks_left),

@@ -170,6 +170,7 @@ impl Contents {
     /// Stores `piece` from `place` on, over what was there.
     fn insert(&mut self, place: u64, piece: Piece) {
         let end = place + piece.blocks;
+        // Pieces do not overlap, so one at most reaches into the range from before it.
         if let Some((&first, &before)) = self.pieces.range(..place).next_back() {
             let last = first + before.blocks;
             if last > place {
@@ -187,6 +188,7 @@ impl Contents {
             }
         }
         if let Some((&first, before)) = self.pieces.range_mut(..place).next_back() {
+            // A drive that is written in order stays one piece, however large it is.
             let continues = first + before.blocks == place
                 && before.address + before.blocks == piece.address
                 && (before.stamp, before.is_torn) == (piece.stamp, piece.is_torn);

@@ -325,6 +325,7 @@ impl Ftl {
         if !self.volumes.are_none() {
             return self.empty_buffers(at);
         }
+        // First, because they go to the open unit and may fill it.
         self.write_staged(at);
         let mut empty = at.max(self.buffer.last_program_end());
         if let Some(mut open) = self.host

@@ -177,6 +177,7 @@ impl HostInterface {
     }
 
     fn least_recent_stream(&self) -> usize {
+        // An entry that was never used has the time 0, and is taken first.
         (0..self.followed).min_by_key(|i| self.read_streams[*i].processed[1]).unwrap_or(0)
     }
 }

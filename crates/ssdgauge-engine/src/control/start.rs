@@ -192,6 +192,7 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
                      (ulimit -u, ulimit -v, the limit of the container) or request fewer"
                 )
             })?;
+            // One after the other: where a ring is refused, no further thread allocates its memory.
             let report = is_ready.recv().map_err(|_| "an I/O thread panicked".to_owned())?;
             // One of a ring states more than one of a thread that waits for each request.
             let report_of_thread = report.setup.map_err(SpawnError::Ring)?;

@@ -147,6 +147,7 @@ impl Media {
         let unit_pages = victim.unit_pages;
         let units = (ValidPages::MAX_SLOTS / unit_pages).min(victim.units_left());
         let slots = victim.remaining - units * unit_pages..victim.remaining;
+        // A program operation in SLC mode can be smaller than a flash page.
         let group = self.geometry.sense_pages.min(unit_pages);
         self.map.find_valid(victim.superblock, slots, unit_pages, group, &mut victim.found);
     }
@@ -166,6 +167,7 @@ impl Media {
             rest = &rest[examined..];
             open.filled += n;
             moved += n;
+            // Otherwise the unit waits for pages of the next victim: copies are never padded.
             if n == room {
                 self.flash.program(open.program(self.geometry.dies), at);
             }

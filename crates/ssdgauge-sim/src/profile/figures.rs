@@ -285,6 +285,8 @@ pub struct FaultFigures {
     pub stall_for_s: f64,
     /// Second at which the drive disappears; negative for never.
     pub gone_at_s: f64,
+    // Faults added since the first digest are left out of the text where they are off, as effects
+    // are.
     /// Second from which the drive acknowledges writes and drops their data; negative for never.
     #[serde(default = "never", skip_serializing_if = "is_never")]
     pub drop_at_s: f64,

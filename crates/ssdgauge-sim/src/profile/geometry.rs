@@ -408,6 +408,7 @@ fn ranges(profile: &Profile) -> [(&'static str, f64, f64, f64); 45] {
         ("front.read_delay_us", host_interface.read_delay_us, 0.0, MAX_US),
         ("front.write_delay_us", host_interface.write_delay_us, 0.0, MAX_US),
         ("front.buffer_kib", f64::from(host_interface.buffer_kib), 4.0, 1_048_576.0),
+        // One for the host and one for copies, without which nothing could be collected.
         ("gc.reserve_superblocks", f64::from(gc.reserve_superblocks), 2.0, 10_000.0),
         ("gc.burst_mib", gc.burst_mib, 0.01, 100_000.0),
         ("gc.idle_superblocks", f64::from(gc.idle_superblocks), 0.0, 60_000.0),

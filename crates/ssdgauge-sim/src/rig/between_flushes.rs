@@ -58,6 +58,7 @@ impl Load {
         let mut next = Some(slot);
         while let Some(slot) = next {
             let Some(commits) = &mut self.threads[number].commits else { return };
+            // Before a pause, as in the engine: the flush belongs to the writes that were sent.
             if commits.unflushed == commits.every {
                 commits.held.push(slot);
                 if commits.in_flight == 0 {

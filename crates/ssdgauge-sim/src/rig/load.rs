@@ -189,6 +189,8 @@ impl Load {
         for (number, stream) in workload.streams.iter().enumerate() {
             let depth = match workload.engine {
                 Engine::IoUring => stream.queue_depth,
+                // A thread of this engine has one request in flight; suites that ask for more are
+                // refused.
                 Engine::Synchronous => 1,
             };
             // As many slots as the real engine has, so that requests wait for one in both.
@@ -403,6 +405,7 @@ impl Load {
         let now = self.begin + at;
         if PLAIN {
             let end = drive.submit_of_load::<true>(now, request, bytes);
+            // Time has to pass: a closed loop would submit at one point in time without end.
             assert!(end > now, "nothing completes before it was submitted");
             (in_flight.due, in_flight.submitted) = (at, at);
             in_flight.direction = request.direction;
@@ -416,6 +419,7 @@ impl Load {
             drive.ftl.set_data(thread.data);
         }
         let done = match faults.damage(request, now) {
+            // Neither a flush nor a trim has data that could be damaged.
             _ if !request.direction.is_transfer() => command(now, request, bytes, drive),
             None => drive.submit(now, request, bytes),
             Some(damage) => drive.damage_write(now, request, bytes, damage),
@@ -427,6 +431,8 @@ impl Load {
         if let Some(log) = &mut self.log {
             log.submitted(slot, request);
         }
+        // It has taken the time and the flash operations of a request that succeeds: the model does
+        // not state where in a drive a request fails.
         in_flight.failed = faults.fails(request, bytes);
         self.submitted_bytes += bytes;
         if self.is_noted {

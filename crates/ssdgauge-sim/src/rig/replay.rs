@@ -78,6 +78,7 @@ impl VirtualRig {
         self.step_numbers.next(workload, until);
         let (begin, before) = (self.now, self.ground_truth());
         let mut load = Load::new(requests, workload.streams.len(), begin);
+        // A trace states no queue depth, so that requests can exceed the queue of the drive.
         self.drive.begin_step(usize::MAX);
         let mut clock = StepClock::new(begin, &self.drive);
         let (by, elapsed) = self.drive_replay(&mut load, replay, &mut clock, sink)?;

@@ -71,6 +71,7 @@ impl VirtualRig {
             return Err(RigError::System { what, cause: "injected fault".into() });
         }
         let end = self.faults.delay(done);
+        // A stall ends later than the drive has counted.
         self.drive.occupy_until(end);
         Ok(end)
     }
