@@ -64,7 +64,8 @@ pub(crate) struct Condition {
 /// # Errors
 /// The device cannot be opened or read.
 pub(crate) fn condition(path: &Path, identity: &Identity, owner: &Owner) -> io::Result<Condition> {
-    // O_DIRECT: what the drive returns counts, not what the page cache holds.
+    // O_DIRECT: what the drive returns counts, not what the page cache holds. Without O_EXCL: at an
+    // admission another descriptor holds the claim already.
     let flags = libc::O_DIRECT | libc::O_NOFOLLOW;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if let Some(changed) = difference(&file, identity)? {

@@ -222,6 +222,7 @@ impl Admitted {
     /// The device changed, is in use, or its driver reports a state other than running.
     pub(crate) fn check_again(&self) -> Result<(), Refusal> {
         let path = Path::new(&self.name);
+        // First: the checks below go by the folder in sysfs, which may be that of another drive by now.
         check_identity(&self.file, path, &self.identity)?;
         self.commands.as_ref().map_or(Ok(()), |node| node.check_again(path, &self.folder))?;
         let openers = match &self.helper {
@@ -257,6 +258,7 @@ pub(crate) fn check_node(path: &Path) -> Result<PathBuf, Refusal> {
     if !metadata.file_type().is_block_device() {
         return Err(denied("it is not a block device"));
     }
+    // By file system, not by prefix: another one can be mounted below /dev, with nodes of its own.
     let made_by_kernel = fs::metadata("/dev").is_ok_and(|dev| dev.dev() == metadata.dev());
     let folder = folder_of(path)?;
     if !made_by_kernel {
@@ -312,7 +314,8 @@ pub(crate) fn check_unseen(
 /// Refuses a drive whose driver is resetting or removing it: requests would fail or hang.
 pub(crate) fn check_state(path: &Path, folder: &Path) -> Result<(), Refusal> {
     match attribute(&folder.join("device/state")) {
-        // `live` is the state of NVMe controllers, `running` that of SCSI devices.
+        // `live` is the state of NVMe controllers, `running` that of SCSI devices. Loop and virtio
+        // devices have no such attribute.
         Some(state) if state != "live" && state != "running" => {
             let what = format!("its driver reports the state '{}'", printable(state.as_bytes()));
             Err(Refusal::Unhealthy { path: shown(path), what })
@@ -330,6 +333,7 @@ pub(crate) fn check_confirmation(
     let (path, expected) = (shown(path), expected.to_owned());
     match given {
         None => Err(Refusal::NotConfirmed { path, expected }),
+        // A shell passes an unset variable as an empty text: it confirms nothing, even for a blank serial.
         Some(given) if given != expected || given.is_empty() => {
             Err(Refusal::WrongConfirmation { path, given: given.into(), expected })
         }
@@ -341,11 +345,13 @@ pub(crate) fn check_confirmation(
 fn check_descriptor(file: &File, path: &Path, expected: &TargetFacts) -> Result<(), Refusal> {
     let denied =
         |error: std::io::Error| Refusal::Denied { path: shown(path), cause: error.to_string() };
+    // A regular file that has taken the name opens as well: O_EXCL claims block devices only.
     let is_block = file.metadata().map_err(denied)?.file_type().is_block_device();
     if !is_block {
         let what = "it is not a block device".into();
         return Err(Refusal::Changed { path: shown(path), what });
     }
+    // The kernel opens a device that is set read-only (BLKROSET) for writing, and fails each write with EPERM.
     if ssdgauge_os::block_device::is_read_only(file).map_err(denied)? {
         return Err(Refusal::ReadOnly { path: shown(path) });
     }
@@ -433,9 +439,11 @@ pub(crate) fn attached_again(
     };
     let differs = |what: &str, was: &Option<String>, is: &Option<String>| {
         let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".into());
+        // Two unknown values are not equal: before Linux 5.15 nothing shows that it stayed attached.
         let same = was.is_some() && was == is;
         (!same).then(|| format!("its {what} was {} and is {}", known(was), known(is)))
     };
+    // The boot first: the kernel numbers disks from 1 again after each boot.
     let what = differs("boot", &before.boot_id, &now.boot_id)
         .or_else(|| differs("disk sequence", &before.disk_sequence, &now.disk_sequence))?;
     Some(Refusal::AttachedAgain { path: shown(path), what, expected: facts.confirmation.clone() })

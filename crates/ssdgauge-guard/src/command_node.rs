@@ -144,6 +144,8 @@ fn find(sys: &Path, folder: &Path) -> Result<Vec<NodePlace>, String> {
     }
     let controller = fs::canonicalize(folder.join("device"))
         .map_err(|error| format!("its controller cannot be read ({error})"))?;
+    // The kernel places a multipath block device below its subsystem, and each request takes any path:
+    // no node could be shown to lead to the controller that serves the block device.
     if name_of(&controller).starts_with("nvme-subsys") {
         return Err("several controllers may lead to it (NVMe multipath)".into());
     }
@@ -171,7 +173,9 @@ fn find(sys: &Path, folder: &Path) -> Result<Vec<NodePlace>, String> {
 fn open_node(dev: &Path, place: &NodePlace) -> Result<File, String> {
     let path = dev.join(name_of(&place.folder));
     let fails = |error: std::io::Error| format!("{} cannot be opened: {error}", path.display());
+    // Before the open, which has effects of its own on other devices: that of a watchdog starts its timer.
     check_node(dev, &path, &fs::symlink_metadata(&path).map_err(fails)?, place)?;
+    // O_NONBLOCK: another device that takes the name meanwhile must not block the open.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(&path);
     let file = file.map_err(fails)?;
@@ -213,6 +217,7 @@ fn compare(
     let fails = |error: CommandError| format!("its identity cannot be read ({error})");
     let (serial, by_block) = identity(block).map_err(fails)?;
     let (other_serial, by_node) = identity(node).map_err(fails)?;
+    // The serial is not enough: all namespaces of a controller share it.
     let is_same = serial == other_serial
         && by_block.identifiers() == by_node.identifiers()
         && by_block.size() == by_node.size()
@@ -220,10 +225,13 @@ fn compare(
     if !is_same {
         return Err("its node for commands leads to another drive".into());
     }
+    // Commands are sent without a metadata buffer and without protection information.
     let Some(plain) = by_node.plain_block() else {
         return Err("its blocks have metadata or end-to-end protection".into());
     };
     let Bytes(logical) = expected.logical_block;
+    // Commands count in blocks of the drive, spans in blocks of the kernel: where the kernel has
+    // not seen a format yet, each request would reach another place.
     if plain != logical || by_node.size() != Some(expected.identity.size.0) {
         let size = by_node.size().unwrap_or(0);
         let counted = expected.identity.size.0;

@@ -91,6 +91,7 @@ impl TargetFacts {
 /// share a serial, and so do some USB enclosures: without the suffix the confirmation of one drive
 /// would admit the other.
 fn confirmation_from_serial(serial: &str, folder: &Path) -> String {
+    // One word, which a shell passes to `--confirm` without quotes.
     let text = printable(serial.trim().as_bytes()).replace(' ', "_");
     let shared =
         siblings(folder).any(|other| device_facts(&other).serial.as_deref() == Some(serial));
@@ -129,6 +130,8 @@ pub(crate) fn check_identity(file: &File, path: &Path, expected: &Identity) -> R
 pub(crate) fn difference(file: &File, expected: &Identity) -> std::io::Result<Option<String>> {
     let metadata = file.metadata()?;
     let number = format!("{}:{}", major(metadata.rdev()), minor(metadata.rdev()));
+    // Serial and worldwide name are reported by number only. A removed drive keeps its number in the
+    // descriptor, so that they can be those of its successor; the sequence number then differs.
     let folder = fs::canonicalize(format!("/sys/dev/block/{number}"));
     let Ok(folder) = folder else { return Ok(Some("the device was removed".into())) };
     let now = Identity {

@@ -23,6 +23,7 @@ pub(crate) fn lock(file: &File) -> bool {
         if attempt > 0 {
             std::thread::sleep(BETWEEN_TRIES);
         }
+        // Never blocking: another run holds its lock for hours.
         flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
     })
 }
@@ -52,6 +53,7 @@ pub(crate) fn is_taken(name: &str) -> bool {
 fn is_taken_in(folder: &Path, name: &str) -> bool {
     // Opened without creating it: a look must not leave a file behind. A shared lock, so that two
     // looks at the same time do not report each other.
+    // A user who may not open the lease of root sees none: the drive is then in use, not busy.
     let file =
         OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(place(folder, name));
     file.is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared).is_err())
@@ -65,6 +67,7 @@ fn place(folder: &Path, name: &str) -> PathBuf {
 }
 
 fn take_in(folder: &Path, name: &str) -> Lease {
+    // Fails where an earlier run made it; whether it can be trusted is checked next.
     let _ = DirBuilder::new().mode(0o700).create(folder);
     // In a folder of another user, a link could make this process lock or create any file.
     let own = rustix::process::geteuid().as_raw();
@@ -73,6 +76,8 @@ fn take_in(folder: &Path, name: &str) -> Lease {
     if !is_ours {
         return Lease::Unavailable;
     }
+    // The file is never deleted: a second run could then create and lock a new one of the same name while
+    // the first still holds the lock of the old one.
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     let Ok(file) = options.open(place(folder, name)) else {

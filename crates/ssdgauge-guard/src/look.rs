@@ -157,6 +157,7 @@ pub fn check_answer(place: &LookPlace, path: &Path) -> Result<(), TargetError> {
 
 /// Resolves the name of a target that answers.
 pub(crate) fn find(place: &LookPlace, name: &str) -> Result<Candidate, TargetError> {
+    // The answer first: the description only reads sysfs, and would call a dead drive a target.
     let answers = Question::Answer { name: name.into() };
     let mut found = ask(place, vec![answers, Question::Find { name: name.into() }]).into_iter();
     found.next().transpose()?;
@@ -174,6 +175,7 @@ pub(crate) fn find_uses(
     place: &LookPlace,
     drives: Vec<UsesQuestion>,
 ) -> Vec<Result<Uses, Refusal>> {
+    // One process for all of them: uses are found in sysfs and procfs, whose snapshot they share.
     let answers = ask(place, drives.into_iter().map(Question::Uses).collect());
     let uses = |found: Found| {
         let Answer::Uses(uses) = found.answer else { return Err(unexpected(&found.subject)) };
@@ -265,6 +267,7 @@ impl Look {
     /// Sends `questions` to a process of `place`, which answers them in their order.
     fn start(place: &LookPlace, questions: &[Question]) -> io::Result<Look> {
         let process = place.process()?;
+        // In one message, so that they share one snapshot of mounts and loop devices.
         process.send(&serde_json::to_vec(questions)?)?;
         Ok(Look { process, since: Instant::now() })
     }
@@ -329,6 +332,8 @@ fn ask_side_by_side(place: &LookPlace, questions: &[Question]) -> Vec<Result<Fou
         Ok(look) => look.answer(question),
         Err(error) => Err(failed(&question.subject(), error)),
     };
+    // Each has counted its limit since it was started. An answer that came while others were awaited is in
+    // its socket and is taken, also after the limit.
     let answers: Vec<Result<Found, Refusal>> =
         looks.iter_mut().zip(questions).map(answer).collect();
     // One is enough for the next questions; the others end.
@@ -388,6 +393,8 @@ pub fn serve() -> io::Result<()> {
             Err(error) => return Err(error),
         };
         let questions: Vec<Question> = serde_json::from_slice(&message)?;
+        // A snapshot for each message, not for each process: a kept process looks again before every step,
+        // and has to see what was mounted since.
         let kernel = OnceCell::new();
         for question in &questions {
             let (answer, file) = look(question, &kernel);

@@ -38,6 +38,7 @@ impl LookPlace {
     /// Returns the kept process, or starts one; the caller keeps it again after its answers. A
     /// process that did not answer is dropped instead.
     pub(crate) fn process(&self) -> io::Result<OwnProcess> {
+        // Taken out while it is used: a second thread starts a process of its own, so that answers never mix.
         let kept = self.slot().and_then(|mut slot| slot.take());
         match kept.map(|mut process| (process.has_ended(), process)) {
             Some((false, process)) => Ok(process),

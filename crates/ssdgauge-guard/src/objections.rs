@@ -90,6 +90,7 @@ impl Known {
         let mut found: Vec<Refusal> =
             refusals(path, uses).into_iter().map(|refusal| or_busy(refusal, facts)).collect();
         found.extend(check_state(path, folder).err());
+        // By sysfs: the ioctl needs an open drive.
         if attribute(&folder.join("ro")).is_some_and(|flag| flag != "0") {
             found.push(Refusal::ReadOnly { path: shown(path) });
         }

@@ -14,8 +14,10 @@ pub(crate) fn check(candidate: &Candidate, options: &TargetOptions<'_>) -> Resul
     let (path, folder) = match &candidate.place {
         TargetPlace::Folder(folder) => (folder, folder.as_path()),
         TargetPlace::NewFile(file) => (file, parent(file)),
+        // A drive is confirmed by its serial, whoever named it.
         TargetPlace::Null | TargetPlace::Block(_) => return Ok(()),
     };
+    // Resolved, as `folder` is: a link must not pass for the folder of the run file.
     let beside = options.results.and_then(|results| parent(results).canonicalize().ok());
     let confirmed = options.confirm.is_some_and(|given| Path::new(given) == path);
     match continued.is_own || confirmed || beside.as_deref() == Some(folder) {

@@ -155,6 +155,8 @@ impl Candidate {
     fn block(path: PathBuf) -> Result<Candidate, TargetError> {
         let facts = inspect(&path)?;
         let whole = facts.identity.size;
+        // Requests lie on this grid, so the last bytes of an odd size are not tested. The guard reads them
+        // nevertheless: RAID metadata is there.
         let capacity = Bytes(whole.0 - whole.0 % ALIGNMENT);
         let mut details = facts.details.clone();
         details.insert("confirm".into(), facts.confirmation.clone());
@@ -206,6 +208,7 @@ fn resolve(name: &str) -> Result<TargetPlace, TargetError> {
     };
     let kind = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
+        // Any other error (no permission, a file as a folder) does not mean that the name is free.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return new_file(path, is_file),
         Err(cause) => return Err(system(path, cause)),
     };
@@ -242,6 +245,7 @@ fn new_file(path: &Path, is_file: bool) -> Result<TargetPlace, TargetError> {
     if path.is_symlink() || mistyped || above.as_ref().is_none_or(|(above, _)| lies_in_dev(above)) {
         return Err(missing());
     }
+    // `Path` ignores a slash at the end: only the bytes show it.
     let is_named_as_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
     let is_file = (is_file || has_suffix(path)) && !is_named_as_folder;
     let (nearest, below) = above.ok_or_else(missing)?;
@@ -285,6 +289,7 @@ fn folders_like(folder: &Path, name: &str) -> Vec<String> {
 fn lies_in_dev(path: &Path) -> bool {
     let system = |path: &Path| std::fs::metadata(path).map(|metadata| metadata.dev()).ok();
     let (of_dev, of_root) = (system(Path::new("/dev")), system(Path::new("/")));
+    // Where /dev is a folder of the root file system, as in some containers, its number shows nothing.
     let mounted_elsewhere = of_dev != of_root && system(path) == of_dev;
     mounted_elsewhere || (path.starts_with("/dev") && !path.starts_with("/dev/shm"))
 }

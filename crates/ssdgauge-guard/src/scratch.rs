@@ -26,6 +26,7 @@ pub(crate) fn check_room(candidate: &Candidate) -> Result<(), TargetError> {
         TargetPlace::NewFile(file) => parent(file),
     };
     let free = rustix::fs::statvfs(folder).map_err(|cause| system(folder, cause.into()))?;
+    // Not `f_bfree`: the reserve of root keeps services of the system alive, also where root measures.
     let free = Bytes(free.f_bavail * free.f_frsize);
     let requested = candidate.info.capacity;
     match requested.0 as f64 > free.0 as f64 * MAX_OF_FREE_SPACE {
@@ -40,9 +41,11 @@ pub(crate) fn check_room(candidate: &Candidate) -> Result<(), TargetError> {
 /// # Errors
 /// There is too little free space, or a system call failed.
 pub(crate) fn open(candidate: &Candidate) -> Result<(File, Option<String>), TargetError> {
+    // Again: other programs may have filled the file system since the plan was confirmed.
     check_room(candidate)?;
     let (path, folder, name) = match &candidate.place {
         TargetPlace::Folder(folder) => {
+            // Used where the file system has no unnamed files. The number keeps runs in one folder apart.
             let name = format!(".ssdgauge-scratch-{}", std::process::id());
             (folder, folder.as_path(), folder.join(name))
         }

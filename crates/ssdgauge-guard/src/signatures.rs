@@ -63,6 +63,7 @@ pub(crate) fn contents(file: &File, size: Bytes, owner: &Owner) -> io::Result<Ve
     let from = tail_start(size.0);
     let tail = read(file, from, size.0 - from)?;
     let found = classify(&head, &tail, from, size.0, owner);
+    // Test data of the owner fill the middle as well: there is nothing to look for.
     if !found.is_empty() || owner.owns(&head) {
         return Ok(found);
     }
@@ -83,6 +84,7 @@ pub(crate) fn contents(file: &File, size: Bytes, owner: &Owner) -> io::Result<Ve
 
 /// Returns the head of a drive of `size` bytes, with the block at [`LAST_PLACE`] and zeros before it.
 fn head(size: u64, read: impl Fn(u64, u64) -> io::Result<Vec<u8>>) -> io::Result<Vec<u8>> {
+    // An error here is not tolerated: most formats begin in these bytes.
     let mut head = read(0, size.min(HEAD))?;
     if size > LAST_PLACE {
         match read(LAST_PLACE, BLOCK.min(size - LAST_PLACE)) {
@@ -105,6 +107,8 @@ fn tail_start(size: u64) -> u64 {
 
 /// Returns whether a read failed at its place, and not the whole device.
 fn is_media_error(error: &io::Error) -> bool {
+    // Medium error, failed protection information, and all that has no number of its own (`blk_errors` in
+    // block/blk-core.c). A drive that is offline or out of reach has other numbers (ENODEV, ENOLINK).
     matches!(error.raw_os_error(), Some(libc::ENODATA | libc::EILSEQ | libc::EIO))
 }
 
@@ -185,6 +189,7 @@ fn read(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
     while done < length {
         let left = (length - done).min(1 << 20);
         match ssdgauge_os::file_io::read_at(file, region.at(done), left, offset + done as u64) {
+            // The device has shrunk since its size was read.
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(n) => done += n,
             Err(error) => return Err(or_unreadable_end(error, length as u64 % BLOCK)),
@@ -214,6 +219,7 @@ pub(crate) fn ownership_label(confirmation: &str, run_id: Option<&str>) -> Vec<u
         block.extend(run_id.as_bytes().iter().take(256));
         block.push(b'\n');
     }
+    // A serial comes from the device and may be of any length, hence the limits above.
     assert!(block.len() <= LABEL_LENGTH, "a label of two limited texts fits its block");
     block.resize(LABEL_LENGTH, 0);
     block
@@ -253,6 +259,7 @@ pub fn run_tag(run_id: &str) -> u64 {
 /// which a resumed run recognises its blocks whatever the lower half is: earlier versions of this
 /// program drew it for each process.
 fn header_tag(run_id: &str, random: u64) -> u64 {
+    // The lower half has to stay readable in the header: the hash is computed from it again.
     let low = random & 0xffff_ffff;
     run_hash(run_id, low) << 32 | low
 }

@@ -59,6 +59,7 @@ fn names() -> Vec<String> {
     let mut names: Vec<String> = all
         .filter(|entry| {
             let folder = entry.path();
+            // Hidden devices are the paths of an NVMe multipath drive: they have no node.
             let is_hidden = attribute(&folder.join("hidden")).is_some_and(|flag| flag != "0");
             !is_hidden && device_size(&folder).is_some_and(|size| size.0 > 0)
         })

@@ -141,6 +141,7 @@ impl Candidate {
                 Ok(OpenedTarget { target: OpenTarget::Null, page_cache_reason: None })
             }
             TargetPlace::Folder(_) | TargetPlace::NewFile(_) => {
+                // Before a byte is allocated: the author of the run file may have chosen the folder.
                 origin::check(self, options)?;
                 let (file, page_cache_reason) = look::open_scratch(&self.look, self)?;
                 let target = OpenTarget::Scratch(Arc::new(file));

@@ -35,6 +35,7 @@ pub(crate) enum Openers {
 
 /// The mount points of the system: a drive that carries one of them is never tested.
 const SYSTEM: [(&str, &str); 5] = [
+    // A drive with any other mount is in use, and free once that is unmounted.
     ("/", "the root file system"),
     ("/boot", "/boot"),
     ("/boot/efi", "/boot/efi"),
@@ -48,6 +49,7 @@ fn protected(kernel: &Kernel, disk: &Path, results: Option<&Path>) -> Option<Str
     let program = std::env::current_exe().ok();
     let system = SYSTEM.map(|(path, title)| (PathBuf::from(path), title.to_owned()));
     let results = results.map(|path| {
+        // A new run file does not exist yet: its folder is on the same file system.
         let folder = if path.exists() { Some(path) } else { path.parent() };
         let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
         (folder.unwrap_or(Path::new(".")).to_owned(), "the results of this run".to_owned())
@@ -56,6 +58,8 @@ fn protected(kernel: &Kernel, disk: &Path, results: Option<&Path>) -> Option<Str
     let own = kernel.stands_on(disk);
     system.into_iter().chain(results).chain(program).find_map(|(path, title)| {
         let folder = kernel.folder_of_file_system(fs::metadata(path).ok()?.dev())?;
+        // Downward from the file system, because encryption, LVM, arrays and loop devices lie between it and
+        // the drive.
         kernel.downward(&folder).iter().any(|below| own.contains(below)).then_some(title)
     })
 }
@@ -96,6 +100,7 @@ pub(crate) fn find(
     // `own`: the drive and what it consists of. `family`: own, and everything above any of it.
     let (own, family) = (kernel.stands_on(disk), kernel.family(disk));
     let mut found = Vec::new();
+    // Two loops, because the first line is the one that is shown: a mount point says more than a holder.
     for folder in &family {
         found.extend(file_system_uses(kernel, folder));
     }
@@ -212,6 +217,7 @@ fn holder_title(folder: &Path) -> String {
     let title = attribute(&folder.join("dm/name")).map(|title| printable(title.as_bytes()));
     let uuid = attribute(&folder.join("dm/uuid")).unwrap_or_default();
     let level = attribute(&folder.join("md/level"));
+    // The program that made the mapping puts its name before the first hyphen.
     let kind = match uuid.split('-').next() {
         Some("LVM") => "LVM volume",
         Some("CRYPT") => "encrypted volume",
@@ -226,6 +232,7 @@ fn holder_title(folder: &Path) -> String {
 }
 
 fn is_swap(kernel: &Kernel, name: &str) -> bool {
+    // /proc/swaps has paths and no device numbers; links such as /dev/mapper are resolved by `swaps`.
     let is_name = |used: &PathBuf| used.file_name().is_some_and(|used| used == name);
     swaps(kernel).iter().any(|used| used.starts_with("/dev") && is_name(used))
 }
@@ -238,6 +245,7 @@ fn swap_file(kernel: &Kernel, own: &[PathBuf]) -> Option<String> {
         return None;
     }
     swaps(kernel).iter().find_map(|used| {
+        // By inode: the loop device reports no path that is valid in every mount namespace.
         let file = fs::metadata(used).ok().map(|file| (file.dev(), file.ino()))?;
         let over = tested().find(|tested| tested.file == Some(file))?;
         let path = printable(used.as_os_str().as_bytes());

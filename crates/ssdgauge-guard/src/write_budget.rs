@@ -95,6 +95,7 @@ impl WriteBudget {
             OpenTarget::Scratch(_) => return self.check_allowed(SCRATCH, planned, sink),
             OpenTarget::Drive(drive) => drive,
         };
+        // Before the label, which is a write itself.
         if let Err(refusal) = drive.check_again() {
             self.failed = true;
             sink.finding(Finding::new(
@@ -128,9 +129,11 @@ impl WriteBudget {
     ) -> CountingSink<'a> {
         let limit = until.bytes.map(|bytes| workload.whole_requests(bytes));
         let step = limit.map_or(u64::MAX, with_tolerance);
+        // Also what is left of the run: steps within their own tolerance must not exceed it together.
         let bytes = StepBytes { most: step.min(self.left()), ..self.step(0) };
         // A step with a limit of its own has been checked as a whole.
         let capped = self.limited(workload, until).bytes.filter(|_| limit.is_none());
+        // Where neither the engine nor a limit of the step holds it below what the user allows.
         let looks_ahead = capped.is_none() && limit.is_none_or(|limit| limit.0 > bytes.allowed);
         CountingSink { sink, bytes, written: WrittenBytes::default(), looks_ahead, capped }
     }
@@ -204,6 +207,7 @@ impl WriteBudget {
     ) -> Result<(), RigError> {
         let written = self.earlier + Bytes(self.written);
         match self.allowed {
+            // At least one byte: a step of unknown length would begin, write for a second and be stopped.
             Some(allowed) if written.0.saturating_add(planned.0.max(1)) > allowed.0 => {
                 Err(RigError::over_limit(drive, written, allowed, sink))
             }
@@ -222,6 +226,7 @@ impl WriteBudget {
         sink: &mut dyn Sink,
     ) -> Result<(), RigError> {
         let StepBytes { written, most, allowed, is_stopped } = bytes;
+        // Before any error: the bytes are on the drive.
         self.written = self.written.saturating_add(written);
         if written > most {
             return Err(self.over_budget(drive, Bytes(written), Bytes(most), sink));
@@ -281,6 +286,7 @@ impl WriteBudget {
         let block = drive.label().to_vec();
         let result = within(LABEL_TIMEOUT, drive.file(), move |file| {
             write_block(file, &block)?;
+            // By the descriptor of the run, which has O_DIRECT: the page cache would return what it was given.
             Ok(read_block(file)? == block)
         });
         let what = match result {
@@ -308,6 +314,7 @@ impl WriteBudget {
     /// there.
     pub fn write_final_label(&mut self, target: &OpenTarget) {
         let OpenTarget::Drive(drive) = target else { return };
+        // Without a label at its start the run wrote nothing, and what is there is not its own.
         if self.labelled && !self.failed && drive.check_again().is_ok() {
             let block = drive.label().to_vec();
             // If this fails, the next run requires `--erase` once more; nothing else depends on it.
@@ -328,6 +335,7 @@ fn with_tolerance(planned: Bytes) -> u64 {
 fn write_block(file: &File, block: &[u8]) -> io::Result<()> {
     assert_eq!(block.len(), signatures::LABEL_LENGTH, "only the ownership label is written here");
     let mut region = Region::new(block.len())?;
+    // In the native byte order, which keeps the bytes as they are.
     let words = region.words_mut().iter_mut();
     for (word, bytes) in words.zip(block.chunks_exact(8)) {
         *word = u64::from_ne_bytes(bytes.try_into().expect("chunks of eight"));

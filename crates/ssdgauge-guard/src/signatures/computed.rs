@@ -40,12 +40,15 @@ fn zfs(ends: &Ends<'_>) -> Option<(u64, String)> {
     const MAGIC: u64 = 0x00ba_b10c;
     let is_magic = |block: &[u8]| {
         let word = block.first_chunk::<8>().copied().unwrap_or_default();
+        // ZFS writes in the byte order of its host, and reads both.
         u64::from_le_bytes(word) == MAGIC || u64::from_be_bytes(word) == MAGIC
     };
     let has_ring = |label: &u64| {
         let ring = ends.bytes(label + ZFS_LABEL / 2, ZFS_LABEL as usize / 2);
+        // An uberblock has 1 KiB, or up to 8 KiB with larger sectors: each begins on this grid.
         ring.is_some_and(|ring| ring.chunks(1_024).any(is_magic))
     };
+    // ZFS uses whole labels only: both at the end lie on this grid, not at the last byte.
     let whole = ends.size / ZFS_LABEL * ZFS_LABEL;
     let last = [2, 1].map(|number| whole.saturating_sub(number * ZFS_LABEL));
     let label = [0, ZFS_LABEL].into_iter().chain(last).find(has_ring)?;
@@ -58,6 +61,7 @@ fn ufs(ends: &Ends<'_>) -> Option<(u64, String)> {
     const MAGICS: [u32; 6] =
         [0x0001_1954, 0x1954_0119, 0x0019_5612, 0x0009_5014, 0x0061_2195, 0x0523_1994];
     const MAGIC_AT: u64 = 1_372;
+    // Those of floppy disks, UFS1, UFS2 and UFS2 after a large boot program (SBLOCKSEARCH in fs.h).
     let places = [0, 8 << 10, 64 << 10, 256 << 10].map(|start| start + MAGIC_AT);
     let at = places.into_iter().find(|at| is_one_of(ends.bytes(*at, 4), &MAGICS))?;
     Some((at, format!("a UFS file system at byte {at}")))
@@ -103,6 +107,8 @@ fn xfs_log(ends: &Ends<'_>) -> Option<(u64, String)> {
             words.into_iter().flatten().map(|word| u32::from_be_bytes(*word)).collect();
         matches!(words[..], [0xfeed_babe, cycle, 1 | 2, 1..=0x7fff_ffff] if cycle > 0)
     };
+    // A record has 256 KiB at most (XLOG_MAX_RECORD_BSIZE): one begins in these sectors, wherever the
+    // head of the log is.
     let at = (0..512).map(|sector| sector * 512).find(is_record)?;
     Some((at, format!("a log of XFS at byte {at}")))
 }
@@ -116,6 +122,7 @@ fn last_sector(ends: &Ends<'_>) -> Option<(u64, String)> {
         "VIA"
     } else if is_silicon_image(sector) {
         "Silicon Image"
+    // Two letters occur by chance as well. A false alarm costs an `--erase`, a miss the array.
     } else if sector.starts_with(b"JM") {
         "JMicron"
     } else {

@@ -40,6 +40,7 @@ const EXPORTERS: [Exporter; 3] = [
         root: "usb_gadget",
         levels: &["", "functions", "", ""],
         path: "file",
+        // It opens the file as soon as the attribute names it (fsg_store_file), bound to a controller or not.
         active: None,
     },
 ];
@@ -54,6 +55,7 @@ pub(super) fn find(sys: &Path, is_wanted: impl Fn(&Path) -> bool) -> (Vec<String
         for export in folders(&root, exporter.levels) {
             let is_active = exporter
                 .active
+                // An export whose state cannot be read counts as active.
                 .is_none_or(|active| attribute(&export.join(active)).is_none_or(|on| on != "0"));
             let served = attribute(&export.join(exporter.path)).filter(|path| !path.is_empty());
             if is_active && served.is_some_and(|path| is_wanted(Path::new(&path))) {
@@ -63,6 +65,7 @@ pub(super) fn find(sys: &Path, is_wanted: impl Fn(&Path) -> bool) -> (Vec<String
             }
         }
     }
+    // Without configfs its exports cannot be seen, and a file that the kernel opened itself is in no process.
     for (module, exporter) in [("nvmet", &EXPORTERS[0]), ("target_core_mod", &EXPORTERS[1])] {
         let is_loaded = sys.join("module").join(module).exists();
         if is_loaded && fs::read_dir(config.join(exporter.root)).is_err() {

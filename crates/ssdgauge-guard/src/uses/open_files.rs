@@ -96,6 +96,7 @@ fn hold(process: &Path, wanted: &Wanted) -> Result<Option<Hold>, Unreadable> {
         if let Some(hold) = descriptor(&task, wanted)? {
             return Ok(Some(hold));
         }
+        // A mapping keeps the file after its descriptor was closed.
         if is_mapped(&task, wanted)? {
             return Ok(Some(Hold::Mapping));
         }
@@ -111,6 +112,7 @@ fn tables(process: &Path) -> Vec<PathBuf> {
     for task in tasks.flatten().map(|task| task.path()) {
         let Ok(id) = name_of(&task).parse() else { continue };
         // A dead leader has no table: it must not stand for the threads that live.
+        // Where the kernel does not tell, each thread counts as one with a table of its own.
         let is_known = found.iter().any(|(other, _)| share_open_files(*other, id) == Some(true));
         if !is_known && has_files(&task) {
             found.push((id, task));
@@ -124,6 +126,7 @@ const KERNEL_THREAD: u32 = 0x0020_0000;
 
 /// Returns whether a thread can have open files: it has not exited, and is not one of the kernel.
 fn has_files(task: &Path) -> bool {
+    // Unreadable is not the absence of files.
     let Ok(stat) = fs::read(task.join("stat")) else { return true };
     let stat = String::from_utf8_lossy(&stat);
     // The name in parentheses may itself contain parentheses.
@@ -147,6 +150,7 @@ fn descriptor(task: &Path, wanted: &Wanted) -> Result<Option<Hold>, Unreadable> 
         match look(&path)? {
             Some(stat) if wanted.is(&stat) => {
                 let info = info();
+                // A descriptor that can write is a use whoever has it.
                 let is_harmless =
                     !may_write(&info) && (wanted.writers_only || is_killed(task) || is_look(task));
                 if !is_harmless {
@@ -293,6 +297,7 @@ impl Wanted {
         let nodes = family.iter().map(|folder| name_of(folder));
         Wanted {
             devices: family.iter().filter_map(|folder| number_of(folder)).collect(),
+            // A write to the file behind a loop device changes what the device returns.
             files: tested().filter_map(|tested| tested.file).collect(),
             names: nodes
                 .chain(tested().map(|tested| name_of(Path::new(&tested.backing))))
@@ -373,6 +378,7 @@ fn registered(info: &str) -> impl Iterator<Item = &str> {
 fn is_our_fork(process: &Path, own: &str) -> bool {
     let status = fs::read_to_string(process.join("status")).unwrap_or_default();
     let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+    // After exec its descriptors are those that were passed on purpose: it counts as any other process.
     let program = fs::read_link(process.join("exe")).ok();
     parent.is_some_and(|parent| parent.trim() == own)
         && program.is_some()
