@@ -131,12 +131,14 @@ fn stages(values: &[f64], start: usize, at: usize, end: usize) -> (usize, usize)
     };
     let is_above = |count: &usize| {
         let last = at + count;
+        // What is left has to be a level itself.
         if last + FEWEST > end {
             return false;
         }
         let level = summary::mean(&values[last..end]);
         level.is_some_and(|level| values[at..last].iter().all(|value| FALL * value >= level))
     };
+    // The longest first: of a stage of three samples, the two next to the split are one as well.
     let most = |is_stage: &dyn Fn(&usize) -> bool| (2..=FEWEST).rev().find(is_stage).unwrap_or(0);
     (at - most(&is_below), at + most(&is_above))
 }
@@ -149,6 +151,7 @@ fn place(samples: &[u64], from: usize, at: usize, to: usize) -> (u64, u64) {
     if from == to {
         return (bytes, uncertainty);
     }
+    // The samples next to the stage may contain a part of the fall too.
     let (first, last) = (until(from - 1), until(to + 1));
     (first.midpoint(last), (last - first).div_ceil(2))
 }
@@ -203,6 +206,7 @@ fn split(samples: &[f64]) -> Option<usize> {
         sum += sample;
         let (left, right) = ((index + 1) as f64, (n - index - 1) as f64);
         let (before, behind) = (sum / left, (total - sum) / right);
+        // Before the comparison of the squares: the best split of a rise must not hide a fall.
         if behind > FALL * before {
             continue;
         }

@@ -50,6 +50,7 @@ pub fn classify(samples: &[f64]) -> Option<Consistency> {
 
 /// Returns period and depth of the drops, where they are deep and regular.
 fn periodic(samples: &[f64]) -> Option<Consistency> {
+    // The median, because drops lower the mean that they would be compared with.
     let median = summary::percentile(samples, 0.5)?;
     let is_drop = |sample: &f64| *sample < DROP * median;
     let mut starts: Vec<f64> = Vec::new();

@@ -53,6 +53,7 @@ impl Outcome {
 /// is decided. The inverse ratio has the inverse outcome, so the order of two runs decides nothing.
 pub fn judge(ratio: f64, interval: Option<(f64, f64)>, margin: f64) -> Outcome {
     let Some((low, high)) = interval else { return Outcome::NotDecided };
+    // Reciprocal, not 1 − margin: otherwise A to B and B to A could have different outcomes.
     let (least, most) = ((1.0 + margin).recip(), 1.0 + margin);
     match (low > 1.0 && ratio > most, high < 1.0 && ratio < least) {
         (true, _) => Outcome::Higher,
@@ -78,6 +79,7 @@ pub fn judge_by_range(value: f64, (low, high): (f64, f64), margin: f64) -> Outco
 pub fn keeps_to(ratio: f64, interval: (f64, f64), more_is_better: bool, allowed: f64) -> Verdict {
     let (low, high) = interval;
     let (is_kept, is_exceeded) = match more_is_better {
+        // Not reciprocal, unlike `judge`: a threshold of 5 % is a share of the result compared with.
         true => (low >= 1.0 - allowed, high < 1.0 && ratio < 1.0 - allowed),
         false => (high <= 1.0 + allowed, low > 1.0 && ratio > 1.0 + allowed),
     };

@@ -39,6 +39,8 @@ fn edges_of(bucket: usize) -> (u64, u64) {
 pub struct Recorder {
     counts: Box<[u32; BUCKETS]>,
     count: u64,
+    // Does not overflow: of the requests that complete within one second, only those in flight or due at
+    // its start can have taken longer.
     sum: u64,
     min: u64,
     max: u64,
@@ -217,6 +219,8 @@ impl Histogram {
         if counted == 0 {
             return Some(Histogram::from_figures(0, sum, u64::MAX, 0, 0));
         }
+        // All evaluation is limited to the buckets between the extremes (`range`): a count outside would be in
+        // `count` and in no percentile.
         if min > max || !is_at(min, counts.first()) || !is_at(max, counts.last()) {
             return None;
         }
@@ -238,6 +242,7 @@ impl Histogram {
             return;
         }
         if self.count == 0 {
+            // Keeps the sparse form, which takes less memory.
             *self = other.clone();
             return;
         }

@@ -189,6 +189,8 @@ fn ratios(pairs: &[PhasePair], quantity: Quantity) -> Option<Vec<f64>> {
         Some((pair.together.value(quantity)? / pair.alone.value(quantity)?).ln())
     };
     let ratios: Option<Vec<f64>> = pairs.iter().map(ratio).collect();
+    // A phase without a value drops the quantity, not its pair: pairs that lack their slowest phases would
+    // look undisturbed.
     ratios.filter(|ratios| ratios.len() >= FEWEST_PAIRS)
 }
 

@@ -45,6 +45,7 @@ pub struct Knee {
 /// ends; the highest possible one is the first depth whose lower end reaches that of the upper ends.
 pub fn find(sweep: &[SweepPoint]) -> Option<Knee> {
     let best = sweep.iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
+    // `total_cmp` places NaN above every number, so that it would be the best.
     if best.value.is_nan() || best.value <= 0.0 {
         return None;
     }
@@ -99,6 +100,7 @@ fn crossing(
         return f64::from(here.depth);
     };
     let part = (threshold - reach(before)) / (reach(here) - reach(before));
+    // Between equal values the curve crosses nothing; beyond either point it is not known.
     let part = if part.is_finite() { part.clamp(0.0, 1.0) } else { 1.0 };
     let (from, to) = (f64::from(before.depth).ln(), f64::from(here.depth).ln());
     (from + (to - from) * part).exp()

@@ -38,6 +38,8 @@ pub fn half(values: &[f64]) -> f64 {
     }
     let cosines: Vec<f64> = (1..=q).map(|j| (PI * j as f64 / m).cos()).collect();
     let mut models = vec![weigh(0.0, 1.0, &powers, &cosines, m)];
+    // Time constants from about the length of the series downwards, in equal ratios: each moves the
+    // spectrum by the same distance on a logarithmic axis.
     let steps = (0..).map(|step| (-GRID.0 * GRID.1.powi(step) / m).exp());
     for phi in steps.take_while(|phi| *phi > LEAST_CORRELATION) {
         models.extend(SHARES.map(|share| weigh(phi, share, &powers, &cosines, m)));
@@ -46,10 +48,13 @@ pub fn half(values: &[f64]) -> f64 {
     models.iter_mut().skip(1).for_each(|model| model.0 += prior);
     models[0].0 += PRIOR_WHITE.ln();
     let best = models.iter().map(|model| model.0).fold(f64::MIN, f64::max);
+    // As multiples of the best one: the likelihoods themselves depend on the unit of the values, and can
+    // be beyond the range of a number.
     models.iter_mut().for_each(|model| model.0 = (model.0 - best).exp());
     let weights: f64 = models.iter().map(|model| model.0).sum();
     // A lighter model moves the result by less than its accuracy.
     models.retain(|model| model.0 > 1e-10 * weights);
+    // The quantile of a mixture lies between those of its narrowest and its widest model.
     let quantile = student::quantile(q as u32);
     let widest = models.iter().map(|model| model.1).fold(0.0, f64::max);
     let narrowest = models.iter().map(|model| model.1).fold(widest, f64::min);
@@ -78,6 +83,8 @@ fn powers(values: &[f64], q: usize) -> Vec<f64> {
         let mut first = [0.0; SIDE];
         let mut value = [0.0; SIDE];
         for (at, one) in part.iter().enumerate() {
+            // From the middle of each second (DCT-II): only these cosines are orthogonal to each other and to
+            // a constant.
             first[at] = (PI * ((chunk * SIDE + at) as f64 + 0.5) / m).cos();
             value[at] = one - mean;
         }
@@ -90,6 +97,7 @@ fn powers(values: &[f64], q: usize) -> Vec<f64> {
             }
         }
     }
+    // 2 ÷ m: independent values then have the power of their variance in every coefficient.
     sums.iter().map(|sums| sums.iter().sum::<f64>()).map(|sum| 2.0 / m * sum * sum).collect()
 }
 
@@ -102,12 +110,15 @@ fn weigh(phi: f64, share: f64, powers: &[f64], cosines: &[f64], m: f64) -> (f64,
     let q = powers.len() as f64;
     let (mut product, mut scaled) = (1.0, 0.0);
     for (power, cosine) in powers.iter().zip(cosines) {
+        // The spectrum of an autoregression with variance 1, so that `share` divides a variance of 1.
         let red = (1.0 - phi * phi) / (1.0 - 2.0 * phi * cosine + phi * phi);
         let density = share * red + 1.0 - share;
         // 24 factors, each between 1/m and 2m: no overflow below 10¹² seconds.
         product *= density;
         scaled += power / density;
     }
+    // m times the variance of the mean of m such values, exactly: with slow decays the limit for long
+    // series, the first term, would be too large.
     let red = (1.0 + phi) / (1.0 - phi)
         - 2.0 * phi * (1.0 - phi.powf(m)) / (m * (1.0 - phi) * (1.0 - phi));
     let of_mean = share * red + 1.0 - share;

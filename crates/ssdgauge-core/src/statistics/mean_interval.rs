@@ -59,6 +59,7 @@ pub fn of_ratio(numerators: &[f64], denominators: &[f64], more_is_better: bool) 
     estimate(numerators.len(), more_is_better, |cut| {
         let (above, below) = (&numerators[cut..], &denominators[cut..]);
         let ratio = above.iter().sum::<f64>() / below.iter().sum::<f64>();
+        // One value a second: the ratio, plus the influence of that second on it.
         let scale = mean(below);
         above.iter().zip(below).map(|(a, b)| ratio + (a - ratio * b) / scale).collect()
     })
@@ -72,6 +73,7 @@ fn estimate(n: usize, more_is_better: bool, rest: impl Fn(usize) -> Vec<f64>) ->
     let sign = if more_is_better { 1.0 } else { -1.0 };
     let merits: Vec<f64> = rest(0).iter().map(|value| sign * value).collect();
     let Some(cut) = flattering_start(&merits) else { return MeanInterval::StillSettling };
+    // Computed again: the ratio of the seconds that are kept is not that of all.
     let kept = rest(cut);
     MeanInterval::Found(MeanEstimate { mean: mean(&kept), half: half(&kept), cut, n: n - cut })
 }
@@ -83,10 +85,12 @@ fn flattering_start(merits: &[f64]) -> Option<usize> {
     // Whether the mean of `start` exceeds that of `end` beyond doubt.
     let exceeds = |start: &[f64], end: &[f64]| {
         let difference = mean(start) - mean(end) - ROUNDING * mean(end).abs();
+        // The start is taken to be as noisy as the end: its own spread contains the change in question.
         let relative = (1.0 + end.len() as f64 / start.len() as f64).sqrt();
         difference > 0.0 && difference > SIGNIFICANT * relative * half(end) / NORMAL
     };
     let cut = mser(merits);
+    // MSER by itself would also cut noise and slow starts.
     if 0 < cut && cut < n / 2 && exceeds(&merits[..cut], &merits[cut..]) {
         return Some(cut);
     }
@@ -96,6 +100,7 @@ fn flattering_start(merits: &[f64]) -> Option<usize> {
     cuts.dedup();
     cuts.into_iter().find(|cut| {
         let rest = &merits[*cut..];
+        // The two do not touch, so that they are nearly independent of each other (Geweke 1992).
         !exceeds(&rest[..rest.len().div_ceil(5)], &rest[rest.len() / 2..])
     })
 }
@@ -114,6 +119,7 @@ fn mser(values: &[f64]) -> usize {
         squares += (value - centre).powi(2);
         errors[place] = (squares - sum * sum / kept).max(0.0) / (kept * kept);
     }
+    // Beyond the half few batches are left, whose error is small by chance.
     let searched = 0..=batches.len() / 2;
     searched.min_by(|a, b| errors[*a].total_cmp(&errors[*b])).unwrap_or(0) * batch
 }

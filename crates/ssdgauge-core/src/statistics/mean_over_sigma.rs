@@ -67,10 +67,12 @@ pub fn interval(values: &[f64]) -> MeanOverSigma {
     if effective < FEWEST_EFFECTIVE || value < least {
         return MeanOverSigma::RestsOnFewSeconds;
     }
+    // What a second adds to ln mean, less what it adds to ln σ.
     let influence = |one: &f64| one / value - (one * one - 1.0) / 2.0;
     let influences: Vec<f64> = deviations.iter().map(influence).collect();
     let spread = (half(&influences) * (1.0 + FOR_EACH_EFFECTIVE / effective)).exp();
     let slow = FOR_SLOW_CHANGES * standard_error(&deviations).powi(2);
+    // The lower end only: what was not seen makes σ larger, never smaller.
     let low = (value / spread / (1.0 + slow + beyond(&deviations)).sqrt()).min(with_unseen(
         mean,
         sigma,
@@ -96,8 +98,10 @@ fn with_unseen(mean: f64, sigma: f64, n: usize) -> f64 {
     if n >= SEEN {
         return f64::INFINITY;
     }
+    // With this share, n seconds show none of it with a probability of 5 %.
     let missed = 1.0 - 0.05f64.powf(1.0 / n as f64);
     let seen = 1.0 - missed;
+    // Mean and variance of a mixture: σ and mean for the share `seen`, zero for the rest.
     mean * seen / (seen * sigma * sigma + seen * missed * mean * mean).sqrt()
 }
 

@@ -75,6 +75,7 @@ impl LatencySeries {
         self.stretches.push(stretch);
         let n = self.stretches.len();
         let is_large = self.buckets > MAX_BUCKETS && n >= 2 * FEWEST_STRETCHES;
+        // Only pairs: a single stretch at the end would have half the length of the others.
         if n.is_multiple_of(2) && (n == MAX_STRETCHES || is_large) {
             self.merge_neighbours();
         }
@@ -145,8 +146,10 @@ impl LatencySeries {
             .zip(whole)
             .map(|(above, stretch)| (above - exceeded * stretch.count() as f64) / each)
             .collect();
+        // The half-width as a part of the share: that of its logarithm, to the first order.
         let spread = (low_frequency::half(&shares) / (1.0 - share)).exp();
         let at = |exceedance: f64| all.percentile((1.0 - exceedance).max(0.0));
+        // A larger share above is a lower latency: the ends change places.
         let low = at((1.0 - share) * spread)?;
         let beyond = (1.0 - share) / spread;
         let high = at(beyond).filter(|_| beyond * all.count() as f64 >= FEWEST_BEYOND);

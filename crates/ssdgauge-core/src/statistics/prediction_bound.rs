@@ -74,6 +74,7 @@ impl PredictionBound {
         different.sort_by(f64::total_cmp);
         different.dedup();
         let centre = different.iter().sum::<f64>() / different.len().max(1) as f64;
+        // Powers of large x are nearly proportional to each other, and X'X then has no accurate inverse.
         let centred: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x - centre, *y)).collect();
         let most = (degree + 1).min(settings).min(different.len()).clamp(1, MOST);
         let mut lower = (1..=most).rev();
@@ -125,7 +126,9 @@ fn with_terms(
         terms,
         centre,
         inverse,
+        // Few points can lie on a line by chance; a bound without room would flag the next one.
         sigma: (squares / freedom as f64).sqrt().max(least_sigma),
+        // Twice: the quantile counts both tails, the bound one.
         quantile: student::quantile_beyond(2.0 * BEYOND, freedom as u32),
         used: near.len(),
     }))
@@ -137,8 +140,10 @@ fn near_points(centred: &[(f64, f64)], terms: usize, least_sigma: f64) -> Option
     let mut weights = vec![1.0; centred.len()];
     let mut line = solve(centred, &weights, terms)?.0;
     for _ in 0..ROUNDS {
+        // A point on the line would have an infinite weight, and hold the line there.
         let floor = least_sigma.max(f64::EPSILON) * 1e-3;
         for (weight, point) in weights.iter_mut().zip(centred) {
+            // Squares of residuals divided by residuals: the least sum is that of the absolute values.
             *weight = 1.0 / residual(&line, *point).abs().max(floor);
         }
         line = solve(centred, &weights, terms)?.0;

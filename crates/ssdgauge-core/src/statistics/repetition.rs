@@ -91,11 +91,13 @@ pub fn ratio(a: &[f64], b: &[f64]) -> Option<(f64, (f64, f64))> {
     if variance == 0.0 {
         return Some((value, (value, value)));
     }
+    // A single value has no degrees of freedom of its own: the formula would divide by zero.
     let degrees = match a.len() == 1 || b.len() == 1 {
         true => n_a.max(n_b) - 1.0,
         false => variance.powi(2) / (var_a.powi(2) / (n_a - 1.0) + var_b.powi(2) / (n_b - 1.0)),
     };
     let half = quantile(degrees) * variance.sqrt();
+    // By the logarithm: the interval of B to A is the reciprocal of that of A to B, and stays above zero.
     Some((value, (value * (-half).exp(), value * half.exp())))
 }
 

@@ -44,6 +44,7 @@ impl Separation {
         let whole = [Zone { accesses: 1.0, space: 1.0 }];
         let uniform = mixed(&whole, 1.0 + spare);
         let (mixed, ideal) = (mixed(zones, 1.0 + spare), ideal(zones, 1.0 + spare));
+        // `share` divides by this difference: below 1 % its result would be noise.
         let gains = mixed - ideal > 0.01 * mixed;
         gains.then_some(Separation { measured, uniform, mixed, ideal })
     }
@@ -98,6 +99,7 @@ pub fn ideal(zones: &[Zone], a: f64) -> f64 {
 
 /// Returns where `is_below` changes from true to false between `low` and `high`, by bisection.
 fn root(mut low: f64, mut high: f64, is_below: impl Fn(f64) -> bool) -> f64 {
+    // More halvings than a double has bits: the last ones change nothing.
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
         if is_below(middle) { low = middle } else { high = middle }

@@ -18,6 +18,7 @@ pub fn from_write_amplification(wa: f64, pages: Option<u32>) -> Option<f64> {
         return Some(-wa * (1.0 - 1.0 / wa).ln() - 1.0);
     };
     let valid = f64::from(pages) * (1.0 - 1.0 / wa);
+    // v is below N; only rounding at a very large WA reaches it.
     let whole = (valid as u32).min(pages - 1);
     let share_below = f64::from(whole + 1) - valid;
     let sum: f64 = (whole + 2..=pages).map(|page| 1.0 / f64::from(page)).sum();

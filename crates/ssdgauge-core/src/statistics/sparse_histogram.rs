@@ -22,6 +22,7 @@ const MOST: u64 = (1 << 48) - 1;
 
 impl Occupied {
     fn new(bucket: u64, n: u64) -> Occupied {
+        // A count that is too large must not change the number of the bucket.
         Occupied(bucket << 48 | n.min(MOST))
     }
 

@@ -54,6 +54,7 @@ pub fn find(rounds: &[f64]) -> Option<(usize, Verdict)> {
 
 /// As [`find`], for windows that end with round number `least` or later, counted from 1.
 pub fn find_from(rounds: &[f64], least: usize) -> Option<(usize, Verdict)> {
+    // The window that ends with round `least` starts this many rounds after the first.
     let skipped = least.saturating_sub(WINDOW);
     rounds.windows(WINDOW).enumerate().skip(skipped).find_map(|(start, window)| {
         judge(window).filter(|verdict| verdict.steady).map(|verdict| (start + WINDOW - 1, verdict))

@@ -18,10 +18,13 @@ pub fn percentile(latency: &Histogram, share: f64) -> Option<u64> {
     if latency.overflow() > 0 {
         return None;
     }
+    // By the middles of the buckets, as below: the exact sum can be larger, and a high share would then
+    // never be reached.
     let wanted = share * weights(latency).map(|bucket| bucket.sum()).sum::<f64>();
     let (mut spent, mut seen) = (0.0, 0);
     for bucket in weights(latency) {
         if spent + bucket.sum() >= wanted {
+            // The rank of the request within its bucket, which tells whether one lies beyond it.
             let of_bucket = ((wanted - spent) / bucket.each).ceil().max(1.0) as u64;
             let is_beyond = seen + of_bucket < latency.count();
             return is_beyond.then(|| bucket.highest.min(latency.max().unwrap_or(u64::MAX)));

@@ -53,6 +53,7 @@ pub fn find(values: &[f64]) -> Option<Trend> {
     let (at, around_levels) = split(values, mean);
     let [before, after] =
         [&values[..at], &values[at..]].map(|level| level.iter().sum::<f64>() / level.len() as f64);
+    // The error follows from what the model leaves: with the change in it, a step would hide itself.
     let left = |of_model: &dyn Fn(usize) -> f64| -> Vec<f64> {
         values.iter().enumerate().map(|(at, value)| value - of_model(at)).collect()
     };
@@ -61,6 +62,7 @@ pub fn find(values: &[f64]) -> Option<Trend> {
     let (trend, error, needed) = match around_levels < around_line {
         true => {
             let rest = left(&|one| if one < at { before } else { after });
+            // The means of a and b values with the standard error e of their common mean differ with n e ÷ √(ab).
             let factor = n as f64 / ((at * (n - at)) as f64).sqrt();
             let shift = Trend::Shift { at, share: (after - before) / mean };
             (shift, factor * standard_error(&rest), SIGNIFICANT.1)

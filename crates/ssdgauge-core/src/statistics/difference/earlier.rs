@@ -44,6 +44,7 @@ fn limit(values: &[f64]) -> Option<f64> {
         return None;
     }
     let mut changes: Vec<f64> =
+        // The logarithm, so that a rise and the fall back to where it came from are of one size.
         values.windows(2).map(|pair| (pair[1] / pair[0]).ln().abs()).collect();
     changes.sort_by(f64::total_cmp);
     let (first, third) = (quantile(&changes, 0.25)?, quantile(&changes, 0.75)?);
