@@ -68,7 +68,9 @@ pub fn device_size(file: &File) -> io::Result<u64> {
 /// Returns whether another program holds a lock on the open device `file` (flock), as a run does
 /// with its drive.
 pub fn is_locked(file: &File) -> bool {
+    // Shared, so that two programs that only look do not report each other.
     match flock(file, FlockOperation::NonBlockingLockShared) {
+        // Released at once: a run that begins meanwhile needs the lock for itself.
         Ok(()) => flock(file, FlockOperation::Unlock).is_err(),
         Err(_) => true,
     }

@@ -74,6 +74,7 @@ fn start_with(
     let mut command = Command::new(program);
     set(&mut command);
     let mut passed = Passed(passed.iter().map(AsRawFd::as_raw_fd).collect());
+    // Ascending: a keeper closes the gaps between them.
     passed.0.sort_unstable();
     let parent = rustix::process::getpid();
     let prepare = move || {

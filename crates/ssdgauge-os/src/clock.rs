@@ -133,6 +133,7 @@ fn bracketed(read: impl Fn() -> u64) -> (u64, u64) {
         let before = kernel_nanos(ClockId::MonotonicRaw);
         let ticks = read();
         let after = kernel_nanos(ClockId::MonotonicRaw);
+        // The width comes first: the smallest tuple is the narrowest bracket.
         (after - before, ticks, before + (after - before) / 2)
     };
     let (_, ticks, raw) = (0..64).map(|_| attempt()).min().expect("there are 64 attempts");
@@ -144,6 +145,7 @@ fn bracketed(read: impl Fn() -> u64) -> (u64, u64) {
 #[cfg(target_arch = "x86_64")]
 fn counter_scale() -> Option<u64> {
     let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    // Linux changes to another clock source where it finds the counter unstable, as between sockets.
     let kernel_uses_it = std::fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc");
     if !kernel_uses_it || !crate::processor::has_invariant_time_stamp() {
         return None;

@@ -73,6 +73,7 @@ pub fn nvme_admin(
     // `data_length` bytes to or from `data`, which lives until the call returns.
     let status =
         unsafe { libc::ioctl(file.as_raw_fd(), NVME_ADMIN_COMMAND as libc::Ioctl, &mut command) };
+    // Above zero is the status of the drive, −1 an error of the kernel.
     match u16::try_from(status) {
         Ok(status) => Ok((status, command.result)),
         Err(_) => Err(io::Error::last_os_error()),
@@ -176,6 +177,7 @@ pub fn scsi(
     }
     Ok(match (request.host_status, request.status) {
         (0, 0) => ScsiAnswer::Good,
+        // Bit 7 is not part of the response code.
         (0, _) => match sense[0] & 0x7f {
             // Descriptor format, else fixed format (SPC-4, section 4.5).
             0x72 | 0x73 => ScsiAnswer::Sense(sense[1] & 15, sense[2], sense[3]),

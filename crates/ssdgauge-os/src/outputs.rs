@@ -105,11 +105,13 @@ pub fn create_folders(path: &Path) -> io::Result<()> {
     // The folders that were created, as the opened one above and the name.
     let mut created: Vec<(OwnedFd, &OsStr)> = Vec::new();
     for name in missing {
+        // Relative to the folder that was checked: a path could lead elsewhere by now.
         let made = match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
             // Another process has created it since.
             Ok(()) | Err(Errno::EXIST) => open_below(&folder, Path::new(name)),
             Err(error) => Err(error.into()),
         };
+        // Checked again: where another process made it, it can be a link or a mount.
         let next = made.and_then(|next| refuse_nodes(&next, path).map(|()| next));
         match next {
             Ok(next) => created.push((std::mem::replace(&mut folder, next), name)),
@@ -170,6 +172,7 @@ pub fn create_socket(path: &Path) -> io::Result<OwnedFd> {
     )?;
     // The file gets the mode of the socket: it is never open to others, not for a moment.
     rustix::fs::fchmod(&socket, Mode::from_raw_mode(0o600))?;
+    // `bind` takes a path only: through the descriptor it is short, and leads to the checked folder.
     let within = Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string()).join(name);
     rustix::net::bind(&socket, &SocketAddrUnix::new(within)?)?;
     Ok(socket)
@@ -225,6 +228,7 @@ fn open_folder(path: &Path) -> io::Result<OwnedFd> {
 }
 
 fn open_below(folder: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
+    // O_PATH: names can be created in a folder that one may not read.
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(folder, path, flags, Mode::empty())?)
 }
@@ -274,6 +278,7 @@ fn is_within(folder: &OwnedFd, outer: &Stat) -> io::Result<bool> {
         }
         (folder, own) = (above, next);
     }
+    // Where the root was not reached, it counts as within: nothing is created then.
     Ok(true)
 }
 

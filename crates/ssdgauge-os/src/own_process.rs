@@ -97,6 +97,7 @@ impl Drop for OwnProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         for _ in 0..WAITS {
+            // Awaited where it ends at once, so that it is not left as a zombie.
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }
@@ -203,6 +204,7 @@ pub fn receive(socket: &UnixStream, until: Option<Instant>) -> io::Result<(Vec<u
     });
     let file = files.next().map(File::from);
     let length = u32::from_le_bytes(length) as usize;
+    // Before the memory is allocated: the length may come from a process that reads files of strangers.
     if length > MAX_MESSAGE {
         return Err(io::ErrorKind::InvalidData.into());
     }

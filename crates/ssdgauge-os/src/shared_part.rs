@@ -25,6 +25,7 @@ pub fn shared_part(kernel: &Kernel, a: &Path, b: &Path) -> Option<SharedPart> {
         return Some(SharedPart::Device(name_of(device)));
     }
     let all = a.iter().flat_map(|a| b.iter().filter_map(move |b| common_pci(a, b)));
+    // The longest common path ends at the part that is nearest to both.
     all.max().map(|(_, address)| SharedPart::Pci(address))
 }
 

@@ -55,6 +55,7 @@ pub fn device_facts(folder: &Path) -> DeviceFacts {
     let get = |name: &str| attribute(&folder.join(name));
     let mut facts = DeviceFacts {
         model: get("device/model"),
+        // In this order: NVMe, SCSI with SATA and USB, virtio; the worldwide name for drives without a serial.
         serial: get("device/serial")
             .or_else(|| unit_serial(folder))
             .or_else(|| get("serial"))
@@ -70,6 +71,7 @@ pub fn device_facts(folder: &Path) -> DeviceFacts {
         ("hardware_queues", "queue/nr_hw_queues"),
         ("queue_requests", "queue/nr_requests"),
         (Detail::Transport.key(), "device/transport"),
+        // The device of a namespace is its controller, the device of that is the PCI function.
         (Detail::LinkSpeed.key(), "device/device/current_link_speed"),
         (Detail::LinkWidth.key(), "device/device/current_link_width"),
         ("numa_node", "device/numa_node"),
@@ -130,6 +132,7 @@ pub fn siblings(folder: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// Returns the worldwide identifier of the device whose folder is `folder`.
 pub fn wwid(folder: &Path) -> Option<String> {
+    // NVMe states it for the namespace, SCSI for the device.
     attribute(&folder.join("wwid")).or_else(|| attribute(&folder.join("device/wwid")))
 }
 

@@ -87,6 +87,7 @@ fn rules(permitted: &[Permitted]) -> io::Result<Rules> {
         let rules = rules.entry(*number).or_default();
         if let Some(Argument { index, mask, value }) = argument {
             let comparison = SeccompCmpOp::MaskedEq(u64::from(*mask));
+            // The kernel takes an `int` from the lower half of an argument: the upper one may be anything.
             let width = SeccompCmpArgLen::Dword;
             let value = u64::from(*value);
             let condition = SeccompCondition::new(*index, width, comparison, value);
@@ -159,6 +160,7 @@ extern "C" fn on_denied(_: libc::c_int, facts: *mut libc::siginfo_t, context: *m
     // its result, which the kernel restores on return.
     unsafe {
         let number = (*facts.cast::<DeniedCall>()).number;
+        // A handler may interrupt any code, so it takes no lock.
         let _ = DENIED.compare_exchange(0, number + 1, Ordering::Relaxed, Ordering::Relaxed);
         let context = context.cast::<libc::ucontext_t>();
         #[cfg(target_arch = "x86_64")]

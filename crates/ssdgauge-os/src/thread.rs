@@ -97,6 +97,7 @@ pub fn become_nobody(keeps_files: bool) -> io::Result<bool> {
         let now = unsafe {
             libc::setfsgid(group);
             libc::setfsuid(user);
+            // No error is reported: an invalid ID changes nothing and returns the one in force (setfsuid(2)).
             libc::setfsuid(u32::MAX)
         };
         if now as u32 != user {
@@ -150,6 +151,7 @@ pub fn within_while<T: Send + 'static>(
             Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) if waits() => {}
             Err(RecvTimeoutError::Timeout) => return None,
+            // The thread has panicked.
             Err(RecvTimeoutError::Disconnected) => return Some(Err(io::ErrorKind::Other.into())),
         }
     }
@@ -174,6 +176,7 @@ pub fn side_by_side<I: Send + 'static, T: Send + 'static>(
         // Without a thread there is no result, as without an answer.
         let _ = std::thread::Builder::new().name("ssdgauge-timed".into()).spawn(body);
     }
+    // Otherwise the loop below would last for the whole limit, also after the last result.
     drop(sender);
     while let Ok((place, result)) =
         done.recv_timeout(until.saturating_duration_since(Instant::now()))

@@ -125,6 +125,7 @@ impl Kernel {
             // A loop device is backed by the device itself, or by a file of a file system on it.
             let own = attribute(&folder.join("dev"));
             let mounted = self.mounts.iter().filter(|mount| self.is_mount_of(mount, folder));
+            // A file on btrfs has an anonymous number, which only the mount connects with the device.
             let numbers: BTreeSet<String> =
                 mounted.map(|mount| mount.number.clone()).chain(own).collect();
             let on_it =
@@ -233,10 +234,12 @@ fn linked(folder: &Path) -> Vec<PathBuf> {
 fn mounts(proc: &Path) -> Vec<Mount> {
     let mut views = BTreeSet::new();
     let mut mounts = Vec::new();
+    // First the own one: most processes share it, and are skipped then.
     for process in std::iter::once(proc.join("self")).chain(processes(proc)) {
         let link = |name: &str| fs::read_link(process.join(name)).ok();
         // A process under chroot sees other mount points of the same namespace.
         let view = (link("ns/mnt"), link("root"));
+        // Where the links may not be read, the process can be in a namespace of its own: its table is read.
         if view.0.is_some() && !views.insert(view) {
             continue;
         }
@@ -277,6 +280,7 @@ fn loops(sys: &Path, mounts: &[Mount]) -> Vec<LoopDevice> {
             Some((folder, backing))
         })
         .collect();
+    // The nodes in /dev are of this machine, and not of the tree of a test.
     let is_this_machine = sys == Path::new("/sys");
     let queries = attached.iter().map(|(folder, backing)| {
         let node = is_this_machine.then(|| Path::new("/dev").join(name_of(folder)));

@@ -125,6 +125,7 @@ fn divide(passed: &Passed) -> io::Result<()> {
 unsafe fn keep(program: libc::pid_t, all: &libc::sigset_t, passed: &[RawFd]) -> ! {
     // SAFETY: system calls on numbers and on values of this function.
     unsafe {
+        // The standard streams too: a pipe has to close with the program, and not with its keeper.
         close_all_but(passed);
         // What it has of the memory of a run is no matter for a core file.
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
@@ -138,6 +139,7 @@ unsafe fn keep(program: libc::pid_t, all: &libc::sigset_t, passed: &[RawFd]) -> 
                 end_all(program, &mut status);
                 exit_as(status);
             }
+            // All signals are blocked: one that arrives after `reap` is still pending here.
             match libc::sigwaitinfo(all, std::ptr::null_mut()) {
                 libc::SIGUSR1 => ends_with_program = true,
                 libc::SIGTERM | libc::SIGINT | libc::SIGHUP | libc::SIGQUIT => {
@@ -170,6 +172,7 @@ unsafe fn end_all(program: libc::pid_t, status: &mut Option<libc::c_int>) {
     loop {
         // SAFETY: system calls on numbers, and on memory of this function.
         unsafe {
+            // Not awaited yet, so that the number is its own and not that of a process started since.
             if status.is_none() {
                 libc::kill(program, libc::SIGKILL);
             }
@@ -250,6 +253,7 @@ unsafe fn exit_as(status: Option<libc::c_int>) -> ! {
                 let mut one: libc::sigset_t = std::mem::zeroed();
                 libc::sigemptyset(&raw mut one);
                 libc::sigaddset(&raw mut one, signal);
+                // The caller reads from the status which signal ended the program.
                 libc::signal(signal, libc::SIG_DFL);
                 libc::kill(libc::getpid(), signal);
                 libc::sigprocmask(libc::SIG_UNBLOCK, &raw const one, std::ptr::null_mut());
