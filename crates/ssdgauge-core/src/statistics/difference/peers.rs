@@ -20,6 +20,8 @@ impl Peers {
     /// Returns the reference that `sorted` numbers are; `None` where a quarter of them or more is not above
     /// zero.
     pub fn new(sorted: &[f64]) -> Option<Peers> {
+        // By logarithms, half of the median is as far from it as twice. That of zero is −∞, which makes the
+        // lower quartile infinite where a quarter of the numbers is zero.
         let logarithms: Vec<f64> = sorted.iter().map(|value| value.max(0.0).ln()).collect();
         let [low, high] = [0.25, 0.75].map(|share| quantile(&logarithms, share));
         let (low, high) = (low.filter(|low| low.is_finite())?, high?);
@@ -34,6 +36,7 @@ impl Peers {
     /// a share.
     pub fn judge(&self, value: f64, margin: f64) -> Outcome {
         let middle = (self.median, self.median);
+        // Both have to say the same: the fence of nearly equal drives lies within the noise.
         match judge_by_range(value, self.fence, 0.0) == judge_by_range(value, middle, margin) {
             true => judge_by_range(value, middle, margin),
             false => Outcome::Equal,
