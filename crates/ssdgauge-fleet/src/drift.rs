@@ -2,7 +2,7 @@
 //!
 //! Each drive is judged by its own history (the change of its headlines over time) and by the other
 //! drives of its model and firmware: a regression of latency on throughput with an upper prediction bound,
-//! as in Perseus (Lu et al., FAST 2023). The formulas are in `docs/reference/tables.md`.
+//! as in Perseus (Lu et al., FAST 2023). The formulas are in `docs/explanation/slow-drives.md`.
 
 mod drive_run;
 mod history;

@@ -1,4 +1,4 @@
-//! The commands of docs/reference/fio.md: each of them runs, on small stand-ins for the drives and files that it names.
+//! The commands of docs/how-to/fio.md: each of them runs, on small stand-ins for the drives and files that it names.
 
 use crate::support::{Bench, text};
 use std::path::Path;
@@ -80,7 +80,7 @@ fn every_command_of_the_page_about_fio_runs() {
         println!("skipped: no fio");
         return;
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/fio.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to/fio.md");
     let page = std::fs::read_to_string(page).unwrap();
     let bench = Bench::new();
     std::fs::write(bench.path("client-2018.toml"), SUITE).unwrap();
@@ -119,6 +119,6 @@ fn every_command_of_the_page_about_fio_runs() {
         assert!(codes.contains(&code), "{line}: exit code {code}: {messages}");
         ran += 1;
     }
-    println!("ran {ran} commands of docs/reference/fio.md");
+    println!("ran {ran} commands of docs/how-to/fio.md");
     assert!(ran >= 12, "the page has lost commands: {ran}");
 }

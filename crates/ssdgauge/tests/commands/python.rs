@@ -1,4 +1,4 @@
-//! The programs of docs/how-to/python.md, docs/reference/tables.md and docs/fleet.sql, on the numbers of a report.
+//! The programs of docs/how-to/python.md, docs/how-to/sql.md and docs/fleet.sql, on the numbers of a report.
 
 use crate::support::{Bench, text};
 use crate::tiers::write_figure;
@@ -102,7 +102,7 @@ fn the_programs_of_the_documentation_print_the_numbers_of_the_report() {
         let expected = reported(&report, row, "lat_p99_us");
         assert!((row["latency_us"].as_f64().unwrap() - expected).abs() < 1e-9, "{row}");
     }
-    let fleet = programs("reference/tables.md", "python");
+    let fleet = programs("how-to/sql.md", "python");
     for program in &fleet {
         rows(&python, &bench, program);
     }
