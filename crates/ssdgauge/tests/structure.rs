@@ -7,8 +7,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod dependencies;
+mod documents;
 mod imports;
-mod links;
 mod promises;
 mod release;
 mod requests;

@@ -121,7 +121,7 @@ impl Notes {
         let (front, body) = parts(text, &fault)?;
         let head: Front = toml::from_str(&text[front.clone()]).map_err(|error| {
             let span = error.span().map_or(front.clone(), |span| behind(&span, front.start));
-            let hint = "docs/reference/reports.md shows the keys of the front matter";
+            let hint = "docs/reference/notes-and-specs.md shows the keys of the front matter";
             fault(span, error.message().trim().to_owned(), hint)
         })?;
         let fault = |span: Range<usize>, message: String, hint: &str| {

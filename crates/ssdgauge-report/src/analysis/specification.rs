@@ -97,7 +97,7 @@ impl File {
                 message if message.contains("untagged enum") => "a value that is no figure",
                 message => message,
             };
-            let hint = "docs/reference/reports.md shows a whole spec file";
+            let hint = "docs/reference/notes-and-specs.md shows a whole spec file";
             InputError::new(file, text, fault.span().unwrap_or(0..0), message.to_owned(), hint)
         })
     }

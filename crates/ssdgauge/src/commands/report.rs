@@ -232,7 +232,7 @@ fn read_specifications(files: &[PathBuf], runs: &[Run]) -> Result<Vec<Specificat
     let mut specifications = Vec::new();
     for file in files {
         let name = file.display().to_string();
-        let hint = "a spec file is TOML; docs/reference/reports.md shows one";
+        let hint = "a spec file is TOML; docs/reference/notes-and-specs.md shows one";
         let text =
             read_text_file(&name).map_err(|error| Failure::new(FailureKind::Usage, error, hint))?;
         let specification = Specification::parse(&name, &text)?;

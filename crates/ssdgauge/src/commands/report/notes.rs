@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 8 << 20;
 pub(super) fn read(file: &Path, runs: &[Run]) -> Result<Notes, Failure> {
     let name = file.display().to_string();
     let hint =
-        "notes are Markdown with a front matter in TOML; docs/reference/reports.md shows them";
+        "notes are Markdown after TOML front matter; docs/reference/notes-and-specs.md shows them";
     let text =
         read_text_file(&name).map_err(|error| Failure::new(FailureKind::Usage, error, hint))?;
     let mut notes = Notes::parse(&name, &text)?;

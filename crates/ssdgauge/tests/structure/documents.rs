@@ -1,4 +1,5 @@
-//! Each relative link of a Markdown file leads to a file that exists, and its anchor to a heading there.
+//! Each relative link of a Markdown file leads to a file that exists, and its anchor to a heading there. The first
+//! pages of a reader stay short.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -99,4 +100,17 @@ fn every_relative_link_of_the_documents_leads_somewhere() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(files.len() > 40 && links > 200, "{} files, {links} links", files.len());
+}
+
+#[test]
+fn first_pages_stay_short() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let how_to = std::fs::read_dir(root.join("docs/how-to")).unwrap().flatten();
+    let mut pages: Vec<(PathBuf, usize)> = how_to.map(|entry| (entry.path(), 400)).collect();
+    assert!(pages.len() >= 13, "{} pages", pages.len());
+    pages.extend([(root.join("README.md"), 600), (root.join("CHANGELOG.md"), 400)]);
+    for (page, most) in pages {
+        let words = std::fs::read_to_string(&page).unwrap().split_whitespace().count();
+        assert!(words <= most, "{}: {words} words, at most {most}", page.display());
+    }
 }
