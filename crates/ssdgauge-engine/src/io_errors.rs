@@ -14,6 +14,7 @@ use ssdgauge_core::{
 use std::collections::BTreeMap;
 
 /// The class of a failed request.
+// Findings are emitted in this order, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ErrorClass {
     /// The drive is gone: 0 bytes were transferred, or the kernel reports no such device.

@@ -62,6 +62,7 @@ pub(crate) fn fetch(mut requests: Box<dyn RecordedRequests>) -> io::Result<Recei
             }
         };
         // A loop that has ended takes nothing more.
+        // The requests before an error are sent as well, ahead of it.
         let is_taken = sender.send(Ok(batch)).is_ok();
         match ended {
             None if is_taken => {}
@@ -249,6 +250,7 @@ impl ReplayLoop {
                     self.batch = batch.into_iter();
                     self.next = self.batch.next();
                 }
+                // The next request stays `None`, so that the loop ends once nothing is in flight.
                 Ok(Err(cause)) => self.failure = Some(format!("cannot read the trace: {cause}")),
                 Err(_) => {}
             }

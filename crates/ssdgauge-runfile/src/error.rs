@@ -180,6 +180,7 @@ impl RunFileError {
     pub(crate) fn from_sqlite(path: &std::path::Path, cause: rusqlite::Error) -> RunFileError {
         use rusqlite::{ErrorCode, ffi};
         let extended = cause.sqlite_error().map(|error| error.extended_code);
+        // Before the primary code, which is that of any file that cannot be written.
         if extended == Some(ffi::SQLITE_READONLY_DBMOVED) {
             return RunFileError::name_lost(path);
         }

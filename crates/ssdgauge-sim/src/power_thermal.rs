@@ -131,6 +131,8 @@ impl PowerThermal {
     pub(crate) fn set_saving(&mut self, saving: PowerSaving) -> bool {
         let limited = self.power.limited_states.len();
         let (autonomous, number) = match saving {
+            // The model is found with autonomous transitions, which are how an idle drive saves
+            // power.
             PowerSaving::AsFound | PowerSaving::Low => (true, 0),
             PowerSaving::Active => (false, 0),
             PowerSaving::State(number) => (false, usize::from(number)),

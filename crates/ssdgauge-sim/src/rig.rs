@@ -233,8 +233,8 @@ impl VirtualRig {
                 let second_end = clock.second_end - begin;
                 let (drive, faults) = (&mut self.drive, &self.faults);
                 if load.submit_due(drive, faults, limit, bytes, second_end) {
-                    // Nothing happens up to the end of this second. It is recorded as silent before
-                    // the request that follows it is submitted, because its readings precede that.
+                    // Nothing more happens in this second. It ends before the next request is
+                    // submitted, because its readings precede that.
                     if gone_at > second_end {
                         self.end_second(load, clock, sink);
                         if sink.stop() {
@@ -256,6 +256,7 @@ impl VirtualRig {
                 ended = ended.or(Some(EndedBy::Time));
                 continue;
             }
+            // What would complete later fails at the moment in which the drive disappears.
             completion.at = completion.at.min(gone_at);
             // A completion at the very end of a second is part of it: a load that ends after n
             // seconds has n.

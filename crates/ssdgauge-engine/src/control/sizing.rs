@@ -84,6 +84,7 @@ fn ring_trims(load: &Load<'_>) -> bool {
         Device::Null => true,
         Device::File(file) => {
             let has_trims = load.workload.streams.iter().any(Stream::trims);
+            // In this order: only a load with trims opens a ring to ask the kernel.
             has_trims && load.device.is_block() && ring::can_discard(file)
         }
     }

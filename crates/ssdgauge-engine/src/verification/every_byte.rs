@@ -129,6 +129,7 @@ fn compare(
             Err(RequestError::Failed { cause, .. }) if concerns_one_address(&cause) => false,
             Err(error) => return Err(error),
         };
+    // Readable or not: progress counts what was looked at.
     counts.read += chunk.to - chunk.from;
     for from in (chunk.from..chunk.to).step_by(HEADER_SPACING as usize) {
         let length = (chunk.to - from).min(HEADER_SPACING) as usize;

@@ -360,6 +360,7 @@ impl Rows<'_> {
             Ok(())
         })?;
         let drive = drive.ok_or_else(|| damaged("the drive record is missing"))?;
+        // Last, because the limits of a run record apply to plan and drive together.
         let mut head = None;
         self.each("run", "SELECT * FROM run", [], 9, |row| {
             let plan =

@@ -149,6 +149,7 @@ impl Ftl {
         if self.staged.units.is_empty() {
             return self.open_unit_programmed(at);
         }
+        // Pages without data are completed by zeros, without a read.
         let is_mapped = |pages: &Range<u32>| pages.clone().any(|page| self.media.map.holds(page));
         let group = self.media.geometry.sense_pages;
         let missing = self.staged.units.iter().flat_map(|unit| unit.missing(group));

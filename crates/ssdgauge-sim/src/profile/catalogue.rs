@@ -291,6 +291,7 @@ fn resize(profile: &mut Profile, nominal_gb: f64, capacity_gb: f64) {
     if ratio < 1.0 {
         profile.slc.fixed_gb *= ratio;
     }
+    // A whole multiple: the dies stay divisible by channels and volumes.
     profile.nand.dies *= ratio.round().clamp(1.0, MAX_DIE_RATIO) as u32;
 }
 
@@ -373,6 +374,7 @@ fn replace(table: &mut Table, key: &str, value: &str) -> Result<(), ProfileError
         .ok_or_else(unknown)?;
     let typed = match slot {
         Value::Integer(_) => value.parse().ok().map(Value::Integer),
+        // `nan` and `inf` parse as numbers, and not every figure has a range that excludes them.
         Value::Float(_) => value.parse().ok().filter(|v: &f64| v.is_finite()).map(Value::Float),
         Value::Boolean(_) => value.parse().ok().map(Value::Boolean),
         Value::String(_) => Some(Value::String(value.into())),
@@ -388,6 +390,7 @@ fn replace(table: &mut Table, key: &str, value: &str) -> Result<(), ProfileError
 
 /// Returns the dotted keys that the text of a target can change.
 fn dotted_keys(table: &Table) -> Vec<String> {
+    // Power states are lists, for whose figures a target has no names.
     let single = |value: &Value| !value.is_array() && !value.is_table();
     table
         .iter()

@@ -224,6 +224,8 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
     };
     whole("nand.page_kib", nand.page_kib)?;
     whole("nand.program_kib", nand.program_kib)?;
+    // In SLC mode a program operation writes one bit to each cell: its pages have to be whole as
+    // well.
     let cached = slc.fixed_gb > 0.0 || slc.dynamic_gb > 0.0;
     if cached && !(nand.program_kib / 4).is_multiple_of(nand.bits) {
         return impossible(format!(
@@ -261,6 +263,7 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
     }
     let takes_less = effects.compresses || effects.deduplicates;
     let has_volumes = effects.volume_count() > 1;
+    // What a cut takes is followed page by page, in one write buffer.
     if profile.fault.power_cut().is_some() && (map_unit > 4 || has_volumes || takes_less) {
         return impossible(
             "fault.power_cut_at_s needs a drive without volumes, compression and deduplication, and a mapping unit of \
@@ -355,6 +358,7 @@ fn check_volumes(profile: &Profile) -> Result<(), ProfileError> {
 /// for work.
 fn check_limited_states(profile: &Profile) -> Result<(), ProfileError> {
     let power = &profile.power;
+    // Without a stated maximum, the limit of the figure.
     let mut before = if power.max_w > 0.0 { power.max_w } else { 1_000.0 };
     if before <= power.idle_w {
         return impossible(format!("power.max_w {before} is not above power.idle_w"));

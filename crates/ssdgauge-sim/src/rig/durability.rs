@@ -102,8 +102,8 @@ impl VirtualRig {
             }
             let offset = page * PAGE;
             let is_filled = self.filled.contains(offset, offset + PAGE);
-            // Never written, or trimmed: requests that are no fill reach some pages of their range
-            // only.
+            // Never written, or trimmed: requests other than fills reach only some pages of their
+            // range.
             if !is_filled && !self.drive.ftl.holds(page as u32) {
                 verified.skipped += 1;
                 continue;

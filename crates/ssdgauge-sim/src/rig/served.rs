@@ -180,6 +180,7 @@ impl ServedDrive {
     ) -> (SimTime, ServedOutcome) {
         let VirtualRig { drive, faults, .. } = &mut self.rig;
         let request = Request { direction, length: length as u32, offset };
+        // Always: no load states beforehand whether any of its commands is synchronous.
         drive.constrain(now, sync);
         let damage = faults.damage(request, now);
         let done = match damage {
