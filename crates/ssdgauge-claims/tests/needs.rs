@@ -138,11 +138,11 @@ fn every_fit_names_a_figure_of_its_profile_between_its_limits_and_a_test() {
 #[test]
 fn every_claim_is_on_the_page_of_its_review() {
     let pages = [
-        include_str!("../../../docs/reviews/samsung-970-evo.md"),
-        include_str!("../../../docs/reviews/samsung-960-evo.md"),
-        include_str!("../../../docs/reviews/kingston-dc500.md"),
-        include_str!("../../../docs/reviews/samsung-sm951.md"),
-        include_str!("../../../docs/reviews/samsung-983-zet.md"),
+        include_str!("../../../docs/generated/reviews/samsung-970-evo.md"),
+        include_str!("../../../docs/generated/reviews/samsung-960-evo.md"),
+        include_str!("../../../docs/generated/reviews/kingston-dc500.md"),
+        include_str!("../../../docs/generated/reviews/samsung-sm951.md"),
+        include_str!("../../../docs/generated/reviews/samsung-983-zet.md"),
     ];
     for review in reviews().unwrap() {
         let title = format!("# {}\n", review.title);
