@@ -251,6 +251,8 @@ fn wait(pace: &Pace, assignment: &Assignment, recorder: &mut ThreadRecorder) -> 
         }
         match pace.sleep(now, next) {
             Some(time) => {
+                // At most as long as `Pace` allows, so that seconds are handed over while nothing
+                // is due.
                 std::thread::sleep(time.into());
                 recorder.advance_to(clock.now());
             }

@@ -136,6 +136,7 @@ fn check_schema(connection: &Connection, path: &Path, format: u32) -> Result<(),
         Some(expected) => expected,
         None => return foreign(format!("the tables of format {format} are not known")),
     };
+    // Before what is missing: of a view in place of a table, the view is named.
     if let Some((kind, name, _, _)) = found.iter().find(|entry| !expected.contains(*entry)) {
         let name: String = name.chars().take(40).collect();
         return foreign(format!("its {kind} '{name}' is not that of format {format}"));

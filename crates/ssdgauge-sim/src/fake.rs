@@ -211,6 +211,7 @@ impl Contents {
         if address >= self.stored_to {
             let holds =
                 |piece: &&Piece| (piece.address..piece.address + piece.blocks).contains(&address);
+            // The newest first: a block may have been dropped more than once.
             return match self.cache.iter().rev().find(holds) {
                 Some(piece) => piece.content_at(address - piece.address, tag),
                 None => Content::Zeros,

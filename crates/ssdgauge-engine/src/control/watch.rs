@@ -173,6 +173,7 @@ impl IoThreads {
                     ios,
                     bytes: match stream.arrival {
                         _ if stream.has_sizes() => bucket.bytes,
+                        // Each request of a trace has a length of its own.
                         Arrival::Recorded { .. } => bucket.bytes,
                         Arrival::Closed
                         | Arrival::Uniform { .. }

@@ -43,6 +43,7 @@ impl<'a> WriteData<'a> {
             WriteData { load, pool, zeros, repeated, halves, assigned, end, parts, least };
         let (mut zeros_length, mut repeated_length) = (0, 0);
         let writers = load.workload.streams.iter().filter(|stream| stream.writes());
+        // NOP requests carry no data.
         for stream in writers.filter(|_| matches!(load.device, Device::File(_))) {
             let block_size = stream.block_size.0 as usize;
             match stream.data {

@@ -248,6 +248,7 @@ impl RunFile {
         mut take: impl FnMut(StepId, Reading),
     ) -> Result<(), RunFileError> {
         self.budget.renew();
+        // The whole table is read, and only its index shows whether it lacks records.
         schema::check_index(&self.connection, &self.path, "reading")
             .map_err(untrusted::while_reading)?;
         let places = vec!["?"; quantities.len()].join(", ");

@@ -144,6 +144,7 @@ impl GarbageCollection {
             collect_units(media, &mut victim, units, at);
             media.map.release(victim.superblock);
         }
+        // Whole superblocks were collected, which is more than was due.
         self.due_pages = 0.0;
     }
 

@@ -130,6 +130,8 @@ impl Media {
                 self.find_valid_pages(victim);
             }
             victim.remaining -= victim.unit_pages;
+            // A superblock is written unit by unit, die by die, so that the place of a unit gives
+            // its die.
             let die = (victim.remaining / victim.unit_pages) % self.geometry.dies;
             let Some((unit, pages)) = victim.found.take_unit() else { break };
             if unit.senses > 0 {

@@ -233,6 +233,7 @@ impl Load {
                 commits: Commits::new(stream, depth),
             });
             match stream.arrival.per_second() {
+                // Slots of an open loop are added as they are needed: there can be 65,536 of them.
                 Some(_) => self.open_loops.push(index as usize),
                 None => self.slots.extend((0..depth).map(|_| InFlight::for_thread(index))),
             }
@@ -278,6 +279,7 @@ impl Load {
     pub(crate) fn begin(&mut self, drive: &mut Drive, faults: &InjectedFaults, bytes: u64) {
         self.is_constrained = drive.is_constrained(self.threads.iter().any(|thread| thread.sync));
         self.tells_data = self.tells_data(drive);
+        // An open loop ends the idle time at its first request that is due.
         if !self.slots.is_empty() && bytes > 0 {
             drive.end_idle(self.begin);
         }
@@ -475,6 +477,7 @@ impl Load {
                 direction: record.direction,
                 length,
                 ios,
+                // Bytes are added up only where lengths differ, which spares the loop an addition.
                 bytes: match (record.bytes_each, std::mem::take(&mut record.bytes)) {
                     (Some(each), _) => ios * each,
                     (None, sum) => sum,

@@ -98,6 +98,7 @@ impl StampedBlocks for VirtualRig {
             }
             done += blocks;
         }
+        // A flush that fails is an answer of the proof, not a finding about the run.
         let mut findings = Recording::default();
         match self.flush_drive(&mut findings) {
             Err(error @ RigError::System { .. }) => Ok(Wrote::Failed(error.to_string())),

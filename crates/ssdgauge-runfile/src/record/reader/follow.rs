@@ -132,6 +132,8 @@ impl Follower {
     /// [`RunFileError::Missing`] where the file has vanished, [`RunFileError::Replaced`] where its name is
     /// that of another file, [`RunFileError::Damaged`] where a record fails its check.
     pub fn read(&mut self) -> Result<News, RunFileError> {
+        // Each time: the name can be that of another file by now, and SQLite must not open a
+        // foreign one.
         header::recognise(&self.path)?;
         let read = settled(&self.path, |connection, budget, mark| {
             if mark.identity != self.identity {

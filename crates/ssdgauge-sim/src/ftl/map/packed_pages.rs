@@ -162,6 +162,7 @@ impl Map {
                 assert_eq!(of_partner, Some(page), "two pages share a slot");
                 assert_eq!(self.lookup(partner), *superblock, "both lie in one superblock");
             }
+            // In half slots: two pages that share a slot add up to it.
             *count += if partner.is_some() { 1 } else { 2 };
         }
         halves[UNMAPPED as usize] = 0;
