@@ -320,8 +320,7 @@ impl CommandLoop {
             self.last_completion = end;
             let length = u64::from(request.length);
             let result = match result {
-                // A command that succeeds moves all of its data: there is no count of bytes in the
-                // completion.
+                // A command that succeeds moves all of its data: a completion has no count of bytes.
                 0 => Ok(length as usize),
                 status => Err(nvme_status::number(status)),
             };

@@ -17,8 +17,8 @@ impl IoThreads {
         while let Ok(message) = self.messages.try_recv() {
             self.receive(message);
         }
-        // Up to the last completion, not to now: the time in which threads end belongs to no
-        // request.
+        // Up to the last completion, not to now: the time in which threads end is not part of the
+        // load.
         let ends = self.threads.iter().filter_map(|thread| thread.ended.as_ref());
         let last = ends.map(|end| end.tick).max().unwrap_or(self.start).max(self.start);
         // Threads that hang have no last completion: the time until now counts.

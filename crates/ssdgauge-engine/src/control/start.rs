@@ -137,7 +137,7 @@ impl<'a> StreamShare<'a> {
             namespace: load.pass_through.filter(|_| self.passes).cloned(),
             stop_signal: stop_signal.clone(),
             budget: self.budget.clone(),
-            // Known when the gate opens.
+            // Set when the gate opens.
             start: 0,
             deadline: 0,
             schedule: Schedule::new(sized, member, *seed)

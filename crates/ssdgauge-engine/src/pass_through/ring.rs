@@ -122,7 +122,7 @@ pub fn read_beginning(namespace: &Namespace, length: u32) -> Result<Vec<u8>, Str
             Err("the kernel refuses NVMe commands to this process (CAP_SYS_ADMIN is missing)"
                 .into())
         }
-        // The first where the driver has no commands in rings, the second where it does not know
+        // The first where a driver takes no commands from rings, the second where it does not have
         // this one.
         Some(result) if result == -libc::EOPNOTSUPP || result == -libc::ENOTTY => {
             Err("the kernel has no NVMe commands in rings (Linux 5.19)".into())

@@ -49,7 +49,7 @@ impl GarbageCollection {
             policy: figures.policy,
             pacing: figures.pacing,
             reserve: geometry.reserve as usize,
-            // Without watermarks one above the reserve, which is no hysteresis.
+            // Without watermarks, one above the reserve: collection stops where it began.
             stop_at: (geometry.reserve + effects.watermark_superblocks.max(1)) as usize,
             is_collecting: false,
             pace: if has_watermarks { effects.watermark_pace } else { 1.0 },

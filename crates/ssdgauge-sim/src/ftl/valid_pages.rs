@@ -85,8 +85,7 @@ impl ValidPages {
         for ((page, entry), found) in log.iter().zip(&*loaded).rev().zip(&mut *found) {
             *found = n as u16;
             // Stored always, counted where valid: no branch that is mispredicted.
-            // `n` is below PLACES always; the remainder tells the compiler, which omits the bounds
-            // check.
+            // `n` is always below PLACES. With the remainder, the compiler can omit the bounds check.
             self.pages[n % PLACES] = *page;
             n += usize::from(*entry == superblock);
         }

@@ -70,7 +70,7 @@ impl VirtualRig {
         end_step(&mut self.drive, &clock, self.now, &truth, sink);
         self.record_written(fill.written_offsets(ReadBack::BLOCKS as u64));
         // A fill that was stopped has left blocks out: of its range only pages that the map holds
-        // can be verified, and an unmapped page is no error.
+        // can be verified, and an unmapped page is not an error.
         let written = if stopped { &mut self.reached } else { &mut self.filled };
         written.insert(offset.0, (offset + span).0);
         let method = match access {

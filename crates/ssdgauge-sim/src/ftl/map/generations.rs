@@ -45,8 +45,7 @@ impl Map {
         // 0 is a slot that was not written since its erase, of which the log still names a page.
         let slot = slots.rev().find(|slot| self.log[*slot] == page && self.generations[*slot] != 0);
         self.generations[slot.expect("the page was written")] = generation;
-        // The number that `write` has used up belongs to no write of the host. Tests count writes
-        // by it.
+        // `write` has used up a number without a write of the host, and tests count those by it.
         self.generation -= 1;
     }
 
