@@ -97,7 +97,7 @@ pub use plan::{
     Action, Chosen, ComparedFigure, Deviation, Figure, GeneratedTrace, LengthCount, Phase, Plan,
     Replay, RequestPath, Restart, Rounds, SteadyRule, Step, SuiteIdentity, Test, TraceIdentity,
 };
-pub use point::Point;
+pub use point::{ARITHMETIC, Point};
 pub use power_integral::{MeteredPower, PowerIntegral, is_covered};
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
 pub use pulse::{LONGEST_PAUSE, Pulse};
@@ -112,7 +112,7 @@ pub use rig::{
     Ended, EndedBy, EngineReport, KernelQueue, Rig, RigError, Sink, StampedBlocks, StampedReads,
     TimedLoads, Wrote,
 };
-pub use sample::{Direction, Interval, PowerScope, Reading};
+pub use sample::{Direction, Interval, LogPage, PowerScope, Reading};
 pub use schedule::{MAX_LAG, Schedule};
 pub use scope::Scope;
 pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};

@@ -12,6 +12,10 @@ use crate::statistics::percentile_interval;
 use crate::totals::Totals;
 use std::collections::BTreeMap;
 
+/// The version of the arithmetic between the samples of a step and its numbers. A change that can move one of
+/// them raises it: run files hold the numbers of each step with it.
+pub const ARITHMETIC: u32 = 1;
+
 /// The samples of one step of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
@@ -79,6 +83,28 @@ impl Point {
     pub fn value(&self, metric: Metric, scope: Scope) -> Option<f64> {
         let whole = self.totals.value(metric, scope)?;
         Some(self.interval(metric, scope).settled(whole))
+    }
+
+    /// Returns every number of the step, by the key of its metric with the prefix of its direction; those of
+    /// a direction only where requests of several were completed.
+    pub fn numbers(&self) -> BTreeMap<String, f64> {
+        let has_requests = |scope: Scope| {
+            let direction = scope.direction();
+            direction.is_some_and(|one| self.totals.directions[one as usize].ios > 0)
+        };
+        let sent = Scope::ALL.into_iter().filter(|scope| has_requests(*scope));
+        let split: Vec<Scope> = sent.collect();
+        let split = if split.len() > 1 { split } else { Vec::new() };
+        let number = |scope: Scope, metric: Metric| {
+            let value = self.value(metric, scope).filter(|value| value.is_finite())?;
+            Some((format!("{}{}", scope.prefix(), metric.key()), value))
+        };
+        let of_scope = |scope| {
+            let metrics = Metric::ALL.into_iter();
+            let metrics = metrics.filter(move |one| scope == Scope::All || one.is_split());
+            metrics.filter_map(move |metric| number(scope, metric))
+        };
+        [Scope::All].into_iter().chain(split).flat_map(of_scope).collect()
     }
 
     /// Returns the metric of the part of the step that the rule names, as [`Point::value`] does. The

@@ -109,6 +109,17 @@ pub struct Reading {
     pub value: f64,
 }
 
+/// A log page of a drive, as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogPage {
+    /// When it was read, from the start of the step.
+    pub at: Nanos,
+    /// The page, such as `nvme-02h`.
+    pub page: String,
+    /// Its bytes.
+    pub content: Vec<u8>,
+}
+
 /// The part of a computer whose power a meter measures. Efficiencies of different scopes are never
 /// ranked together: they include different consumers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
