@@ -8,13 +8,16 @@
 //! of a newer format.
 
 pub mod attempts;
+mod chain;
 mod contradictions;
+mod digest;
 mod error;
 mod header;
 mod histogram;
 mod journal;
 mod neighbours;
 mod origin;
+mod packed;
 mod record;
 mod room;
 mod samples;
@@ -29,7 +32,8 @@ pub use histogram::{decode, encode};
 pub use neighbours::check_new;
 pub use origin::is_own;
 pub use record::{
-    FindingRecord, Head, PropertyRecord, StepId, StepPlace, StepRecord, StepState,
+    Answer, Digest, FindingRecord, Head, ImportedPercentile, Outcome, OutcomeKind, PropertyRecord,
+    StepId, StepPlace, StepRecord, StepState,
     reader::follow::{Follower, News},
     reader::{FLUSH, MAX_WRITES, RATED_ENDURANCE, READ_BACK, REPETITIONS, RunFile, VERIFIED},
 };

@@ -2,6 +2,9 @@
 
 mod flushes;
 pub(crate) mod reader;
+mod since_format_3;
+
+pub use since_format_3::{Answer, Digest, ImportedPercentile, Outcome, OutcomeKind};
 
 use rusqlite::types::{Value, ValueRef};
 use serde::{Deserialize, Serialize};
@@ -144,14 +147,13 @@ pub struct FindingRecord {
 
 /// Returns the checksum of a record: CRC-32 over every value with its type and length.
 ///
-/// Type and length are included so that a value that moves from one column to the next, or changes
-/// its type, changes the checksum. It finds damage, not forgery.
+/// It finds damage, not forgery.
 pub(crate) fn checksum<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> i64 {
     // The hasher takes longer for each call than for the bytes of a number: small values are gathered.
     let mut crc = crc32fast::Hasher::new();
     let mut gathered = [0; 256];
     let mut length = 0;
-    let mut add = |bytes: &[u8]| {
+    encode(values, |bytes| {
         if length + bytes.len() > gathered.len() {
             crc.update(&gathered[..length]);
             length = 0;
@@ -163,7 +165,16 @@ pub(crate) fn checksum<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> i64 {
             }
             None => crc.update(bytes),
         }
-    };
+    });
+    crc.update(&gathered[..length]);
+    i64::from(crc.finalize())
+}
+
+/// Calls `add` with the bytes of a record, which its checksum and the hash of its link are of.
+///
+/// Type and length are included so that a value that moves from one column to the next, or changes
+/// its type, changes both.
+pub(crate) fn encode<'a>(values: impl Iterator<Item = ValueRef<'a>>, mut add: impl FnMut(&[u8])) {
     let mut add_value = |tag: u8, bytes: &[u8]| {
         let mut head = [tag; 9];
         head[1..].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
@@ -179,8 +190,6 @@ pub(crate) fn checksum<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> i64 {
             ValueRef::Blob(bytes) => add_value(4, bytes),
         }
     }
-    crc.update(&gathered[..length]);
-    i64::from(crc.finalize())
 }
 
 /// Converts `number` for SQLite, whose integers have 63 bits and a sign.

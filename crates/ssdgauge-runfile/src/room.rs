@@ -3,7 +3,7 @@
 use crate::error::RunFileError;
 use crate::record::reader::RunFile;
 use crate::record::{FindingRecord, StepRecord};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The memory that what is kept of a run file may take, in bytes. Chosen: a step of a week (604,800
 /// seconds) takes 150 MB, and with the program a file of up to 100 MB stays below 256 MiB.
@@ -27,6 +27,11 @@ pub struct Room {
 }
 
 impl Room {
+    /// Returns room for everything: of a file that this program writes itself.
+    pub(crate) fn unlimited(path: &Path) -> Room {
+        Room { path: path.to_owned(), left: u64::MAX, whole: u64::MAX }
+    }
+
     /// Takes `bytes`.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The format that this program writes, kept in SQLite's `user_version`.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// `SSDG` in SQLite's `application_id`.
 pub(crate) const APPLICATION: u32 = 0x5353_4447;
@@ -71,6 +71,33 @@ CREATE TABLE property (
 CREATE INDEX property_of_step ON property (step_id);
 ";
 
+/// The tables that format 3 adds: answers of a drive to a protocol, percentiles of imported results, log
+/// pages as they were read, the numbers of each step, the outcome, and the chain of hashes over all records.
+const TABLES_SINCE_FORMAT_3: &str = "
+CREATE TABLE answer (
+    step_id INTEGER NOT NULL REFERENCES step (id), unix_ms INTEGER NOT NULL,
+    kind TEXT NOT NULL, asked TEXT NOT NULL, answer BLOB NOT NULL, crc INTEGER NOT NULL);
+CREATE TABLE percentile (
+    step_id INTEGER NOT NULL REFERENCES step (id), stream INTEGER NOT NULL,
+    direction TEXT NOT NULL, percent REAL NOT NULL, lat_ns INTEGER NOT NULL,
+    crc INTEGER NOT NULL);
+CREATE TABLE log_page (
+    step_id INTEGER NOT NULL REFERENCES step (id), at_ns INTEGER NOT NULL,
+    page TEXT NOT NULL, content BLOB NOT NULL, crc INTEGER NOT NULL);
+CREATE TABLE digest (
+    step_id INTEGER NOT NULL REFERENCES step (id), arithmetic INTEGER NOT NULL,
+    samples_crc INTEGER NOT NULL, content BLOB NOT NULL, crc INTEGER NOT NULL);
+CREATE TABLE outcome (
+    unix_ms INTEGER NOT NULL,
+    outcome TEXT NOT NULL CHECK (outcome IN ('complete', 'unfinished', 'failed')),
+    reason TEXT NOT NULL, crc INTEGER NOT NULL);
+CREATE TABLE link (
+    step_id INTEGER REFERENCES step (id), covers TEXT NOT NULL, hash BLOB NOT NULL,
+    crc INTEGER NOT NULL);
+CREATE TRIGGER links_stay BEFORE UPDATE ON link
+    BEGIN SELECT raise(ABORT, 'a link is never rewritten'); END;
+";
+
 /// Begins the first transaction of a new file: creates the tables and sets the application id.
 ///
 /// The caller adds the opening record and commits, so tables and opening record become durable in
@@ -87,7 +114,8 @@ pub(crate) fn tables(format: u32) -> String {
     match format {
         0 => String::new(),
         1 => TABLES_OF_FORMAT_1.to_owned(),
-        _ => format!("{TABLES_OF_FORMAT_1} {TABLES_SINCE_FORMAT_2}"),
+        2 => format!("{TABLES_OF_FORMAT_1} {TABLES_SINCE_FORMAT_2}"),
+        _ => format!("{TABLES_OF_FORMAT_1} {TABLES_SINCE_FORMAT_2} {TABLES_SINCE_FORMAT_3}"),
     }
 }
 
@@ -96,11 +124,12 @@ pub(crate) fn tables(format: u32) -> String {
 /// Records and tables that exist are not changed, so the file is valid in both formats until the
 /// commit.
 pub(crate) fn extend(connection: &Connection, found: u32) -> rusqlite::Result<()> {
-    match found {
-        1 => connection
-            .execute_batch(&format!("{TABLES_SINCE_FORMAT_2} PRAGMA user_version = {FORMAT}")),
-        _ => Ok(()),
-    }
+    let missing = match found {
+        1 => format!("{TABLES_SINCE_FORMAT_2} {TABLES_SINCE_FORMAT_3}"),
+        2 => TABLES_SINCE_FORMAT_3.to_owned(),
+        _ => return Ok(()),
+    };
+    connection.execute_batch(&format!("{missing} PRAGMA user_version = {FORMAT}"))
 }
 
 /// Opens `path` with the settings for untrusted files.
@@ -168,18 +197,34 @@ pub(crate) fn check_small(
     path: &Path,
     format: u32,
 ) -> Result<(), RunFileError> {
-    let since_format_2 = (format >= 2).then_some("property");
-    SMALL_TABLES
-        .into_iter()
-        .chain(since_format_2)
-        .try_for_each(|table| quick_check(connection, path, table))
+    let number = match format {
+        1 => TABLES_IN_FORMAT_1,
+        2 => TABLES_IN_FORMAT_1 + 1,
+        _ => SMALL_TABLES.len(),
+    };
+    SMALL_TABLES[..number].iter().try_for_each(|table| quick_check(connection, path, table))
 }
 
 /// The tables with records of each second.
-const LARGE_TABLES: [&str; 2] = ["interval", "reading"];
+pub(crate) const LARGE_TABLES: [&str; 2] = ["interval", "reading"];
 
-/// The other tables of format 1.
-const SMALL_TABLES: [&str; 5] = ["run", "drive", "environment", "step", "finding"];
+/// The other tables, in the order of the formats that added them.
+const SMALL_TABLES: [&str; 12] = [
+    "run",
+    "drive",
+    "environment",
+    "step",
+    "finding",
+    "property",
+    "answer",
+    "percentile",
+    "log_page",
+    "digest",
+    "outcome",
+    "link",
+];
+/// The tables with records of each run that format 1 has.
+const TABLES_IN_FORMAT_1: usize = 5;
 
 /// Has SQLite check the pages and records of a table, or of all where `what` is a number: the most
 /// defects that it names.

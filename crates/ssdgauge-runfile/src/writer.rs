@@ -6,12 +6,15 @@
 //! the state behind it. Room for both files is allocated beforehand, so that a full file system is
 //! met before a commit and not in it.
 
+mod chain;
 mod creation;
+mod digest;
 mod input;
 mod names;
 mod open_step;
 mod read_back;
 mod room;
+mod since_format_3;
 mod statements;
 
 pub use input::{Opening, StepEnd};
@@ -106,6 +109,7 @@ impl Writer {
                 "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA cache_spill = OFF;",
             )
             .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         connection
             .busy_timeout(COMMIT_TIMEOUT)
             .map_err(|cause| RunFileError::from_sqlite(path, cause))?;
@@ -165,7 +169,7 @@ impl Writer {
         ];
         self.insert(STEP, values)?;
         let id = StepId(id);
-        self.open_step = Some(OpenStep::new(id));
+        self.open_step = Some(OpenStep::new(id, phase.steps[place.step].clone(), phase.kind));
         Ok(id)
     }
 
@@ -258,7 +262,8 @@ impl Writer {
         self.insert(PROPERTY, vec![step, text(key), text(value)])
     }
 
-    /// Records the end of a step. It becomes durable with the next commit. The record is final: a
+    /// Records the end of a step, the numbers of a measured one, and the link over everything that was
+    /// recorded since the one before. All become durable with the next commit. The record is final: a
     /// trigger of the file refuses any further change.
     ///
     /// # Errors
@@ -271,8 +276,8 @@ impl Writer {
     pub fn finish_step(&mut self, step: StepId, end: &StepEnd) -> Result<(), RunFileError> {
         // Not `end.unix_ms >= started_unix_ms`: the time of day is not monotonic.
         assert!(end.state != StepState::Running, "an end is final");
-        let open = self.open_step.take().map(|open| open.id);
-        assert!(open == Some(step), "a step ends once, and after it has begun");
+        let open = self.open_step.take().filter(|open| open.id == step);
+        let open = open.expect("a step ends once, and after it has begun");
         let read = "SELECT id, test, phase, step, attempt, test_id, phase_kind, label, \
                     started_unix_ms FROM step WHERE id = ?1";
         let sqlite = |cause| RunFileError::from_sqlite(&self.path, cause);
@@ -303,7 +308,10 @@ impl Writer {
             })
             .map_err(sqlite)?;
         assert!(updated == 1, "{updated} records have the number of one step");
-        Ok(())
+        if open.is_measured && end.state == StepState::Finished {
+            self.digest(step, &open.planned, end.elapsed)?;
+        }
+        self.link(Some(step))
     }
 
     /// Allocates the room that a commit of everything added so far needs; returns false where the
@@ -384,14 +392,16 @@ impl Writer {
             .map_err(|cause| RunFileError::from_sqlite(&self.path, cause))
     }
 
-    /// Brings a file of an older format to the newest one, within the open transaction.
+    /// Brings a file of an older format to the newest one, within the open transaction: its chain begins
+    /// with a link over everything that it holds.
     fn extend(&mut self) -> Result<(), RunFileError> {
-        if self.format != schema::FORMAT {
-            schema::extend(&self.connection, self.format)
-                .map_err(|cause| RunFileError::from_sqlite(&self.path, cause))?;
-            self.format = schema::FORMAT;
+        if self.format == schema::FORMAT {
+            return Ok(());
         }
-        Ok(())
+        schema::extend(&self.connection, self.format)
+            .map_err(|cause| RunFileError::from_sqlite(&self.path, cause))?;
+        self.format = schema::FORMAT;
+        self.seal()
     }
 
     /// Appends a record with its checksum as the last column.
@@ -423,3 +433,5 @@ impl Drop for Writer {
 
 /// How long a commit waits for readers before it returns, to be tried again later.
 const COMMIT_TIMEOUT: Duration = Duration::from_millis(100);
+/// Statements that are kept prepared: each end of a step goes through all tables.
+const STATEMENTS: usize = 64;

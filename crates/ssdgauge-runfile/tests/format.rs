@@ -3,6 +3,7 @@
 // A test fails at its first unexpected error.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod chain;
 mod damage;
 mod following;
 mod foreign;

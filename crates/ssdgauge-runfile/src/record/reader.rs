@@ -2,9 +2,11 @@
 //! and its types.
 
 pub(crate) mod follow;
+pub(crate) mod links;
 mod opening;
 mod ranges;
-mod row;
+pub(crate) mod row;
+mod since_format_3;
 
 use crate::error::RunFileError;
 use crate::histogram::Decoder;
@@ -333,10 +335,10 @@ pub(crate) const ORIGIN: &str = "file_origin";
 pub const REPETITIONS: &str = "repetitions";
 
 /// The tables of an open file; every row is checked against its checksum.
-struct Rows<'a> {
-    connection: &'a Connection,
-    path: &'a Path,
-    budget: &'a Budget,
+pub(crate) struct Rows<'a> {
+    pub(crate) connection: &'a Connection,
+    pub(crate) path: &'a Path,
+    pub(crate) budget: &'a Budget,
 }
 
 impl Rows<'_> {
@@ -443,7 +445,7 @@ impl Rows<'_> {
     }
 
     /// Calls `take` for each row. The checksum in column `sealed` covers the columns before it.
-    fn each(
+    pub(crate) fn each(
         &self,
         table: &str,
         sql: &str,

@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Room allocated beyond the pages of the file, and for the journal, in bytes. The journal holds
-/// the old content of the pages that a transaction changes: the last ones of each of eight tables
+/// the old content of the pages that a transaction changes: the last ones of each of fourteen tables
 /// and three indices, 4 KiB each. 64 pages are several times that.
 pub const RESERVE: Bytes = Bytes(256 << 10);
 

@@ -2,12 +2,13 @@
 
 use ssdgauge_core::{
     Access, Action, Arrival, Bytes, Chosen, Data, Direction, DriveInfo, Engine, Figure, Finding,
-    FindingKind, Histogram, Interval, Metric, Nanos, Phase, PhaseKind, Plan, Random, Reading, Rest,
-    Restart, Score, Severity, Step, Stream, SuiteIdentity, TargetKind, Test, Until, Workload,
+    FindingKind, Histogram, Interval, LogPage, Metric, Nanos, Phase, PhaseKind, Plan, Random,
+    Reading, Rest, Restart, Score, Severity, Step, Stream, SuiteIdentity, TargetKind, Test, Until,
+    Workload,
 };
 use ssdgauge_runfile::{
-    FindingRecord, Opening, PropertyRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace,
-    StepState, Writer,
+    Answer, Digest, FindingRecord, ImportedPercentile, Opening, Outcome, OutcomeKind,
+    PropertyRecord, RunFile, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
 };
 use std::path::Path;
 use tempfile::TempDir;
@@ -103,6 +104,25 @@ pub(crate) struct Content {
     pub(crate) temperatures: Vec<(StepId, Reading)>,
     pub(crate) findings: Vec<FindingRecord>,
     pub(crate) properties: Vec<PropertyRecord>,
+    pub(crate) answers: Vec<(StepId, Answer)>,
+    pub(crate) percentiles: Vec<(StepId, ImportedPercentile)>,
+    pub(crate) log_pages: Vec<(StepId, LogPage)>,
+    pub(crate) digests: Vec<(StepId, Digest)>,
+    pub(crate) outcome: Option<Outcome>,
+}
+
+impl Content {
+    /// Returns what a file of format 2 holds of the same run.
+    pub(crate) fn in_format_2(self) -> Content {
+        Content {
+            answers: Vec::new(),
+            percentiles: Vec::new(),
+            log_pages: Vec::new(),
+            digests: Vec::new(),
+            outcome: None,
+            ..self
+        }
+    }
 }
 
 /// Writes a small run, the same one in every call.
@@ -143,6 +163,7 @@ pub(crate) fn write_with_readings(path: &Path, readings: u32) {
                 writer.reading(id, &reading).unwrap();
             }
         }
+        add_records_of_format_3(&mut writer, id);
         let end = StepEnd {
             state,
             unix_ms: 1_795_000_004_000,
@@ -156,7 +177,26 @@ pub(crate) fn write_with_readings(path: &Path, readings: u32) {
         writer.finding(&FindingRecord { step: Some(id), unix_ms: 5, finding }).unwrap();
         writer.property(Some(id), "golden", "of a step").unwrap();
     }
+    let (kind, reason) = (OutcomeKind::Unfinished, "stopped".into());
+    writer.end_run(&Outcome { unix_ms: 1_795_000_005_000, kind, reason }).unwrap();
     writer.commit().unwrap();
+}
+
+/// Adds an answer, a percentile and a log page to a step that runs.
+fn add_records_of_format_3(writer: &mut Writer, step: StepId) {
+    let answer = Answer {
+        unix_ms: 1_795_000_002_000,
+        kind: "send".into(),
+        asked: "{\"requests\":3}".into(),
+        answer: "[70000,71000,69000]".into(),
+    };
+    writer.answer(step, &answer).unwrap();
+    let (direction, latency) = (Direction::Write, Nanos(1_250_000));
+    let stated = ImportedPercentile { stream: 0, direction, percent: 99.9, latency };
+    writer.percentile(step, &stated).unwrap();
+    let content = (0..=255).chain(0..=255).collect();
+    let page = LogPage { at: Nanos::from_secs(3), page: "nvme-02h".into(), content };
+    writer.log_page(step, &page).unwrap();
 }
 
 /// Reads all records, or returns the first error.
@@ -176,8 +216,25 @@ pub(crate) fn read(path: &Path) -> Result<Content, RunFileError> {
     let (findings, mut properties) = (run.findings()?, run.properties()?);
     // Inode and time of creation are those of each file.
     properties.retain(|one| one.key != "file_origin");
+    let mut answers = Vec::new();
+    run.answers(|step, answer| answers.push((step, answer)))?;
+    let (percentiles, log_pages) = (run.percentiles()?, run.log_pages()?);
+    let (digests, outcome) = (run.digests()?, run.outcome()?);
     let head = run.head().clone();
-    Ok(Content { head, steps, intervals, readings, temperatures, findings, properties })
+    Ok(Content {
+        head,
+        steps,
+        intervals,
+        readings,
+        temperatures,
+        findings,
+        properties,
+        answers,
+        percentiles,
+        log_pages,
+        digests,
+        outcome,
+    })
 }
 
 /// Begins attempt number `attempt` at `step` of the plan.

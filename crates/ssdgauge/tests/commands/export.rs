@@ -1,7 +1,7 @@
 //! Plans as job files of fio: fio itself reads them, and a job does the work of the step.
 
 use crate::commands::large_files::checksum;
-use crate::support::{Bench, text};
+use crate::support::{Bench, open_to_change, text};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::process::Command;
@@ -234,7 +234,7 @@ fn a_job_file_is_written_for_a_drive_of_another_machine_and_says_what_is_not_kno
 
 /// Replaces the plan and the title of the suite in the run file `name`, with valid checksums.
 fn rewrite(bench: &Bench, name: &str, plan: &serde_json::Value, title: &str) {
-    let connection = Connection::open(bench.path(name)).unwrap();
+    let connection = open_to_change(bench.path(name));
     let mut values: Vec<Value> = connection
         .query_row("SELECT * FROM run", [], |row| (0..9).map(|at| row.get(at)).collect())
         .unwrap();

@@ -1,6 +1,6 @@
 //! `fleet drift` and `compare --history`.
 
-use crate::support::{Bench, text, unfolded};
+use crate::support::{Bench, open_to_change, text, unfolded};
 use serde_json::Value;
 
 /// Runs of one virtual drive and one of another seed, shortened.
@@ -52,7 +52,7 @@ fn the_drift_of_a_drive_is_printed_and_too_few_peers_are_not_judged() {
 
     // A copy of a run in progress, behind the whole one in the order of the names.
     std::fs::copy(bench.path("runs/a.ssdg"), bench.path("runs/z.ssdg")).unwrap();
-    let part = rusqlite::Connection::open(bench.path("runs/z.ssdg")).unwrap();
+    let part = open_to_change(bench.path("runs/z.ssdg"));
     for table in ["interval", "reading", "finding", "property"] {
         part.execute(&format!("DELETE FROM {table} WHERE step_id > 4"), []).unwrap();
     }
@@ -123,7 +123,7 @@ fn the_page_of_a_batch_leads_with_the_slow_drive_and_states_what_is_missing() {
 
     // A drive without a run, with the error in its log; one without a log; one with part of its run.
     std::fs::write(bench.path("quick-S9.log"), "error: /dev/x is <used>\nhint: nothing\n").unwrap();
-    let part = rusqlite::Connection::open(bench.path("quick-S8.ssdg")).unwrap();
+    let part = open_to_change(bench.path("quick-S8.ssdg"));
     for table in ["interval", "reading", "finding", "property"] {
         part.execute(&format!("DELETE FROM {table} WHERE step_id > 4"), []).unwrap();
     }

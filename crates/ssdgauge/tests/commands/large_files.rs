@@ -1,7 +1,7 @@
 //! Run files of a week and files with as many records as fit: read in bounded memory, or refused with
 //! words.
 
-use crate::support::{Bench, query, text};
+use crate::support::{Bench, open_to_change, query, text};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use ssdgauge_core::Histogram;
@@ -37,7 +37,7 @@ pub(crate) fn checksum(values: &[Value]) -> Value {
 fn record(bench: &Bench, seconds: i64, table: &str, rows: impl Iterator<Item = Vec<Value>>) {
     std::fs::write(bench.path("mine.toml"), SUITE).unwrap();
     bench.print(&["run", "mine.toml", "sim:tiny", "--out", "a.ssdg"]);
-    let connection = Connection::open(bench.path("a.ssdg")).unwrap();
+    let connection = open_to_change(bench.path("a.ssdg"));
     let first = "WHERE step_id = (SELECT max(id) FROM step)";
     let columns = match table {
         "interval" => 13,
@@ -205,7 +205,7 @@ fn a_file_with_more_tests_and_steps_than_a_page_can_show_is_refused() {
     std::fs::write(bench.path("mine.toml"), SUITE).unwrap();
     bench.print(&["run", "mine.toml", "sim:tiny", "--out", "a.ssdg"]);
     let path = bench.path("a.ssdg");
-    let connection = Connection::open(&path).unwrap();
+    let connection = open_to_change(&path);
     let row = |table: &str, columns: usize| -> Vec<Value> {
         let sql = format!("SELECT * FROM {table} ORDER BY rowid DESC LIMIT 1");
         connection.query_row(&sql, [], |row| (0..columns).map(|at| row.get(at)).collect()).unwrap()
@@ -267,7 +267,7 @@ fn refused(bench: &Bench) {
 /// Replaces the value in `column` of the one record of `table`, which has as many columns before its
 /// checksum as `sealed`.
 fn replace(path: &Path, table: &str, column: usize, sealed: usize, value: String) {
-    let connection = Connection::open(path).unwrap();
+    let connection = open_to_change(path);
     let mut row: Vec<Value> = connection
         .query_row(&format!("SELECT * FROM {table}"), [], |row| {
             (0..sealed).map(|at| row.get(at)).collect()

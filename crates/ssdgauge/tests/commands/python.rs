@@ -1,6 +1,6 @@
 //! The programs of docs/how-to/python.md, docs/how-to/sql.md and docs/fleet.sql, on the numbers of a report.
 
-use crate::support::{Bench, text};
+use crate::support::{Bench, open_to_change, text};
 use crate::tiers::write_figure;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -148,7 +148,7 @@ fn sql_compares_only_runs_that_are_alike_and_counts_the_others() {
     run("s9", "sim:tiny?capacity=2GB", &["--shorten", "20"]);
     // One without its last steps, and one of another program.
     run("p10", "sim:tiny", &[]);
-    let part = rusqlite::Connection::open(bench.path("runs/p10.ssdg")).unwrap();
+    let part = open_to_change(bench.path("runs/p10.ssdg"));
     for table in ["interval", "reading", "finding", "property"] {
         part.execute(&format!("DELETE FROM {table} WHERE step_id > 8"), []).unwrap();
     }

@@ -1,6 +1,6 @@
 //! `export --parquet` and `export --jsonl`.
 
-use crate::support::{Bench, query, text};
+use crate::support::{Bench, open_to_change, query, text};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -199,7 +199,7 @@ fn of_copies_of_a_run_the_most_complete_one_is_exported() {
     let part = |name: &str| {
         let part = bench.path(name);
         std::fs::copy(bench.path("runs/a.ssdg"), &part).unwrap();
-        let part = rusqlite::Connection::open(part).unwrap();
+        let part = open_to_change(part);
         for table in ["interval", "reading", "finding", "property"] {
             part.execute(&format!("DELETE FROM {table} WHERE step_id > 4"), []).unwrap();
         }

@@ -1,7 +1,7 @@
 //! Durability of what a run writes: drives that drop writes or fail flushes, and runs on virtual drives
 //! that are killed and resumed.
 
-use crate::support::{Bench, Loop, query, text};
+use crate::support::{Bench, Loop, open_to_change, query, text};
 use ssdgauge_core::Random;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
@@ -148,7 +148,7 @@ fn a_run_that_was_killed_before_its_last_flush_is_flushed_and_checked_when_it_is
     let recorded = "SELECT count(*) FROM property WHERE key IN ('flush', 'read_back')";
     // A kill behind the last step leaves a file like this.
     let cut_off = || {
-        let connection = rusqlite::Connection::open(bench.path("a.ssdg")).unwrap();
+        let connection = open_to_change(bench.path("a.ssdg"));
         let sql = "DELETE FROM property WHERE key IN ('flush', 'read_back')";
         assert_eq!(connection.execute(sql, []).unwrap(), 2);
     };
@@ -191,7 +191,7 @@ fn a_run_without_its_last_flush_is_not_complete_on_card_page_and_in_json() {
     assert!(!card.contains("UNFINISHED") && !card.contains(WORDS), "{card}");
     assert!(!page.contains("NOT FLUSHED") && !page.contains(WORDS));
 
-    let connection = rusqlite::Connection::open(bench.path("a.ssdg")).unwrap();
+    let connection = open_to_change(bench.path("a.ssdg"));
     let sql = "DELETE FROM property WHERE key IN ('flush', 'read_back')";
     assert!(connection.execute(sql, []).unwrap() > 0);
     drop(connection);

@@ -1,6 +1,6 @@
 //! Interrupted runs: no finished step is lost, and every run can be completed.
 
-use crate::support::{Bench, Loop, measures, query, text, wait_for};
+use crate::support::{Bench, Loop, measures, open_to_change, query, text, wait_for};
 use crate::tiers::{repetitions, write_figure};
 use ssdgauge_core::Random;
 use ssdgauge_runfile::{RunFile, StepPlace, StepState};
@@ -175,7 +175,7 @@ fn a_resumed_run_states_how_many_steps_have_finished_and_what_its_rest_takes() {
     bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg"]);
     let file = bench.path("a.ssdg");
     let all = query(&file, "SELECT count(*) FROM step");
-    let connection = rusqlite::Connection::open(&file).unwrap();
+    let connection = open_to_change(&file);
     for table in ["interval", "reading", "finding", "property"] {
         connection.execute(&format!("DELETE FROM {table} WHERE step_id > 5"), []).unwrap();
     }
@@ -241,7 +241,7 @@ fn a_scratch_file_in_a_folder_that_only_the_run_file_names_needs_a_confirmation(
     }
     // One without a record of its origin, as of an earlier version.
     std::fs::copy(&file, bench.path("b.ssdg")).unwrap();
-    let connection = rusqlite::Connection::open(bench.path("b.ssdg")).unwrap();
+    let connection = open_to_change(bench.path("b.ssdg"));
     let removed = connection.execute("DELETE FROM property WHERE key='file_origin'", []).unwrap();
     drop(connection);
     refuse("b.ssdg", &[]);

@@ -1,6 +1,8 @@
 //! The bytes that a run may write: a lot to a scratch file is permitted once, and the limit holds.
 
-use crate::support::{Bench, Loop, measures, query, signal, text, unfolded, wait_for};
+use crate::support::{
+    Bench, Loop, measures, open_to_change, query, signal, text, unfolded, wait_for,
+};
 use std::io::{Read, Write};
 use std::process::{ChildStdout, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
@@ -266,7 +268,7 @@ fn a_proof_of_a_drive_keeps_its_limit_when_it_is_resumed() {
     check(&call(&bench, &[&proof[..], &["1GB"], &consent].concat()), 0, &[]);
     assert_eq!(recorded(&bench, "a.ssdg"), 1_000_000_000);
     // As where it was killed behind its first operation.
-    let file = rusqlite::Connection::open(bench.path("a.ssdg")).unwrap();
+    let file = open_to_change(bench.path("a.ssdg"));
     let first = "SELECT min(rowid) FROM property WHERE key='proof_event'";
     let rest = format!("DELETE FROM property WHERE key='proof_event' AND rowid > ({first})");
     file.execute(&rest, []).unwrap();

@@ -1,6 +1,6 @@
 //! `ssdgauge prove`: exit codes, the evidence, kill and resume, and what is read later.
 
-use crate::support::{Bench, Loop, text, unfolded, wait_for};
+use crate::support::{Bench, Loop, open_to_change, text, unfolded, wait_for};
 use serde_json::Value;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -166,7 +166,7 @@ fn a_proof_on_a_page_of_several_runs_is_unfinished_only_until_it_ends() {
     let row = "Proof of the capacity</th><td>every block that was read held what was written there";
     assert!(ended.contains(row));
     let sql = "DELETE FROM property WHERE value LIKE '%\"event\":\"ended\"%'";
-    let file = rusqlite::Connection::open(bench.path("proof.ssdg")).unwrap();
+    let file = open_to_change(bench.path("proof.ssdg"));
     assert_eq!(file.execute(sql, []).unwrap(), 1);
     let cut = page();
     assert!(cut.contains("<strong>UNFINISHED</strong> 1 of 2 runs"));

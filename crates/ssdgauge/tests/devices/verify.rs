@@ -1,7 +1,9 @@
 //! `--verify`: everything that a run wrote is read and compared, also what an earlier process of the run
 //! has written.
 
-use crate::support::{Bench, Loop, measures, query, signal, text, unfolded, wait_for};
+use crate::support::{
+    Bench, Loop, measures, open_to_change, query, signal, text, unfolded, wait_for,
+};
 use std::os::unix::fs::FileExt;
 use std::process::{Output, Stdio};
 
@@ -100,7 +102,7 @@ fn a_verified_run_states_its_bytes_and_a_flip_before_the_verification_fails_it()
     assert!(page.contains("67.1\u{a0}MB, every byte"));
     // A kill before the end of the verification leaves a file like this.
     let cut_off = || {
-        let connection = rusqlite::Connection::open(setup.bench.path("a.ssdg")).unwrap();
+        let connection = open_to_change(setup.bench.path("a.ssdg"));
         let sql = "DELETE FROM property WHERE key = 'verified'";
         assert_eq!(connection.execute(sql, []).unwrap(), 1);
     };

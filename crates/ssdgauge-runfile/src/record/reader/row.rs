@@ -9,7 +9,7 @@ use serde_json::json;
 use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
 
 /// The values of one row, with typed access: the defect is returned as a clause.
-pub(super) struct Row<'a> {
+pub(crate) struct Row<'a> {
     values: [ValueRef<'a>; MOST_COLUMNS],
     /// The number of values.
     columns: usize,
@@ -96,7 +96,7 @@ impl<'a> Row<'a> {
     }
 
     /// Returns a row of the table `interval`; its latency has buckets where there is a `decoder`.
-    pub(super) fn interval(&self, decoder: Option<&mut Decoder>) -> Result<Interval, &'static str> {
+    pub(crate) fn interval(&self, decoder: Option<&mut Decoder>) -> Result<Interval, &'static str> {
         let min = self.maybe(9, |row, at| row.number(at))?.unwrap_or(0);
         let max = self.maybe(10, |row, at| row.number(at))?.unwrap_or(0);
         let sum: u64 = self.number(8)?;
@@ -124,7 +124,7 @@ impl<'a> Row<'a> {
     }
 
     /// Returns a row of the table `reading`.
-    pub(super) fn reading(&self) -> Result<Reading, &'static str> {
+    pub(crate) fn reading(&self) -> Result<Reading, &'static str> {
         let (instrument, quantity) = (String::new(), String::new());
         let mut reading = Reading { at: Nanos::ZERO, instrument, quantity, value: 0.0 };
         self.read_into(&mut reading)?;
