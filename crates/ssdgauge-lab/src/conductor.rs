@@ -32,7 +32,8 @@ use ssdgauge_core::{
     EndedBy, Finding, FindingKind, Nanos, Plan, Rig, RigError, Severity, Sink, Step, Test, Totals,
 };
 use ssdgauge_runfile::{
-    FindingRecord, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
+    FindingRecord, Outcome, OutcomeKind, RunFileError, StepEnd, StepId, StepPlace, StepState,
+    Writer,
 };
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -140,11 +141,41 @@ impl<'a> Conductor<'a> {
     }
 
     /// Executes `places`, and behind the last one of each test, from number `from` on, its search
-    /// and its rounds.
+    /// and its rounds; then records how the run ended.
     ///
     /// Tests before `from` are complete; of them `places` holds at most preparations that are
     /// executed again, which must not start their searches.
     fn execute(&mut self, places: &[StepPlace], from: usize) -> Result<Completion, ConductError> {
+        let ended = self.execute_to_end(places, from);
+        let recorded = self.record_outcome(&ended);
+        ended.and_then(|completion| recorded.map(|()| completion))
+    }
+
+    /// Records how and why the run ended, where anything new was recorded and the file can be written.
+    fn record_outcome(
+        &mut self,
+        ended: &Result<Completion, ConductError>,
+    ) -> Result<(), ConductError> {
+        let (kind, reason) = match ended {
+            Ok(Completion::Finished) => (OutcomeKind::Complete, String::new()),
+            Ok(Completion::Interrupted) => (OutcomeKind::Unfinished, "a stop was requested".into()),
+            Err(ConductError::RunFile(_)) => return Ok(()),
+            Err(error) => (OutcomeKind::Failed, error.to_string()),
+        };
+        // A run that is continued is unchanged until its first new record.
+        if self.resumed.is_some() || !self.writer.has_room()? {
+            return Ok(());
+        }
+        let unix_ms = self.watcher.unix_ms();
+        self.writer.end_run(&Outcome { unix_ms, kind, reason })?;
+        self.commit()
+    }
+
+    fn execute_to_end(
+        &mut self,
+        places: &[StepPlace],
+        from: usize,
+    ) -> Result<Completion, ConductError> {
         let completion = match self.execute_all(places, from) {
             Err(ConductError::Rig(RigError::Gone(drive))) => {
                 self.find(Finding::new(

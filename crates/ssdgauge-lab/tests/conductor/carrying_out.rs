@@ -3,7 +3,7 @@
 use crate::conductor::support::{Bystander, Script, create, scripted_plan};
 use ssdgauge_core::TargetKind;
 use ssdgauge_lab::{Completion, ConductError, conduct};
-use ssdgauge_runfile::{RunFile, StepState};
+use ssdgauge_runfile::{OutcomeKind, RunFile, StepState};
 
 pub(crate) const ALL: [&str; 11] = [
     "purge",
@@ -38,6 +38,11 @@ fn a_plan_is_executed_in_order_with_its_pauses() {
     run.readings(steps[2].id, |reading| readings.push(reading.clone())).unwrap();
     assert!(readings.iter().all(|reading| reading.at >= steps[2].elapsed.unwrap()));
     assert_eq!(readings.len(), 1, "the reading of the pause lies behind the step");
+    let outcome = run.outcome().unwrap().unwrap();
+    assert_eq!((outcome.kind, outcome.reason.as_str()), (OutcomeKind::Complete, ""));
+    assert_eq!(run.broken_link().unwrap(), None);
+    let numbered: Vec<i64> = run.digests().unwrap().iter().map(|(step, _)| step.0).collect();
+    assert_eq!(numbered, [3, 4, 5, 7, 8], "the measured steps");
 }
 
 #[test]
@@ -59,4 +64,7 @@ fn a_failing_drive_ends_the_run_and_the_recorded_seconds_are_kept() {
     let mut seen = 0;
     run.intervals(steps[3].id, |_| seen += 1).unwrap();
     assert_eq!(seen, 2, "the seconds before the failure are kept");
+    let outcome = run.outcome().unwrap().unwrap();
+    assert_eq!((outcome.kind, outcome.reason), (OutcomeKind::Failed, error.to_string()));
+    assert_eq!(run.broken_link().unwrap(), None);
 }

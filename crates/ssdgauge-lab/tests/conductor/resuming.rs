@@ -4,7 +4,7 @@ use crate::conductor::carrying_out::ALL;
 use crate::conductor::support::{Bystander, Log, Script, create, scripted_plan};
 use ssdgauge_core::{Finding, FindingKind, TargetKind};
 use ssdgauge_lab::{Completion, ConductError, conduct, resume};
-use ssdgauge_runfile::Writer;
+use ssdgauge_runfile::{OutcomeKind, Writer};
 
 /// Stops a run in its call number `stop`, resumes it, and returns the calls of the second rig.
 fn second_half(kind: TargetKind, stop: usize) -> Log {
@@ -26,6 +26,7 @@ fn resumed_on(kind: TargetKind, stop: usize, is_changed: bool) -> Log {
     let mut rig = Script::new(kind);
     rig.is_changed = is_changed;
     let (mut writer, run) = Writer::resume(&path).unwrap();
+    assert_eq!(run.outcome().unwrap().unwrap().kind, OutcomeKind::Unfinished);
     let completion = resume(&run, &mut rig, &mut writer, &mut watcher, "ssdgauge, again").unwrap();
     assert_eq!(completion, Completion::Finished);
     let resumed = |finding: &&Finding| finding.kind == FindingKind::Resumed;
@@ -35,6 +36,7 @@ fn resumed_on(kind: TargetKind, stop: usize, is_changed: bool) -> Log {
     assert_eq!(says_so, is_changed && stop > 2, "{resumed}");
     drop((writer, run));
     let (mut writer, run) = Writer::resume(&path).unwrap();
+    assert_eq!(run.outcome().unwrap().unwrap().kind, OutcomeKind::Complete);
     let mut idle = Script::new(kind);
     let again = resume(&run, &mut idle, &mut writer, &mut watcher, "ssdgauge, again").unwrap();
     assert_eq!(

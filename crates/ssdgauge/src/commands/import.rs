@@ -11,7 +11,8 @@ use crate::terminal;
 use ssdgauge_core::{DriveInfo, EndedBy, Finding};
 use ssdgauge_fio::{ImportError, Imported, ImportedStep};
 use ssdgauge_runfile::{
-    FindingRecord, Head, Opening, RunFileError, StepEnd, StepId, StepPlace, StepState, Writer,
+    FindingRecord, Head, Opening, Outcome, OutcomeKind, RunFileError, StepEnd, StepId, StepPlace,
+    StepState, Writer,
 };
 use std::fs::File;
 use std::io::Read;
@@ -201,5 +202,10 @@ fn write_steps(
         };
         writer.finish_step(id, &end)?;
     }
+    writer.end_run(&Outcome {
+        unix_ms: now,
+        kind: OutcomeKind::Complete,
+        reason: String::new(),
+    })?;
     writer.commit()
 }

@@ -121,6 +121,7 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     // A rest without steps, as a flush, has none that other meters measured.
     if let (Some(finding), true) = (meters_changed, run.steps()?.len() > steps_before) {
         writer.finding(&FindingRecord { step: None, unix_ms: process::unix_ms(), finding })?;
+        writer.seal()?;
         writer.commit()?;
     }
     drop((writer, rig, run));
