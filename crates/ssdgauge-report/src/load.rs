@@ -60,6 +60,7 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         .into_iter()
         .filter(|record| record.step.is_none())
         .map(|record| record.finding)
+        .chain(file.chain_finding()?)
         .collect();
     let durability = durability.of_run();
     Ok(RecordedRun {
