@@ -2,7 +2,7 @@
 
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::rig::Sink;
-use crate::sample::{Direction, Interval, Reading};
+use crate::sample::{Direction, Interval, LogPage, Reading};
 use crate::statistics::histogram::Histogram;
 use crate::units::Nanos;
 
@@ -16,6 +16,8 @@ pub struct Recording {
     pub intervals: Vec<Interval>,
     /// Every reading, in the order of arrival.
     pub readings: Vec<Reading>,
+    /// Every log page, in the order of arrival.
+    pub log_pages: Vec<LogPage>,
     /// Every finding, announced ones included, in the order of arrival.
     pub findings: Vec<Finding>,
     /// The number of announced findings.
@@ -48,6 +50,10 @@ impl Sink for Recording {
 
     fn reading(&mut self, reading: &Reading) {
         self.readings.push(reading.clone());
+    }
+
+    fn log_page(&mut self, page: LogPage) {
+        self.log_pages.push(page);
     }
 
     fn finding(&mut self, finding: Finding) {
@@ -99,10 +105,12 @@ pub fn check_forwarding(decorate: impl Fn(&mut dyn Sink, &mut dyn FnMut(&mut dyn
                 value: 1.0,
             });
             sink.interval(&interval);
+            sink.log_page(LogPage { at: Nanos::ZERO, page: "page".into(), content: vec![1] });
         });
         assert_eq!(inner.announced, 1, "an announcement was not forwarded");
         assert_eq!(inner.findings.len(), 2, "a finding was not forwarded");
         assert_eq!(inner.readings.len(), 1, "a reading was not forwarded");
         assert_eq!(inner.intervals.len(), 1, "an interval was not forwarded");
+        assert_eq!(inner.log_pages.len(), 1, "a log page was not forwarded");
     }
 }

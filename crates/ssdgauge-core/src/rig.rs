@@ -9,7 +9,7 @@ use crate::plan::{Action, Replay};
 use crate::preparation::{Preparation, Prepared};
 use crate::proof::{Found, Stamp};
 use crate::recorded::RecordedRequests;
-use crate::sample::{Interval, Reading};
+use crate::sample::{Interval, LogPage, Reading};
 use crate::timed::{Lane, LaneLimits, LanesEnded, TimedRequest, Timings};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Until, Workload};
@@ -242,6 +242,10 @@ pub trait Sink {
 
     /// Takes one reading.
     fn reading(&mut self, reading: &Reading);
+
+    /// Takes a log page with the health of the drive. A decorator forwards it, as
+    /// [`crate::check_forwarding`] tests.
+    fn log_page(&mut self, _page: LogPage) {}
 
     /// Takes one finding about the step that runs.
     fn finding(&mut self, finding: Finding);

@@ -4,6 +4,7 @@
 //! step, one after each step, and one every ten seconds within a step. The rig sends none within a
 //! step that measures an idle drive or a single request in flight.
 
+mod log_pages;
 mod media_watch;
 
 use crate::health::DATA_UNIT;
@@ -11,6 +12,7 @@ use crate::media::{Counter, Source};
 use crate::pass_through::{CommandError, PassThrough};
 use crate::query::{self, CommandSet};
 use crate::sysfs_device::SysfsDevice;
+use log_pages::KeptPages;
 use media_watch::MediaWatch;
 use ssdgauge_core::{Finding, FindingKind, Nanos, Reading, Severity, Sink};
 use std::sync::Arc;
@@ -116,10 +118,12 @@ impl HealthMonitor {
     /// Begins a step. `within` allows queries during the step.
     pub fn begin(&mut self, within: bool, sink: &mut dyn Sink) {
         if self.last.is_none() && !self.is_unavailable {
-            let snapshot = read_snapshot(self.pass_through.as_ref(), self.command_set);
+            let drive = KeptPages::new(self.pass_through.as_ref());
+            let snapshot = read_snapshot(&drive, self.command_set);
             if let Some(media) = &mut self.media {
-                media.begin(self.pass_through.as_ref(), host_of(&snapshot), sink);
+                media.begin(&drive, host_of(&snapshot), sink);
             }
+            drive.pass_on(Nanos::ZERO, sink);
             match snapshot {
                 Ok(snapshot) => self.record(Nanos::ZERO, snapshot, sink),
                 Err(reason) => {
@@ -156,14 +160,16 @@ impl HealthMonitor {
             self.record(Nanos(at.min(elapsed.0)), snapshot, sink);
         }
         if has_succeeded {
+            let drive = KeptPages::new(self.pass_through.as_ref());
             let snapshot = match self.is_unavailable {
                 true => Err(CommandError::System("the health of the drive is not recorded".into())),
-                false => read_snapshot(self.pass_through.as_ref(), self.command_set),
+                false => read_snapshot(&drive, self.command_set),
             };
             if let Some(media) = &mut self.media {
                 let host = host_of(&snapshot);
-                media.end(self.pass_through.as_ref(), host, (elapsed, written), sink);
+                media.end(&drive, host, (elapsed, written), sink);
             }
+            drive.pass_on(elapsed, sink);
             if let Ok(snapshot) = snapshot {
                 self.record(elapsed, snapshot, sink);
             }
@@ -337,7 +343,7 @@ fn changes(before: &SmartSnapshot, after: &SmartSnapshot) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::fixture::{self, Fixture, SysfsTree};
-    use ssdgauge_core::Recording;
+    use ssdgauge_core::{LogPage, Recording};
 
     fn monitor_of(drive: Fixture) -> HealthMonitor {
         let tree = SysfsTree::new();
@@ -369,6 +375,9 @@ mod tests {
         let expected = [(0, 1_024_000_000.0), (second, 1_024_000_000.0), (second, 1_024_000_000.0)];
         assert_eq!(values("host_written_bytes"), expected);
         assert_eq!(values("smart_temperature_c")[0], (0, 36.85));
+        let page =
+            |at| LogPage { at: Nanos(at), page: "nvme-02h".into(), content: fixture::smart() };
+        assert_eq!(seen.log_pages, [page(0), page(second), page(second)]);
         assert_eq!(seen.findings, []);
     }
 

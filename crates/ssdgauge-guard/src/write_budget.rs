@@ -9,8 +9,8 @@ use crate::admission::Admitted;
 use crate::signatures;
 use crate::target::OpenTarget;
 use ssdgauge_core::{
-    Bytes, Finding, FindingKind, Interval, Nanos, Reading, RigError, Severity, Sink, Stream, Until,
-    Workload, WrittenBytes,
+    Bytes, Finding, FindingKind, Interval, LogPage, Nanos, Reading, RigError, Severity, Sink,
+    Stream, Until, Workload, WrittenBytes,
 };
 use ssdgauge_os::memory::Region;
 use ssdgauge_os::thread::within;
@@ -380,6 +380,10 @@ impl Sink for CountingSink<'_> {
 
     fn reading(&mut self, reading: &Reading) {
         self.sink.reading(reading);
+    }
+
+    fn log_page(&mut self, page: LogPage) {
+        self.sink.log_page(page);
     }
 
     fn finding(&mut self, finding: Finding) {

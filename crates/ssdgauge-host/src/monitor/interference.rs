@@ -9,8 +9,8 @@ use super::stall_detector::{SchedulingGaps, StallDetector};
 use super::step::{Counted, Step};
 use ssdgauge_core::rounded::latency;
 use ssdgauge_core::{
-    Access, Engine, Finding, FindingKind, Interval, KernelQueue, Nanos, Reading, Severity, Sink,
-    TargetKind, Workload,
+    Access, Engine, Finding, FindingKind, Interval, KernelQueue, LogPage, Nanos, Reading, Severity,
+    Sink, TargetKind, Workload,
 };
 use ssdgauge_os::sysfs::attribute;
 use std::path::{Path, PathBuf};
@@ -178,6 +178,10 @@ impl Sink for LatencyWatch<'_> {
 
     fn reading(&mut self, reading: &Reading) {
         self.inner.reading(reading);
+    }
+
+    fn log_page(&mut self, page: LogPage) {
+        self.inner.log_page(page);
     }
 
     fn finding(&mut self, finding: Finding) {

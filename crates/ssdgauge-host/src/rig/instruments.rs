@@ -4,7 +4,7 @@
 //! for a stop, so that no further thread writes to the sink. This module sends nothing to the
 //! drive.
 
-use ssdgauge_core::{Finding, FindingKind, Interval, Nanos, Reading, Severity, Sink};
+use ssdgauge_core::{Finding, FindingKind, Interval, LogPage, Nanos, Reading, Severity, Sink};
 use ssdgauge_meter::{Aggregate, Distribution, Message, Meters, Thermometer};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -210,6 +210,10 @@ impl Sink for ReadingSink<'_> {
 
     fn reading(&mut self, reading: &Reading) {
         self.sink.reading(reading);
+    }
+
+    fn log_page(&mut self, page: LogPage) {
+        self.sink.log_page(page);
     }
 
     fn finding(&mut self, finding: Finding) {

@@ -6,8 +6,8 @@ use super::comparison::{Comparison, Samples};
 use super::durability;
 use super::slices::Slices;
 use ssdgauge_core::{
-    Finding, Interval, Nanos, Reading, RecordedRequests, Replay, Sink, SteadyRounds, Totals,
-    Workload,
+    Finding, Interval, LogPage, Nanos, Reading, RecordedRequests, Replay, Sink, SteadyRounds,
+    Totals, Workload,
 };
 use ssdgauge_runfile::{FindingRecord, RunFileError, StepId, Writer};
 
@@ -161,6 +161,13 @@ impl Sink for StepSink<'_> {
         }
         self.watcher.reading_recorded(self.id, &moved);
         let result = self.writer.reading(self.id, &moved);
+        self.keep_error(result);
+    }
+
+    fn log_page(&mut self, page: LogPage) {
+        // A virtual drive, which repeats its steps, has none.
+        let moved = LogPage { at: page.at + self.offset, ..page };
+        let result = self.writer.log_page(self.id, &moved);
         self.keep_error(result);
     }
 

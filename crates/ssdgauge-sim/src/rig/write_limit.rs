@@ -1,6 +1,6 @@
 //! The bytes that the user lets a run write, and a sink that counts them.
 
-use ssdgauge_core::{Bytes, Finding, Interval, Reading, Sink, WrittenBytes};
+use ssdgauge_core::{Bytes, Finding, Interval, LogPage, Reading, Sink, WrittenBytes};
 
 /// The bytes that a run may write.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +38,10 @@ impl Sink for LimitedSink<'_> {
 
     fn reading(&mut self, reading: &Reading) {
         self.sink.reading(reading);
+    }
+
+    fn log_page(&mut self, page: LogPage) {
+        self.sink.log_page(page);
     }
 
     fn finding(&mut self, finding: Finding) {
