@@ -1,8 +1,8 @@
 //! The chain of hashes over all records of a run file: a record that is changed, added or removed later
 //! contradicts the link that covers it.
 //!
-//! A link covers everything that was recorded since the one before it. What it is computed from stands in
-//! the file, so that the writer keeps no state, and a run that is continued goes on with the chain.
+//! A link covers everything that was recorded since the one before it. All of its input is in the file, so
+//! that the writer keeps no state, and a resumed run continues the chain.
 
 use crate::record::{StepId, encode, optional, text};
 use rusqlite::Connection;
@@ -54,7 +54,7 @@ impl Link {
         Ok(Link { step, covers, hash: self.hash_to(connection, &covers)? })
     }
 
-    /// Returns the hash of the records behind this link, up to those that `covers` counts.
+    /// Returns the hash of the records after this link, up to those that `covers` counts.
     pub(crate) fn hash_to(
         &self,
         connection: &Connection,
@@ -97,7 +97,7 @@ fn recorded(connection: &Connection) -> rusqlite::Result<Covers> {
     Ok(covers)
 }
 
-/// Returns the hash of the records of `table` behind number `from`, up to number `to`.
+/// Returns the hash of the records of `table` after number `from`, up to number `to`.
 fn hash_of(connection: &Connection, table: &str, from: i64, to: i64) -> rusqlite::Result<[u8; 32]> {
     let mut hash = Sha256::new();
     if from == to {

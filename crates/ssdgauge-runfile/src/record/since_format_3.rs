@@ -1,8 +1,8 @@
-//! Records of the tables that format 3 added, beside those of the chain of hashes.
+//! Records of the tables that format 3 added, except those of the chain of hashes.
 
 use ssdgauge_core::{Direction, Nanos};
 
-/// What a drive answered to one call of a protocol, such as an X-ray or a proof.
+/// What a drive answered to one call of a protocol, such as an X-ray.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// When it was recorded, in milliseconds since 1970 (UTC).
@@ -28,7 +28,7 @@ pub struct ImportedPercentile {
     pub latency: Nanos,
 }
 
-/// The numbers of a finished step, as the program computed them that measured it.
+/// The numbers of a finished step, computed by the program that measured it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
     /// The version of the arithmetic, [`ssdgauge_core::ARITHMETIC`] of that program.

@@ -83,7 +83,7 @@ fn a_link_is_the_hash_that_the_documentation_describes() {
         assert_eq!(hash, expected, "{covers}");
         from = to;
     }
-    // What was recorded behind the end of a step is covered by the next link.
+    // What was recorded after the end of a step is covered by the next link.
     assert_eq!((from["step"].as_i64(), from["finding"].as_i64()), (Some(3), Some(3)));
     assert_eq!((from["property"].as_i64(), from["outcome"].as_i64()), (Some(5), Some(1)));
 }
@@ -197,6 +197,6 @@ fn a_continued_run_continues_its_chain_over_what_a_killed_process_left() {
     assert_eq!(broken(&path), None);
     assert_eq!(read(&path).unwrap().findings[0].finding.kind, FindingKind::Punted);
     alter(&path, "UPDATE finding SET text = 'other' WHERE step_id = 3", false);
-    // The finding was recorded behind the end of step 3, and before the end of the run.
+    // The finding was recorded after the end of step 3, and before the end of the run.
     assert_eq!(broken(&path), Some(None));
 }

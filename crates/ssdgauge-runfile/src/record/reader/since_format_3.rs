@@ -54,7 +54,7 @@ impl RunFile {
         self.all_of("log_page", 4, |row| row.log_page())
     }
 
-    /// Returns the numbers of each step as they were computed when it was measured.
+    /// Returns the recorded numbers of each step.
     ///
     /// # Errors
     ///
