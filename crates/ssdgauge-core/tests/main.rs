@@ -2,4 +2,5 @@
 
 mod act_forms;
 mod coverage;
+mod names;
 mod statistics_of_statrs;

@@ -300,6 +300,8 @@ impl Structure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, StrDeserializer};
 
     #[test]
     fn keys_lead_back_to_their_structures_and_match_their_json() {
@@ -307,5 +309,37 @@ mod tests {
             assert_eq!(Structure::from_key(structure.key()), Some(structure));
         }
         assert_eq!(Structure::from_key("planes"), None);
+    }
+
+    #[test]
+    fn keys_never_change_and_are_those_of_cards() {
+        let keys = [
+            "link",
+            "command",
+            "units",
+            "chunk",
+            "page-read",
+            "suspend",
+            "flush",
+            "cache",
+            "native-rate",
+            "overflow",
+            "folding",
+            "mapping-unit",
+            "volumes",
+            "map-reach",
+            "compression",
+            "deduplication",
+            "throttle",
+            "resume",
+            "spare",
+            "effective-spare",
+            "separation",
+        ];
+        assert_eq!(Structure::ALL.map(Structure::key), keys);
+        for (structure, key) in Structure::ALL.into_iter().zip(keys) {
+            let read: StrDeserializer<'_, Error> = key.into_deserializer();
+            assert_eq!(Structure::deserialize(read), Ok(structure));
+        }
     }
 }
