@@ -4,6 +4,7 @@ mod detail;
 
 pub use detail::Detail;
 
+use crate::names::name_of;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -53,12 +54,7 @@ impl TargetKind {
 
     /// Returns the word used in run files and pages.
     pub fn name(self) -> &'static str {
-        match self {
-            TargetKind::File => "file",
-            TargetKind::Block => "block",
-            TargetKind::Null => "null",
-            TargetKind::Virtual => "virtual",
-        }
+        name_of(&self)
     }
 
     /// Returns what results on this kind of target cannot show; `None` where there is no such

@@ -1,5 +1,6 @@
 //! Findings: conditions that affect the validity of results.
 
+use crate::names::name_of;
 use serde::{Deserialize, Serialize};
 
 /// The effect of a finding on the results of its step or run.
@@ -17,11 +18,7 @@ pub enum Severity {
 impl Severity {
     /// Returns the word used in JSON, tables and pages.
     pub fn name(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Invalid => "invalid",
-        }
+        name_of(&self)
     }
 }
 
@@ -209,94 +206,7 @@ pub enum FindingKind {
 impl FindingKind {
     /// Returns the key used in run files and JSON, such as `page-cache`.
     pub fn key(self) -> &'static str {
-        match self {
-            FindingKind::Model => "model",
-            FindingKind::Shortened => "shortened",
-            FindingKind::SpanScaled => "span-scaled",
-            FindingKind::PageCache => "page-cache",
-            FindingKind::Punted => "punted",
-            FindingKind::EngineFallback => "engine-fallback",
-            FindingKind::QueueNotReached => "queue-not-reached",
-            FindingKind::Faults => "faults",
-            FindingKind::DriveGone => "drive-gone",
-            FindingKind::Hung => "hung",
-            FindingKind::Resumed => "resumed",
-            FindingKind::PurgeNotPossible => "purge-not-possible",
-            FindingKind::NotMeasured => "not-measured",
-            FindingKind::TooFewSamples => "too-few-samples",
-            FindingKind::Disturbed => "disturbed",
-            FindingKind::CacheExceeded => "cache-exceeded",
-            FindingKind::Throttled => "throttled",
-            FindingKind::FallUnexplained => "fall-unexplained",
-            FindingKind::SteadyState => "steady-state",
-            FindingKind::NotSteady => "not-steady",
-            FindingKind::LeftSteadyState => "left-steady-state",
-            FindingKind::TwoLevels => "two-levels",
-            FindingKind::ChangesWithin => "changes-within",
-            FindingKind::StateChanged => "state-changed",
-            FindingKind::OrderEffect => "order-effect",
-            FindingKind::IntervalReached => "interval-reached",
-            FindingKind::IntervalNotReached => "interval-not-reached",
-            FindingKind::StillSettling => "still-settling",
-            FindingKind::TrialsDisagree => "trials-disagree",
-            FindingKind::Overloaded => "overloaded",
-            FindingKind::Withheld => "withheld",
-            FindingKind::GeneratorLate => "generator-late",
-            FindingKind::MediaError => "media-error",
-            FindingKind::ShortTransfer => "short-transfer",
-            FindingKind::TargetShrank => "target-shrank",
-            FindingKind::Stalled => "stalled",
-            FindingKind::StoodStill => "stood-still",
-            FindingKind::ClockJumped => "clock-jumped",
-            FindingKind::ResultsFull => "results-full",
-            FindingKind::ResultsRead => "results-read",
-            FindingKind::OtherTraffic => "other-traffic",
-            FindingKind::DriveInterference => "drive-interference",
-            FindingKind::Merged => "merged",
-            FindingKind::NotPolled => "not-polled",
-            FindingKind::NotPassedThrough => "not-passed-through",
-            FindingKind::Scheduler => "scheduler",
-            FindingKind::FrequencyGovernor => "frequency-governor",
-            FindingKind::IdleStates => "idle-states",
-            FindingKind::RemoteNode => "remote-node",
-            FindingKind::Misaligned => "misaligned",
-            FindingKind::ClockSource => "clock-source",
-            FindingKind::HostCeiling => "host-ceiling",
-            FindingKind::DriveChanged => "drive-changed",
-            FindingKind::UsesUnknown => "uses-unknown",
-            FindingKind::OverBudget => "over-budget",
-            FindingKind::NotKept => "not-kept",
-            FindingKind::LostWrites => "lost-writes",
-            FindingKind::VerifyFailed => "verify-failed",
-            FindingKind::NotVerified => "not-verified",
-            FindingKind::FlushFailed => "flush-failed",
-            FindingKind::FlushWithoutWork => "flush-without-work",
-            FindingKind::Meter => "meter",
-            FindingKind::PowerGaps => "power-gaps",
-            FindingKind::Contradictory => "contradictory",
-            FindingKind::PowerState => "power-state",
-            FindingKind::WriteCache => "write-cache",
-            FindingKind::WrongData => "wrong-data",
-            FindingKind::Unwritten => "unwritten",
-            FindingKind::LogIncomplete => "log-incomplete",
-            FindingKind::LinkBelowCapability => "link-below-capability",
-            FindingKind::Implausible => "implausible",
-            FindingKind::CounterDrift => "counter-drift",
-            FindingKind::HealthWarning => "health-warning",
-            FindingKind::PurgeStarted => "purge-started",
-            FindingKind::TrimIneffective => "trim-ineffective",
-            FindingKind::LeftUnused => "left-unused",
-            FindingKind::LesserPurge => "lesser-purge",
-            FindingKind::Folded => "folded",
-            FindingKind::RequestsLeftOut => "requests-left-out",
-            FindingKind::NoResponseTimes => "no-response-times",
-            FindingKind::CoarseTimes => "coarse-times",
-            FindingKind::IdleCut => "idle-cut",
-            FindingKind::Replayed => "replayed",
-            FindingKind::Generated => "generated",
-            FindingKind::Imported => "imported",
-            FindingKind::Unknown => "unknown",
-        }
+        name_of(&self)
     }
 }
 

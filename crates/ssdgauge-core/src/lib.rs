@@ -27,6 +27,7 @@ pub mod io_log;
 mod latency_of;
 mod media_writes;
 mod metric;
+mod names;
 mod open_loop;
 mod percentile_series;
 mod permutation;
@@ -88,6 +89,7 @@ pub use headline::{Headline, KneeFound};
 pub use latency_of::LatencyOf;
 pub use media_writes::{Amplification, Counted, MediaWrites};
 pub use metric::{Family, Metric};
+pub use names::name_of;
 pub use open_loop::{
     LATENESS, MAX_SLOT_MEMORY, MAX_SLOTS, OpenLoop, OpenLoopCount, open_loop_slots,
 };

@@ -4,6 +4,7 @@
 //! this file and the rigs that carry it out.
 
 use crate::drive::TargetKind;
+use crate::names::name_of;
 use crate::phase::PhaseKind;
 use crate::units::{Bytes, Nanos};
 use crate::workload::Access;
@@ -270,14 +271,7 @@ impl PurgeMethod {
 
     /// Returns the word used on the command line, in plans and pages.
     pub fn name(self) -> &'static str {
-        match self {
-            PurgeMethod::Format => "format",
-            PurgeMethod::Discard => "discard",
-            PurgeMethod::SecureErase => "secure-erase",
-            PurgeMethod::SanitizeBlock => "sanitize-block",
-            PurgeMethod::SanitizeCrypto => "sanitize-crypto",
-            PurgeMethod::SanitizeOverwrite => "sanitize-overwrite",
-        }
+        name_of(&self)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Samples: intervals and readings.
 
+use crate::names::name_of;
 use crate::statistics::histogram::Histogram;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -139,11 +140,7 @@ impl PowerScope {
 
     /// Returns the word used in specifications, JSON and pages.
     pub fn name(self) -> &'static str {
-        match self {
-            PowerScope::Drive => "drive",
-            PowerScope::HostDc => "host-dc",
-            PowerScope::HostAc => "host-ac",
-        }
+        name_of(&self)
     }
 
     /// Returns the quantity of its readings, in watts.

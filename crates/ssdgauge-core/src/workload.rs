@@ -6,6 +6,7 @@ pub use crate::until::{Rest, Until};
 use crate::block_sizes::BlockSizes;
 use crate::distribution::Distribution;
 use crate::latency_of::LatencyOf;
+use crate::names::name_of;
 use crate::pulse::Pulse;
 use crate::rounded;
 use crate::sample::Direction;
@@ -392,10 +393,7 @@ pub enum Access {
 impl Access {
     /// Returns the word used in plans and pages.
     pub fn name(self) -> &'static str {
-        match self {
-            Access::Sequential => "sequential",
-            Access::Random => "random",
-        }
+        name_of(&self)
     }
 }
 
@@ -419,12 +417,7 @@ impl Data {
 
     /// Returns the word used in suites and plans.
     pub fn name(self) -> &'static str {
-        match self {
-            Data::Incompressible => "incompressible",
-            Data::Zeros => "zeros",
-            Data::Repeated => "repeated",
-            Data::Half => "half",
-        }
+        name_of(&self)
     }
 
     /// Returns whether each block carries a header by which a host verifies it.
@@ -450,9 +443,6 @@ pub enum Engine {
 impl Engine {
     /// Returns the name used in suites, run files and pages.
     pub fn name(self) -> &'static str {
-        match self {
-            Engine::IoUring => "io_uring",
-            Engine::Synchronous => "synchronous",
-        }
+        name_of(&self)
     }
 }

@@ -235,11 +235,7 @@ impl Writer {
             optional(record.step.map(|step| integer(step.0))),
             integer(record.unix_ms),
             text(finding.kind.key()),
-            text(match finding.severity {
-                ssdgauge_core::Severity::Note => "note",
-                ssdgauge_core::Severity::Warning => "warning",
-                ssdgauge_core::Severity::Invalid => "invalid",
-            }),
+            text(finding.severity.name()),
             text(&finding.text),
             text(&finding.advice),
         ];

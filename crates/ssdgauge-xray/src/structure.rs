@@ -1,6 +1,7 @@
 //! The structures that an X-ray looks for.
 
 use serde::{Deserialize, Serialize};
+use ssdgauge_core::name_of;
 
 /// A structure of a drive that shows in its answers to a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -125,29 +126,7 @@ impl Structure {
 
     /// Returns the word of the command line and of JSON.
     pub fn key(self) -> &'static str {
-        match self {
-            Structure::Link => "link",
-            Structure::Command => "command",
-            Structure::Units => "units",
-            Structure::Chunk => "chunk",
-            Structure::PageRead => "page-read",
-            Structure::Suspend => "suspend",
-            Structure::Flush => "flush",
-            Structure::Cache => "cache",
-            Structure::NativeRate => "native-rate",
-            Structure::Overflow => "overflow",
-            Structure::Folding => "folding",
-            Structure::MappingUnit => "mapping-unit",
-            Structure::Volumes => "volumes",
-            Structure::MapReach => "map-reach",
-            Structure::Compression => "compression",
-            Structure::Deduplication => "deduplication",
-            Structure::Throttle => "throttle",
-            Structure::Resume => "resume",
-            Structure::Spare => "spare",
-            Structure::EffectiveSpare => "effective-spare",
-            Structure::Separation => "separation",
-        }
+        name_of(&self)
     }
 
     /// Returns the structure called `key`.

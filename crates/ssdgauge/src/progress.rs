@@ -16,7 +16,7 @@ use live::{Live, Moment};
 use ssdgauge_core::rounded;
 use ssdgauge_core::{
     Bytes, Finding, Interval, Nanos, Phase, Plan, Prepared, Reading, RecordedRequests, Replay,
-    Scope, Severity, Step, Test, Totals, Verified, Workload,
+    Scope, Step, Test, Totals, Verified, Workload,
 };
 use ssdgauge_lab::{Boot, Outlook, Remaining, SHARED_COMMIT_INTERVAL, Watcher};
 use ssdgauge_runfile::{StepId, StepPlace};
@@ -356,12 +356,7 @@ impl Watcher for Progress<'_> {
     }
 
     fn finding_recorded(&mut self, finding: &Finding) {
-        let severity = match finding.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Invalid => "invalid",
-        };
-        self.print_line(&format!("{severity}: {}", finding.text));
+        self.print_line(&format!("{}: {}", finding.severity.name(), finding.text));
     }
 
     fn wait_for_room(&mut self) -> bool {

@@ -108,20 +108,12 @@ fn document(card: &DriveDescription) -> Json {
     }
     let findings = card.findings.iter().map(|finding| {
         json!({
-            "kind": finding.kind.key(), "severity": severity(finding.severity),
+            "kind": finding.kind.key(), "severity": finding.severity.name(),
             "text": finding.text, "advice": finding.advice,
         })
     });
     drive.insert("findings".into(), findings.collect());
     Json::Object(drive)
-}
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Invalid => "invalid",
-    }
 }
 
 fn value_json(value: &Value) -> Json {
