@@ -18,6 +18,7 @@ use crate::drive::TargetKind;
 use crate::phase::PhaseKind;
 use crate::preparation::Preparation;
 use crate::repeat_until::RepeatUntil;
+use crate::sample::Direction;
 use crate::score::Score;
 use crate::search::{Search, SearchRule};
 use crate::units::{Bytes, Nanos};
@@ -353,7 +354,7 @@ impl Action {
                 // Reads count towards the limit. The share of a single stream is exact over every
                 // hundred requests; of several streams, one may write while the others wait.
                 let share = match workload.streams.as_slice() {
-                    [stream] => 100 - u64::from(stream.read_percent.min(100)),
+                    [stream] => u64::from(stream.percent_of(Direction::Write)),
                     _ => 100,
                 };
                 until.bytes.map(|bytes| {

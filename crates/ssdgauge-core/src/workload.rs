@@ -276,6 +276,43 @@ impl Stream {
         }
     }
 
+    /// Returns the share of its own requests in `direction` in percent, without the flushes after writes.
+    pub fn percent_of(&self, direction: Direction) -> u8 {
+        let reads = self.read_percent.min(100);
+        match (self.operation, direction) {
+            (Operation::Transfer, Direction::Read) => reads,
+            (Operation::Transfer, Direction::Write) => 100 - reads,
+            (Operation::Flush, Direction::Flush) | (Operation::Trim, Direction::Trim) => 100,
+            (Operation::Transfer, Direction::Flush | Direction::Trim)
+            | (Operation::Flush, Direction::Read | Direction::Write | Direction::Trim)
+            | (Operation::Trim, Direction::Read | Direction::Write | Direction::Flush) => 0,
+        }
+    }
+
+    /// Returns whether each request begins where the one before it in its direction ended, or a stride
+    /// after its start.
+    pub fn is_sequential(&self) -> bool {
+        self.is_all(Access::Sequential)
+    }
+
+    /// Returns whether the place of each request is independent of the one before it.
+    pub fn is_random(&self) -> bool {
+        self.is_all(Access::Random)
+    }
+
+    /// Returns whether all of its requests have the order `access`.
+    pub fn is_all(&self, access: Access) -> bool {
+        self.access == access
+    }
+
+    /// Returns the share of its requests at random places, from 0 to 1.
+    pub fn random_share(&self) -> f64 {
+        match self.access {
+            Access::Sequential => 0.0,
+            Access::Random => 1.0,
+        }
+    }
+
     /// Returns whether there are times in which it sends nothing.
     pub fn pauses(&self) -> bool {
         self.think_time.is_some() || self.pulse.is_some()
@@ -335,9 +372,14 @@ impl Stream {
     /// Returns the order of its requests in words, such as `random (Zipf 0.8)`.
     pub fn order(&self) -> String {
         match &self.distribution {
-            Distribution::Uniform => self.access.name().to_owned(),
-            shaped => format!("{} ({})", self.access.name(), shaped.describe()),
+            Distribution::Uniform => self.access_words(),
+            shaped => format!("{} ({})", self.access_words(), shaped.describe()),
         }
+    }
+
+    /// Returns whether its requests are sequential or random in words, without their distribution.
+    pub fn access_words(&self) -> String {
+        self.access.name().to_owned()
     }
 
     /// Returns the kind of its requests for labels, such as `70 % read`.

@@ -168,7 +168,7 @@ fn addresses(section: &mut Section, stream: &Stream, jobs: u32) {
         (false, _) => "write",
         (true, true) => "rw",
     };
-    let is_random = stream.access == Access::Random;
+    let is_random = !stream.is_sequential();
     let gap = stream.stride.map(|stride| format!(":{}", stride.0 - stream.block_size.0));
     let order = if is_random { "rand" } else { "" };
     section.set("rw", format!("{order}{direction}{}", gap.unwrap_or_default()));
@@ -211,7 +211,7 @@ fn sizes(section: &mut Section, stream: &Stream) {
     section
         .missing
         .push("sizes that are exact over every 100 requests: fio draws each request".into());
-    if stream.access == Access::Random {
+    if !stream.is_sequential() {
         let words = "requests that begin on multiples of their own size: those of fio begin on \
                      multiples of the smallest one";
         section.missing.push(words.into());

@@ -4,7 +4,7 @@
 use crate::arguments::ConsentOptions;
 use crate::failure::{Failure, FailureKind};
 use crate::terminal;
-use ssdgauge_core::{Bytes, Detail, DriveInfo, Until, Workload};
+use ssdgauge_core::{Bytes, Detail, Direction, DriveInfo, Until, Workload};
 use ssdgauge_lab::{Expectation, assumed_rates};
 use std::io::{BufRead, IsTerminal};
 
@@ -91,7 +91,8 @@ pub(crate) fn of_load(workload: &Workload, until: &Until, drive: &DriveInfo) -> 
     let rates = assumed_rates(drive);
     let [_, most] = rates.bounds_of_large_writes();
     let writes = workload.streams.iter().filter(|one| one.writes());
-    let share = writes.map(|one| f64::from(100 - one.read_percent) / 100.0).fold(0.0, f64::max);
+    let share =
+        writes.map(|one| f64::from(one.percent_of(Direction::Write)) / 100.0).fold(0.0, f64::max);
     let seconds = until.time.map_or(f64::INFINITY, |time| time.as_secs_f64());
     let at = |bytes_per_second: f64| {
         let in_time = Bytes((bytes_per_second * seconds * share) as u64);

@@ -7,7 +7,7 @@ use crate::preparation::Preparation;
 use crate::pulse::LONGEST_PAUSE;
 use crate::search::{Judged, Search};
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Access, Rest, Stream, Until, Workload};
+use crate::workload::{Rest, Stream, Until, Workload};
 
 /// The most requests in flight per thread, and the most threads of a stream.
 const MAX_IN_FLIGHT: u32 = 4_096;
@@ -205,7 +205,7 @@ fn defect_of_sizes(stream: &Stream) -> Option<String> {
 
 fn defect_of_times(stream: &Stream) -> Option<String> {
     if let Some(stride) = stream.stride {
-        let is_sequential = stream.access == Access::Sequential && !stream.has_sizes();
+        let is_sequential = stream.is_sequential() && !stream.has_sizes();
         if !is_sequential || stride < stream.block_size || !stride.0.is_multiple_of(512) {
             return Some(format!("it has a stride of {}", stride.as_block()));
         }
@@ -240,7 +240,7 @@ mod tests {
     use crate::pulse::Pulse;
     use crate::score::Score;
     use crate::search::{Limits, SearchRule};
-    use crate::workload::{Arrival, Data, Engine};
+    use crate::workload::{Access, Arrival, Data, Engine};
 
     const CAPACITY: Bytes = Bytes(1 << 30);
 

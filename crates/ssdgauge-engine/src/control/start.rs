@@ -17,7 +17,7 @@ use crate::ring::Ring;
 use crate::synchronous;
 use crate::uring;
 use crate::verification::Expected;
-use ssdgauge_core::{Access, Engine, OpenLoopCount, RequestSource, Schedule, Stream};
+use ssdgauge_core::{Engine, OpenLoopCount, RequestSource, Schedule, Stream};
 use ssdgauge_os::clock::Clock;
 use std::fmt;
 use std::io;
@@ -130,7 +130,7 @@ impl<'a> StreamShare<'a> {
                 Device::File(_) if stream.reads() => depth,
                 Device::File(_) | Device::Null => 0,
             },
-            sequential: stream.access == Access::Sequential,
+            sequential: stream.is_sequential(),
             write_buffer: write_data.next(stream, depth),
             expected: self.expected,
             ring_flags: load.ring_flags.for_stream(stream),

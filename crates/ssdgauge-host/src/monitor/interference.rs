@@ -9,8 +9,8 @@ use super::stall_detector::{SchedulingGaps, StallDetector};
 use super::step::{Counted, Step};
 use ssdgauge_core::rounded::latency;
 use ssdgauge_core::{
-    Access, Engine, Finding, FindingKind, Interval, KernelQueue, LogPage, Nanos, Reading, Severity,
-    Sink, TargetKind, Workload,
+    Engine, Finding, FindingKind, Interval, KernelQueue, LogPage, Nanos, Reading, Severity, Sink,
+    Stream, TargetKind, Workload,
 };
 use ssdgauge_os::sysfs::attribute;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,6 @@ impl InterferenceMonitor {
         findings.extend(self.processors.findings(&now));
         findings.extend(engine_load(&gaps, step));
         findings.extend(latencies.stall(step.workload, &gaps));
-        let is_random = |stream: &ssdgauge_core::Stream| stream.access == Access::Random;
         // A failed request has an unknown number of bytes, so the counters could not be compared.
         let counted = self.counters.zip(after);
         let counted = counted.filter(|_| step.whole && step.counted != Counted::Some);
@@ -74,7 +73,7 @@ impl InterferenceMonitor {
                 issued: latencies.bytes,
                 counts_own: step.counted == Counted::All,
                 kind: step.kind,
-                random: step.workload.streams.iter().all(is_random),
+                random: step.workload.streams.iter().all(Stream::is_random),
                 page_cached: step.page_cached,
             }));
         }

@@ -6,8 +6,7 @@ use ssdgauge_core::rounded::number;
 use ssdgauge_core::search::{Judged, Limits, Search, SearchRule};
 use ssdgauge_core::{
     Action, Arrival, Direction, EndedBy, Finding, FindingKind, Histogram, Interval, Nanos,
-    OpenLoop, Operation, PASSED, PASSED_BY_SERVICE_LATENCY, Reading, Severity, Sink, Stream,
-    Workload,
+    OpenLoop, PASSED, PASSED_BY_SERVICE_LATENCY, Reading, Severity, Sink, Stream, Workload,
 };
 
 /// The share of its requests that a stream may leave unsent at the end of a load that passes. In steps of
@@ -45,10 +44,10 @@ fn offered(stream: &Stream, of: Judged, seconds: f64) -> Option<f64> {
         | Arrival::InPhase { .. }
         | Arrival::Recorded { .. } => all,
     };
-    let percent = match (stream.operation, of.direction) {
-        (Operation::Transfer, Direction::Read) => stream.read_percent,
-        (Operation::Transfer, Direction::Write) => 100 - stream.read_percent,
-        (Operation::Transfer | Operation::Flush | Operation::Trim, _) => 100,
+    let percent = match of.direction {
+        Direction::Read | Direction::Write => stream.percent_of(of.direction),
+        // At most one follows each write.
+        Direction::Flush | Direction::Trim => 100,
     };
     // A share is exact over every 100 requests of a thread; of the last ones all may be in this direction.
     let rest = match percent {

@@ -8,7 +8,8 @@
 use super::rates::AssumedRates;
 use ssdgauge_core::statistics::spare_area;
 use ssdgauge_core::{
-    Access, Bytes, LatencyClock, MAX_LAG, Nanos, Operation, Preparation, Stream, Until, Workload,
+    Access, Bytes, Direction, LatencyClock, MAX_LAG, Nanos, Operation, Preparation, Stream, Until,
+    Workload,
 };
 use std::cell::Cell;
 
@@ -168,7 +169,7 @@ impl DriveState {
         let flow = self.demand(workload);
         let writes = || workload.streams.iter().filter(|stream| stream.writes());
         let end = writes().map(|stream| (stream.offset + stream.span).0 as f64).fold(0.0, f64::max);
-        let random = writes().filter(|stream| stream.access == Access::Random);
+        let random = writes().filter(|stream| !stream.is_sequential());
         let random_span = random.map(|stream| stream.span.0 as f64).fold(0.0, f64::max);
         let random_span = Some(random_span).filter(|span| *span > 0.0);
         let bytes = until.bytes.map(|bytes| workload.whole_requests(bytes).0 as f64);
@@ -341,10 +342,9 @@ impl DriveState {
         let rates = &self.rates;
         let [reading, writing] = shares(stream);
         let transfer = stream.mean_size() / rates.large_read_mb_s;
-        let read_lat_us = match stream.access {
-            Access::Sequential => rates.sequential_read_lat_us,
-            Access::Random => rates.read_lat_us,
-        };
+        let random = stream.random_share();
+        let read_lat_us =
+            random * rates.read_lat_us + (1.0 - random) * rates.sequential_read_lat_us;
         let write_lat_us = match stream.sync && rates.durable_write_lat_us > rates.write_lat_us {
             true => rates.durable_write_lat_us + stream.mean_size() / DIE_MB_S,
             false => rates.write_lat_us,
@@ -375,11 +375,7 @@ impl DriveState {
 
 /// Returns the shares of reads and of writes of a stream.
 fn shares(stream: &Stream) -> [f64; 2] {
-    let reads = f64::from(stream.read_percent.min(100)) / 100.0;
-    match stream.operation {
-        Operation::Transfer => [reads, 1.0 - reads],
-        Operation::Flush | Operation::Trim => [0.0, 0.0],
-    }
+    [Direction::Read, Direction::Write].map(|one| f64::from(stream.percent_of(one)) / 100.0)
 }
 
 /// Returns the write amplification of uniform random writes at `spare`, as a share of the data that is

@@ -3,7 +3,7 @@
 //! A byte limit is exact. The bytes that a step writes within a time limit depend on the drive; here
 //! every step writes at one rate up to its time limit.
 
-use ssdgauge_core::{Access, Action, Bytes, Nanos, Plan, Step, Stream, Test};
+use ssdgauge_core::{Action, Bytes, Direction, Nanos, Plan, Step, Stream, Test};
 
 /// Assumed write rate in bytes per second where only time limits a step: what a client drive on
 /// PCIe 3.0 or 4.0 sustains in large requests. Chosen as a safe bound: most drives write less.
@@ -101,9 +101,11 @@ fn write_rate(stream: &Stream, drive_rate: Bytes) -> f64 {
     if !stream.writes() {
         return 0.0;
     }
-    let share = f64::from(100 - stream.read_percent.min(100)) / 100.0;
+    let share = f64::from(stream.percent_of(Direction::Write)) / 100.0;
     let block = stream.mean_size();
-    let is_small = stream.access == Access::Random && block < f64::from(64 << 10);
+    // A run of adjoining requests is as good as one of their length.
+    let run = block / stream.random_share();
+    let is_small = run < f64::from(64 << 10);
     let most = drive_rate.0 as f64 / if is_small { SMALL_WRITE_DIVISOR as f64 } else { 1.0 };
     // A closed loop sends as fast as it gets answers: Little's law with the minimum latency.
     let offered = match stream.arrival.per_second() {

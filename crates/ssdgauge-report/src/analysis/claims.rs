@@ -306,8 +306,8 @@ fn is_load(claim: &Claim, point: &PointRun) -> bool {
     let [stream] = point.workload.streams.as_slice() else { return false };
     stream.operation.is_transfer()
         && !stream.has_sizes()
-        && (stream.access, stream.block_size, stream.read_percent)
-            == (claim.access, claim.block_size, claim.read_percent)
+        && stream.is_all(claim.access)
+        && (stream.block_size, stream.read_percent) == (claim.block_size, claim.read_percent)
 }
 
 fn load(claim: &Claim) -> String {

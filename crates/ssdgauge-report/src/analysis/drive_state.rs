@@ -4,7 +4,7 @@
 use crate::model::{PointRun, TestRun};
 use ssdgauge_core::{
     Access, Action, Direction, DriveInfo, Finding, FindingKind, Nanos, PhaseKind, Preparation,
-    Workload,
+    Stream, Workload,
 };
 
 /// A rest of this length or more lets a drive empty its cache. Chosen.
@@ -104,10 +104,8 @@ impl DriveState {
         if !workload.writes() {
             return;
         }
-        let in_order = workload
-            .streams
-            .iter()
-            .all(|stream| !stream.writes() || stream.access == Access::Sequential);
+        let mut writing = workload.streams.iter().filter(|stream| stream.writes());
+        let in_order = writing.all(Stream::is_sequential);
         let written =
             |point: &PointRun| point.point.totals.directions[Direction::Write as usize].bytes;
         self.writes(point.map_or(drive.capacity, written), in_order);

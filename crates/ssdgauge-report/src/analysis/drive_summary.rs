@@ -19,7 +19,7 @@ use crate::text::sanitize;
 use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::statistics::difference::{self, Outcome};
 use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Access, FindingKind, Metric, Scope, Score, Stream};
+use ssdgauge_core::{FindingKind, Metric, Scope, Score, Stream};
 
 /// The most sentences of one drive.
 const MOST: usize = 6;
@@ -93,8 +93,7 @@ fn falls(test: &TestRun) -> Option<String> {
 fn settled(test: &TestRun) -> Option<String> {
     let (metric, window) = test.test.score.mean_of_last()?;
     let [point] = test.points.as_slice() else { return None };
-    let is_random = |stream: &Stream| stream.access == Access::Random;
-    if metric.needs_power() || !point.workload.streams.iter().all(is_random) {
+    if metric.needs_power() || !point.workload.streams.iter().all(Stream::is_random) {
         return None;
     }
     let value = test.headline.value?;
@@ -225,7 +224,7 @@ fn full(test: &TestRun) -> Option<String> {
 fn tail(test: &TestRun) -> Option<String> {
     let [point] = headline_points::points(test)[..] else { return None };
     let [stream] = point.workload.streams.as_slice() else { return None };
-    let is_read = stream.access == Access::Random && stream.read_percent == 100;
+    let is_read = stream.is_random() && stream.reads() && !stream.writes();
     if (stream.queue_depth, stream.threads) != (1, 1) || !is_read {
         return None;
     }

@@ -13,7 +13,7 @@ use crate::text::{number, sanitize};
 use ssdgauge_core::statistics::cache::{self, Edge, FALL, FEWEST, Fall};
 use ssdgauge_core::statistics::mean_interval::{self, MeanInterval};
 use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Access, Direction, DriveInfo, Finding, FindingKind, Nanos, Severity, Totals};
+use ssdgauge_core::{Direction, DriveInfo, Finding, FindingKind, Nanos, Severity, Stream, Totals};
 
 /// The largest share of free space that a cache in SLC mode takes: half of it with two bits a cell, and
 /// spare area of 10 %.
@@ -157,7 +157,7 @@ enum KnownCache {
 
 /// Returns what the step `point` on an empty drive shows.
 fn known_cache(point: &PointRun, seconds: &Seconds, capacity: Option<u64>) -> Option<KnownCache> {
-    if point.workload.streams.iter().any(|stream| stream.access != Access::Sequential) {
+    if !point.workload.streams.iter().all(Stream::is_sequential) {
         return None;
     }
     match point.falls.first() {
@@ -333,7 +333,7 @@ fn by_volume(fall: &Fall, last: Option<&SpeedFall>, step: &Step<'_>) -> FallCaus
             _ => FallCause::Unknown,
         };
     }
-    let is_random = point.workload.streams.iter().any(|one| one.access == Access::Random);
+    let is_random = !point.workload.streams.iter().all(Stream::is_sequential);
     let own = if is_random { bytes } else { 0.0 };
     let scattered = state.scattered.map(|before| before as f64 + own);
     match (scattered, last) {
@@ -355,7 +355,7 @@ fn by_volume(fall: &Fall, last: Option<&SpeedFall>, step: &Step<'_>) -> FallCaus
 /// Returns the cause of the first fall of a drive that has written more than its capacity, out of order:
 /// its cache and its spare area may have recovered in a rest, and what a fresh drive shows decides.
 fn by_known_cache(fall: &Fall, step: &Step<'_>) -> FallCause {
-    let in_order = step.point.workload.streams.iter().all(|one| one.access == Access::Sequential);
+    let in_order = step.point.workload.streams.iter().all(Stream::is_sequential);
     match step.known {
         Some(KnownCache::None) => FallCause::SpareArea,
         Some(KnownCache::Ends(cache)) if in_order => {

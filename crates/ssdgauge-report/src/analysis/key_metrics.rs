@@ -2,7 +2,7 @@
 
 use crate::analysis::group::{Group, Member};
 use crate::model::plan::measured_steps;
-use ssdgauge_core::{Access, Stream};
+use ssdgauge_core::Stream;
 
 /// How many numbers a drive has in the conclusions: readers want one answer, and the tests have the
 /// rest.
@@ -63,19 +63,19 @@ fn kind(group: &Group<'_>) -> Option<Kind> {
         .filter_map(|step| step.action.workload())
         .flat_map(|workload| &workload.streams)
         .collect();
-    let access = streams.first()?.access;
-    if streams.iter().any(|one| one.access != access || !one.operation.is_transfer()) {
+    let all = |has: fn(&Stream) -> bool| streams.iter().all(|stream| has(stream));
+    if streams.is_empty() || !all(|stream| stream.operation.is_transfer()) {
         return None;
     }
-    let all = |read: u8| streams.iter().all(|stream| stream.read_percent == read);
-    Some(match (access, all(100), all(0)) {
-        (Access::Random, true, _) => Kind::RandomRead,
-        (Access::Random, _, true) => Kind::RandomWrite,
-        (Access::Sequential, true, _) => Kind::SequentialRead,
-        (Access::Sequential, _, true) => Kind::SequentialWrite,
-        (Access::Random, false, false) => Kind::Mixed,
-        (Access::Sequential, false, false) => return None,
-    })
+    let (only_reads, only_writes) = (all(|one| !one.writes()), all(|one| !one.reads()));
+    match (all(Stream::is_random), all(Stream::is_sequential)) {
+        (true, _) if only_reads => Some(Kind::RandomRead),
+        (true, _) if only_writes => Some(Kind::RandomWrite),
+        (true, _) => Some(Kind::Mixed),
+        (false, true) if only_reads => Some(Kind::SequentialRead),
+        (false, true) if only_writes => Some(Kind::SequentialWrite),
+        (false, _) => None,
+    }
 }
 
 /// Returns how far beyond the SLC cache a test of writes goes; equal for all tests of reads.

@@ -11,7 +11,7 @@ use crate::model::metrics;
 use crate::model::{FallCause, PointRun, Run, SpeedFall, TestRun};
 use crate::text::number;
 use ssdgauge_core::statistics::cache::FALL;
-use ssdgauge_core::{Access, Detail, FindingKind, Metric, Scope, Stream};
+use ssdgauge_core::{Detail, FindingKind, Metric, Scope, Stream};
 
 /// The suite whose page is this one.
 pub(crate) const SUITE: &str = "quick";
@@ -201,7 +201,10 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
     };
     let (place, name, metric) = question(stream);
     let is_mixed = stream.reads() && stream.writes();
-    let access = if stream.access == Access::Random { " random" } else { "" };
+    let access = match stream.is_sequential() {
+        true => String::new(),
+        false => format!(" {}", stream.access_words()),
+    };
     let mix = if is_mixed { format!(", {} % read", stream.read_percent) } else { String::new() };
     let value = |metric| metrics::value(point, metric, Scope::All);
     Some((
@@ -209,7 +212,7 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
         Figure {
             name,
             conditions: format!("{}{access}, {depth}{mix}", stream.size_words()),
-            is_random: stream.access == Access::Random,
+            is_random: !stream.is_sequential(),
             load: format!("{} r{} {}", test.test.id, test.test.revision, point.point.label),
             metric,
             value: value(metric)?,
@@ -229,16 +232,14 @@ const LARGE: u64 = 128 << 10;
 fn question(stream: &Stream) -> (u8, &'static str, Metric) {
     let is_large = stream.smallest_size().0 >= LARGE;
     let is_mixed = stream.reads() && stream.writes();
-    match (stream.access, stream.total_depth()) {
-        _ if stream.flush_every.is_some() && stream.total_depth() == 1 => {
-            (4, "Durable writes, one at a time", Metric::Iops)
-        }
+    match stream.total_depth() {
+        1 if stream.flush_every.is_some() => (4, "Durable writes, one at a time", Metric::Iops),
         _ if stream.flush_every.is_some() => (5, "Durable writes of several threads", Metric::Iops),
-        (Access::Sequential, _) => (0, "Large files", Metric::ThroughputMbS),
-        (Access::Random, _) if is_large => (6, "Large pieces anywhere", Metric::ThroughputMbS),
-        (Access::Random, _) if is_mixed => (3, "Reads and writes together", Metric::Iops),
-        (Access::Random, 1) => (1, "Small requests, one at a time", Metric::Iops),
-        (Access::Random, _) => (2, "Many small requests at once", Metric::Iops),
+        _ if stream.is_sequential() => (0, "Large files", Metric::ThroughputMbS),
+        _ if is_large => (6, "Large pieces anywhere", Metric::ThroughputMbS),
+        _ if is_mixed => (3, "Reads and writes together", Metric::Iops),
+        1 => (1, "Small requests, one at a time", Metric::Iops),
+        _ => (2, "Many small requests at once", Metric::Iops),
     }
 }
 
@@ -406,7 +407,7 @@ fn firmware(run: &Run) -> Tile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_core::Bytes;
+    use ssdgauge_core::{Access, Bytes};
 
     #[test]
     fn a_load_has_the_name_of_its_access_size_and_durability() {

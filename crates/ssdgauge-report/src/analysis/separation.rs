@@ -4,7 +4,7 @@
 use crate::model::metrics;
 use crate::model::{PointRun, TestRun};
 use ssdgauge_core::statistics::separation::{Separation, Verdict};
-use ssdgauge_core::{Access, Distribution, Metric, Scope, Stream};
+use ssdgauge_core::{Distribution, Metric, Scope, Stream};
 
 /// Judges each test whose headline is that of writes to zones, by the spare area that a test of the same run
 /// found with uniform writes to the same span.
@@ -33,7 +33,7 @@ fn random_writes(test: &TestRun) -> Option<(&PointRun, &Stream)> {
     let position = test.test.score.position()?;
     let point = test.points.iter().find(|point| point.point.position == position)?;
     let [stream] = point.workload.streams.as_slice() else { return None };
-    let is_write = stream.writes() && !stream.reads() && stream.access == Access::Random;
+    let is_write = stream.writes() && !stream.reads() && stream.is_random();
     is_write.then_some((point, stream))
 }
 

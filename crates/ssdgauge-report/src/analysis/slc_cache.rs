@@ -5,9 +5,7 @@ use crate::model::{CachePlace, FallCause, PointRun, SpeedFall, StepFinding, Step
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::statistics::cache::Edge;
-use ssdgauge_core::{
-    Access, Action, Direction, Finding, FindingKind, Metric, Nanos, PhaseKind, Severity,
-};
+use ssdgauge_core::{Action, Direction, Finding, FindingKind, Metric, Nanos, PhaseKind, Severity};
 
 /// Returns the falls of the write speed that `test` shows: a single step that writes sequentially.
 pub(crate) fn falls(test: &TestRun) -> &[SpeedFall] {
@@ -55,10 +53,8 @@ pub(crate) fn writes_in_order(point: &PointRun) -> bool {
     let [stream] = point.workload.streams.as_slice() else { return false };
     let only_writes = stream.writes() && !stream.reads();
     let is_durable = stream.flush_every.is_some() || stream.sync;
-    let is_paced = stream.think_time.is_some()
-        || stream.pulse.is_some()
-        || stream.arrival.per_second().is_some();
-    stream.access == Access::Sequential && only_writes && !is_durable && !is_paced
+    let is_paced = stream.pauses() || stream.arrival.per_second().is_some();
+    stream.is_sequential() && only_writes && !is_durable && !is_paced
 }
 
 /// Returns whether `point` writes the whole of its span once or more: its result is a curve, in which

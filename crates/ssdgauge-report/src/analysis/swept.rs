@@ -4,7 +4,7 @@ use crate::analysis::fill_level;
 use crate::analysis::group::Group;
 use crate::model::PointRun;
 use crate::text::sanitize;
-use ssdgauge_core::{Access, Operation};
+use ssdgauge_core::{Operation, Stream};
 
 /// The parameter that differs between the steps of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +86,9 @@ fn swept(points: &[PointRun]) -> Along {
         return Along::drive(Swept::Steps);
     }
     // Loads of another kind do not fit on one axis with the others.
-    let kinds = |point: &PointRun| -> Vec<(Operation, Access)> {
-        point.workload.streams.iter().map(|stream| (stream.operation, stream.access)).collect()
+    let kinds = |point: &PointRun| -> Vec<(Operation, f64)> {
+        let kind = |stream: &Stream| (stream.operation, stream.random_share());
+        point.workload.streams.iter().map(kind).collect()
     };
     if points.iter().any(|point| kinds(point) != kinds(&points[0])) {
         return Along::drive(Swept::Steps);

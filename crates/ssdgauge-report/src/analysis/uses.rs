@@ -1,7 +1,7 @@
 //! The uses of a drive that the tests of a report stand for: the sections of the page.
 
 use crate::model::plan::measured_steps;
-use ssdgauge_core::{Access, Bytes, Family, Nanos, PhaseKind, Step, Stream, Test};
+use ssdgauge_core::{Bytes, Family, Nanos, PhaseKind, Step, Stream, Test};
 
 /// A step of writes at least this long stands for sustained writing. Chosen: the sustained tests of the
 /// client reviews of 2017 to 2020 take a minute for each queue depth.
@@ -160,7 +160,7 @@ pub(crate) fn streams(test: &Test) -> Vec<&Stream> {
 /// Returns whether all of the requests of `test` are sequential.
 pub(crate) fn is_sequential(test: &Test) -> bool {
     let streams = streams(test);
-    !streams.is_empty() && streams.iter().all(|stream| stream.access == Access::Sequential)
+    !streams.is_empty() && streams.iter().all(|stream| stream.is_sequential())
 }
 
 /// Returns the largest number of requests in flight of the steps that the headline of `test` counts.

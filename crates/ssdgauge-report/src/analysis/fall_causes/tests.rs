@@ -1,6 +1,6 @@
 use super::*;
 use crate::analysis::constructed::{self, MB, drive, point, step, write};
-use ssdgauge_core::{Action, PhaseKind, Preparation, TargetKind};
+use ssdgauge_core::{Access, Action, PhaseKind, Preparation, TargetKind};
 
 /// The capacity of the drive in megabytes.
 const CAPACITY: u64 = 100_000;

@@ -13,7 +13,7 @@ use crate::output::terminal::style::Style;
 use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{Access, Metric, PhaseKind, Scope, Stream, Workload, rounded};
+use ssdgauge_core::{Metric, PhaseKind, Scope, Stream, Workload, rounded};
 use std::cmp::Reverse;
 
 const LABEL: usize = 15;
@@ -173,9 +173,9 @@ fn place<'a>(
 
 /// Returns the name in everybody's fingers, such as `SEQ1M Q8`, and the place of the row.
 fn customary_name(stream: &Stream) -> (String, (bool, bool, Reverse<u64>, Reverse<u32>)) {
-    let (access, random) = match stream.access {
-        Access::Sequential => ("SEQ", false),
-        Access::Random => ("RND", true),
+    let (access, random) = match stream.is_sequential() {
+        true => ("SEQ", false),
+        false => ("RND", true),
     };
     let bytes = stream.block_size.0;
     let short = |bytes: u64| match bytes {
