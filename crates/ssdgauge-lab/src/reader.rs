@@ -287,7 +287,7 @@ impl Reader<'_> {
         mut streams: impl Iterator<Item = &'a StreamRule>,
         place: Range<usize>,
     ) -> Result<(), SuiteError> {
-        let too_deep = streams.any(|stream| stream.queue_depth > 1);
+        let too_deep = streams.any(|stream| stream.requests.queue_depth > 1);
         match engine {
             Engine::Synchronous if too_deep => {
                 let hint = "set queue_depth = 1, and set threads or sweep over them";

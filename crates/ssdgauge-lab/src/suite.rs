@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Access, Arrival, BlockSizes, Bytes, Chosen, Data, Deviation, Distribution, Engine, Figure,
-    LatencyClock, Metric, Nanos, Operation, PowerSaving, Pulse, Rest, Restart, Score, WriteCache,
+    Access, Bytes, Chosen, Deviation, Engine, Figure, Metric, Nanos, PowerSaving, Rest, Restart,
+    Score, Stream, WriteCache,
 };
 
 /// A protocol: tests with their rules, not yet bound to a drive.
@@ -201,58 +201,16 @@ pub struct SteadyUntil {
     pub least_passes: f64,
 }
 
-/// A stream whose span is not yet bound to a drive.
+/// A stream whose range is not yet bound to a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StreamRule {
-    /// Its name, which distinguishes the streams of a step.
-    pub name: String,
-    /// Kind of its requests.
-    pub operation: Operation,
-    /// Order of the offsets.
-    pub access: Access,
-    /// How often each block is addressed, in random order.
-    pub distribution: Distribution,
-    /// Length of each request, or of the largest.
-    pub block_size: Bytes,
-    /// The lengths of the requests, where there are several.
-    pub sizes: BlockSizes,
-    /// Share of reads in percent.
-    pub read_percent: u8,
-    /// Requests in flight for each thread.
-    pub queue_depth: u32,
-    /// Number of threads.
-    pub threads: u32,
+    /// Its requests. A plan binds the rest to the drive: the range, and what the drive or the options of a
+    /// run change.
+    pub requests: Stream,
     /// The start of the range that requests address; `None` for that of the drive.
     pub offset: Option<Extent>,
     /// The length of the range that requests address; all of it is what follows the offset.
     pub span: Extent,
-    /// From the start of a sequential request to that of the next one, where they do not adjoin.
-    pub stride: Option<Bytes>,
-    /// The time without requests behind each batch of a thread.
-    pub think_time: Option<Nanos>,
-    /// The times in which it sends requests.
-    pub pulse: Option<Pulse>,
-    /// Closed loop, or the arrival process of an open loop.
-    pub arrival: Arrival,
-    /// Content of the writes.
-    pub data: Data,
-    /// Whether writes are synchronous: durable at completion (`O_DSYNC`, FUA).
-    pub sync: bool,
-    /// The writes of a thread behind which it sends a flush.
-    pub flush_every: Option<u32>,
-    /// Whether the step ends with a flush, whose time is part of it.
-    pub flush_at_end: bool,
-    /// The most requests in flight of an open loop, all threads together.
-    pub in_flight_at_most: Option<u32>,
-    /// The start of the latencies of an open loop.
-    pub clock: LatencyClock,
-}
-
-impl StreamRule {
-    /// Returns the smallest length of its requests, of which every one is a multiple.
-    pub(crate) fn smallest_size(&self) -> Bytes {
-        self.sizes.smallest().unwrap_or(self.block_size)
-    }
 }
 
 /// A range of a drive, from its start.

@@ -6,9 +6,9 @@ use crate::suite::{
 };
 use ssdgauge_core::search::{self, Limits, Search};
 use ssdgauge_core::{
-    Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Operation, Phase, PhaseKind,
-    PowerSaving, Preparation, Pulse, Rest, Rounds, Score, SteadyRule, Step, Stream, Test, Until,
-    Window, Workload, WriteCache,
+    Access, Action, Bytes, Chosen, DriveInfo, Engine, Nanos, Phase, PhaseKind, PowerSaving,
+    Preparation, Pulse, Rest, Rounds, Score, SteadyRule, Step, Stream, Test, Until, Window,
+    Workload, WriteCache,
 };
 
 /// A drive and the options of the user, to which rules are bound.
@@ -32,7 +32,10 @@ impl Binder<'_> {
         let (mut full, mut power) = (None, None);
         let block = self.drive.logical_block;
         let fits = |point: &&PointRule| {
-            point.streams.iter().all(|stream| stream.smallest_size().0.is_multiple_of(block.0))
+            point
+                .streams
+                .iter()
+                .all(|stream| stream.requests.smallest_size().0.is_multiple_of(block.0))
         };
         // A drive with 4 KiB blocks cannot execute the 512 B points of a sweep: they are left out
         // and listed as such. A test without any other point is refused when its streams are bound.
@@ -173,76 +176,48 @@ impl Binder<'_> {
         engine: Engine,
         rule: &StreamRule,
     ) -> Result<Stream, PlanError> {
-        let drive = self.drive;
-        if rule.operation == Operation::Trim && !drive.has_trim() {
-            return Err(PlanError::NoTrim {
-                what: what.to_owned(),
-                stream: rule.name.clone(),
-                target: drive.target.clone(),
-            });
+        let (drive, requests) = (self.drive, &rule.requests);
+        let target = || drive.target.clone();
+        if requests.trims() && !drive.has_trim() {
+            let (what, stream) = (what.to_owned(), requests.name.clone());
+            return Err(PlanError::NoTrim { what, stream, target: target() });
         }
-        if rule.operation != Operation::Flush
-            && !rule.smallest_size().0.is_multiple_of(drive.logical_block.0)
-        {
-            return Err(PlanError::Misaligned {
-                what: what.to_owned(),
-                block_size: rule.smallest_size(),
-                target: drive.target.clone(),
-                logical_block: drive.logical_block,
-            });
+        let misaligned = |what: String, block_size: Bytes| PlanError::Misaligned {
+            what,
+            block_size,
+            target: target(),
+            logical_block: drive.logical_block,
+        };
+        let is_whole = |bytes: Bytes| bytes.0.is_multiple_of(drive.logical_block.0);
+        if requests.addresses() && !is_whole(requests.smallest_size()) {
+            return Err(misaligned(what.to_owned(), requests.smallest_size()));
         }
         // Flushes address no block; the smallest range stands for it.
-        let (block_size, offset, span) = match rule.operation {
-            Operation::Flush => (drive.logical_block, Bytes(0), drive.logical_block),
-            Operation::Transfer | Operation::Trim => {
+        let (block_size, offset, span) = match requests.addresses() {
+            false => (drive.logical_block, Bytes(0), drive.logical_block),
+            true => {
                 let (offset, span) = self.range(what, rule)?;
-                (rule.block_size, offset, span)
+                (requests.block_size, offset, span)
             }
         };
-        let misaligned = rule.stride.filter(|one| !one.0.is_multiple_of(drive.logical_block.0));
-        if let Some(stride) = rule.stride.filter(|stride| *stride >= span) {
+        if let Some(stride) = requests.stride.filter(|stride| *stride >= span) {
             return Err(PlanError::LongStride { what: what.to_owned(), stride, span });
         }
-        if let Some(stride) = misaligned {
-            return Err(PlanError::Misaligned {
-                what: format!("{what}, with a stride of {},", stride.as_block()),
-                block_size: rule.block_size,
-                target: drive.target.clone(),
-                logical_block: drive.logical_block,
-            });
+        if let Some(stride) = requests.stride.filter(|stride| !is_whole(*stride)) {
+            let what = format!("{what}, with a stride of {},", stride.as_block());
+            return Err(misaligned(what, requests.block_size));
         }
         let blocks = span.blocks_of(block_size);
-        if let Some(share) = rule.distribution.zone_below_a_block(blocks) {
-            let (what, stream) = (what.to_owned(), rule.name.clone());
+        if let Some(share) = requests.distribution.zone_below_a_block(blocks) {
+            let (what, stream) = (what.to_owned(), requests.name.clone());
             return Err(PlanError::SmallZone { what, stream, share, blocks });
         }
         let queue_depth = match engine {
-            Engine::IoUring => rule.queue_depth,
+            Engine::IoUring => requests.queue_depth,
             Engine::Synchronous => 1,
         };
-        Ok(Stream {
-            name: rule.name.clone(),
-            operation: rule.operation,
-            access: rule.access,
-            distribution: rule.distribution.clone(),
-            block_size,
-            sizes: rule.sizes.clone(),
-            read_percent: rule.read_percent,
-            queue_depth,
-            threads: rule.threads,
-            offset,
-            span,
-            stride: rule.stride,
-            think_time: rule.think_time,
-            pulse: rule.pulse.map(|pulse| self.pulse(pulse)),
-            arrival: rule.arrival,
-            data: rule.data,
-            sync: rule.sync,
-            flush_every: rule.flush_every,
-            flush_at_end: rule.flush_at_end,
-            in_flight_at_most: rule.in_flight_at_most,
-            clock: rule.clock,
-        })
+        let pulse = requests.pulse.map(|pulse| self.pulse(pulse));
+        Ok(Stream { block_size, offset, span, queue_depth, pulse, ..requests.clone() })
     }
 
     /// Binds preparations, one phase each; `what` names their test in errors.
@@ -325,7 +300,7 @@ impl Binder<'_> {
     /// Returns the start and the length of the range that a stream addresses.
     fn range(&mut self, what: &str, rule: &StreamRule) -> Result<(Bytes, Bytes), PlanError> {
         let Some(offset) = rule.offset else {
-            return Ok((Bytes(0), self.span(what, rule.span, rule.block_size)?));
+            return Ok((Bytes(0), self.span(what, rule.span, rule.requests.block_size)?));
         };
         let capacity = self.drive.capacity;
         let offset = self.span(what, offset, Bytes(0))?;
@@ -333,10 +308,12 @@ impl Binder<'_> {
         let rest = Bytes(rest.0 - rest.0 % self.drive.physical_block.0.max(512));
         let span = match rule.span {
             Extent::Percent(100) => rest,
-            Extent::Size(_) | Extent::Percent(_) => self.span(what, rule.span, rule.block_size)?,
+            Extent::Size(_) | Extent::Percent(_) => {
+                self.span(what, rule.span, rule.requests.block_size)?
+            }
         };
-        let fits = span <= rest && rest >= rule.block_size;
-        match (fits, self.options.scale_spans && rest >= rule.block_size) {
+        let fits = span <= rest && rest >= rule.requests.block_size;
+        match (fits, self.options.scale_spans && rest >= rule.requests.block_size) {
             (true, _) => Ok((offset, span)),
             (false, true) => {
                 self.scaled = true;
@@ -344,9 +321,9 @@ impl Binder<'_> {
             }
             (false, false) => Err(PlanError::Beyond {
                 what: what.to_owned(),
-                stream: rule.name.clone(),
+                stream: rule.requests.name.clone(),
                 offset,
-                end: offset + span.max(rule.block_size),
+                end: offset + span.max(rule.requests.block_size),
                 target: self.drive.target.clone(),
                 capacity,
             }),
@@ -473,7 +450,7 @@ fn shift_repetition(stream: &mut Stream, bytes: Bytes, turn: u64) {
     let blocks = bytes.0.div_ceil(stream.block_size.0) + u64::from(stream.has_sizes());
     let part = stream.step() * blocks;
     let parts = stream.span.blocks_of(part);
-    if stream.access == Access::Sequential && turn > 0 && parts > 1 {
+    if stream.is_sequential() && turn > 0 && parts > 1 {
         stream.offset += part * (turn % parts);
         stream.span = part;
     }

@@ -165,9 +165,10 @@ pub(super) fn combinations(axes: &[Axis]) -> Vec<Vec<Value>> {
 /// Returns the parts of the label of a point, and its position on the axis of the innermost key.
 /// `stream` is the one that the sweep varies; with `several` of them its name is in the label.
 pub(super) fn describe(stream: &StreamRule, several: bool, values: &[Value]) -> (Vec<String>, f64) {
-    let total = stream.queue_depth * stream.threads;
+    let requests = &stream.requests;
+    let total = requests.total_depth();
     let mut words: Vec<String> = Vec::new();
-    let mut position = f64::from(stream.read_percent);
+    let mut position = f64::from(requests.read_percent);
     for value in values {
         let (word, at) = match *value {
             Value::Full(percent) => (format!("{percent} % full"), f64::from(percent)),
@@ -186,7 +187,7 @@ pub(super) fn describe(stream: &StreamRule, several: bool, values: &[Value]) -> 
             Value::Load(times) => (format!("{times}x"), times),
         };
         let word = match several && value.is_of_one_stream() {
-            true => format!("{} {word}", stream.name),
+            true => format!("{} {word}", requests.name),
             false => word,
         };
         if words.last() != Some(&word) {

@@ -3,23 +3,22 @@
 use super::Reader;
 use crate::error::SuiteError;
 use crate::schema;
-use crate::suite::StreamRule;
-use ssdgauge_core::{Access, Bytes, LONGEST_PAUSE, Nanos, Pulse};
+use ssdgauge_core::{Bytes, LONGEST_PAUSE, Nanos, Pulse, Stream};
 
 impl Reader<'_> {
-    /// Checks the gaps of `rule`, which `keys` state. The sweep may set its block size; `swept_size`
+    /// Checks the gaps of `requests`, which `keys` state. The sweep may set its block size; `swept_size`
     /// states that it does.
     pub(super) fn check_gaps(
         &self,
         keys: &schema::Stream,
-        rule: &StreamRule,
+        requests: &Stream,
         swept_size: bool,
     ) -> Result<(), SuiteError> {
-        if let (Some(stride), Some(bytes)) = (&keys.stride, rule.stride) {
-            let has_one_size = rule.sizes.is_single() && !swept_size;
-            let is_whole = bytes >= rule.block_size && bytes.0.is_multiple_of(512);
-            let message = match (rule.access == Access::Sequential && has_one_size, is_whole) {
-                (true, true) => return self.check_pauses(keys, rule),
+        if let (Some(stride), Some(bytes)) = (&keys.stride, requests.stride) {
+            let has_one_size = !requests.has_sizes() && !swept_size;
+            let is_whole = bytes >= requests.block_size && bytes.0.is_multiple_of(512);
+            let message = match (requests.is_sequential() && has_one_size, is_whole) {
+                (true, true) => return self.check_pauses(keys, requests),
                 (false, _) => "a stride belongs to sequential requests of one size".to_owned(),
                 (true, false) => {
                     format!("a stride of {} is no distance between requests", bytes.as_block())
@@ -29,14 +28,14 @@ impl Reader<'_> {
                         block_size = \"4KiB\", stride = \"64KiB\"; remove it where requests adjoin";
             return Err(self.error(stride.span(), message, hint));
         }
-        self.check_pauses(keys, rule)
+        self.check_pauses(keys, requests)
     }
 
-    fn check_pauses(&self, keys: &schema::Stream, rule: &StreamRule) -> Result<(), SuiteError> {
-        let is_open = rule.arrival.per_second().is_some();
-        if let (Some(think), Some(time)) = (&keys.think_time, rule.think_time) {
+    fn check_pauses(&self, keys: &schema::Stream, requests: &Stream) -> Result<(), SuiteError> {
+        let is_open = requests.arrival.per_second().is_some();
+        if let (Some(think), Some(time)) = (&keys.think_time, requests.think_time) {
             let (message, hint) = match (is_open, time > Nanos::ZERO && time <= LONGEST_PAUSE) {
-                (false, true) => return self.check_pulse(keys, rule),
+                (false, true) => return self.check_pulse(keys, requests),
                 (true, _) => (
                     "a think time belongs to a closed loop".to_owned(),
                     "remove it: the rate determines the time between requests".to_owned(),
@@ -51,11 +50,11 @@ impl Reader<'_> {
             };
             return Err(self.error(think.span(), message, hint));
         }
-        self.check_pulse(keys, rule)
+        self.check_pulse(keys, requests)
     }
 
-    fn check_pulse(&self, keys: &schema::Stream, rule: &StreamRule) -> Result<(), SuiteError> {
-        let (Some(place), Some(pulse)) = (&keys.pulse, rule.pulse) else { return Ok(()) };
+    fn check_pulse(&self, keys: &schema::Stream, requests: &Stream) -> Result<(), SuiteError> {
+        let (Some(place), Some(pulse)) = (&keys.pulse, requests.pulse) else { return Ok(()) };
         let hint = format!(
             "write pulse = {{ on = \"2s\", off = \"2s\" }}, with an off time up to {}; steps \
              with a `rest` have longer pauses",

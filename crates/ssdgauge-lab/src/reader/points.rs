@@ -52,7 +52,7 @@ impl Reader<'_> {
                 let mut point = self.point(&streams, &combination, turn, turns, &until, rest);
                 point.idle = point.idle.or(idle);
                 let varied = &point.streams[streams.varied];
-                self.check_block_size(varied.block_size, test.id.span())?;
+                self.check_block_size(varied.requests.block_size, test.id.span())?;
                 if let Some(axis) =
                     axes.iter().find(|axis| ["block_size", "span"].contains(&axis.key))
                 {
@@ -69,6 +69,7 @@ impl Reader<'_> {
         let Some(axis) = axes.iter().find(|axis| axis.key == "total_queue_depth") else {
             return Ok(());
         };
+        let threads = stream.requests.threads;
         let totals = axis.values.iter().filter_map(|value| match value {
             Value::TotalDepth(total) => Some(*total),
             Value::Full(_)
@@ -82,13 +83,10 @@ impl Reader<'_> {
             | Value::Rate(_)
             | Value::Load(_) => None,
         });
-        match totals.into_iter().find(|total| total % stream.threads.min(*total) != 0) {
+        match totals.into_iter().find(|total| total % threads.min(*total) != 0) {
             Some(total) => Err(self.error(
                 axis.place.clone(),
-                format!(
-                    "{total} requests cannot be divided among {} threads",
-                    stream.threads.min(total)
-                ),
+                format!("{total} requests cannot be divided among {} threads", threads.min(total)),
                 "use multiples of the threads of the stream, or less than them",
             )),
             None => Ok(()),
@@ -246,31 +244,31 @@ impl Reader<'_> {
         let Streams { mut rules, varied } = streams.clone();
         let (mut full_percent, mut power, mut idle) = (None, None, None);
         for value in values {
+            let requests = &mut rules[varied].requests;
             match *value {
                 Value::Full(percent) => full_percent = Some(percent),
                 Value::Power(saving) => power = Some(saving),
                 Value::Idle(time) => idle = Some(time),
                 Value::Span(span) => rules[varied].span = span,
                 Value::Block(size) => {
-                    rules[varied].block_size = size;
-                    rules[varied].sizes = BlockSizes::default();
+                    (requests.block_size, requests.sizes) = (size, BlockSizes::default());
                 }
-                Value::Threads(count) => rules[varied].threads = count,
-                Value::Depth(count) => rules[varied].queue_depth = count,
+                Value::Threads(count) => requests.threads = count,
+                Value::Depth(count) => requests.queue_depth = count,
                 Value::TotalDepth(total) => {
-                    let threads = rules[varied].threads.min(total);
-                    (rules[varied].threads, rules[varied].queue_depth) = (threads, total / threads);
+                    let threads = requests.threads.min(total);
+                    (requests.threads, requests.queue_depth) = (threads, total / threads);
                 }
-                Value::Percent(percent) => rules[varied].read_percent = percent,
+                Value::Percent(percent) => requests.read_percent = percent,
                 Value::Load(times) => {
                     for stream in &mut rules {
-                        stream.arrival = stream.arrival.times(times);
+                        stream.requests.arrival = stream.requests.arrival.times(times);
                     }
                 }
                 // Multiplied rather than set, so that the arrival process is kept.
                 Value::Rate(rate) => {
-                    let each = rules[varied].arrival.per_second().unwrap_or(1.0);
-                    rules[varied].arrival = rules[varied].arrival.times(rate / each);
+                    let each = requests.arrival.per_second().unwrap_or(1.0);
+                    requests.arrival = requests.arrival.times(rate / each);
                 }
             }
         }
@@ -283,8 +281,12 @@ impl Reader<'_> {
         }
         if words.is_empty() {
             words.push(match rules.as_slice() {
-                [stream] => stream.operation.mix(stream.read_percent),
-                several => several.iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(" + "),
+                [stream] => stream.requests.mix(),
+                several => {
+                    let names: Vec<&str> =
+                        several.iter().map(|s| s.requests.name.as_str()).collect();
+                    names.join(" + ")
+                }
             });
         }
         let label = words.join(" ");

@@ -1,7 +1,6 @@
 //! Rule of the headline of a test, checked against its points.
 
 use super::Reader;
-use super::searches::sends;
 use crate::error::SuiteError;
 use crate::schema::{self, Clock, Positions};
 use crate::suite::{PointRule, StreamRule};
@@ -119,7 +118,7 @@ impl Reader<'_> {
         let position = *position;
         match (named, direction) {
             (Some(number), direction) => {
-                let name = streams[usize::from(number)].name.clone();
+                let name = streams[usize::from(number)].requests.name.clone();
                 Ok(Score::OfStream { metric, position, stream: number, name, direction })
             }
             (None, Some(direction)) => Ok(Score::OfDirection { metric, position, direction }),
@@ -137,9 +136,10 @@ impl Reader<'_> {
             let hint = "remove `stream`: all requests are those of the one stream";
             return Err(self.error(name.span(), "the step has one stream, without a name", hint));
         }
-        let position = streams.iter().position(|stream| stream.name == *name.get_ref());
+        let position = streams.iter().position(|stream| stream.requests.name == *name.get_ref());
         position.map(|number| number as u16).ok_or_else(|| {
-            let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
+            let names: Vec<&str> =
+                streams.iter().map(|stream| stream.requests.name.as_str()).collect();
             let message = format!("no stream has the name '{}'", name.get_ref());
             self.error(name.span(), message, format!("the streams are: {}", names.join(", ")))
         })
@@ -151,7 +151,7 @@ impl Reader<'_> {
         direction: &Spanned<Direction>,
         counted: &[&StreamRule],
     ) -> Result<(), SuiteError> {
-        let is_sent = |one: Direction| counted.iter().any(|stream| sends(stream, one));
+        let is_sent = |one: Direction| counted.iter().any(|stream| stream.requests.sends(one));
         if is_sent(*direction.get_ref()) {
             return Ok(());
         }
@@ -160,7 +160,7 @@ impl Reader<'_> {
         let requests = direction.get_ref().requests();
         let message = match counted {
             [] => "the step has no requests".to_owned(),
-            [one] => format!("the stream '{}' sends no {requests}", one.name),
+            [one] => format!("the stream '{}' sends no {requests}", one.requests.name),
             _ => format!("the streams send no {requests}"),
         };
         let hint = match sent.as_slice() {
@@ -258,7 +258,7 @@ impl Reader<'_> {
             }
             Score::KneeOfLoad(Metric::Iops | Metric::ThroughputMbS) => {
                 let mut streams = points.iter().flat_map(|point| &point.streams);
-                match points.len() > 1 && streams.all(|s| s.arrival != Arrival::Closed) {
+                match points.len() > 1 && streams.all(|s| s.requests.arrival != Arrival::Closed) {
                     true => Ok(()),
                     false => Err(self.error(
                         place,
@@ -337,8 +337,9 @@ impl Reader<'_> {
         let named = test.search.as_ref().and_then(|search| search.get_ref().stream.as_ref());
         let judged = |point: &PointRule| {
             let name = named.map(Spanned::get_ref);
-            let stream = point.streams.iter().find(|one| name.is_none_or(|name| one.name == *name));
-            stream.is_some_and(|one| sends(one, Direction::Read) && sends(one, Direction::Write))
+            let mut requests = point.streams.iter().map(|stream| &stream.requests);
+            let judged = requests.find(|one| name.is_none_or(|name| one.name == *name));
+            judged.is_some_and(|one| one.reads() && one.writes())
         };
         points.iter().any(judged)
     }
@@ -346,5 +347,5 @@ impl Reader<'_> {
 
 /// Returns whether `stream` pauses, or sends at due times.
 fn sends_nothing_at_times(stream: &StreamRule) -> bool {
-    stream.arrival != Arrival::Closed || stream.think_time.is_some() || stream.pulse.is_some()
+    stream.requests.arrival != Arrival::Closed || stream.requests.pauses()
 }

@@ -5,7 +5,7 @@ use crate::error::SuiteError;
 use crate::schema;
 use crate::suite::{PointRule, SearchRule, StreamRule};
 use ssdgauge_core::search::{Judged, Limits};
-use ssdgauge_core::{Arrival, Direction, Nanos, Operation};
+use ssdgauge_core::{Arrival, Direction, Nanos};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -25,7 +25,7 @@ impl Reader<'_> {
         }
         let ascending = points.windows(2).all(|pair| pair[0].position < pair[1].position);
         let streams = || points.iter().flat_map(|point| &point.streams);
-        let is_open = streams().all(|stream| stream.arrival != Arrival::Closed);
+        let is_open = streams().all(|stream| stream.requests.arrival != Arrival::Closed);
         if !ascending || !is_open {
             let hint = "sweep over `load` with ascending multiples, and give every stream a rate";
             return Err(self.error(place, "a search needs ascending loads", hint));
@@ -97,7 +97,7 @@ impl Reader<'_> {
             .collect();
         let of = match point.streams.len() {
             1 => "the stream".to_owned(),
-            _ => format!("the stream '{}'", stream.name),
+            _ => format!("the stream '{}'", stream.requests.name),
         };
         let other = match point.streams.len() {
             1 => "",
@@ -115,22 +115,6 @@ impl Reader<'_> {
 /// Returns whether an open-loop stream sends requests in `direction` all the time: the flush at the end of
 /// a step comes behind its load.
 fn keeps_sending(stream: &StreamRule, direction: Direction) -> bool {
-    let is_at_end = stream.operation == Operation::Transfer && direction == Direction::Flush;
-    sends(stream, direction) && !is_at_end
-}
-
-/// Returns whether a stream sends requests in `direction`.
-pub(super) fn sends(stream: &StreamRule, direction: Direction) -> bool {
-    match (stream.operation, direction) {
-        (Operation::Transfer, Direction::Read) => stream.read_percent > 0,
-        (Operation::Transfer, Direction::Write) => stream.read_percent < 100,
-        (Operation::Flush, Direction::Flush) | (Operation::Trim, Direction::Trim) => true,
-        (Operation::Transfer, Direction::Flush) => {
-            let follows_writes = stream.flush_every.is_some() || stream.flush_at_end;
-            follows_writes && stream.read_percent < 100
-        }
-        (Operation::Transfer, Direction::Trim)
-        | (Operation::Flush, Direction::Read | Direction::Write | Direction::Trim)
-        | (Operation::Trim, Direction::Read | Direction::Write | Direction::Flush) => false,
-    }
+    let is_at_end = stream.requests.operation.is_transfer() && direction == Direction::Flush;
+    stream.requests.sends(direction) && !is_at_end
 }

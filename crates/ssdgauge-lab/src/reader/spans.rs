@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::error::SuiteError;
 use crate::suite::{Extent, StreamRule};
-use ssdgauge_core::{Bytes, Operation};
+use ssdgauge_core::Bytes;
 use std::ops::Range;
 
 /// The divisor of a span that gives the most that requests may leave out at its end: 1 %. Chosen: 64 GB and
@@ -33,13 +33,14 @@ impl Reader<'_> {
             );
             return Err(self.error(place, message, hint));
         }
-        let (Extent::Size(span), true) = (rule.span, rule.operation != Operation::Flush) else {
+        let (Extent::Size(span), true) = (rule.span, rule.requests.addresses()) else {
             return Ok(());
         };
-        let sizes = rule.sizes.lengths().into_iter().map(|length| Bytes(u64::from(length)));
-        let sizes: Vec<Bytes> = match rule.sizes.is_single() {
-            true => vec![rule.block_size],
-            false => sizes.collect(),
+        let requests = &rule.requests;
+        let lengths = requests.sizes.lengths().into_iter().map(|length| Bytes(u64::from(length)));
+        let sizes: Vec<Bytes> = match requests.has_sizes() {
+            false => vec![requests.block_size],
+            true => lengths.collect(),
         };
         for size in sizes {
             let rest = Bytes(span.0 % size.0.max(1));
@@ -48,7 +49,7 @@ impl Reader<'_> {
                     let (size, span) = (size.exact(), span.exact());
                     (format!("requests of {size} do not fit into a span of {span}"), size)
                 }
-                false if rule.stride.is_none() && rest.0 > span.0 / LEFT_OUT => (
+                false if requests.stride.is_none() && rest.0 > span.0 / LEFT_OUT => (
                     format!(
                         "requests of {} leave out the last {} of a span of {}",
                         size.exact(),

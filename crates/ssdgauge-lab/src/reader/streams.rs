@@ -7,7 +7,7 @@ use crate::error::SuiteError;
 use crate::schema::{self, ArrivalKind, Span};
 use crate::suite::{StreamRule, UntilRule};
 use ssdgauge_core::{
-    Access, Arrival, BlockSizes, Bytes, Data, Distribution, LatencyClock, Operation, Zone,
+    Access, Arrival, BlockSizes, Bytes, Data, Distribution, LatencyClock, Operation, Stream, Zone,
 };
 use std::ops::Range;
 use toml::Spanned;
@@ -164,7 +164,7 @@ impl Reader<'_> {
         let only_reads = read_percent == 100 && !swept("read_percent");
         self.check_durability(keys, only_reads, arrival)?;
         let (stride, think_time, pulse) = gaps(keys);
-        let rule = StreamRule {
+        let requests = Stream {
             name: keys.name.as_ref().map_or_else(|| "main".to_owned(), |name| name.0.clone()),
             operation,
             access,
@@ -174,8 +174,6 @@ impl Reader<'_> {
             read_percent,
             queue_depth: keys.queue_depth.as_ref().map_or(1, |count| count.0),
             threads: keys.threads.as_ref().map_or(1, |count| count.0),
-            offset: keys.offset.map(extent),
-            span: extent(keys.span.unwrap_or(Span::Percent(100))),
             stride,
             think_time,
             pulse,
@@ -187,8 +185,11 @@ impl Reader<'_> {
             flush_at_end: is_set(&keys.flush_at_end),
             in_flight_at_most: keys.in_flight_at_most.as_ref().map(|count| count.get_ref().0),
             clock: keys.clock.as_ref().map_or(LatencyClock::Due, |clock| *clock.get_ref()),
+            ..Stream::default()
         };
-        self.check_gaps(keys, &rule, swept("block_size"))?;
+        self.check_gaps(keys, &requests, swept("block_size"))?;
+        let (offset, span) = (keys.offset.map(extent), keys.span.unwrap_or(Span::Percent(100)));
+        let rule = StreamRule { requests, offset, span: extent(span) };
         if !swept("block_size") && !swept("span") {
             self.check_span(&rule, place)?;
         }
@@ -327,7 +328,7 @@ impl Reader<'_> {
         until: &UntilRule,
         place: Range<usize>,
     ) -> Result<(), SuiteError> {
-        let only_flushes = streams.iter().all(|stream| stream.operation == Operation::Flush);
+        let only_flushes = streams.iter().all(|stream| !stream.requests.addresses());
         match only_flushes && until.time.is_none() {
             false => Ok(()),
             true => Err(self.error(
