@@ -4,17 +4,22 @@ use crate::hot_blocks::HotBlocks;
 use crate::random::Random;
 use crate::workload::{Access, Stream};
 
-/// The requests of one thread of a stream that has several sizes: a place and a length each.
-///
-/// The lengths are dealt from a shuffled deck of 100, so their shares are exact over every 100
-/// requests. They have random numbers of their own, and are independent of directions and places.
+/// The requests of one thread of a stream that has several sizes: a place and a length each. The lengths are
+/// independent of directions and places.
 #[derive(Clone, Debug)]
 pub(crate) struct SizedBlocks {
     order: Order,
     /// The length of the span in bytes.
     span: u64,
-    deck: [u32; 100],
-    /// The cards dealt since the last shuffle.
+    lengths: Deck<u32>,
+}
+
+/// A hundred cards, dealt in an order that is shuffled anew for each hundred: the share of each kind is exact
+/// over every hundred.
+#[derive(Clone, Debug)]
+struct Deck<T> {
+    cards: [T; 100],
+    /// The cards dealt since the last shuffle; at least one is left.
     dealt: usize,
     random: Random,
 }
@@ -50,44 +55,65 @@ impl SizedBlocks {
         let shares = stream.sizes.0.iter();
         let mut cards = shares
             .flat_map(|share| std::iter::repeat_n(share.size.0 as u32, usize::from(share.percent)));
-        let mut deck = [largest as u32; 100];
-        deck.fill_with(|| cards.next().unwrap_or(largest as u32));
+        let cards = std::array::from_fn(|_| cards.next().unwrap_or(largest as u32));
         // Another seed than that of the offsets: they must be independent.
-        let mut random = Random::new(seed ^ 0x512e_5eed, u64::from(thread));
-        random.shuffle(&mut deck);
-        Some(SizedBlocks { order, span: stream.span.0, deck, dealt: 0, random })
+        let lengths = Deck::new(cards, Random::new(seed ^ 0x512e_5eed, u64::from(thread)));
+        Some(SizedBlocks { order, span: stream.span.0, lengths })
     }
 
     /// Returns the length of the next request.
     pub(crate) fn next_length(&self) -> u32 {
-        self.deck[self.dealt]
+        self.lengths.top()
     }
 
     /// Returns the place of the next request in the span, and its length. `side` is 0 for reads and 1
     /// for writes; `random` chooses the place.
     pub(crate) fn deal(&mut self, random: &mut Random, side: usize) -> (u64, u32) {
-        let length = self.deck[self.dealt];
+        let length = self.lengths.deal();
+        (self.order.place(u64::from(length), self.span, random, side), length)
+    }
+}
+
+impl<T: Copy> Deck<T> {
+    /// Returns the shuffled `cards`.
+    fn new(mut cards: [T; 100], mut random: Random) -> Deck<T> {
+        random.shuffle(&mut cards);
+        Deck { cards, dealt: 0, random }
+    }
+
+    /// Returns the card that is dealt next.
+    fn top(&self) -> T {
+        self.cards[self.dealt]
+    }
+
+    fn deal(&mut self) -> T {
+        let card = self.top();
         self.dealt += 1;
-        if self.dealt == self.deck.len() {
-            self.random.shuffle(&mut self.deck);
+        if self.dealt == self.cards.len() {
+            self.random.shuffle(&mut self.cards);
             self.dealt = 0;
         }
-        let size = u64::from(length);
-        let place = match &mut self.order {
+        card
+    }
+}
+
+impl Order {
+    /// Returns the place of the next request of `size` in `span` bytes.
+    fn place(&mut self, size: u64, span: u64, random: &mut Random, side: usize) -> u64 {
+        match self {
             Order::Sequential { position } => {
                 let at = &mut position[side];
-                if *at + size > self.span {
+                if *at + size > span {
                     *at = 0;
                 }
                 *at += size;
                 *at - size
             }
-            Order::Random => random.below(self.span / size) * size,
+            Order::Random => random.below(span / size) * size,
             Order::Hot { blocks, largest } => {
                 blocks.draw(random) * *largest + random.below(*largest / size) * size
             }
-        };
-        (place, length)
+        }
     }
 }
 
