@@ -36,6 +36,7 @@ mod plan;
 mod point;
 mod power_integral;
 mod preparation;
+mod processors;
 pub mod proof;
 mod pulse;
 mod random;
@@ -102,6 +103,7 @@ pub use plan::{
 pub use point::{ARITHMETIC, Point};
 pub use power_integral::{MeteredPower, PowerIntegral, is_covered};
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
+pub use processors::Processors;
 pub use pulse::{LONGEST_PAUSE, Pulse};
 pub use random::Random;
 pub use ratio::Ratio;
