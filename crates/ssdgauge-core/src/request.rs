@@ -59,7 +59,7 @@ enum AccessPattern {
     Random,
     /// Some blocks more often than others.
     Hot(Box<HotBlocks>),
-    /// Requests of several sizes.
+    /// Requests of several sizes, or of which only a share goes to random places.
     Sized(Box<SizedBlocks>),
     /// Every block exactly once per pass, in a random order.
     Covering {

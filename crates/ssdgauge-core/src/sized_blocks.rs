@@ -1,11 +1,12 @@
-//! The places and lengths of the requests of a stream that has several sizes.
+//! The places and lengths of the requests of a stream that has several sizes, or of which only a share goes to
+//! random places.
 
 use crate::hot_blocks::HotBlocks;
 use crate::random::Random;
 use crate::workload::{Access, Stream};
 
-/// The requests of one thread of a stream that has several sizes: a place and a length each. The lengths are
-/// independent of directions and places.
+/// The requests of one thread of such a stream: a place and a length each. The lengths are independent of
+/// directions and places.
 #[derive(Clone, Debug)]
 pub(crate) struct SizedBlocks {
     order: Order,
@@ -33,24 +34,38 @@ enum Order {
     Random,
     /// Some blocks of the largest size more often than others; any place in them.
     Hot { blocks: HotBlocks, largest: u64 },
+    /// A share of the requests by a random order, and the others behind the one before in their direction.
+    Partly { random: Box<Order>, is_random: Box<Deck<bool>>, position: [u64; 2] },
 }
 
 impl SizedBlocks {
-    /// Returns the requests of `stream`; `None` where all have one size. `position` are the first
-    /// blocks of the largest size, by direction, for sequential access.
+    /// Returns the requests of `stream`; `None` where all have one size and one order. `position` are the
+    /// first blocks of the largest size, by direction, for sequential access.
     pub(crate) fn new(
         stream: &Stream,
         position: [u64; 2],
         hot: Option<HotBlocks>,
         (seed, thread): (u64, u32),
     ) -> Option<SizedBlocks> {
-        let largest = stream.sizes.largest()?.0;
+        let has_one_order = stream.is_sequential() || stream.is_random();
+        if has_one_order && !stream.has_sizes() {
+            return None;
+        }
+        let largest = stream.block_size.0;
+        let position = position.map(|block| block * largest);
         let order = match (stream.access, hot) {
-            (Access::Sequential, _) => {
-                Order::Sequential { position: position.map(|block| block * largest) }
-            }
+            (Access::Sequential, _) => Order::Sequential { position },
             (Access::Random, None) => Order::Random,
             (Access::Random, Some(blocks)) => Order::Hot { blocks, largest },
+        };
+        let order = match has_one_order {
+            true => order,
+            false => {
+                let cards = std::array::from_fn(|card| card < usize::from(stream.random_percent));
+                // Another seed, for the same reason as below.
+                let deck = Deck::new(cards, Random::new(seed ^ 0x70a7_1a15, u64::from(thread)));
+                Order::Partly { random: Box::new(order), is_random: Box::new(deck), position }
+            }
         };
         let shares = stream.sizes.0.iter();
         let mut cards = shares
@@ -101,13 +116,12 @@ impl Order {
     /// Returns the place of the next request of `size` in `span` bytes.
     fn place(&mut self, size: u64, span: u64, random: &mut Random, side: usize) -> u64 {
         match self {
-            Order::Sequential { position } => {
-                let at = &mut position[side];
-                if *at + size > span {
-                    *at = 0;
+            Order::Sequential { position } => advance(&mut position[side], size, span),
+            Order::Partly { random: order, is_random, position } => {
+                if is_random.deal() {
+                    position[side] = order.place(size, span, random, side);
                 }
-                *at += size;
-                *at - size
+                advance(&mut position[side], size, span)
             }
             Order::Random => random.below(span / size) * size,
             Order::Hot { blocks, largest } => {
@@ -115,6 +129,16 @@ impl Order {
             }
         }
     }
+}
+
+/// Returns the place of a request of `size` at `position`, or at the start where it would exceed the span,
+/// and moves the position behind it.
+fn advance(position: &mut u64, size: u64, span: u64) -> u64 {
+    if *position + size > span {
+        *position = 0;
+    }
+    *position += size;
+    *position - size
 }
 
 #[cfg(test)]
@@ -196,6 +220,38 @@ mod tests {
             assert!(next <= (1 << 20) + stream.span.0);
         }
         assert!(wraps > 10, "{wraps}");
+    }
+
+    #[test]
+    fn a_share_of_random_requests_is_exact_and_the_others_follow_the_one_before_in_their_direction()
+    {
+        let zone = |accesses, space| Zone { accesses, space };
+        let hot = Distribution::Zones(vec![zone(0.9, 0.1), zone(0.1, 0.9)]);
+        let one_size = Stream { sizes: BlockSizes::default(), ..stream(Access::Random, 70) };
+        let hot = Stream { distribution: hot, ..stream(Access::Random, 70) };
+        for (stream, percent) in
+            [(one_size.clone(), 30), (one_size, 99), (stream(Access::Random, 70), 30), (hot, 1)]
+        {
+            let stream = Stream { random_percent: percent, ..stream };
+            let mut source = RequestSource::new(&stream, 0, 4);
+            let mut ends = [None; 2];
+            let mut follows = 0;
+            for _ in 0..100_000 {
+                let length = source.next_length();
+                let request = source.deal();
+                let (at, size) = (request.offset - (1 << 20), u64::from(request.length));
+                assert_eq!(request.length, length);
+                assert!(at + size <= stream.span.0 && at.is_multiple_of(4_096), "{request:?}");
+                let end = &mut ends[request.direction.side()];
+                let wraps = at == 0 && end.is_some_and(|end| end + size > stream.span.0);
+                follows += u64::from(*end == Some(at) || wraps);
+                *end = Some(at + size);
+            }
+            // A random request may hit the end of the one before by chance, and the first ones follow none.
+            let expected = 1_000 * (100 - u64::from(percent));
+            let chance = 1_000 * u64::from(percent) / 10 + 2;
+            assert!((expected - 2..=expected + chance).contains(&follows), "{percent}: {follows}");
+        }
     }
 
     #[test]

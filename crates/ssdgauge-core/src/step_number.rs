@@ -39,8 +39,12 @@ impl StepNumbers {
                 Some(stride) => format!(" every {stride:?}"),
                 None => String::new(),
             };
+            let random = match stream.is_sequential() || stream.is_random() {
+                true => String::new(),
+                false => format!(" {} random", stream.random_percent),
+            };
             format!(
-                "{access:?} {block_size:?} {read_percent} {offset:?} {span:?} {arrival:?}{operation}{distribution}{sizes}{stride}"
+                "{access:?} {block_size:?} {read_percent} {offset:?} {span:?} {arrival:?}{operation}{distribution}{sizes}{stride}{random}"
             )
         });
         let requests: Vec<String> = requests.collect();

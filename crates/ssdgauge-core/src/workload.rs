@@ -102,6 +102,10 @@ pub struct Stream {
     pub operation: Operation,
     /// The order of the offsets.
     pub access: Access,
+    /// The share of the requests at random places in percent, where the order is random: exact over every
+    /// 100 requests of a thread. Each of the others begins where the one before it in its direction ended.
+    #[serde(default = "all", skip_serializing_if = "is_all")]
+    pub random_percent: u8,
     /// How often a block is addressed, where the order is random.
     #[serde(default, skip_serializing_if = "Distribution::is_uniform")]
     pub distribution: Distribution,
@@ -157,6 +161,15 @@ pub struct Stream {
     pub clock: LatencyClock,
 }
 
+/// The share of random requests of a stream that states none.
+fn all() -> u8 {
+    100
+}
+
+fn is_all(percent: &u8) -> bool {
+    *percent == 100
+}
+
 /// The kind of the requests of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -193,6 +206,7 @@ impl Default for Stream {
             name: "main".into(),
             operation: Operation::Transfer,
             access: Access::Random,
+            random_percent: 100,
             distribution: Distribution::Uniform,
             block_size: Bytes(4_096),
             sizes: BlockSizes::default(),
@@ -302,14 +316,18 @@ impl Stream {
 
     /// Returns whether all of its requests have the order `access`.
     pub fn is_all(&self, access: Access) -> bool {
-        self.access == access
+        let random = match access {
+            Access::Sequential => 0.0,
+            Access::Random => 1.0,
+        };
+        self.random_share() == random
     }
 
     /// Returns the share of its requests at random places, from 0 to 1.
     pub fn random_share(&self) -> f64 {
         match self.access {
             Access::Sequential => 0.0,
-            Access::Random => 1.0,
+            Access::Random => f64::from(self.random_percent) / 100.0,
         }
     }
 
@@ -377,9 +395,13 @@ impl Stream {
         }
     }
 
-    /// Returns whether its requests are sequential or random in words, without their distribution.
+    /// Returns whether its requests are sequential or random in words, without their distribution, such as
+    /// `60 % random`.
     pub fn access_words(&self) -> String {
-        self.access.name().to_owned()
+        match self.is_sequential() || self.is_random() {
+            true => self.access.name().to_owned(),
+            false => format!("{} % {}", self.random_percent, self.access.name()),
+        }
     }
 
     /// Returns the kind of its requests for labels, such as `70 % read`.

@@ -180,6 +180,13 @@ fn addresses(section: &mut Section, stream: &Stream, jobs: u32) {
             stream.read_percent
         ));
     }
+    if is_random && !stream.is_random() {
+        section.set("percentage_random", stream.random_percent);
+        section.missing.push(
+            "a share of random requests that is exact over every 100: fio draws each request"
+                .into(),
+        );
+    }
     sizes(section, stream);
     distribution(section, &stream.distribution);
     if is_random {
@@ -332,6 +339,15 @@ mod tests {
         assert!(missing.contains("multiples of their own size"), "{missing}");
         let (_, missing) = options(Stream { access: Access::Sequential, ..stream });
         assert!(missing.contains("exact over every 100") && !missing.contains("own size"));
+    }
+
+    #[test]
+    fn a_share_of_random_requests_is_a_percentage() {
+        let (lines, _) = options(Stream::default());
+        assert!(!lines.contains("percentage_random"), "{lines}");
+        let (lines, missing) = options(Stream { random_percent: 30, ..Stream::default() });
+        assert!(lines.contains("rw=randread\npercentage_random=30\n"), "{lines}");
+        assert!(missing.contains("share of random requests"), "{missing}");
     }
 
     #[test]

@@ -25,11 +25,16 @@ pub(crate) fn stream_of(job: &Job, options: &Options) -> Result<Stream, ImportEr
     };
     let order = options.get("rw").or_else(|| options.get("readwrite"));
     let is_random = order.is_some_and(|order| order.starts_with("rand"));
+    let (access, random_percent) = match (is_random, random_percent(job, options)) {
+        (false, _) | (true, Some(0)) => (Access::Sequential, 100),
+        (true, share) => (Access::Random, share.unwrap_or(100)),
+    };
     let size = options.get("size").and_then(|size| parse_size(size));
     let span = Bytes(size.unwrap_or(bytes).max(block_size.0));
     Ok(Stream {
         name: job.jobname.clone(),
-        access: if is_random { Access::Random } else { Access::Sequential },
+        access,
+        random_percent,
         block_size,
         read_percent,
         queue_depth: number("iodepth")?,
@@ -41,6 +46,22 @@ pub(crate) fn stream_of(job: &Job, options: &Options) -> Result<Stream, ImportEr
         sync: false,
         ..Stream::default()
     })
+}
+
+/// Returns the share of the requests of `job` at random places, in percent; `None` where reads and writes
+/// have different ones, or fio would not read the number.
+pub(crate) fn random_percent(job: &Job, options: &Options) -> Option<u8> {
+    let Some(text) = options.get("percentage_random") else { return Some(100) };
+    let shares: Option<Vec<u8>> =
+        text.split([',', ':']).map(|share| share.trim().parse().ok()).collect();
+    let shares = shares.filter(|shares| shares.iter().all(|share| *share <= 100))?;
+    // Reads have the first one and writes the second, or the first where there is no other.
+    let of_writes = shares.get(1).or(shares.first());
+    match (job.read.total_ios, job.write.total_ios) {
+        (_, 0) => shares.first().copied(),
+        (0, _) => of_writes.copied(),
+        (_, _) => shares.first().filter(|share| Some(*share) == of_writes).copied(),
+    }
 }
 
 /// Returns a size of fio in bytes, whose units are powers of 1,024; `None` for a share of the target.
@@ -58,4 +79,35 @@ pub(crate) fn parse_size(text: &str) -> Option<u64> {
         _ => return None,
     };
     number.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns order and share of random requests of a job with these requests and options.
+    fn order(ios: [u64; 2], rw: &str, percentage: &str) -> (Access, u8, bool) {
+        let side = |ios: u64| serde_json::json!({ "total_ios": ios, "io_bytes": ios * 4_096, "runtime": 1 });
+        let options = serde_json::json!({ "rw": rw, "percentage_random": percentage });
+        let job = serde_json::json!({
+            "jobname": "a", "groupid": 0, "error": 0, "job options": options,
+            "read": side(ios[0]), "write": side(ios[1]),
+        });
+        let job: Job = serde_json::from_value(job).expect("a job of fio");
+        let stream = stream_of(&job, &job.options).expect("a stream");
+        (stream.access, stream.random_percent, random_percent(&job, &job.options).is_some())
+    }
+
+    #[test]
+    fn the_share_of_random_requests_is_that_of_the_directions_that_the_job_has() {
+        assert_eq!(order([9, 9], "randrw", "30"), (Access::Random, 30, true));
+        assert_eq!(order([9, 0], "randread", "30,40"), (Access::Random, 30, true));
+        assert_eq!(order([0, 9], "randwrite", "30,40,50"), (Access::Random, 40, true));
+        assert_eq!(order([9, 9], "randrw", "30,30,50"), (Access::Random, 30, true));
+        assert_eq!(order([9, 0], "randread", "0"), (Access::Sequential, 100, true));
+        assert_eq!(order([9, 0], "read", "30"), (Access::Sequential, 100, true));
+        // What the plan does not express is named in a finding.
+        assert_eq!(order([9, 9], "randrw", "30,40"), (Access::Random, 100, false));
+        assert_eq!(order([9, 9], "randrw", "many"), (Access::Random, 100, false));
+    }
 }

@@ -141,6 +141,7 @@ pub(crate) struct Stream {
     pub(crate) name: Option<Name>,
     pub(crate) operation: Option<Spanned<Operation>>,
     pub(crate) access: Option<Spanned<StreamAccess>>,
+    pub(crate) random_percent: Option<Spanned<Percent>>,
     pub(crate) block_size: Option<Spanned<StreamSizes>>,
     pub(crate) read_percent: Option<Spanned<Percent>>,
     pub(crate) queue_depth: Option<Count>,

@@ -166,6 +166,11 @@ fn defect_of_stream(stream: &Stream, capacity: Bytes) -> Option<String> {
     if stream.in_flight_at_most == Some(0) {
         return Some("it may have no request in flight".into());
     }
+    if !(1..=100).contains(&stream.random_percent)
+        || stream.is_sequential() && stream.random_percent < 100
+    {
+        return Some(format!("of its requests, {} percent are random", stream.random_percent));
+    }
     if let Some(defect) = stream.distribution.defect() {
         return Some(format!("in its distribution, {defect}"));
     }
@@ -317,7 +322,7 @@ mod tests {
     fn a_plan_that_a_planner_made_is_valid_and_each_broken_promise_is_named() {
         assert_eq!(defect(|_| ()), None);
         let pulse = Pulse { on: Nanos::ZERO, off: Nanos::SECOND };
-        let broken: [(&str, Option<String>); 17] = [
+        let broken: [(&str, Option<String>); 18] = [
             ("divided by 0", defect(|plan| plan.shortened = 0)),
             ("repetition is 0", defect(|plan| plan.tests[0].repetition = 0)),
             ("requests have 0", defect(|plan| stream_of(plan).block_size = Bytes(0))),
@@ -329,6 +334,7 @@ mod tests {
             ("add up to 99 percent", defect(|plan| stream_of(plan).sizes = sizes(4_096, 99))),
             ("queue depth 0", defect(|plan| stream_of(plan).queue_depth = 0)),
             ("threads", defect(|plan| stream_of(plan).threads = u32::MAX)),
+            ("0 percent are random", defect(|plan| stream_of(plan).random_percent = 0)),
             ("101 percent", defect(|plan| stream_of(plan).read_percent = 101)),
             ("it addresses", defect(|plan| stream_of(plan).offset = Bytes(u64::MAX))),
             ("shorter than a request", defect(|plan| stream_of(plan).span = Bytes(512))),

@@ -168,6 +168,7 @@ impl Reader<'_> {
             name: keys.name.as_ref().map_or_else(|| "main".to_owned(), |name| name.0.clone()),
             operation,
             access,
+            random_percent: self.random_percent(keys, access)?,
             distribution,
             block_size,
             sizes,
@@ -214,6 +215,7 @@ impl Reader<'_> {
             ("flush_every", keys.flush_every.is_some(), true),
             ("flush_at_end", keys.flush_at_end.is_some(), true),
             ("access", keys.access.is_some(), is_flush),
+            ("random_percent", keys.random_percent.is_some(), is_flush),
             ("block_size", keys.block_size.is_some(), is_flush),
             ("span", keys.span.is_some(), is_flush),
             ("offset", keys.offset.is_some(), is_flush),
@@ -254,6 +256,20 @@ impl Reader<'_> {
         match distribution.defect() {
             None => Ok((Access::Random, distribution)),
             Some(defect) => Err(self.error(access.span(), defect, hint)),
+        }
+    }
+
+    /// Reads the share of the requests at random places, in percent.
+    fn random_percent(&self, keys: &schema::Stream, access: Access) -> Result<u8, SuiteError> {
+        let Some(percent) = &keys.random_percent else { return Ok(100) };
+        match (access, percent.get_ref().0) {
+            (Access::Random, share @ 1..) => Ok(share),
+            (Access::Random, 0) | (Access::Sequential, _) => Err(self.error(
+                percent.span(),
+                "random_percent is a share of a stream with random requests",
+                "write access = \"random\" and random_percent = 1 to 100; where every request follows the \
+                 one before, access = \"sequential\"",
+            )),
         }
     }
 

@@ -66,6 +66,12 @@ fn an_error_has_the_line_and_a_remedy() {
     check(&access("{ zones = [[1.0, 0.0], [0.0, 1.0]] }"), 9, &["not above 0"]);
     check(&access("{ zones = [] }"), 9, &["there are 0 zones"]);
     check(&access("{ pareto = 0.8 }"), 9, &["zones = [["]);
+    let partly = |order: &str, percent: u8| access(&format!("{order}, random_percent = {percent}"));
+    suite(&partly("{ zipf = 1.2 }", 1)).unwrap();
+    check(&partly("\"random\"", 0), 9, &["share of a stream with random", "1 to 100"]);
+    check(&partly("\"sequential\"", 50), 9, &["share of a stream with random"]);
+    check(&partly("\"random\"", 101), 9, &["101 is not a percentage"]);
+    check(&both(flush, "random_percent = 50"), 9, &["no random_percent"]);
     let gap = |keys: &str| {
         both(&format!("access = \"sequential\", block_size = \"4KiB\", {keys}"), "read_percent = 0")
     };

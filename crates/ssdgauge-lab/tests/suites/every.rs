@@ -75,8 +75,8 @@ fn the_examples_of_the_documentation_are_accepted() {
     let examples: Vec<String> = blocks.filter_map(whole).collect();
     assert_eq!(
         examples.len(),
-        10,
-        "an example, a neighbour, two lists of steps, five in `vocabulary`, a search"
+        11,
+        "an example, a neighbour, two lists of steps, six in `vocabulary`, a search"
     );
     for example in examples {
         let suite = Suite::parse("example.toml", &example);

@@ -70,6 +70,20 @@ fn hot_blocks_are_planned_and_carried_out() {
 }
 
 #[test]
+fn a_share_of_random_requests_is_planned_carried_out_and_named() {
+    let run = example("partly-random");
+    let points = &run.tests[0].points;
+    let iops = |step: usize| points[step].point.totals.value(Metric::Iops, Scope::All).unwrap();
+    // The drive reads ahead of sequential reads only: one request at a time takes the mean of both latencies.
+    let mean = 1.0 / (0.3 / iops(0) + 0.7 / iops(2));
+    assert!(iops(0) < iops(1) && iops(1) < iops(2), "{} {} {}", iops(0), iops(1), iops(2));
+    assert!((iops(1) / mean - 1.0).abs() < 0.3, "{} instead of {mean}", iops(1));
+    let page = ssdgauge_report::page(std::slice::from_ref(&run), &Default::default());
+    let page = page.replace('\u{a0}', " ");
+    assert!(page.contains("random, 30 % random, sequential"), "the page names the orders");
+}
+
+#[test]
 fn sizes_are_planned_and_carried_out_with_their_shares() {
     let run = example("mixed-sizes");
     let points = &run.tests[0].points;

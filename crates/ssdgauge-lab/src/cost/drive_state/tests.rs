@@ -118,6 +118,19 @@ fn the_write_amplification_is_that_of_the_published_formula() {
 }
 
 #[test]
+fn a_share_of_random_reads_takes_its_part_of_the_time_between_random_and_sequential_ones() {
+    let seconds = |access, random_percent| {
+        let mut workload = stream(access, 100, Arrival::Closed);
+        let requests = &mut workload.streams[0];
+        (requests.queue_depth, requests.random_percent) = (1, random_percent);
+        drive().run(&workload, &until(None, Some(GB))).seconds
+    };
+    let (sequential, random) = (seconds(Access::Sequential, 100), seconds(Access::Random, 100));
+    assert!(sequential < 0.9 * random, "{sequential} {random}");
+    near(seconds(Access::Random, 25), 0.75 * sequential + 0.25 * random);
+}
+
+#[test]
 fn a_burst_before_a_think_time_longer_than_the_step_counts_whole() {
     let mut workload = stream(Access::Random, 0, Arrival::Closed);
     workload.streams[0].think_time = Some(Nanos(10_000_000_000));

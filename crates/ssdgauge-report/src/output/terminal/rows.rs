@@ -173,9 +173,10 @@ fn place<'a>(
 
 /// Returns the name in everybody's fingers, such as `SEQ1M Q8`, and the place of the row.
 fn customary_name(stream: &Stream) -> (String, (bool, bool, Reverse<u64>, Reverse<u32>)) {
-    let (access, random) = match stream.is_sequential() {
-        true => ("SEQ", false),
-        false => ("RND", true),
+    let (access, random) = match (stream.is_sequential(), stream.is_random()) {
+        (true, _) => ("SEQ".to_owned(), false),
+        (false, true) => ("RND".to_owned(), true),
+        (false, false) => (format!("{}%RND", stream.random_percent), true),
     };
     let bytes = stream.block_size.0;
     let short = |bytes: u64| match bytes {
