@@ -24,6 +24,18 @@ impl Processors {
         self.0.len()
     }
 
+    /// Returns the one on which thread number `thread` runs: each thread has one of them, in turn; `None`
+    /// where there are none.
+    pub fn of_thread(&self, thread: u32) -> Option<usize> {
+        let place = (thread as usize).checked_rem(self.0.len())?;
+        self.0.iter().nth(place).map(|number| usize::from(*number))
+    }
+
+    /// Returns the first one that is not among `allowed`.
+    pub fn first_beyond(&self, allowed: &[usize]) -> Option<usize> {
+        self.0.iter().map(|number| usize::from(*number)).find(|number| !allowed.contains(number))
+    }
+
     /// Returns whether `processor` is one of them.
     pub fn contains(&self, processor: usize) -> bool {
         u16::try_from(processor).is_ok_and(|number| self.0.contains(&number))
@@ -97,6 +109,10 @@ mod tests {
         assert_eq!(read("5"), Ok("5".to_owned()));
         let all: Processors = "0-8191".parse().expect("all that Linux can have");
         assert_eq!((all.count(), all.contains(8_191), all.contains(8_192)), (8_192, true, false));
+        let two: Processors = "1,6".parse().expect("a list");
+        assert_eq!([0, 1, 2, 3].map(|thread| two.of_thread(thread)), [1, 6, 1, 6].map(Some));
+        assert_eq!(Processors::default().of_thread(3), None);
+        assert_eq!((two.first_beyond(&[0, 1, 6]), two.first_beyond(&[0, 1])), (None, Some(6)));
         for wrong in ["", "x", "7-", "3-1", "0,,1", "-1", "0-99999999999", "8192"] {
             assert!(
                 read(wrong).is_err_and(|error| error.contains("list of processors")),

@@ -7,6 +7,7 @@ use crate::block_sizes::BlockSizes;
 use crate::distribution::Distribution;
 use crate::latency_of::LatencyOf;
 use crate::names::name_of;
+use crate::processors::Processors;
 use crate::pulse::Pulse;
 use crate::rounded;
 use crate::sample::Direction;
@@ -55,6 +56,18 @@ impl Workload {
     /// Returns the requests whose latency stands for that of all streams together.
     pub fn latency_of(&self) -> LatencyOf {
         LatencyOf::all(self.streams.iter().map(Stream::latency_of))
+    }
+
+    /// Returns why the threads of a stream cannot run where it wants them, in a process that may use the
+    /// processors `allowed`; `None` where they can.
+    pub fn processor_missing(&self, allowed: &[usize]) -> Option<String> {
+        self.streams.iter().find_map(|stream| {
+            let number = stream.cpus.first_beyond(allowed)?;
+            let name = &stream.name;
+            Some(format!(
+                "the threads of stream '{name}' run on processor {number}, which this process may not use"
+            ))
+        })
     }
 
     /// Returns whether any stream writes.
@@ -122,6 +135,9 @@ pub struct Stream {
     pub queue_depth: u32,
     /// Threads that send requests; with the synchronous engine each has one request in flight.
     pub threads: u32,
+    /// The processors on which its threads run, each on one of them in turn; none where any will do.
+    #[serde(default, skip_serializing_if = "Processors::is_empty")]
+    pub cpus: Processors,
     /// The start of the span on the target.
     pub offset: Bytes,
     /// The length of the range that requests address.
@@ -213,6 +229,7 @@ impl Default for Stream {
             read_percent: 100,
             queue_depth: 1,
             threads: 1,
+            cpus: Processors::default(),
             offset: Bytes(0),
             span: Bytes(4_096),
             stride: None,
@@ -409,6 +426,11 @@ impl Stream {
         self.operation.mix(self.read_percent)
     }
 
+    /// Returns the processors of its threads in words; `None` where any will do.
+    pub fn cpu_words(&self) -> Option<String> {
+        (!self.cpus.is_empty()).then(|| format!("on processors {}", self.cpus))
+    }
+
     /// Returns the requests of the stream in words for a printed plan.
     pub fn describe(&self) -> String {
         let load = match (self.arrival.per_second(), self.in_flight_limit()) {
@@ -434,7 +456,11 @@ impl Stream {
         let pulse = self.pulse.map(|pulse| {
             format!(", in pulses of {} each {}", pulse.on.about(), (pulse.on + pulse.off).about())
         });
-        let load = load + &think.unwrap_or_default() + &pulse.unwrap_or_default();
+        let cpus = self.cpu_words().map(|words| format!(" {words}"));
+        let load = load
+            + &cpus.unwrap_or_default()
+            + &think.unwrap_or_default()
+            + &pulse.unwrap_or_default();
         match self.operation {
             Operation::Transfer | Operation::Trim => {
                 format!("{access} {size}{gaps}, {mix}, {load}, span {span}")

@@ -11,7 +11,7 @@ use crate::import_error::{ImportError, MAX_GROUPS};
 use crate::left_out;
 use crate::output::{Job, Options, Output};
 use crate::samples::interval_of;
-use crate::stream::{random_percent, stream_of};
+use crate::stream::{cpus, random_percent, stream_of};
 use ssdgauge_core::{
     Action, Bytes, Detail, Direction, DriveInfo, Engine, EngineReport, Figure, Finding,
     FindingKind, Interval, Metric, Nanos, Phase, PhaseKind, Plan, Reading, Rest, Restart, Score,
@@ -340,7 +340,11 @@ fn findings_of(job: &Job, options: &Options) -> Vec<Finding> {
     let mut missing: Vec<String> = options
         .iter()
         .filter(|(key, _)| !EXPRESSED.contains(&key.as_str()))
-        .filter(|(key, _)| *key != "percentage_random" || random_percent(job, options).is_none())
+        .filter(|(key, _)| match key.as_str() {
+            "percentage_random" => random_percent(job, options).is_none(),
+            "cpus_allowed" | "cpus_allowed_policy" => cpus(options).is_none(),
+            _ => true,
+        })
         .map(|(key, value)| if value.is_empty() { key.clone() } else { format!("{key}={value}") })
         .collect();
     let engine = options.get("ioengine").map(String::as_str);

@@ -105,6 +105,10 @@ fn of_stream(stream: &Stream, engine: Engine, until: &Until) -> Section {
         Engine::Synchronous => section.set("ioengine", "psync"),
     }
     section.set("numjobs", jobs);
+    if !stream.cpus.is_empty() {
+        section.set("cpus_allowed", &stream.cpus);
+        section.set("cpus_allowed_policy", "split");
+    }
     arrivals(&mut section, stream, jobs);
     if stream.trims() {
         section.missing.push("trim works on block devices only".into());
@@ -348,6 +352,14 @@ mod tests {
         let (lines, missing) = options(Stream { random_percent: 30, ..Stream::default() });
         assert!(lines.contains("rw=randread\npercentage_random=30\n"), "{lines}");
         assert!(missing.contains("share of random requests"), "{missing}");
+    }
+
+    #[test]
+    fn processors_are_split_among_the_jobs() {
+        let cpus = "0-1,4".parse().expect("a list");
+        let (lines, missing) = options(Stream { cpus, threads: 3, ..Stream::default() });
+        assert!(lines.contains("cpus_allowed=0-1,4\ncpus_allowed_policy=split\n"), "{lines}");
+        assert_eq!(missing, "");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::import_error::ImportError;
 use crate::output::{Job, Options};
-use ssdgauge_core::{Access, Arrival, Bytes, Data, Stream};
+use ssdgauge_core::{Access, Arrival, Bytes, Data, Processors, Stream};
 
 /// Returns the stream that does the work of `job`.
 pub(crate) fn stream_of(job: &Job, options: &Options) -> Result<Stream, ImportError> {
@@ -39,6 +39,7 @@ pub(crate) fn stream_of(job: &Job, options: &Options) -> Result<Stream, ImportEr
         read_percent,
         queue_depth: number("iodepth")?,
         threads: number("numjobs")?,
+        cpus: cpus(options).unwrap_or_default(),
         offset: Bytes(0),
         span,
         arrival: Arrival::Closed,
@@ -62,6 +63,15 @@ pub(crate) fn random_percent(job: &Job, options: &Options) -> Option<u8> {
         (0, _) => of_writes.copied(),
         (_, _) => shares.first().filter(|share| Some(*share) == of_writes).copied(),
     }
+}
+
+/// Returns the processors of the threads of a job; `None` where fio does not give each thread one of them, or
+/// would not read the list.
+pub(crate) fn cpus(options: &Options) -> Option<Processors> {
+    let Some(list) = options.get("cpus_allowed") else { return Some(Processors::default()) };
+    let list: Processors = list.parse().ok()?;
+    let is_split = options.get("cpus_allowed_policy").is_some_and(|policy| policy == "split");
+    (is_split || list.count() == 1).then_some(list)
 }
 
 /// Returns a size of fio in bytes, whose units are powers of 1,024; `None` for a share of the target.
@@ -109,5 +119,20 @@ mod tests {
         // What the plan does not express is named in a finding.
         assert_eq!(order([9, 9], "randrw", "30,40"), (Access::Random, 100, false));
         assert_eq!(order([9, 9], "randrw", "many"), (Access::Random, 100, false));
+    }
+
+    #[test]
+    fn processors_are_those_of_a_job_that_gives_each_thread_one() {
+        let of = |pairs: &[(&str, &str)]| {
+            let pairs = pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+            cpus(&pairs.collect()).map(|cpus| cpus.to_string())
+        };
+        assert_eq!(of(&[]), Some(String::new()));
+        let policy = ("cpus_allowed_policy", "split");
+        assert_eq!(of(&[("cpus_allowed", "0-1,4"), policy]), Some("0-1,4".to_owned()));
+        assert_eq!(of(&[("cpus_allowed", "4")]), Some("4".to_owned()));
+        // The threads share them.
+        assert_eq!(of(&[("cpus_allowed", "0-1")]), None);
+        assert_eq!(of(&[("cpus_allowed", "all"), policy]), None);
     }
 }

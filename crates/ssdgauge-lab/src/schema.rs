@@ -5,7 +5,7 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use ssdgauge_core::{
     Access, BlockSizes, Bytes, Data, Direction, Engine, Figure, LatencyClock, Metric, Nanos,
-    Operation, SizeShare,
+    Operation, Processors, SizeShare,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -146,6 +146,7 @@ pub(crate) struct Stream {
     pub(crate) read_percent: Option<Spanned<Percent>>,
     pub(crate) queue_depth: Option<Count>,
     pub(crate) threads: Option<Count>,
+    pub(crate) cpus: Option<Processors>,
     pub(crate) offset: Option<Span>,
     pub(crate) span: Option<Span>,
     pub(crate) stride: Option<Spanned<Text<Bytes>>>,

@@ -229,6 +229,7 @@ impl Target {
                 "nothing was written; omit --power: the profile of the drive models its power",
             )),
             Target::Real(candidate) => {
+                check_processors(plan)?;
                 let mut changes = plan.drive_changes();
                 if meters.iter().any(MeterSpec::reads_drive) {
                     changes.push(DriveChange::PowerMeasurement);
@@ -264,6 +265,20 @@ fn final_refusal(candidate: &Candidate) -> Option<Refusal> {
         let is_optional = matches!(refusal, Refusal::UsesUnknown { .. } | Refusal::Busy { .. });
         !is_optional && !refusal.needs_only_confirmation()
     })
+}
+
+/// Refuses a plan with threads on processors that this process may not use.
+fn check_processors(plan: &Plan) -> Result<(), Failure> {
+    let allowed = ssdgauge_os::thread::allowed_processors();
+    let workloads = plan.steps().filter_map(|(_, _, step)| step.action.workload());
+    match workloads.filter_map(|workload| workload.processor_missing(&allowed)).next() {
+        None => Ok(()),
+        Some(missing) => Err(Failure::new(
+            FailureKind::Refused,
+            missing,
+            "nothing was written; change `cpus` of the stream, or permit the processor (taskset, cpuset)",
+        )),
+    }
 }
 
 /// Returns the options of the guard for a run of `plan`.

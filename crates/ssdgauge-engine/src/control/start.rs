@@ -166,6 +166,10 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
     let mut write_data = WriteData::new(load, sizing)?;
     let mut open_loop_counts = vec![OpenLoopCount::default(); streams.len()];
     let processors = ssdgauge_os::thread::allowed_processors();
+    if let Some(missing) = load.workload.processor_missing(&processors) {
+        return Err(SpawnError::Other(missing));
+    }
+    let has_chosen = streams.iter().any(|stream| !stream.cpus.is_empty());
     let total: u32 = streams.iter().map(|stream| sizing.threads(stream)).sum();
     let limit = load.until.bytes;
     let budget = limit.map(|bytes| Arc::new(RequestBudget::new(load.workload, bytes)));
@@ -177,10 +181,11 @@ pub(super) fn start(load: &Load<'_>, engine: Engine) -> Result<IoThreads, SpawnE
             let thread = threads.len();
             let mut assignment =
                 share.assignment(load, member, clock, &stop_signal, &mut write_data);
-            // Pinned only where each thread has its own processor, from the last one down, so that
-            // processor 0 is used last.
-            assignment.processor = (total as usize <= processors.len())
-                .then(|| processors[processors.len() - 1 - thread]);
+            // Without a choice, pinned only where each thread has its own processor, from the last one
+            // down, so that processor 0 is used last.
+            let own = !has_chosen && total as usize <= processors.len();
+            let own = own.then(|| processors[processors.len() - 1 - thread]);
+            assignment.processor = stream.cpus.of_thread(member).or(own);
             let (returns, returned) = channel();
             let (open_gate, gate) = channel();
             let (ready, is_ready) = channel();
@@ -309,4 +314,63 @@ fn spawn(mut assignment: Assignment, engine: Engine, channels: ThreadChannels) -
         .stack_size(256 << 10)
         .spawn(body)
         .map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use crate::control::run;
+    use crate::load::{Device, Load};
+    use crate::{Pool, RingFlags, Verification};
+    use ssdgauge_core::{Bytes, Engine, Nanos, Recording, Stream, Until, Workload};
+    use std::fs;
+    use std::sync::Arc;
+
+    /// Runs three threads on `cpus` for half a second without a drive.
+    fn run_on(cpus: &str) -> Result<u64, String> {
+        let cpus = cpus.parse().unwrap();
+        let stream = Stream { threads: 3, span: Bytes(1 << 20), cpus, ..Stream::default() };
+        let load = Load {
+            device: &Device::Null,
+            workload: &Workload { engine: Engine::IoUring, streams: vec![stream] },
+            until: &Until { time: Some(Nanos(500_000_000)), bytes: None },
+            seed: 1,
+            covering: false,
+            pool: &Pool::default(),
+            verification: &Verification::new(1),
+            ring_flags: RingFlags::Plain,
+            pass_through: None,
+            stop_requested: &Arc::default(),
+            log: None,
+        };
+        let outcome = run(load, &mut Recording::default());
+        outcome.map(|outcome| outcome.ios[0]).map_err(|error| error.to_string())
+    }
+
+    /// Returns the I/O threads of this process that may run on `processor` only.
+    fn pinned_to(processor: &str) -> usize {
+        let tasks = fs::read_dir("/proc/self/task").unwrap().flatten();
+        let statuses = tasks.filter_map(|task| fs::read_to_string(task.path().join("status")).ok());
+        let list = format!("\nCpus_allowed_list:\t{processor}\n");
+        statuses.filter(|one| one.contains("ssdgauge-io") && one.contains(&list)).count()
+    }
+
+    #[test]
+    fn threads_run_on_the_processors_of_their_stream_and_one_that_is_missing_is_named() {
+        // Without a choice it is used last, and by one thread of a load at most.
+        let first = ssdgauge_os::thread::allowed_processors()[0].to_string();
+        let most = std::thread::scope(|scope| {
+            let load = scope.spawn(|| run_on(&first));
+            let mut most = 0;
+            while !load.is_finished() {
+                most = most.max(pinned_to(&first));
+            }
+            assert!(load.join().unwrap().unwrap() > 0);
+            most
+        });
+        assert!(most >= 3, "{most} threads on processor {first}");
+        let refused = run_on(&format!("{first},8191")).unwrap_err();
+        assert!(refused.contains("'main' run on processor 8191"), "{refused}");
+    }
 }

@@ -175,6 +175,7 @@ impl Reader<'_> {
             read_percent,
             queue_depth: keys.queue_depth.as_ref().map_or(1, |count| count.0),
             threads: keys.threads.as_ref().map_or(1, |count| count.0),
+            cpus: keys.cpus.clone().unwrap_or_default(),
             stride,
             think_time,
             pulse,

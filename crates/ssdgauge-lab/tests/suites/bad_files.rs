@@ -72,6 +72,9 @@ fn an_error_has_the_line_and_a_remedy() {
     check(&partly("\"sequential\"", 50), 9, &["share of a stream with random"]);
     check(&partly("\"random\"", 101), 9, &["101 is not a percentage"]);
     check(&both(flush, "random_percent = 50"), 9, &["no random_percent"]);
+    let cpus = |cpus: &str| access(&format!("\"random\", cpus = {cpus}"));
+    suite(&cpus("\"0-3,8\"")).unwrap();
+    check(&cpus("\"3-0\""), 9, &["'3-0' is not a list of processors", "0-3,8"]);
     let gap = |keys: &str| {
         both(&format!("access = \"sequential\", block_size = \"4KiB\", {keys}"), "read_percent = 0")
     };

@@ -132,6 +132,27 @@ fn gaps_and_pauses_are_planned_and_carried_out() {
 }
 
 #[test]
+fn processors_are_named_and_change_nothing_on_a_virtual_drive() {
+    let run = |keys: &str| {
+        let text = format!(
+            "{HEAD}[[test]]\nid = \"t\"\nrevision = 1\ntitle = \"T\"\nstream = {{ access = \"random\", \
+             block_size = \"4KiB\", read_percent = 0, threads = 4{keys} }}\nuntil = {{ time = \"1s\" }}\n\
+             score = {{ mean_of = \"iops\" }}\n"
+        );
+        let suite = Suite::parse("own.toml", &text).unwrap_or_else(|error| panic!("{error}"));
+        let mut rig = rig("tiny");
+        let plan = plan(&suite, rig.drive(), &Options::default()).unwrap();
+        carried_out(&plan, &mut rig)
+    };
+    let (any, chosen) = (run(""), run(", cpus = \"0-1,4096\""));
+    let iops = |run: &Run| run.tests[0].points[0].point.totals.value(Metric::Iops, Scope::All);
+    assert_eq!(iops(&any), iops(&chosen));
+    let page = |run| ssdgauge_report::page(std::slice::from_ref(run), &Default::default());
+    assert!(page(&chosen).contains("on processors 0-1,4096"), "the page names them");
+    assert!(!page(&any).contains("on processors"));
+}
+
+#[test]
 fn ranges_and_zones_that_a_target_does_not_have_are_refused() {
     let suite = |keys: &str| {
         let text = format!(

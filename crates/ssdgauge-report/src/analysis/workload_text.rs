@@ -36,6 +36,7 @@ pub(crate) fn line(test: &Test) -> String {
     add(others.map(|stream| stream.mix()).collect());
     let depths = streams.iter().map(|s| u64::from(s.queue_depth) * u64::from(s.threads));
     add(vec![format!("{} in flight", range(ordered(depths, |n| n.to_string())))]);
+    add(streams.iter().filter_map(|stream| stream.cpu_words()).collect());
     add(vec![format!("span {}", range(ordered(streams.iter().map(|stream| stream.span), size)))]);
     add(streams.iter().map(|stream| data(stream.data).to_owned()).collect());
     add(streams.iter().map(|stream| arrival(stream.arrival)).collect());
