@@ -180,13 +180,11 @@ impl Record {
             2 => Direction::Flush,
             _ => Direction::Trim,
         };
-        let length = match (direction, number) {
-            (Direction::Flush, 0) => 0,
-            (Direction::Flush, _) => return None,
-            (Direction::Read | Direction::Write | Direction::Trim, 0) => block_size,
-            (Direction::Read | Direction::Write | Direction::Trim, number) => {
-                *sizes.get(number as usize - 1)?
-            }
+        let length = match (direction.addresses(), number) {
+            (false, 0) => 0,
+            (false, _) => return None,
+            (true, 0) => block_size,
+            (true, number) => *sizes.get(number as usize - 1)?,
         };
         Some(Record {
             after: low as u32,

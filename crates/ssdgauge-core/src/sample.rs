@@ -62,6 +62,20 @@ impl Direction {
         matches!(self, Direction::Read | Direction::Write)
     }
 
+    /// Returns whether its requests address blocks; a flush has no place.
+    #[inline]
+    pub fn addresses(self) -> bool {
+        self != Direction::Flush
+    }
+
+    /// Returns a request at `offset` bytes in words, such as `read at byte 4096`.
+    pub fn at(self, offset: u64) -> String {
+        match self.addresses() {
+            true => format!("{} at byte {offset}", self.name()),
+            false => self.name().to_owned(),
+        }
+    }
+
     /// Returns 0 for what comes from the drive, and 1 for everything that is sent to it: the index
     /// into pairs of reads and writes.
     #[inline]

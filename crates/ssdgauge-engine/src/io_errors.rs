@@ -195,17 +195,13 @@ fn describe(faults: &[&(u32, Fault)]) -> String {
         Ok(transferred) => format!("transferred only {transferred} bytes"),
         Err(number) => format!("failed: {}", nvme_status::words(number)),
     };
-    let (direction, offset) = (first.direction.name(), first.offset);
+    let request = first.direction.at(first.offset);
     let others = match faults.len() - 1 {
         0 => String::new(),
         1 => "; 1 other failed in the same way".to_owned(),
         more => format!("; {more} others failed in the same way"),
     };
-    let place = match first.direction {
-        Direction::Flush => String::new(),
-        Direction::Read | Direction::Write | Direction::Trim => format!(" at byte {offset}"),
-    };
-    format!("a {direction}{place} in second {second} {what}{others}")
+    format!("a {request} in second {second} {what}{others}")
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum RequestError {
     /// A request failed.
-    #[error("{} failed: {cause}", place(*direction, *offset))]
+    #[error("{} failed: {cause}", direction.at(*offset))]
     Failed {
         /// What it was to do.
         direction: Direction,
@@ -75,16 +75,6 @@ pub(crate) fn concerns_one_address(error: &io::Error) -> bool {
     // without a class, and one of the target (`blk_errors` in block/blk-core.c).
     let numbers = [libc::ENODATA, libc::EILSEQ, libc::EIO, libc::EREMOTEIO];
     error.raw_os_error().is_some_and(|number| numbers.contains(&number))
-}
-
-/// Returns a request in words; a flush has no place.
-fn place(direction: Direction, offset: u64) -> String {
-    match direction {
-        Direction::Flush => direction.name().to_owned(),
-        Direction::Read | Direction::Write | Direction::Trim => {
-            format!("{} at byte {offset}", direction.name())
-        }
-    }
 }
 
 #[cfg(test)]

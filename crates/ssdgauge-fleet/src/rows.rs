@@ -250,8 +250,8 @@ fn second_table(run: &Run, of_run: &[Cell]) -> Table {
                 Cell::from(power.and(scope).map(PowerScope::name)),
             ];
             let requests = Direction::ALL.map(|direction| Cell::from(second.iops_of(direction)));
-            let moved = [Direction::Read, Direction::Write, Direction::Trim]
-                .map(|direction| Cell::from(second.throughput_mb_s_of(direction)));
+            let moved = Direction::ALL.into_iter().filter(|direction| direction.addresses());
+            let moved = moved.map(|direction| Cell::from(second.throughput_mb_s_of(direction)));
             let row = of_run.iter().cloned().chain(place(test, point)).chain(own);
             table.push(row.chain(requests).chain(moved).collect());
         }

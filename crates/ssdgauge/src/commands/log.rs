@@ -2,8 +2,8 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::terminal;
+use ssdgauge_core::Workload;
 use ssdgauge_core::io_log::{Frame, FrameKind, RECORD, Record, Version};
-use ssdgauge_core::{Direction, Workload};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -102,9 +102,9 @@ fn push_line(lines: &mut String, frame: &Frame, record: &Record) {
     let end = frame.base.saturating_add(u64::from(after));
     let Frame { load, stream, thread, block_size, .. } = *frame;
     // The records of version 1 have no length of their own; a flush has none.
-    let length = match (request.length, request.direction) {
-        (0, Direction::Read | Direction::Write | Direction::Trim) => block_size,
-        (length, _) => length,
+    let length = match request.length {
+        0 if request.direction.addresses() => block_size,
+        length => length,
     };
     let begin = end.saturating_sub(latency);
     let (direction, offset) = (request.direction.name(), request.offset);
