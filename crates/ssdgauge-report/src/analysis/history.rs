@@ -107,6 +107,6 @@ impl History {
             values.into_iter().flat_map(|of| of.values().copied()).collect();
         values.sort_by_key(|(started, _)| *started);
         let values: Vec<f64> = values.into_iter().map(|(_, value)| value).collect();
-        Earlier::new(&values, metric.resolution())
+        Earlier::new(&[&values], metric.resolution())
     }
 }
