@@ -4,7 +4,7 @@
 //!
 //! - another number, by the interval of their ratio: [`judge`] (`compare`, the leads of reports);
 //! - earlier runs of the same, by the changes between them: [`earlier`] (`compare --history`);
-//! - the time, by the line through all runs: [`trend`] (`fleet drift`);
+//! - the time, by the line through all runs: [`over_runs`] (`fleet drift`);
 //! - peers, by the outer fence of their values: [`peers`] (pages of many drives);
 //! - a class, by the range that most of it has: [`class`] (the bands of quick).
 //!
@@ -16,7 +16,7 @@
 pub mod class;
 pub mod earlier;
 pub mod peers;
-pub mod trend;
+pub mod over_runs;
 
 use crate::estimate::Verdict;
 

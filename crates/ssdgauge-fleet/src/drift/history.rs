@@ -1,7 +1,7 @@
 //! The change of the headlines of a drive over its runs.
 
 use super::drive_run::{DriveModel, DriveRun, HeadlineOfRun, TestKey};
-use ssdgauge_core::statistics::difference::{Outcome, trend};
+use ssdgauge_core::statistics::difference::{Outcome, over_runs};
 use ssdgauge_core::{Estimate, Metric};
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl Drift {
     /// and it is beyond the noise between runs.
     pub fn is_worse(&self) -> bool {
         let in_quality =
-            |change| trend::judge_change(change).in_quality(self.metric.more_is_better());
+            |change| over_runs::judge_change(change).in_quality(self.metric.more_is_better());
         self.change.map(in_quality) == Some(Outcome::Lower)
     }
 }
@@ -72,7 +72,7 @@ pub(super) fn drifts(runs: &[DriveRun]) -> Vec<Drift> {
                 runs: points.len(),
                 days: days(last.0),
                 values: [first.1, last.1],
-                change: trend::change(&by_day),
+                change: over_runs::change(&by_day),
             }
         })
         .collect()
