@@ -39,8 +39,6 @@ pub struct DriveRun {
     pub run_id: String,
     /// Its start, in milliseconds since 1970.
     pub started_unix_ms: i64,
-    /// How far it has come ([`Run::extent`]).
-    pub extent: (bool, usize),
     /// The headlines.
     pub(super) headlines: Vec<HeadlineOfRun>,
     /// The latencies of the steps.
@@ -108,14 +106,6 @@ impl fmt::Display for TestKey {
     }
 }
 
-impl DriveRun {
-    /// Returns whether this copy of a run is the one to judge, beside `other`: the copy of a run in progress
-    /// has a part of its steps.
-    pub fn supersedes(&self, other: &DriveRun) -> bool {
-        self.run_id == other.run_id && self.extent > other.extent
-    }
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Latency {
     pub(super) test: TestKey,
@@ -167,7 +157,6 @@ pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
         is_model: run.is_model(),
         run_id: sanitize_prose(&head.id),
         started_unix_ms: head.started_unix_ms,
-        extent: run.extent(),
         headlines: Vec::new(),
         latencies: Vec::new(),
     };

@@ -1,9 +1,11 @@
 //! The latency of a drive beside that of the other drives of its model and firmware.
 
 use super::drive_run::{DriveModel, DriveRun, Latency, TestKey};
+use ssdgauge_core::rounded::{self, count_of};
 use ssdgauge_core::statistics::prediction_bound::{NoBound, PredictionBound};
 use ssdgauge_core::{Direction, Metric};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// The drives without which nothing is judged: a bound at 0.1 % of fewer than seven drives is more than five
 /// standard deviations away. Six of them have to be near each other, so that one may be an outlier.
@@ -99,6 +101,41 @@ pub struct Reason {
     pub bound_us: f64,
     /// The drives of the regression.
     pub drives: usize,
+}
+
+impl fmt::Display for NotJudged {
+    /// Writes the reason as a clause, such as `2 drives with the same load; 7 are needed`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotJudged::FewDrives { most: 0 } => {
+                write!(f, "no latencies; {LEAST_DRIVES} drives are needed")
+            }
+            NotJudged::FewDrives { most } => {
+                let most = count_of(*most, "drive");
+                write!(f, "{most} with the same load; {LEAST_DRIVES} are needed")
+            }
+            NotJudged::Outliers { worst: NoBound { points, near, needed }, .. } => write!(
+                f,
+                "too many outliers: {near} of {points} latencies are near each other; {needed} are needed"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    /// Writes the latency with its bound in words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [is, expected, bound] =
+            [self.latency_us, self.expected_us, self.bound_us].map(rounded::latency);
+        let (test, step) = (&self.test.test, &self.step);
+        let (direction, metric) = (self.direction.name(), self.metric.title().to_lowercase());
+        let drives = count_of(self.drives, "drive");
+        write!(
+            f,
+            "{test}, {step}: {metric} of {direction}s {is}, where {expected} is expected from {drives} and \
+             {bound} is the bound"
+        )
+    }
 }
 
 /// What the comparison of the drives shows.

@@ -18,28 +18,24 @@ pub(crate) fn identity(run: &Run) -> (Option<&str>, Option<&str>, Option<&str>) 
 /// Earlier runs of one drive.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// The values of each number of each test, with the start of their run, by its id.
-    values: BTreeMap<Number, BTreeMap<String, (i64, f64)>>,
-    /// How far each run has come, by its id.
-    runs: BTreeMap<String, (bool, usize)>,
+    /// The values of each number of each test, with the start of their run.
+    values: BTreeMap<Number, Vec<(i64, f64)>>,
+    runs: usize,
 }
 
 /// A number of a test: its id, and the place of its rule, [`HEADLINE`] or that of a further one behind it.
 type Number = (String, usize);
-
-/// The reason why a file of a run does not count.
-const COPY: &str = "one of the runs that are compared, or a copy";
 
 /// The place of the headline among the numbers of a test.
 pub(crate) const HEADLINE: usize = 0;
 
 impl History {
     /// Adds `run`, where it is an earlier one of the drive of the `compared` runs under the firmware of the
-    /// first one: it started before the second one, and is neither of them. Of several copies of a run, the
-    /// one that has come farthest counts.
+    /// first one: it started before the second one, and is neither of them. A run is added once
+    /// ([`crate::once_each`]).
     ///
     /// # Errors
-    /// Returns why it was left out, or the copy of it that was added before.
+    /// Returns why it was left out.
     pub fn add(&mut self, run: &Run, compared: [&Run; 2]) -> Result<(), &'static str> {
         let [reference, judged] = compared;
         if identity(reference) != identity(run) {
@@ -54,18 +50,13 @@ impl History {
         if trust::is_invalid(run) {
             return Err("invalid");
         }
-        let is_compared = compared.iter().any(|compared| compared.head.id == run.head.id);
-        let known = self.runs.get(&run.head.id).copied();
-        if is_compared || known.is_some_and(|known| known >= run.extent()) {
-            return Err(COPY);
+        if compared.iter().any(|compared| compared.head.id == run.head.id) {
+            return Err("one of the runs that are compared, or a copy");
         }
         if run.head.started_unix_ms >= judged.head.started_unix_ms {
             return Err("not started before the second run");
         }
-        self.runs.insert(run.head.id.clone(), run.extent());
-        for values in self.values.values_mut() {
-            values.remove(&run.head.id);
-        }
+        self.runs += 1;
         for test in &reference.tests {
             let Some(same) = run.tests.iter().find(|same| same.test.id == test.test.id) else {
                 continue;
@@ -82,7 +73,7 @@ impl History {
                 let Some(value) = headline.value.filter(|_| meters.is_none()) else { return };
                 let number = (test.test.id.clone(), place);
                 let value = (run.head.started_unix_ms, value);
-                self.values.entry(number).or_default().insert(run.head.id.clone(), value);
+                self.values.entry(number).or_default().push(value);
             };
             add(HEADLINE, &same.headline);
             for (place, score) in test.test.also.iter().enumerate() {
@@ -92,19 +83,18 @@ impl History {
                 }
             }
         }
-        if known.is_some() { Err(COPY) } else { Ok(()) }
+        Ok(())
     }
 
     /// Returns the number of runs.
     pub fn runs(&self) -> usize {
-        self.runs.len()
+        self.runs
     }
 
     /// Returns what the runs show about the number at `place` of the test `id`, in `metric`.
     pub(crate) fn earlier(&self, id: &str, place: usize, metric: Metric) -> Earlier {
         let values = self.values.get(&(id.to_owned(), place));
-        let mut values: Vec<(i64, f64)> =
-            values.into_iter().flat_map(|of| of.values().copied()).collect();
+        let mut values: Vec<(i64, f64)> = values.cloned().unwrap_or_default();
         values.sort_by_key(|(started, _)| *started);
         let values: Vec<f64> = values.into_iter().map(|(_, value)| value).collect();
         Earlier::new(&[&values], metric.resolution())

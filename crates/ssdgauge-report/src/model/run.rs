@@ -330,7 +330,7 @@ impl PointRun {
 
 impl Run {
     /// Returns how far the run has come: whether it has ended, and its steps.
-    pub fn extent(&self) -> (bool, usize) {
+    pub(crate) fn extent(&self) -> (bool, usize) {
         (self.complete, self.tests.iter().map(|test| test.points.len()).sum())
     }
 

@@ -64,7 +64,7 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
 
 /// Reads the earlier runs of the drive in `folder`, and states how many of the others were left out.
 fn read_history(folder: &Path, first: &Run, second: &Run) -> Result<History, Failure> {
-    let inputs = run_files::find(&[folder.to_owned()])?;
+    let inputs = run_files::one_for_each_run(run_files::find(&[folder.to_owned()])?);
     let mut history = History::default();
     let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
     run_files::for_each_run(&inputs, &|_, run: &Run| Ok(run.clone()), &mut |run: Run| {

@@ -22,7 +22,6 @@ fn run(serial: &str, number: i64, latencies: Vec<Latency>) -> DriveRun {
         is_model: false,
         run_id: format!("{serial}-{number:03}"),
         started_unix_ms: number,
-        extent: (true, latencies.len()),
         headlines: Vec::new(),
         latencies,
     }
@@ -144,20 +143,6 @@ fn two_outliers_of_seven_drives_are_the_reason_why_a_load_is_not_judged() {
 
     let found = judge(&runs[..6]);
     assert_eq!(found.unjudged[0].reason, NotJudged::FewDrives { most: 6 });
-}
-
-#[test]
-fn a_complete_copy_of_a_run_supersedes_a_part_of_it_in_either_order() {
-    let mut random = Random::new(5, 4);
-    let whole = run("D1", 1, closed(&mut random, 4, 0.0));
-    let part =
-        DriveRun { extent: (false, 2), latencies: whole.latencies[..2].to_vec(), ..whole.clone() };
-    assert!(whole.supersedes(&part) && !part.supersedes(&whole));
-    assert!(!whole.supersedes(&whole));
-    let less = DriveRun { extent: (false, 0), latencies: Vec::new(), ..part.clone() };
-    assert!(part.supersedes(&less), "of two parts the larger one");
-    let other = run("D1", 2, Vec::new());
-    assert!(!whole.supersedes(&other), "another run");
 }
 
 #[test]

@@ -4,14 +4,13 @@ use crate::arguments::DriftArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::{process, run_files, terminal};
 use serde_json::{Value, json};
-use ssdgauge_core::rounded::{self, count_of};
+use ssdgauge_core::rounded::count_of;
 use ssdgauge_core::{Estimate, RequestPath};
 use ssdgauge_fleet::{
     Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, NotJudged, Reason, Suspect, TestKey,
     Unjudged,
 };
 use ssdgauge_report::Run;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -24,24 +23,16 @@ const SHOWN_REASONS: usize = 3;
 ///
 /// Fails where there is no run file, and at the end where one could not be read.
 pub(super) fn execute(arguments: &DriftArguments) -> Result<(), Failure> {
-    let inputs = run_files::find(&arguments.sources)?;
-    let mut runs: BTreeMap<String, DriveRun> = BTreeMap::new();
+    let inputs = run_files::one_for_each_run(run_files::find(&arguments.sources)?);
+    let mut runs: Vec<DriveRun> = Vec::new();
     let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
     let read = |_: &Path, run: &Run| Ok(ssdgauge_fleet::drive_run(run));
     let count = run_files::for_each_run(&inputs, &read, &mut |result| match result {
-        // A copy of a run file is the same run, and may be a part of it.
-        Ok(run) => match runs.entry(run.run_id.clone()) {
-            Entry::Vacant(place) => {
-                place.insert(run);
-            }
-            Entry::Occupied(mut place) if run.supersedes(place.get()) => {
-                place.insert(run);
-            }
-            Entry::Occupied(_) => {}
-        },
+        Ok(run) => runs.push(run),
         Err(reason) => *left_out.entry(reason).or_default() += 1,
     });
-    let runs: Vec<DriveRun> = runs.into_values().collect();
+    // The order of the files does not count.
+    runs.sort_by(|a, b| a.run_id.cmp(&b.run_id));
     let found = ssdgauge_fleet::drift(&runs);
     match arguments.json {
         true => terminal::print_json(&as_json(&runs, &found, &left_out)),
@@ -88,30 +79,9 @@ fn text(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usize>)
         let (drives, runs, bounds) = (group.drives, group.runs, group.bounds);
         lines.push(format!("  {}: {drives} drives, {runs} runs, {bounds} bounds", group.kind));
     }
-    lines.extend(found.unjudged.iter().map(unjudged_line));
+    let unjudged = |one: &Unjudged| format!("  {}: not judged, {}", one.kind, one.reason);
+    lines.extend(found.unjudged.iter().map(unjudged));
     lines.join("\n") + "\n"
-}
-
-fn unjudged_line(group: &Unjudged) -> String {
-    let kind = &group.kind;
-    match &group.reason {
-        NotJudged::FewDrives { most } => {
-            let drives = match most {
-                0 => "no latencies".to_owned(),
-                1 => "1 drive".to_owned(),
-                n => format!("at most {n} drives with the same load"),
-            };
-            format!("  {kind}: not judged, {drives}; {LEAST_DRIVES} are needed")
-        }
-        NotJudged::Outliers { loads, worst } => format!(
-            "  {kind}: {loads} {} not judged, too many outliers: {} of {} latencies are near each other; \
-             {} are needed",
-            if *loads == 1 { "load" } else { "loads" },
-            worst.near,
-            worst.points,
-            worst.needed
-        ),
-    }
 }
 
 fn mark(runs: &[DriveRun]) -> &'static str {
@@ -164,20 +134,8 @@ fn suspect_lines(suspect: &Suspect, labels: &BTreeMap<&str, &str>) -> Vec<String
     let Suspect { serial, kind, is_model, slow, judged, .. } = suspect;
     let drive = drive_text(serial, *is_model, labels);
     let mut lines = vec![format!("  {drive}, {kind}: {slow} of {judged} steps beyond the bound")];
-    lines.extend(suspect.reasons.iter().take(SHOWN_REASONS).map(|reason| {
-        let Reason { test, step, direction, metric, iops, drives, .. } = reason;
-        format!(
-            "    {}/{} {step}: {} {} {} at {} IOPS; {drives} drives: expected {}, bound {}",
-            test.suite,
-            test.test,
-            direction.name(),
-            metric.key(),
-            rounded::latency(reason.latency_us),
-            rounded::number(*iops),
-            rounded::latency(reason.expected_us),
-            rounded::latency(reason.bound_us),
-        )
-    }));
+    let reasons = suspect.reasons.iter().take(SHOWN_REASONS);
+    lines.extend(reasons.map(|reason| format!("    {}/{reason}", reason.test.suite)));
     lines
 }
 

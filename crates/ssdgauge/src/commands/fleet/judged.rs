@@ -1,8 +1,8 @@
 //! The judgement of the fleet, by run: the state of each drive with its reasons in words.
 
 use super::drift;
-use ssdgauge_core::rounded::{self, count_of};
-use ssdgauge_fleet::{DriveRun, FleetDrift, LEAST_DRIVES, NotJudged, Reason, Suspect, Unjudged};
+use ssdgauge_core::rounded::count_of;
+use ssdgauge_fleet::{DriveRun, FleetDrift, NotJudged, Reason, Suspect, Unjudged};
 use ssdgauge_report::{BatchState, Run};
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ impl Judged {
             (true, false, true, true) => BatchState::Unsuspicious,
             (true, false, true, false) => {
                 let of_kind = self.found.unjudged.iter().find(|one| one.kind == run.kind);
-                reasons.extend(of_kind.map(|one| why_not(&one.reason)));
+                reasons.extend(of_kind.map(|one| one.reason.to_string()));
                 BatchState::NotJudged
             }
         };
@@ -102,41 +102,16 @@ impl Judged {
         };
         for Unjudged { kind, reason } in &self.found.unjudged {
             if let NotJudged::FewDrives { .. } = reason {
-                words.push_str(&format!(" Not judged: {}, {}.", kind.model, why_not(reason)));
+                words.push_str(&format!(" Not judged: {}, {reason}.", kind.model));
             }
         }
         words
     }
 }
 
-fn why_not(reason: &NotJudged) -> String {
-    match reason {
-        NotJudged::FewDrives { most: 0 } => {
-            format!("no latencies; {LEAST_DRIVES} drives are needed")
-        }
-        NotJudged::FewDrives { most } => {
-            format!("{} with the same load; {LEAST_DRIVES} are needed", count_of(*most, "drive"))
-        }
-        NotJudged::Outliers { worst, .. } => format!(
-            "too many outliers: {} of {} latencies are near each other; {} are needed",
-            worst.near, worst.points, worst.needed
-        ),
-    }
-}
-
 fn slow_words(suspect: &Suspect) -> Vec<String> {
-    let word = |reason: &Reason| {
-        let [is, expected, bound] =
-            [reason.latency_us, reason.expected_us, reason.bound_us].map(rounded::latency);
-        let (test, step) = (&reason.test.test, &reason.step);
-        let (direction, metric) = (reason.direction.name(), reason.metric.title().to_lowercase());
-        let drives = count_of(reason.drives, "drive");
-        format!(
-            "{test}, {step}: {metric} of {direction}s {is}, where {expected} is expected from {drives} \
-             and {bound} is the bound"
-        )
-    };
-    let mut words: Vec<String> = suspect.reasons.iter().take(MOST_REASONS).map(word).collect();
+    let mut words: Vec<String> =
+        suspect.reasons.iter().take(MOST_REASONS).map(Reason::to_string).collect();
     if let Some(first) = words.first_mut() {
         first.push_str(&format!(" ({} of {} steps are beyond it)", suspect.slow, suspect.judged));
     }
