@@ -15,8 +15,8 @@
 
 pub mod class;
 pub mod earlier;
-pub mod peers;
 pub mod over_runs;
+pub mod peers;
 
 use crate::estimate::Verdict;
 
@@ -61,6 +61,12 @@ pub fn judge(ratio: f64, interval: Option<(f64, f64)>, margin: f64) -> Outcome {
         (false, false) if least <= low && high <= most => Outcome::Equal,
         (false, false) => Outcome::NotDecided,
     }
+}
+
+/// Returns whether two values without intervals are apart by more than a `margin`, a share of the smaller one:
+/// less is noise, and more is not yet a difference ([`judge`]).
+pub fn are_apart(a: f64, b: f64, margin: f64) -> bool {
+    a.max(b) > a.min(b) * (1.0 + margin)
 }
 
 /// Judges a `value` above zero by the `range` of its reference: it is outside where it is beyond an end of it
@@ -137,6 +143,14 @@ mod tests {
         }
         assert_eq!(keeps_to(1.08, (1.04, 1.12), false, 0.05), Verdict::Fails);
         assert_eq!(keeps_to(0.70, (0.50, 1.04), false, 0.05), Verdict::Holds);
+    }
+
+    #[test]
+    fn values_are_apart_in_either_order() {
+        for (a, b, apart) in [(1.0, 1.03, false), (1.0, 1.031, true), (0.0, 1.0, true)] {
+            assert_eq!((are_apart(a, b, NOISE), are_apart(b, a, NOISE)), (apart, apart));
+        }
+        assert!(!are_apart(0.0, 0.0, NOISE));
     }
 
     #[test]

@@ -44,11 +44,11 @@ impl Quantity {
         }
     }
 
-    /// Returns the largest loss that counts as none, as a share. Chosen: 3 % is what `compare` takes for
-    /// noise between runs; percentiles of short phases differ by more.
+    /// Returns the largest loss that counts as none, as a share. Chosen: the noise
+    /// between runs; percentiles of short phases differ by more.
     pub fn limit(self) -> f64 {
         match self {
-            Quantity::Iops => 0.03,
+            Quantity::Iops => difference::NOISE,
             Quantity::LatP99 => 0.10,
         }
     }

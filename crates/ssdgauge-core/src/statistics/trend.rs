@@ -6,6 +6,7 @@
 //! depends on its length: no interval of it holds for a longer one. False alarms and power are in
 //! `docs/handbook/intervals.md`.
 
+use crate::statistics::difference::NOISE;
 use crate::statistics::low_frequency::standard_error;
 
 /// The fewest seconds in which a change is looked for. Chosen: the last and the first third have ten.
@@ -14,9 +15,6 @@ const FEWEST: usize = 30;
 /// The standard errors that a drift and a shift have to exceed. Chosen by simulation; that of a shift is
 /// larger, because the best of many places is taken.
 const SIGNIFICANT: (f64, f64) = (3.0, 4.5);
-
-/// The smallest change, as a share of the mean. Chosen: the noise assumed between runs.
-const SMALLEST: f64 = 0.03;
 
 /// The shares of a series that either level has at least.
 const LEVEL: usize = 10;
@@ -74,7 +72,7 @@ pub fn find(values: &[f64]) -> Option<Trend> {
         }
     };
     let size = trend.share().abs();
-    (size >= SMALLEST && size * mean > needed * error).then_some(trend)
+    (size >= NOISE && size * mean > needed * error).then_some(trend)
 }
 
 /// Returns the place of the split into two levels with the least sum of squares, and that sum.

@@ -12,6 +12,7 @@ use crate::analysis::uses;
 use crate::analysis::workload_text;
 use crate::text::interval::{self, Flattered};
 use candidates::{everyday, sustained, tail};
+use ssdgauge_core::statistics::difference::are_apart;
 use ssdgauge_core::{Metric, Test};
 
 /// The most columns of numbers. Chosen: more do not fit beside the words on 1,280 pixels.
@@ -88,8 +89,8 @@ pub(crate) struct ValueMarks {
 }
 
 impl Column {
-    /// Returns the least ratio of two values that is more than noise: 1.03, the noise assumed between
-    /// runs, or 1.5 for a percentile of latency.
+    /// Returns by how much two values differ by noise, as a share: 3 %, the noise assumed between
+    /// runs, or 50 % for a percentile of latency.
     pub(crate) fn noise(&self) -> f64 {
         outcome::noise(self.measure)
     }
@@ -115,7 +116,7 @@ impl Column {
     pub(crate) fn is_flat(&self) -> bool {
         let values = || self.values.iter().copied().flatten();
         let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-        values().count() > 1 && most <= least * self.noise()
+        values().count() > 1 && !are_apart(least, most, self.noise())
     }
 
     /// Returns how many drives have a value.

@@ -326,7 +326,7 @@ fn judged(ratio: Option<Ratio>, headlines: [&Headline; 2], noise: f64) -> Differ
     };
     let Some(interval) = ratio.interval else {
         let reason = headlines.iter().find_map(|headline| interval::reason(&headline.interval));
-        let reason = reason.unwrap_or("no 95 % interval: one of the results is not above zero");
+        let reason = reason.unwrap_or("no 95 % interval: one of the results may be zero");
         return Difference::Unknown(reason.to_owned());
     };
     let outcome = difference::judge(ratio.value, Some(interval), noise);

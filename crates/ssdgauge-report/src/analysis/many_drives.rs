@@ -9,8 +9,8 @@ use crate::analysis::statements::{self, Sentence};
 use crate::model::Run;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::statistics::difference::Outcome;
 use ssdgauge_core::statistics::difference::peers::Peers;
+use ssdgauge_core::statistics::difference::{Outcome, are_apart};
 use ssdgauge_core::statistics::summary::quantile;
 use std::collections::BTreeMap;
 
@@ -111,7 +111,7 @@ fn outliers(column: &Column, drives: &ReportDrives) -> Option<String> {
     }
     let peers = Peers::new(&values)?;
     let middle = peers.median;
-    let is_out = |value: f64| peers.judge(value, column.noise() - 1.0) != Outcome::Equal;
+    let is_out = |value: f64| peers.judge(value, column.noise()) != Outcome::Equal;
     let values = column.values.iter().enumerate();
     let mut out: Vec<(usize, f64)> = values
         .filter_map(|(drive, value)| Some((drive, value.filter(|value| *value > 0.0)?)))
@@ -185,8 +185,11 @@ fn apart(column: &Column, (name, lot): (&str, &[usize]), drives: &ReportDrives) 
     if !is_whole || own.len() < LEAST_GROUP || others.len() < LEAST_GROUP {
         return None;
     }
-    let above = own.first()? > &(others.last()? * column.noise());
-    let below = &(own.last()? * column.noise()) < others.first()?;
+    let is_above = |high: &[f64], low: &[f64]| {
+        let (high, low) = (*high.first()?, *low.last()?);
+        Some(high > low && are_apart(high, low, column.noise()))
+    };
+    let (above, below) = (is_above(&own, &others)?, is_above(&others, &own)?);
     let where_to = match (above, below, column.metric.more_is_better()) {
         (true, _, true) | (_, true, false) => "ahead of",
         (_, true, true) | (true, _, false) => "behind",

@@ -6,7 +6,7 @@
 use crate::analysis::group::Group;
 use crate::analysis::measure::Measure;
 use ssdgauge_core::ScoreFamily;
-use ssdgauge_core::statistics::difference;
+use ssdgauge_core::statistics::difference::{self, NOISE, are_apart};
 
 /// By how much a percentile of latency of equal drives may differ, as a share, with an interval or without
 /// one: tails differ more between runs than means. Chosen, not measured.
@@ -161,15 +161,15 @@ fn apart(group: &Group<'_>, measure: Measure, best: usize, next: usize) -> Apart
     };
     let interval = ratio.and_then(|ratio| ratio.interval);
     let judged = ratio.map_or(shown, |ratio| ratio.value);
-    let found = difference::judge(judged, interval, noise(measure) - 1.0);
+    let found = difference::judge(judged, interval, noise(measure));
     // The ranges of two searches that overlap are not level, although their lower ends may be equal.
     let is_open = is_search(group) && found == difference::Outcome::NotDecided;
     match interval {
         _ if found == difference::Outcome::Higher => Apart::Beyond(shown),
         None if !measure.is_percentile() => Apart::Unjudged,
-        None if shown > noise(measure) => Apart::Beyond(shown),
+        None if are_apart(shown, 1.0, noise(measure)) => Apart::Beyond(shown),
         Some(_) if is_open => Apart::Undecided,
-        _ if shown <= between_runs() => Apart::Within,
+        _ if !are_apart(shown, 1.0, NOISE) => Apart::Within,
         Some(_) => Apart::Undecided,
         None => Apart::Unjudged,
     }
@@ -184,16 +184,13 @@ pub(crate) fn is_search(group: &Group<'_>) -> bool {
 fn near(group: &Group<'_>, measure: Measure, ranked: &[usize]) -> Vec<usize> {
     let value = |place: &usize| value(group, measure, *place).unwrap_or(f64::NAN);
     let best = ranked.first().map_or(f64::NAN, value);
-    let is_near = |place: &&usize| {
-        let (low, high) = (value(place).min(best), value(place).max(best));
-        high <= low * between_runs()
-    };
-    ranked.iter().filter(is_near).copied().collect()
+    ranked.iter().filter(|place| !are_apart(value(place), best, NOISE)).copied().collect()
 }
 
 /// Returns whether the results of two members are within the noise between runs of each other.
 pub(crate) fn are_near(group: &Group<'_>, best: usize, next: usize) -> bool {
-    shown_ratio(group, Measure::Speed, best, next).is_some_and(|ratio| ratio <= between_runs())
+    shown_ratio(group, Measure::Speed, best, next)
+        .is_some_and(|ratio| !are_apart(ratio, 1.0, NOISE))
 }
 
 /// Returns the ratio of the two numbers that the page shows, which count all seconds; the one with an
@@ -204,26 +201,22 @@ fn shown_ratio(group: &Group<'_>, measure: Measure, best: usize, next: usize) ->
     shown.is_finite().then_some(shown)
 }
 
-/// Returns the least ratio of two values of `measure` that is more than noise: 1.03, the noise assumed
-/// between runs, or 1.5 for a percentile beside the headline.
+/// Returns by how much two values of `measure` differ by noise, as a share: 3 %, the noise assumed
+/// between runs, or 50 % for a percentile beside the headline.
 pub(crate) fn noise(measure: Measure) -> f64 {
     match measure.is_percentile() {
-        true => 1.0 + NOISE_OF_TAILS,
-        false => between_runs(),
+        true => NOISE_OF_TAILS,
+        false => NOISE,
     }
 }
 
-fn between_runs() -> f64 {
-    1.0 + difference::NOISE
-}
-
 /// Returns whether the results of `group` separate any two drives by the noise between runs: the
-/// greatest is at least 3 % above the least.
+/// greatest is more than 3 % above the least.
 pub(crate) fn separates(group: &Group<'_>) -> bool {
     let values = || group.members.iter().filter_map(|member| member.test.headline.value);
     let (least, most) = values()
         .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-    least.is_finite() && most >= between_runs() * least && most > 0.0
+    least.is_finite() && are_apart(least, most, NOISE)
 }
 
 /// Returns the greatest result of `group` divided by the least; 1 where fewer than two are above zero.

@@ -1,12 +1,12 @@
 //! The order of the tests on the page: sections by use, the hero first, and the tests that separate no
 //! two drives.
 
-use crate::analysis::compare::CompareOptions;
 use crate::analysis::group::Group;
 use crate::analysis::outcome;
 use crate::analysis::uses::{self, Use};
 use crate::model::PointRun;
 use ssdgauge_core::Nanos;
+use ssdgauge_core::statistics::difference::{NOISE, are_apart};
 
 /// The least length of a test that shows a course over time, in seconds. Chosen.
 const COURSE: usize = 20;
@@ -97,8 +97,8 @@ pub(crate) fn hero(groups: &[Group<'_>]) -> Option<usize> {
     let candidates = if over_time.is_empty() { of(outcome::separates) } else { over_time };
     let spread = |number: usize| outcome::spread(&groups[number]);
     let most = candidates.iter().map(|number| spread(*number)).fold(1.0, f64::max);
-    let noise = 1.0 + CompareOptions::default().noise;
-    let ties = || candidates.iter().copied().filter(|number| spread(*number) * noise >= most);
+    let is_most = |number: &usize| !are_apart(spread(*number), most, NOISE);
+    let ties = || candidates.iter().copied().filter(is_most);
     let is_fill = |number: &usize| {
         let test = &groups[*number].first().test.test;
         uses::is_sequential(test) && uses::classify(test) == Use::Sustained

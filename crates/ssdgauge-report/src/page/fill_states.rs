@@ -1,6 +1,5 @@
 //! The results of a load at several fill levels, and with over-provisioning: one figure for each load.
 
-use crate::analysis::compare::CompareOptions;
 use crate::analysis::fill_states::{DriveStates, FillStates};
 use crate::analysis::report_drives::ReportDrives;
 use crate::chart::axis::{Across, Up};
@@ -9,6 +8,7 @@ use crate::page::kit::mark::marks;
 use crate::page::kit::plot;
 use crate::text::number;
 use maud::{Markup, html};
+use ssdgauge_core::statistics::difference::{NOISE, are_apart};
 
 /// The anchor of the section.
 pub(super) const ANCHOR: &str = "fill-levels";
@@ -58,7 +58,7 @@ fn statement(states: &FillStates, drives: &ReportDrives) -> String {
             return String::new();
         };
         let change = match kept {
-            kept if !is_change(kept) => "stays within 3\u{a0}%".to_owned(),
+            kept if !are_apart(kept, 1.0, NOISE) => "stays within 3\u{a0}%".to_owned(),
             kept if kept > 10.0 => format!("rises {}-fold", number::text(kept)),
             kept if kept > 1.0 => format!("rises to {:.0}\u{a0}%", 100.0 * kept),
             kept if kept < 0.1 => format!("falls to {:.1}\u{a0}%", 100.0 * kept),
@@ -78,18 +78,12 @@ fn statement(states: &FillStates, drives: &ReportDrives) -> String {
     }
 }
 
-/// Returns whether a result that is multiplied by `factor` differs by more than the noise between runs.
-fn is_change(factor: f64) -> bool {
-    let noise = CompareOptions::default().noise;
-    !(1.0 - noise..=1.0 + noise).contains(&factor)
-}
-
 /// Returns whether a drive differs between two of its levels.
 fn changes(states: &FillStates) -> bool {
     states.drives.iter().any(|one| {
         let values = || one.results.iter().map(|(_, value)| *value);
         let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-        is_change(most / least)
+        are_apart(most, least, NOISE)
     })
 }
 

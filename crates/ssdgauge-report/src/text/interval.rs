@@ -1,6 +1,7 @@
 //! The words of 95 % intervals: what they come from, and why there is none.
 
 use crate::text::number;
+use ssdgauge_core::statistics::difference::{NOISE, are_apart};
 use ssdgauge_core::{ConfidenceInterval, Headline, Metric, rounded};
 
 /// What the intervals of a report with several runs come from.
@@ -130,10 +131,6 @@ pub(crate) fn end(value: f64, metric: Metric) -> String {
     if metric.is_latency() { metric.about(value) } else { number::words(value, metric) }
 }
 
-/// The share by which the value of the protocol has to differ from the settled one to have a mark.
-/// Chosen: the noise assumed between runs, since less changes no order of drives.
-const FAR: f64 = 0.03;
-
 /// The value of the protocol where a start that flatters is left out of the settled one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Flattered {
@@ -143,12 +140,11 @@ pub(crate) struct Flattered {
     pub(crate) seconds: Option<usize>,
 }
 
-/// Returns the value of the protocol where it differs from that of `headline` by more than 3 %
-/// (definition D17).
+/// Returns the value of the protocol where it differs from that of `headline` by more than the noise between
+/// runs, 3 %: less changes no order of drives (definition D17).
 pub(crate) fn flattered(headline: &Headline) -> Option<Flattered> {
     let (value, protocol) = (headline.value?, headline.protocol?);
-    let ratio = if value < protocol { protocol / value } else { value / protocol };
-    (ratio > 1.0 + FAR).then(|| by_protocol(headline))?
+    are_apart(value, protocol, NOISE).then(|| by_protocol(headline))?
 }
 
 fn by_protocol(headline: &Headline) -> Option<Flattered> {

@@ -1,6 +1,6 @@
 //! Peers as the reference: whether a number stands out of many.
 
-use crate::statistics::difference::{Outcome, judge_by_range};
+use crate::statistics::difference::{Outcome, are_apart, judge_by_range};
 use crate::statistics::summary::quantile;
 
 /// A number stands out beyond the quartiles by more than this many times their distance: the outer
@@ -35,10 +35,9 @@ impl Peers {
     /// Judges `value`: it stands out where it is beyond the fence, and beyond the `margin` from the median,
     /// a share.
     pub fn judge(&self, value: f64, margin: f64) -> Outcome {
-        let middle = (self.median, self.median);
-        // Both have to say the same: the fence of nearly equal drives lies within the noise.
-        match judge_by_range(value, self.fence, 0.0) == judge_by_range(value, middle, margin) {
-            true => judge_by_range(value, middle, margin),
+        // The fence of nearly equal drives lies within the noise.
+        match are_apart(value, self.median, margin) {
+            true => judge_by_range(value, self.fence, 0.0),
             false => Outcome::Equal,
         }
     }
