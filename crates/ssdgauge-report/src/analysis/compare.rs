@@ -16,7 +16,7 @@ use crate::text::sanitize;
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_core::statistics::difference::earlier::Earlier;
 use ssdgauge_core::statistics::difference::{self, Outcome};
-use ssdgauge_core::{Headline, Metric, Ratio, Score, Verdict};
+use ssdgauge_core::{Headline, Metric, Ratio, Verdict};
 use thiserror::Error;
 
 /// Options of a comparison.
@@ -161,8 +161,7 @@ fn compare_all(
         let member = Member { index: 0, run: a, test };
         let other = b.tests.iter().find(|other| other.test.id == test.test.id);
         let other = other.map(|test| Member { index: 1, run: b, test });
-        let mut numbers = vec![(history::HEADLINE, compared(member, other, options))];
-        numbers.extend(further(member, other, options));
+        let mut numbers = numbers(member, other, options);
         if let Some(history) = history {
             for (place, number) in &mut numbers {
                 let earlier = history.earlier(&test.test.id, *place, number.metric);
@@ -219,42 +218,71 @@ fn distinct(runs: [&Run; 2]) -> [String; 2] {
     }
 }
 
-fn compared(a: Member<'_>, b: Option<Member<'_>>, options: &CompareOptions) -> TestComparison {
+/// Compares the headlines of a test, and the further numbers that both runs have, by one rule; each with its
+/// place among the numbers of the first run.
+fn numbers(
+    a: Member<'_>,
+    b: Option<Member<'_>>,
+    options: &CompareOptions,
+) -> Vec<(usize, TestComparison)> {
+    let b = b.ok_or_else(|| "the second run has no such test".to_owned()).and_then(|b| {
+        let why = invalid([a, b]).or_else(|| group::incomparable(a, b).map(str::to_owned));
+        why.map_or(Ok(b), Err)
+    });
+    let further = if b.is_ok() { a.test.also.len() } else { 0 };
+    let places = history::HEADLINE..=further;
+    let number = |place| Some((place, compared(a, b.clone(), place, options)?));
+    places.filter_map(number).collect()
+}
+
+/// Compares the number at `place` of the test of `a` with that of `b`, or says why there is none to compare with;
+/// `None` where the test of `b` lacks a further number.
+fn compared(
+    a: Member<'_>,
+    b: Result<Member<'_>, String>,
+    place: usize,
+    options: &CompareOptions,
+) -> Option<TestComparison> {
     let test = &a.test.test;
-    let metric = a.test.headline.metric;
+    let further = place.checked_sub(history::HEADLINE + 1);
+    let (score, of_a) = match further {
+        None => (&test.score, &a.test.headline),
+        Some(further) => (test.also.get(further)?, a.test.also.get(further)?),
+    };
+    let (metric, title) = (of_a.metric, sanitize::prose(&test.title));
     let mut comparison = TestComparison {
         id: sanitize::prose(&test.id),
         revision: test.revision,
-        title: sanitize::prose(&test.title),
+        title: further.map_or(title.clone(), |_| format!("{title}, {}", metric.title())),
         metric,
-        rule: workload_text::rule(test, &test.score),
-        further: false,
-        values: [a.test.headline.value, None],
-        ranges: [interval::range_of_trials(&a.test.headline), None],
+        rule: workload_text::rule(test, score),
+        further: further.is_some(),
+        values: [of_a.value.filter(|_| invalid([a]).is_none()), None],
+        ranges: [interval::range_of_trials(of_a), None],
         ratio: None,
         earlier: None,
-        difference: Difference::Unknown("the second run has no such test".to_owned()),
+        difference: Difference::Equal,
     };
-    let Some(b) = b else { return comparison };
-    if let Some(why) = invalid([a, b]) {
-        comparison.values[0] = comparison.values[0].filter(|_| invalid([a]).is_none());
-        comparison.difference = Difference::Unknown(why);
-        return comparison;
-    }
-    if let Some(why) = group::incomparable(a, b) {
-        comparison.difference = Difference::Unknown(why.to_owned());
-        return comparison;
-    }
-    if let Some(why) = group::other_meters(metric, a, b) {
-        comparison.difference = Difference::Unknown(why);
-        return comparison;
-    }
-    comparison.values[1] = b.test.headline.value;
-    comparison.ranges[1] = interval::range_of_trials(&b.test.headline);
-    comparison.ratio = b.test.over(a.test).map(|ratio| of_one_run(ratio, a, b, comparison.values));
-    let headlines = [&a.test.headline, &b.test.headline];
-    comparison.difference = judged(comparison.ratio, headlines, options.noise);
-    comparison
+    let b = b.and_then(|b| group::other_meters(metric, a, b).map_or(Ok(b), Err));
+    let b = match b {
+        Ok(b) => b,
+        Err(why) => {
+            comparison.difference = Difference::Unknown(why);
+            return Some(comparison);
+        }
+    };
+    let (of_b, ratio) = match further {
+        None => (&b.test.headline, b.test.over(a.test)),
+        Some(_) => {
+            let of_b = b.test.test.also.iter().position(|other| other == score)?;
+            (b.test.also.get(of_b)?, b.test.also_over(a.test, score))
+        }
+    };
+    comparison.values[1] = of_b.value;
+    comparison.ranges[1] = interval::range_of_trials(of_b);
+    comparison.ratio = ratio.map(|ratio| of_one_run(ratio, a, b, comparison.values));
+    comparison.difference = judged(comparison.ratio, [of_a, of_b], options.noise);
+    Some(comparison)
 }
 
 /// Returns which of the tests has an invalid result, and why: it is compared with nothing.
@@ -262,53 +290,6 @@ fn invalid<const N: usize>(members: [Member<'_>; N]) -> Option<String> {
     let why = |member: Member<'_>| trust::invalid(member.run, member.test);
     let mut named = ["first", "second"].into_iter().zip(members);
     named.find_map(|(name, member)| Some(format!("the {name} run is invalid: {}", why(member)?)))
-}
-
-/// Compares the further numbers of a test that both runs have by the same rule; each with its place among
-/// the numbers of the first run.
-fn further(
-    a: Member<'_>,
-    b: Option<Member<'_>>,
-    options: &CompareOptions,
-) -> Vec<(usize, TestComparison)> {
-    let may_be =
-        |b: &Member<'_>| group::incomparable(a, *b).is_none() && invalid([a, *b]).is_none();
-    let Some(b) = b.filter(may_be) else { return Vec::new() };
-    let number = |(place, score): (usize, &Score)| {
-        let of_b = b.test.test.also.iter().position(|other| other == score)?;
-        let headlines = [a.test.also.get(place)?, b.test.also.get(of_b)?];
-        let mut values = headlines.map(|headline| headline.value);
-        let metric = score.metric();
-        let meters = group::other_meters(metric, a, b);
-        if meters.is_some() {
-            // As for a headline: the value of another meter is not shown beside the first one.
-            values[1] = None;
-        }
-        let ratio = match values {
-            [Some(_), Some(_)] => b.test.also_over(a.test, score),
-            [_, _] => None,
-        };
-        let ratio = ratio.map(|ratio| of_one_run(ratio, a, b, values));
-        let difference = match meters {
-            Some(why) => Difference::Unknown(why),
-            None => judged(ratio, headlines, options.noise),
-        };
-        let comparison = TestComparison {
-            id: sanitize::prose(&a.test.test.id),
-            revision: a.test.test.revision,
-            title: format!("{}, {}", sanitize::prose(&a.test.test.title), metric.title()),
-            metric,
-            rule: workload_text::rule(&a.test.test, score),
-            further: true,
-            values,
-            ranges: headlines.map(interval::range_of_trials),
-            ratio,
-            earlier: None,
-            difference,
-        };
-        Some((history::HEADLINE + 1 + place, comparison))
-    };
-    a.test.test.also.iter().enumerate().filter_map(number).collect()
 }
 
 /// Returns `ratio`, without an uncertainty where it is that of a run and a copy of it.

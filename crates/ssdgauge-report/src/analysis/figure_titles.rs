@@ -26,6 +26,8 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
         let measured = interval::headline_measured(&group.members[place].test.headline);
         measured.unwrap_or_else(|| number::NOTHING.to_owned())
     };
+    let both =
+        |best, next| format!("{} {}, {} {}", name(best), value(best), name(next), value(next));
     match outcome::judge(group) {
         Outcome::Nothing => "No result".to_owned(),
         Outcome::Alone(place) if drives.count() == 1 && outcome::is_search(group) => {
@@ -39,12 +41,11 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
         Outcome::Lead { best, next, .. } | Outcome::Unjudged { best, next }
             if outcome::is_search(group) =>
         {
+            let (of_best, of_next) = (value(best), value(next));
             format!(
-                "{} passes at {}, {} at {}{}",
+                "{} passes at {of_best}, {} at {of_next}{}",
                 name(best),
-                value(best),
                 name(next),
-                value(next),
                 base(group)
             )
         }
@@ -61,20 +62,13 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
             };
             format!("{tied} tie; the best value is {}", value(places[0]))
         }
-        Outcome::Undecided { best, next } if outcome::is_search(group) => format!(
-            "Not decided: {} {}, {} {}; trials of one load disagree",
-            name(best),
-            value(best),
-            name(next),
-            value(next)
-        ),
-        Outcome::Undecided { best, next } => format!(
-            "Not decided: {} {}, {} {}; the 95\u{a0}% interval of the ratio is too wide",
-            name(best),
-            value(best),
-            name(next),
-            value(next)
-        ),
+        Outcome::Undecided { best, next } => {
+            let why = match outcome::is_search(group) {
+                true => "trials of one load disagree",
+                false => "the 95\u{a0}% interval of the ratio is too wide",
+            };
+            format!("Not decided: {}; {why}", both(best, next))
+        }
         Outcome::Unjudged { best, next } if outcome::are_near(group, best, next) => format!(
             "No difference beyond 3\u{a0}% between {} and {}: {} and {}",
             name(best),
@@ -82,13 +76,9 @@ pub(crate) fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
             value(best),
             value(next)
         ),
-        Outcome::Unjudged { best, next } => format!(
-            "{} {}, {} {}: no lead without 95\u{a0}% intervals",
-            name(best),
-            value(best),
-            name(next),
-            value(next)
-        ),
+        Outcome::Unjudged { best, next } => {
+            format!("{}: no lead without 95\u{a0}% intervals", both(best, next))
+        }
     }
 }
 
