@@ -37,7 +37,9 @@ pub use analysis::notes::{DriveNotes, Notes, Photograph};
 pub use analysis::options::PageOptions;
 pub use analysis::repeated_runs::{RepeatedRun, once_each};
 pub use analysis::report_drives::find_run;
-pub use analysis::specification::{CacheSide, Claim, Specification, State, stated_figures};
+pub use analysis::spec_file::{CacheSide, State};
+pub use analysis::specification::{Claim, Specification};
+pub use analysis::stated_figures::stated_figures;
 pub use model::{
     CachePlace, Durability, FallCause, LifeCounter, LocatedFinding, PointRun, Proof, Repetition,
     ReportError, Run, Second, SpeedFall, StepFinding, StepLevels, TestRun, Tracked, VerifiedRun,

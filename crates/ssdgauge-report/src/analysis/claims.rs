@@ -3,7 +3,8 @@
 
 use crate::analysis::finding_words;
 use crate::analysis::report_drives::ReportDrives;
-use crate::analysis::specification::{CacheSide, Claim, Specification, State};
+use crate::analysis::spec_file::{CacheSide, State};
+use crate::analysis::specification::{Claim, Specification};
 use crate::analysis::trust;
 use crate::model::metrics;
 use crate::model::{CachePlace, FallCause, PointRun, Run, StepFinding, TestRun};

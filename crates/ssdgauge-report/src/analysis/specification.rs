@@ -4,14 +4,9 @@
 //! A claim is judged only where a run met its conditions; in every other case the report says
 //! which condition was not met.
 
-mod stated;
-
-pub use stated::stated_figures;
-
 use crate::analysis::input_error::InputError;
-use serde::Deserialize;
+use crate::analysis::spec_file::{CacheSide, Drive, File, Row, State};
 use ssdgauge_core::{Access, Bytes, Metric};
-use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 
@@ -56,73 +51,6 @@ pub struct Claim {
     pub cache: Option<CacheSide>,
     /// The source of this claim, where it differs from that of the file.
     pub source: Option<String>,
-}
-
-/// The state of a drive that a claim is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// Purged, and filled in order at most.
-    Fresh,
-    /// After writes that went on until nothing changed any more.
-    Steady,
-}
-
-/// The part of a sequential write that a claim is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CacheSide {
-    /// Before the end of the SLC cache.
-    Inside,
-    /// Behind it.
-    Beyond,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    drive: Option<Drive>,
-    #[serde(default)]
-    claim: Vec<Spanned<Row>>,
-    #[serde(default)]
-    stated: BTreeMap<Spanned<String>, Spanned<stated::Entry>>,
-}
-
-impl File {
-    /// Reads the `text` of `file`.
-    fn parse(file: &str, text: &str) -> Result<File, InputError> {
-        toml::from_str(text).map_err(|fault| {
-            let message = match fault.message().trim() {
-                // The message of serde names types of this program.
-                message if message.contains("untagged enum") => "a value that is no figure",
-                message => message,
-            };
-            let hint = "docs/reference/notes-and-specs.md shows a whole spec file";
-            InputError::new(file, text, fault.span().unwrap_or(0..0), message.to_owned(), hint)
-        })
-    }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Drive {
-    model: Spanned<String>,
-    source: Spanned<String>,
-    tolerance_percent: Option<Spanned<f64>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    metric: Spanned<String>,
-    value: Spanned<f64>,
-    access: Access,
-    block_size: Spanned<String>,
-    read_percent: Spanned<u8>,
-    queue_depth: Option<Spanned<u32>>,
-    state: Option<State>,
-    cache: Option<Spanned<CacheSide>>,
-    source: Option<String>,
 }
 
 impl Specification {
@@ -245,15 +173,5 @@ impl Claim {
             CacheSide::Beyond => "beyond the SLC cache".to_owned(),
         }));
         words.join(" ")
-    }
-}
-
-impl State {
-    /// Returns the word used in spec files and pages.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            State::Fresh => "fresh",
-            State::Steady => "steady",
-        }
     }
 }

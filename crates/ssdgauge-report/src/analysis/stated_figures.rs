@@ -1,37 +1,9 @@
 //! The stated figures of a spec file: what a maker states of the structures that an X-ray finds.
 
-use super::File;
 use crate::analysis::input_error::InputError;
-use serde::Deserialize;
+use crate::analysis::spec_file::{Bound, Entry, File, Number};
 use ssdgauge_core::Bytes;
 use ssdgauge_xray::{Figure, Stated, Structure, Unit};
-
-/// A stated figure.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Entry {
-    Exactly(Number),
-    Bound(Bound),
-}
-
-/// A stated bound.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) enum Bound {
-    #[serde(rename = "at_least")]
-    AtLeast(Number),
-    #[serde(rename = "at_most")]
-    AtMost(Number),
-}
-
-/// A number in the unit of its structure, bytes with a unit of their own, or yes and no.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Number {
-    Plain(f64),
-    YesNo(bool),
-    Size(String),
-}
 
 /// The form of the table.
 const HINT: &str = "each line of the table [stated] has a structure: cache = \"42 GB\", or \
