@@ -1,9 +1,11 @@
 //! What a real drive wrote to its media in a step, and its write amplification with the interval that
 //! follows from the granules of its counters (definition D27).
 
+use serde::{Deserialize, Serialize};
+
 /// What a drive wrote to its media and what hosts wrote, by its own counters; the mean of the
 /// executions of a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MediaWrites {
     /// What was written to the media.
     pub media: Counted,
@@ -14,7 +16,7 @@ pub struct MediaWrites {
 }
 
 /// The difference of a counter over a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counted {
     /// The difference.
     pub amount: f64,

@@ -52,7 +52,7 @@ pub struct Timings {
 }
 
 /// Requests of one kind: a number of them is in flight, and each is followed by a pause.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Lane {
     /// Read or write.
     pub direction: Direction,
@@ -75,7 +75,7 @@ pub struct Lane {
 }
 
 /// The limits of lanes that run together; the first one ends all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LaneLimits {
     /// The time.
     pub time: Nanos,
@@ -86,7 +86,7 @@ pub struct LaneLimits {
 }
 
 /// The record of a lane.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LaneRecord {
     /// Bytes completed in each bin from the start of the load; the last bin may be shorter.
     pub bytes: Vec<u64>,

@@ -25,5 +25,5 @@ pub use environment::environment;
 pub use helper::search::serve as serve_as_search;
 pub use helper::server::serve as serve_as_helper;
 pub use privileges::{Reach, confine, is_root};
-pub use reader::DriveReader;
+pub use reader::{DriveReader, ReadingRig};
 pub use rig::{LinuxRig, check_pass_through, check_polling, open_meters};

@@ -2,10 +2,12 @@
 
 use ssdgauge_core::proof::Found;
 use ssdgauge_core::{
-    Bytes, Direction, Lane, LaneLimits, LanesEnded, RigError, Sink, StampedReads, TimedLoads,
-    TimedRequest, Timings,
+    Bytes, Direction, DriveInfo, Ended, Lane, LaneLimits, LanesEnded, Nanos, Preparation, Prepared,
+    Rig, RigError, Sink, StampedReads, TargetKind, TimedLoads, TimedRequest, Timings, Until,
+    Workload,
 };
 use ssdgauge_engine::{RequestError, stamped, timed};
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -77,10 +79,11 @@ impl DriveReader {
     }
 
     fn refuse_writes(&self, writes: bool) -> Result<(), RigError> {
-        match writes {
-            true => Err(RigError::Refused(format!("{} is open for reading alone", self.name))),
-            false => Ok(()),
-        }
+        if writes { Err(self.refuses_writes()) } else { Ok(()) }
+    }
+
+    fn refuses_writes(&self) -> RigError {
+        RigError::Refused(format!("{} is open for reading alone", self.name))
     }
 }
 
@@ -119,6 +122,53 @@ impl TimedLoads for DriveReader {
         self.loads += 1;
         let ended = timed::run_lanes(&self.file, lanes, limits, self.loads, &mut || !sink.stop());
         ended.map(|ended| ended.map(|(ended, _)| ended)).map_err(|error| self.error(&error))
+    }
+}
+
+/// A rig on a [`DriveReader`]: it sends timed reads, and refuses everything else.
+#[derive(Debug)]
+pub struct ReadingRig {
+    reader: DriveReader,
+    drive: DriveInfo,
+}
+
+impl ReadingRig {
+    /// Returns the rig on `reader`, which was opened by the name `target`.
+    pub fn new(reader: DriveReader, target: &str) -> ReadingRig {
+        let drive = DriveInfo {
+            kind: if reader.is_block { TargetKind::Block } else { TargetKind::File },
+            target: target.to_owned(),
+            model: None,
+            serial: None,
+            firmware: None,
+            capacity: reader.size,
+            logical_block: Bytes(4_096),
+            physical_block: Bytes(4_096),
+            details: BTreeMap::new(),
+        };
+        ReadingRig { reader, drive }
+    }
+}
+
+impl Rig for ReadingRig {
+    fn drive(&self) -> &DriveInfo {
+        &self.drive
+    }
+
+    fn prepare(&mut self, _: &Preparation, _: &mut dyn Sink) -> Result<Prepared, RigError> {
+        Err(self.reader.refuses_writes())
+    }
+
+    fn run(&mut self, _: &Workload, _: &Until, _: &mut dyn Sink) -> Result<Ended, RigError> {
+        Err(RigError::Refused(format!("{} is open for timed reads alone", self.reader.name)))
+    }
+
+    fn rest(&mut self, _: Nanos, _: &mut dyn Sink) -> Result<Nanos, RigError> {
+        Ok(Nanos::ZERO)
+    }
+
+    fn timed_loads(&mut self) -> Option<&mut dyn TimedLoads> {
+        Some(&mut self.reader)
     }
 }
 

@@ -6,6 +6,7 @@
 mod act;
 mod comparison;
 mod durability;
+mod examining;
 mod remaining;
 mod replay;
 mod resuming;
@@ -18,9 +19,11 @@ mod verification;
 mod watcher;
 mod written_data;
 
+pub use examining::conduct_xray;
 pub use resuming::{ended, resume};
 pub use watcher::{Boot, SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL, Watcher};
 
+use crate::xray::XrayError;
 use act::{By, Done, act};
 use remaining::{TriedLoads, places};
 use replay::Replay;
@@ -74,6 +77,21 @@ pub enum ConductError {
         /// Label of the step.
         step: String,
     },
+    /// The X-ray cannot be carried out, or not continued.
+    #[error(transparent)]
+    Xray(XrayError),
+}
+
+impl From<XrayError> for ConductError {
+    fn from(error: XrayError) -> ConductError {
+        match error {
+            XrayError::Rig(error) => error.into(),
+            XrayError::RunFile(error) => error.into(),
+            XrayError::NoReads(_) | XrayError::TooSmall { .. } | XrayError::Differs(_) => {
+                ConductError::Xray(error)
+            }
+        }
+    }
 }
 
 /// Executes `plan` from its first step.
@@ -147,28 +165,27 @@ impl<'a> Conductor<'a> {
     /// executed again, which must not start their searches.
     fn execute(&mut self, places: &[StepPlace], from: usize) -> Result<Completion, ConductError> {
         let ended = self.execute_to_end(places, from);
-        let recorded = self.record_outcome(&ended);
-        ended.and_then(|completion| recorded.map(|()| completion))
+        self.end_run(ended)
     }
 
     /// Records how and why the run ended, where anything new was recorded and the file can be written.
-    fn record_outcome(
+    fn end_run(
         &mut self,
-        ended: &Result<Completion, ConductError>,
-    ) -> Result<(), ConductError> {
-        let (kind, reason) = match ended {
+        ended: Result<Completion, ConductError>,
+    ) -> Result<Completion, ConductError> {
+        let (kind, reason) = match &ended {
             Ok(Completion::Finished) => (OutcomeKind::Complete, String::new()),
             Ok(Completion::Interrupted) => (OutcomeKind::Unfinished, "a stop was requested".into()),
-            Err(ConductError::RunFile(_)) => return Ok(()),
+            Err(ConductError::RunFile(_)) => return ended,
             Err(error) => (OutcomeKind::Failed, error.to_string()),
         };
         // A run that is continued is unchanged until its first new record.
-        if self.resumed.is_some() || !self.writer.has_room()? {
-            return Ok(());
+        if self.resumed.is_none() && self.writer.has_room()? {
+            let unix_ms = self.watcher.unix_ms();
+            self.writer.end_run(&Outcome { unix_ms, kind, reason })?;
+            self.commit()?;
         }
-        let unix_ms = self.watcher.unix_ms();
-        self.writer.end_run(&Outcome { unix_ms, kind, reason })?;
-        self.commit()
+        ended
     }
 
     fn execute_to_end(
@@ -176,19 +193,8 @@ impl<'a> Conductor<'a> {
         places: &[StepPlace],
         from: usize,
     ) -> Result<Completion, ConductError> {
-        let completion = match self.execute_all(places, from) {
-            Err(ConductError::Rig(RigError::Gone(drive))) => {
-                self.find(Finding::new(
-                    FindingKind::DriveGone,
-                    Severity::Warning,
-                    format!("the run ended because {drive} is gone"),
-                    "the finished steps are valid; look at the drive and its link, then resume the run",
-                ))?;
-                self.commit()?;
-                return Err(RigError::Gone(drive).into());
-            }
-            ended => ended?,
-        };
+        let ended = self.execute_all(places, from);
+        let completion = self.note_gone(ended)?;
         match completion {
             Completion::Finished => {
                 self.record_resumed()?;
@@ -198,6 +204,23 @@ impl<'a> Conductor<'a> {
             Completion::Interrupted => self.read_back_after_stop()?,
         }
         Ok(completion)
+    }
+
+    /// Records that the drive is gone, where that ended the run.
+    fn note_gone(
+        &mut self,
+        ended: Result<Completion, ConductError>,
+    ) -> Result<Completion, ConductError> {
+        if let Err(ConductError::Rig(RigError::Gone(drive))) = &ended {
+            self.find(Finding::new(
+                FindingKind::DriveGone,
+                Severity::Warning,
+                format!("the run ended because {drive} is gone"),
+                "the finished steps are valid; look at the drive and its link, then resume the run",
+            ))?;
+            self.commit()?;
+        }
+        ended
     }
 
     fn execute_all(

@@ -30,7 +30,7 @@ mod xray;
 pub use built_in::{built_in, built_in_ids, find_built_in};
 pub use conductor::{
     Boot, Completion, ConductError, SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL, Watcher,
-    conduct, ended, resume,
+    conduct, conduct_xray, ended, resume,
 };
 pub use cost::{
     AssumedRates, DEFAULT_WEAR_SHARE, Endurance, Estimate, Expectation, Limits, Outlook, Remaining,
@@ -54,5 +54,6 @@ pub use suite::{
 };
 pub use unwatched::Unwatched;
 pub use xray::{
-    Examined, XRAY_SUITE, XrayError, XrayOptions, XrayTarget, XrayWatcher, xray, xray_plan,
+    CutShort, EndedExperiment, Examined, Exchange, Experiment, RecordedXray, Reply, XRAY_SUITE,
+    XrayError, XrayOptions, XrayWatcher, review_xray, xray, xray_plan,
 };

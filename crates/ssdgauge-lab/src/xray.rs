@@ -8,6 +8,8 @@ mod access;
 mod contents;
 mod error;
 mod examined;
+mod exchange;
+mod experiment;
 mod fill;
 mod flushes;
 mod heat;
@@ -16,39 +18,73 @@ mod mapping;
 mod options;
 mod plan;
 mod reads;
+mod recorded;
 mod sizes;
 mod steady;
 mod volumes;
 
-pub use access::{XrayTarget, XrayWatcher};
+pub use access::{CutShort, EndedExperiment, XrayWatcher};
 pub use error::XrayError;
 pub use examined::Examined;
+pub use exchange::{Exchange, Reply};
+pub use experiment::Experiment;
 pub use options::XrayOptions;
 pub use plan::{XRAY_SUITE, xray_plan};
+pub use recorded::RecordedXray;
+pub(crate) use recorded::{ENDED, ExperimentReport};
 
 use access::Access;
 use error::Ended;
 use options::excluded;
 use sizes::Sizes;
+use ssdgauge_core::{Bytes, DriveInfo, Rig};
 use ssdgauge_xray::{Answer, Drop, Identified, Refusal, Series, Structure, Volumes, lacks};
 use std::collections::BTreeSet;
 
-/// Looks for the structures of `target`.
+/// Looks for the structures of the drive of `rig`, from the end of what is `recorded` on.
 ///
 /// # Errors
-/// [`XrayError`], with what was found where an experiment failed; a stop by the watcher is none, but leaves the
-/// result incomplete.
-pub fn xray<'a>(
-    target: XrayTarget<'a>,
-    options: &XrayOptions,
+/// [`XrayError`]; a stop by the watcher is none, but leaves the result incomplete.
+pub fn xray(
+    rig: &mut dyn Rig,
+    recorded: &RecordedXray,
+    watcher: &mut dyn XrayWatcher,
+) -> Result<Examined, XrayError> {
+    let drive = rig.drive().clone();
+    examine(Some(rig), &drive, recorded, watcher)
+}
+
+/// Returns what the `recorded` answers of `drive` show, without the drive.
+///
+/// # Errors
+/// [`XrayError::Differs`] where an X-ray of this version asks other questions.
+pub fn review_xray(drive: &DriveInfo, recorded: &RecordedXray) -> Result<Examined, XrayError> {
+    examine(None, drive, recorded, &mut Unwatched)
+}
+
+/// Watches nothing, and never stops.
+struct Unwatched;
+
+impl XrayWatcher for Unwatched {
+    fn stop(&mut self) -> bool {
+        false
+    }
+
+    fn doing(&mut self, _: &str, _: Bytes) {}
+}
+
+fn examine<'a>(
+    rig: Option<&'a mut dyn Rig>,
+    drive: &DriveInfo,
+    recorded: &RecordedXray,
     watcher: &'a mut dyn XrayWatcher,
 ) -> Result<Examined, XrayError> {
-    let (access, sizes) = Access::open(target, options, watcher)?;
+    let (access, sizes) = Access::open(rig, drive, recorded, watcher)?;
     let mut examination = Examination {
         access,
         sizes,
-        gentle: options.gentle,
-        wanted: options.structures(),
+        gentle: recorded.options.gentle,
+        wanted: recorded.options.structures(),
         answers: Vec::new(),
         series: Vec::new(),
         filled: 0,
@@ -63,7 +99,11 @@ pub fn xray<'a>(
         counts_media: false,
         settled_at: None,
     };
-    let ended = examination.carry_out();
+    let is_complete = match examination.carry_out() {
+        Ok(()) => true,
+        Err(Ended::Stopped) => false,
+        Err(Ended::Failed(error)) => return Err(error),
+    };
     let Examination { access, wanted, mut answers, mut series, .. } = examination;
     for structure in wanted {
         if answers.iter().all(|answer| answer.structure != structure) {
@@ -73,17 +113,8 @@ pub fn xray<'a>(
     }
     answers.sort_by_key(|answer| answer.structure);
     series.sort_by_key(|one| one.structure);
-    let is_trimmed = access.is_trimmed();
-    let (written, read, findings) = access.into_totals();
-    let is_complete = ended.is_ok();
-    let examined = Examined { answers, series, written, is_trimmed, read, findings, is_complete };
-    match ended {
-        Ok(()) | Err(Ended::Stopped) => Ok(examined),
-        Err(Ended::Failed(XrayError::Rig(cause))) => {
-            Err(XrayError::Experiment { cause, found: Box::new(examined) })
-        }
-        Err(Ended::Failed(error)) => Err(error),
-    }
+    let (written, read) = (Bytes(access.written()), Bytes(access.read()));
+    Ok(Examined { answers, series, written, read, is_complete })
 }
 
 /// An X-ray in progress.
@@ -122,30 +153,47 @@ impl Examination<'_> {
     /// Carries out the experiments in their order: what needs an empty drive first, what heats it last. Nothing is
     /// written before the fill: a trim does not empty the fast cache of every drive.
     fn carry_out(&mut self) -> Result<(), Ended> {
-        self.counters();
-        self.ceilings()?;
-        self.staged_fill()?;
-        self.suspension()?;
-        self.folding()?;
-        self.overflow()?;
-        self.flushes()?;
+        self.experiment(Experiment::Ceilings, |this| {
+            this.counters()?;
+            this.ceilings()
+        })?;
+        self.experiment(Experiment::Cache, Self::staged_fill)?;
+        self.experiment(Experiment::Suspend, Self::suspension)?;
+        self.experiment(Experiment::Folding, Self::folding)?;
+        self.experiment(Experiment::Overflow, Self::overflow)?;
+        self.experiment(Experiment::Flush, Self::flushes)?;
         // Writes at random use up spare area, and rests empty the cache. Behind overwrites of the whole drive,
         // neither matters.
         let is_overwritten = self.wants(Structure::Spare) && self.level.is_ok()
             || self.wants(Structure::EffectiveSpare) && self.counts_media;
         if !is_overwritten {
-            self.mapping_unit()?;
-            self.volumes()?;
-            self.contents()?;
+            self.random_writes()?;
         }
-        self.units()?;
-        self.spare_area()?;
-        self.steady_state()?;
-        self.mapping_unit()?;
-        self.volumes()?;
-        self.contents()?;
-        self.map_reach()?;
-        self.heating()
+        self.experiment(Experiment::Units, Self::units)?;
+        self.experiment(Experiment::Spare, Self::spare_area)?;
+        self.experiment(Experiment::Steady, Self::steady_state)?;
+        if is_overwritten {
+            self.random_writes()?;
+        }
+        self.experiment(Experiment::MapReach, Self::map_reach)?;
+        self.experiment(Experiment::Heating, Self::heating)
+    }
+
+    fn random_writes(&mut self) -> Result<(), Ended> {
+        self.experiment(Experiment::MappingUnit, Self::mapping_unit)?;
+        self.experiment(Experiment::Volumes, Self::volumes)?;
+        self.experiment(Experiment::Contents, Self::contents)
+    }
+
+    /// Carries out one experiment, as far as something of it is wanted.
+    fn experiment(
+        &mut self,
+        experiment: Experiment,
+        carry_out: fn(&mut Self) -> Result<(), Ended>,
+    ) -> Result<(), Ended> {
+        self.access.begin(experiment);
+        let result = carry_out(self);
+        self.access.end(result)
     }
 
     fn wants(&self, structure: Structure) -> bool {

@@ -3,6 +3,7 @@
 mod gate;
 mod noise;
 mod prior;
+mod recorded;
 mod second_gate;
 mod second_model;
 mod second_model_gates;
@@ -11,7 +12,7 @@ mod steady_gate;
 use gate::judge;
 use ssdgauge_core::{Bytes, Nanos, Rig};
 use ssdgauge_lab::{
-    XrayOptions, XrayTarget, XrayWatcher, assumed_rates, estimate, xray, xray_plan,
+    RecordedXray, XrayOptions, XrayWatcher, assumed_rates, estimate, xray, xray_plan,
 };
 use ssdgauge_sim::VirtualRig;
 use ssdgauge_xray::{Answer, Structure, Value};
@@ -255,7 +256,7 @@ fn an_x_ray_writes_no_more_than_its_plan_and_the_same_drive_gives_the_same_card(
             .filter_map(|step| step.2.action.writes_at_most())
             .map(|bytes| bytes.0)
             .sum();
-        let examined = xray(XrayTarget::Rig(&mut rig), &wanted, &mut Patient(u32::MAX)).unwrap();
+        let examined = xray(&mut rig, &RecordedXray::none(wanted), &mut Patient(u32::MAX)).unwrap();
         assert!(
             examined.is_complete && examined.written.0 <= most,
             "{:?} {most}",
@@ -276,7 +277,7 @@ fn a_drive_that_reports_no_media_writes_is_refused_and_not_written_for_them() {
     let only = [Structure::EffectiveSpare, Structure::Separation];
     let written = |only: &[Structure], rig: &mut VirtualRig| {
         let wanted = options(false, only);
-        let examined = xray(XrayTarget::Rig(rig), &wanted, &mut Patient(u32::MAX)).unwrap();
+        let examined = xray(rig, &RecordedXray::none(wanted), &mut Patient(u32::MAX)).unwrap();
         (examined.written, examined.answers)
     };
     let (cache, _) = written(&[Structure::Cache], &mut rig.clone());
@@ -294,9 +295,8 @@ fn a_gentle_x_ray_writes_nothing_and_needs_no_admission() {
     let mut rig = VirtualRig::open("tlc-client?capacity=16GB&state=filled", 1).unwrap();
     let wanted = options(true, &[]);
     assert!(!xray_plan(rig.drive(), &wanted).unwrap().is_destructive());
-    let drive = rig.drive().clone();
-    let reads = rig.timed_loads().unwrap();
-    let examined = xray(XrayTarget::Reads(reads, &drive), &wanted, &mut Patient(u32::MAX)).unwrap();
+    let wanted = RecordedXray::none(wanted);
+    let examined = xray(&mut rig, &wanted, &mut Patient(u32::MAX)).unwrap();
     assert_eq!(examined.written, Bytes(0));
     assert_eq!(rig.ground_truth().host_bytes, 0);
     assert_eq!(value(&examined.answers, Structure::Units), Some(16.0));
@@ -324,7 +324,8 @@ fn the_card_of_a_drive_of_1_tb_takes_50_minutes_and_1_7_drive_writes_by_plan_at_
 fn a_stop_leaves_a_card_that_says_so() {
     let mut rig = VirtualRig::open("tlc-client?capacity=4GB", 1).unwrap();
     let examined =
-        xray(XrayTarget::Rig(&mut rig), &options(false, &Structure::ALL), &mut Patient(3)).unwrap();
+        xray(&mut rig, &RecordedXray::none(options(false, &Structure::ALL)), &mut Patient(3))
+            .unwrap();
     assert!(!examined.is_complete);
     assert_eq!(examined.answers.len(), Structure::ALL.len());
     assert!(examined.answers.iter().all(|answer| answer.outcome.is_err()));

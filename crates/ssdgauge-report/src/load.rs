@@ -28,6 +28,10 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
     let head = file.head().clone();
     let durability = durability::read(&file)?;
     let proof = proof::read(&file, &steps)?;
+    let has_ended = match proof {
+        Some(proof) => Some(proof.has_ended),
+        None => proof::has_xray_ended(&file)?,
+    };
     let wear = wear::read(&file, &steps)?;
     let ended_after = file.repetitions()?;
     let counted = counted_repetitions(&head.plan, &steps, ended_after);
@@ -42,9 +46,7 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         let mut run = read_repetition(&file, &mut room, test, &attempts, (&findings, &durability))?;
         run.is_searched = is_searched;
         run.complete &= is_searched;
-        if let Some(proof) = proof {
-            run.complete = proof.has_ended;
-        }
+        run.complete = has_ended.unwrap_or(run.complete);
         if let Some(rounds) = test.rounds {
             run.complete &= file.has_steadiness_verdict(index, rounds.phase)?;
         }

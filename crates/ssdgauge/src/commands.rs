@@ -11,6 +11,7 @@ mod drives;
 mod export;
 mod fleet;
 mod import;
+mod inquiry;
 mod log;
 mod look;
 mod meters;

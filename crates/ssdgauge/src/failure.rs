@@ -246,6 +246,7 @@ impl From<ConductError> for Failure {
         let resume = "finished steps are safe; continue with `ssdgauge resume FILE`";
         match error {
             ConductError::RunFile(error) => error.into(),
+            ConductError::Xray(error) => error.into(),
             ConductError::Rig(RigError::Refused(_)) => Failure::new(
                 FailureKind::Refused,
                 error.to_string(),

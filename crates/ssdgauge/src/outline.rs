@@ -6,7 +6,7 @@ use crate::reader::{self, Input};
 use crate::rest_of_run::RestOfRun;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::{Bytes, TargetKind};
-use ssdgauge_lab::{Expectation, Recorded, assumed_rates};
+use ssdgauge_lab::{Expectation, Recorded, RecordedXray, assumed_rates};
 use ssdgauge_runfile::{Head, MAX_WRITES, RunFile, RunFileError, StepRecord, Writer};
 use std::path::Path;
 
@@ -17,6 +17,8 @@ pub(crate) struct Outline {
     pub(crate) head: Head,
     /// Whether it is a proof of the capacity.
     pub(crate) is_proof: bool,
+    /// Whether it is an X-ray.
+    pub(crate) is_xray: bool,
     /// Whether nothing is left to do.
     pub(crate) is_over: bool,
     /// The number of its attempts at steps.
@@ -55,6 +57,7 @@ fn read_here(file: &Path) -> Result<Outline, Failure> {
     let head = run.head().clone();
     let mut outline = Outline {
         is_proof: false,
+        is_xray: false,
         is_over: false,
         steps: 0,
         expected: Expectation::default(),
@@ -73,15 +76,22 @@ fn read_here(file: &Path) -> Result<Outline, Failure> {
         outline.expected = Expectation { expected: Bytes(left), at_most: Bytes(left) };
         return Ok(outline);
     }
-    page_file::check_page(&page_file::page_beside(file), &[file])?;
     outline.is_over = ssdgauge_lab::ended(&run).transpose().is_some();
     outline.steps = run.steps()?.len() as u32;
-    outline.earlier =
-        ssdgauge_lab::spent(&run)?.iter().fold(Bytes(0), |sum, test| sum + test.written);
+    match RecordedXray::read(&run)? {
+        Some(xray) => (outline.is_xray, outline.earlier) = (true, xray.written),
+        None => {
+            page_file::check_page(&page_file::page_beside(file), &[file])?;
+            let spent = ssdgauge_lab::spent(&run)?;
+            outline.earlier = spent.iter().fold(Bytes(0), |sum, test| sum + test.written);
+        }
+    }
     let head = &outline.head;
     let rates = assumed_rates(&head.drive);
     let whole = ssdgauge_lab::estimate(&head.plan, head.drive.capacity, &rates).written;
-    let left = whole.map(|bytes| Bytes(bytes.0.saturating_sub(outline.earlier.0)));
+    // A part of an X-ray may be carried out again.
+    let over = if outline.is_xray { Bytes(0) } else { outline.earlier };
+    let left = whole.map(|bytes| Bytes(bytes.0.saturating_sub(over.0)));
     let expected = RestOfRun::read(&run)?.written().unwrap_or(left.expected);
     outline.expected = Expectation { expected, at_most: left.at_most.max(expected) };
     drop((writer, run));

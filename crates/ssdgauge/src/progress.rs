@@ -440,6 +440,14 @@ impl Watcher for Progress<'_> {
         self.assembler.reading(reading);
     }
 
+    fn doing(&mut self, what: &str) {
+        self.figures = what.to_owned();
+        match self.lines.is_shown() {
+            true => self.draw(),
+            false => self.print_line(&format!("        {what}")),
+        }
+    }
+
     fn step_interrupted(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
         self.end_second();
         let (number, title) = (self.number(), &self.title);

@@ -204,11 +204,17 @@ fn of_run(targets: &[String], options: &RunOptions) -> Restriction {
 }
 
 fn of_xray(xray: &XrayArguments) -> Restriction {
-    let files = [&xray.out, &xray.page, &xray.picture].into_iter().flatten();
-    let folders = files.map(|file| folder_of(Some(file))).collect();
+    let files = [&xray.page, &xray.picture].into_iter().flatten();
+    let folders = files.map(|file| folder_of(Some(file)));
     match &xray.target {
-        Some(target) => on_target(target, folders),
-        None => Restriction::Confined(folders),
+        Some(target) => {
+            on_target(target, folders.chain([folder_of(xray.out.as_deref())]).collect())
+        }
+        None => {
+            let read: Vec<&PathBuf> =
+                xray.from.iter().chain(xray.compare.iter().flatten()).collect();
+            Restriction::Confined(folders.chain(journals(&read)).collect())
+        }
     }
 }
 

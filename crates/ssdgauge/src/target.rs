@@ -9,7 +9,7 @@ use ssdgauge_core::{Bytes, DriveChange, DriveInfo, Plan, RequestPath, Rig};
 use ssdgauge_guard::{
     Candidate, Continued, LookPlace, Refusal, TargetError, TargetOptions, TargetPlace,
 };
-use ssdgauge_host::LinuxRig;
+use ssdgauge_host::{LinuxRig, ReadingRig};
 use ssdgauge_meter::MeterSpec;
 use ssdgauge_sim::{ProfileError, VirtualRig};
 use std::io::{BufRead, IsTerminal};
@@ -31,6 +31,13 @@ pub(crate) struct OpenedRig {
     pub(crate) meters: Vec<(String, String)>,
     /// The privileges that the process kept, if it dropped any.
     pub(crate) privileges: Option<String>,
+}
+
+impl OpenedRig {
+    /// Returns a drive that is open for reading alone.
+    pub(crate) fn reading(rig: ReadingRig) -> OpenedRig {
+        OpenedRig { rig: Box::new(rig), meters: Vec::new(), privileges: None }
+    }
 }
 
 /// The requested size of the tested range of a target.

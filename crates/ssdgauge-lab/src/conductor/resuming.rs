@@ -4,6 +4,7 @@ use super::remaining::{TriedLoads, count_earlier, places, remaining, searches, s
 use super::replay::Replay;
 use super::{Boot, Completion, ConductError, Conductor, Watcher};
 use crate::pause::Pause;
+use crate::xray::RecordedXray;
 use ssdgauge_core::{
     Action, DriveInfo, FindingKind, Plan, ReadBack, Restart, Rig, RigError, TargetKind,
 };
@@ -41,13 +42,25 @@ pub fn resume(
     let records = run.steps()?;
     let attempts: BTreeMap<_, _> =
         records.iter().map(|record| (record.place, record.attempt)).collect();
-    let Some(mut rest) = Rest::read(run, &records, false)? else {
-        return complete(run);
+    let xray = RecordedXray::read(run)?;
+    let rest = if xray.is_some() { None } else { Rest::read(run, &records, false)? };
+    let mut rest = match (rest, &xray) {
+        (None, Some(xray)) if !xray.has_ended => Rest::default(),
+        (None, _) => return complete(run),
+        (Some(rest), _) => rest,
     };
     let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
     let last = last.max().unwrap_or(head.started_unix_ms);
     let pause = Pause::between(last, watcher.unix_ms(), clock_shift(run, watcher)?);
     let resumed = |again: &str| (pause.finding(again), program.to_owned());
+    if let Some(mut xray) = xray {
+        // A virtual drive ends with its process, and repeats everything.
+        let again = if rig.drive().is_model() { String::new() } else { xray.keep_over_pause() };
+        let mut conductor = Conductor::new(&head.plan, rig, writer, watcher);
+        (conductor.attempts, conductor.resumed) = (attempts, Some(resumed(&again)));
+        conductor.record_resumed()?;
+        return conductor.examine(&xray);
+    }
     if rig.drive().is_model() {
         let finished: VecDeque<StepRecord> =
             records.into_iter().filter(|record| record.state == StepState::Finished).collect();
@@ -146,6 +159,9 @@ fn lost_contents(
 ///
 /// As [`resume`] returns them.
 pub fn ended(run: &RunFile) -> Result<Option<Completion>, ConductError> {
+    if let Some(xray) = RecordedXray::read(run)? {
+        return Ok(xray.has_ended.then_some(Completion::Finished));
+    }
     match Rest::read(run, &run.steps()?, false)? {
         None => complete(run).map(Some),
         Some(_) => Ok(None),
@@ -153,6 +169,7 @@ pub fn ended(run: &RunFile) -> Result<Option<Completion>, ConductError> {
 }
 
 /// What is left to do of a run.
+#[derive(Default)]
 struct Rest {
     /// The test with which it begins; the number of tests where all steps are finished.
     from: usize,

@@ -86,6 +86,9 @@ pub trait Watcher {
     /// does nothing with it.
     fn preparation_ended(&mut self, _step: &Step, _prepared: &Prepared) {}
 
+    /// Called with what a step does next, in words. The default shows nothing.
+    fn doing(&mut self, _what: &str) {}
+
     /// Called at the end of each step that is finished.
     fn step_ended(&mut self, test: &Test, step: &Step, elapsed: Nanos);
 

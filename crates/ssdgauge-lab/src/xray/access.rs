@@ -1,91 +1,142 @@
-//! Access of the experiments to the drive: loads, rests and trims, with their bytes and temperatures.
+//! Access of the experiments to the drive: every question goes through one place, which takes the answer
+//! from the drive or from the record, and keeps it.
 
 use super::error::{Ended, XrayError};
-use super::options::XrayOptions;
+use super::exchange::{Exchange, Reply, decimal, of_lanes, of_requests, of_rest, of_trim};
+use super::experiment::Experiment;
+use super::recorded::RecordedXray;
 use super::sizes::{MIB, Sizes};
 use ssdgauge_core::{
     Bytes, Direction, DriveInfo, Finding, FindingKind, Flush, Interval, Lane, LaneLimits,
-    LanesEnded, MediaWrites, Nanos, Preparation, Reading, Rig, RigError, Severity, Sink,
-    TargetKind, TimedLoads, TimedRequest, Timings,
+    LanesEnded, MediaWrites, Nanos, Preparation, Reading, Rig, RigError, Sink, TargetKind,
+    TimedRequest, Timings,
 };
+use ssdgauge_runfile::RunFileError;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The quantity of readings that experiments use.
 const TEMPERATURE: &str = "temperature_c";
 
-/// The drive of an X-ray.
-pub enum XrayTarget<'a> {
-    /// A rig that writes as well.
-    Rig(&'a mut dyn Rig),
-    /// Reads alone.
-    Reads(&'a mut dyn TimedLoads, &'a DriveInfo),
-}
-
-/// The observer of an X-ray, who may end it.
+/// The observer of an X-ray, who may end it, and who keeps its record. Where nobody does, the defaults
+/// keep nothing.
 pub trait XrayWatcher {
     /// Returns whether it has to stop; called several times a second.
     fn stop(&mut self) -> bool;
 
     /// Takes what is done next, and the bytes written so far.
     fn doing(&mut self, what: &str, written: Bytes);
+
+    /// Takes a doubt about the conditions.
+    fn finding(&mut self, _: Finding) {}
+
+    /// Called before the first question of an experiment that is not recorded.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    fn experiment_began(&mut self, _: Experiment) -> Result<(), RunFileError> {
+        Ok(())
+    }
+
+    /// Takes the answers of an experiment that has begun and ended. Not one by one: the time of a
+    /// record between two questions would be a rest of the drive.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    fn experiment_ended(&mut self, _: &EndedExperiment) -> Result<(), RunFileError> {
+        Ok(())
+    }
 }
 
-/// The drive with what was observed beside its loads.
+/// An experiment that has ended, with what it recorded.
+#[derive(Debug)]
+pub struct EndedExperiment {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// Its questions and answers.
+    pub exchanges: Vec<Exchange>,
+    /// Readings meanwhile, from the start of its first load, rests included.
+    pub readings: Vec<Reading>,
+    /// The time of its loads and rests.
+    pub elapsed: Nanos,
+    /// The bytes that it wrote; where it ended early, those that it may have written.
+    pub written: Bytes,
+    /// Why it ended early; `None` where it is finished.
+    pub cut_short: Option<CutShort>,
+}
+
+/// Why an experiment ended early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CutShort {
+    /// The watcher stopped it.
+    Stop,
+    /// The drive or the host failed, with the error.
+    Fault(String),
+}
+
+/// The drive with what was observed of it.
 pub(super) struct Access<'a> {
-    target: XrayTarget<'a>,
+    /// The drive; `None` where only what is recorded counts.
+    rig: Option<&'a mut dyn Rig>,
     watcher: &'a mut dyn XrayWatcher,
     info: DriveInfo,
+    /// Whether the drive is only read.
+    gentle: bool,
     seed: u64,
-    /// Whether a trim of the whole drive was begun.
-    is_trimmed: bool,
+    /// The experiments that are recorded.
+    recorded: BTreeMap<Experiment, Vec<Exchange>>,
+    current: Current,
     written: u64,
     read: u64,
-    findings: Vec<Finding>,
+    /// The findings so far: loads are repeated, and so are theirs.
+    known: Vec<FindingKind>,
     /// Temperatures of the last load, from its start.
     temperatures: Vec<(Nanos, f64)>,
 }
 
+/// The experiment in progress.
+#[derive(Default)]
+struct Current {
+    experiment: Option<Experiment>,
+    /// Its recorded exchanges that lie ahead; `None` where it is not recorded.
+    recorded: Option<VecDeque<Exchange>>,
+    exchanges: Vec<Exchange>,
+    readings: Vec<Reading>,
+    /// The time of its loads and rests so far.
+    elapsed: Nanos,
+    /// The bytes that its loads may have written.
+    written: u64,
+    /// Whether the watcher knows that it began.
+    has_begun: bool,
+}
+
 impl<'a> Access<'a> {
-    /// Returns the access to `target`, and the sizes of its experiments.
+    /// Returns the access to the drive `info` by `rig`, and the sizes of its experiments.
     pub(super) fn open(
-        target: XrayTarget<'a>,
-        options: &XrayOptions,
+        rig: Option<&'a mut dyn Rig>,
+        info: &DriveInfo,
+        recorded: &RecordedXray,
         watcher: &'a mut dyn XrayWatcher,
     ) -> Result<(Access<'a>, Sizes), XrayError> {
-        let mut target = target;
-        let info = match &target {
-            XrayTarget::Rig(rig) => rig.drive().clone(),
-            XrayTarget::Reads(_, info) => (*info).clone(),
-        };
+        let (mut rig, info) = (rig, info.clone());
         if info.capacity < Sizes::LEAST {
             let (drive, capacity) = (info.target, info.capacity);
             return Err(XrayError::TooSmall { drive, capacity });
         }
-        let mut findings = Vec::new();
-        if let XrayTarget::Rig(rig) = &mut target {
-            findings = rig.conditions();
-            if rig.timed_loads().is_none() {
-                return Err(XrayError::NoReads(info.target));
-            }
-        }
-        if info.is_model() {
-            findings.push(Finding::new(
-                FindingKind::Model,
-                Severity::Note,
-                "all figures are results of a virtual drive, not measurements",
-                "do not quote them as results of a product",
-            ));
+        if rig.as_mut().is_some_and(|rig| rig.timed_loads().is_none()) {
+            return Err(XrayError::NoReads(info.target));
         }
         let sizes = Sizes::new(info.capacity);
-        let seed = options.seed;
         let access = Access {
-            target,
+            rig,
             watcher,
             info,
-            seed,
-            is_trimmed: false,
+            gentle: recorded.options.gentle,
+            seed: recorded.options.seed,
+            recorded: recorded.experiments.clone(),
+            current: Current::default(),
             written: 0,
             read: 0,
-            findings,
+            known: Vec::new(),
             temperatures: Vec::new(),
         };
         Ok((access, sizes))
@@ -99,13 +150,12 @@ impl<'a> Access<'a> {
         self.info.logical_block.0
     }
 
-    /// Returns whether a trim of the whole drive was begun.
-    pub(super) fn is_trimmed(&self) -> bool {
-        self.is_trimmed
-    }
-
     pub(super) fn written(&self) -> u64 {
         self.written
+    }
+
+    pub(super) fn read(&self) -> u64 {
+        self.read
     }
 
     pub(super) fn seed(&self) -> u64 {
@@ -116,104 +166,241 @@ impl<'a> Access<'a> {
         &self.temperatures
     }
 
-    pub(super) fn into_totals(self) -> (Bytes, Bytes, Vec<Finding>) {
-        (Bytes(self.written), Bytes(self.read), self.findings)
+    pub(super) fn doing(&mut self, what: &str) {
+        if self.rig.is_some() {
+            self.watcher.doing(what, Bytes(self.written));
+        }
     }
 
-    pub(super) fn doing(&mut self, what: &str) {
-        self.watcher.doing(what, Bytes(self.written));
+    /// Begins `experiment`.
+    pub(super) fn begin(&mut self, experiment: Experiment) {
+        self.current = Current {
+            experiment: Some(experiment),
+            recorded: self.recorded.remove(&experiment).map(VecDeque::from),
+            ..Current::default()
+        };
+    }
+
+    /// Ends the experiment in progress, which ended with `result`.
+    pub(super) fn end(&mut self, result: Result<(), Ended>) -> Result<(), Ended> {
+        let current = std::mem::take(&mut self.current);
+        let Current { experiment, recorded, exchanges, readings, elapsed, written, has_begun } =
+            current;
+        if let (Some(experiment), true) = (experiment, has_begun) {
+            let cut_short = match &result {
+                Ok(()) => None,
+                Err(Ended::Stopped) => Some(CutShort::Stop),
+                Err(Ended::Failed(error)) => Some(CutShort::Fault(error.to_string())),
+            };
+            let written = Bytes(written);
+            let ended =
+                EndedExperiment { experiment, exchanges, readings, elapsed, written, cut_short };
+            self.watcher.experiment_ended(&ended)?;
+        }
+        match recorded.is_some_and(|left| !left.is_empty()) && result.is_ok() {
+            true => Err(differs(experiment)),
+            false => result,
+        }
     }
 
     /// Trims the whole drive; returns false where it cannot be trimmed.
     pub(super) fn trim(&mut self) -> Result<bool, Ended> {
         self.doing("trim");
-        // Until it has ended: one that fails may have discarded data.
-        self.is_trimmed = matches!(self.target, XrayTarget::Rig(_));
-        let Access { target, watcher, findings, info, .. } = self;
-        let XrayTarget::Rig(rig) = target else { return Ok(false) };
-        let mut sink = Observations { watcher: *watcher, findings, temperatures: Vec::new() };
-        let trim = Preparation::Trim { offset: Bytes(0), span: info.capacity };
-        let prepared = rig.prepare(&trim, &mut sink)?;
-        let takes_trim = prepared.method != "none";
-        self.is_trimmed = takes_trim;
-        match prepared.stopped {
-            true => Err(Ended::Stopped),
-            false => Ok(takes_trim),
-        }
+        let capacity = self.info.capacity;
+        let reply = self.ask(of_trim(capacity.0), 0, |rig, sink| {
+            let trim = Preparation::Trim { offset: Bytes(0), span: capacity };
+            let prepared = rig.prepare(&trim, sink)?;
+            let has_effect = prepared.had_effect();
+            Ok((!prepared.stopped).then_some((Reply::Trimmed(has_effect), prepared.elapsed)))
+        })?;
+        let Reply::Trimmed(has_effect) = reply else { return Err(self.differs()) };
+        Ok(has_effect)
     }
 
     /// Waits until everything that was written is on the media; returns how the flush went.
     pub(super) fn flush(&mut self) -> Result<Option<Flush>, Ended> {
-        let Access { target, watcher, findings, .. } = self;
-        let XrayTarget::Rig(rig) = target else { return Ok(None) };
-        let mut sink = Observations { watcher: *watcher, findings, temperatures: Vec::new() };
-        Ok(rig.flush(&mut sink)?)
+        if self.gentle {
+            return Ok(None);
+        }
+        let reply = self.ask("{\"flush\":1}".into(), 0, |rig, sink| {
+            let flush = rig.flush(sink)?;
+            let elapsed = flush.as_ref().map_or(Nanos::ZERO, |flush| flush.elapsed);
+            Ok(Some((Reply::Flushed(flush), elapsed)))
+        })?;
+        let Reply::Flushed(flush) = reply else { return Err(self.differs()) };
+        Ok(flush)
     }
 
-    /// Adds a doubt.
+    /// Adds a doubt, where it is new.
     pub(super) fn find(&mut self, finding: Finding) {
-        self.findings.push(finding);
-    }
-
-    /// Sends no load for `duration`.
-    pub(super) fn rest(&mut self, duration: Nanos) -> Result<(), Ended> {
-        let Access { target, watcher, findings, .. } = self;
-        let XrayTarget::Rig(rig) = target else { return Ok(()) };
-        let mut sink = Observations { watcher: *watcher, findings, temperatures: Vec::new() };
-        rig.rest(duration, &mut sink)?;
-        match self.watcher.stop() {
-            true => Err(Ended::Stopped),
-            false => Ok(()),
+        // What is recorded has its findings.
+        if self.current.recorded.is_none() {
+            take_finding(finding, &mut self.known, &mut *self.watcher);
         }
     }
 
-    /// Returns what was written to the media and by hosts since the last call, where the drive reports it.
-    pub(super) fn media_writes(&mut self) -> Option<MediaWrites> {
-        let Access { target, watcher, findings, .. } = self;
-        let XrayTarget::Rig(rig) = target else { return None };
-        let mut sink = Observations { watcher: *watcher, findings, temperatures: Vec::new() };
-        rig.media_writes(&mut sink)
+    /// Sends no load for `duration`. A drive that is only read is not left alone.
+    pub(super) fn rest(&mut self, duration: Nanos) -> Result<(), Ended> {
+        if self.gentle {
+            return Ok(());
+        }
+        let reply = self.ask(of_rest(duration), 0, |rig, sink| {
+            let rested = rig.rest(duration, sink)?;
+            Ok((!sink.stop()).then_some((Reply::Rested, rested)))
+        })?;
+        let Reply::Rested = reply else { return Err(self.differs()) };
+        Ok(())
     }
 
-    /// Sends reads, and returns their times.
+    /// Returns what was written to the media and by hosts since the last call, where the drive reports it.
+    pub(super) fn media_writes(&mut self) -> Result<Option<MediaWrites>, Ended> {
+        if self.gentle {
+            return Ok(None);
+        }
+        let reply = self.ask("{\"media\":1}".into(), 0, |rig, sink| {
+            Ok(Some((Reply::Counted(rig.media_writes(sink)), Nanos::ZERO)))
+        })?;
+        let Reply::Counted(counted) = reply else { return Err(self.differs()) };
+        Ok(counted)
+    }
+
+    /// Sends requests, and returns their times.
     pub(super) fn send(&mut self, requests: &[TimedRequest], depth: u32) -> Result<Timings, Ended> {
+        let reply = self.load(requests, depth, Reply::sent)?;
+        let timings = reply.timings(requests.len());
+        timings.ok_or_else(|| self.differs())
+    }
+
+    /// Sends requests whose times are not needed.
+    pub(super) fn send_before(
+        &mut self,
+        requests: &[TimedRequest],
+        depth: u32,
+    ) -> Result<(), Ended> {
+        self.load(requests, depth, |_| Reply::Loaded).map(drop)
+    }
+
+    fn load(
+        &mut self,
+        requests: &[TimedRequest],
+        depth: u32,
+        kept: fn(&Timings) -> Reply,
+    ) -> Result<Reply, Ended> {
         let bytes: u64 = requests.iter().map(|one| u64::from(one.length)).sum();
         let writes = requests.iter().filter(|one| one.direction == Direction::Write);
         let written: u64 = writes.map(|one| u64::from(one.length)).sum();
-        let timings = self.with_loads(|loads, sink| loads.send(requests, depth, sink))?;
+        let reply = self.ask(of_requests(requests, depth), written, |rig, sink| {
+            let Some(loads) = rig.timed_loads() else { return Ok(None) };
+            let timings = loads.send(requests, depth, sink)?;
+            Ok(timings.map(|timings| {
+                let last = timings.requests.iter().map(|one| one.completed).max();
+                (kept(&timings), last.unwrap_or_default())
+            }))
+        })?;
         self.written += written;
         self.read += bytes - written;
-        Ok(timings)
+        Ok(reply)
     }
 
     /// Runs lanes, and returns their records.
     pub(super) fn run(&mut self, lanes: &[Lane], limits: LaneLimits) -> Result<LanesEnded, Ended> {
-        let ended = self.with_loads(|loads, sink| loads.run_lanes(lanes, limits, sink))?;
-        for (lane, record) in lanes.iter().zip(&ended.lanes) {
+        let reads_alone = lanes.iter().all(|lane| lane.direction == Direction::Read);
+        let most = if reads_alone { 0 } else { limits.written.0 };
+        let reply = self.ask(of_lanes(lanes, limits), most, |rig, sink| {
+            let Some(loads) = rig.timed_loads() else { return Ok(None) };
+            let ended = loads.run_lanes(lanes, limits, sink)?;
+            Ok(ended.map(|ended| {
+                let elapsed = ended.elapsed;
+                (Reply::ran(ended, &sink.temperatures), elapsed)
+            }))
+        })?;
+        let Reply::Ran { lanes: records, elapsed_ns, temperatures_c } = reply else {
+            return Err(self.differs());
+        };
+        self.temperatures = temperatures_c;
+        if records.len() != lanes.len() {
+            return Err(self.differs());
+        }
+        let mut written = 0;
+        for (lane, record) in lanes.iter().zip(&records) {
             let bytes: u64 = record.bytes.iter().sum();
             match lane.direction {
                 Direction::Read => self.read += bytes,
-                Direction::Write | Direction::Flush | Direction::Trim => self.written += bytes,
+                Direction::Write | Direction::Flush | Direction::Trim => written += bytes,
             }
         }
-        Ok(ended)
+        self.written += written;
+        // What was written is known now.
+        self.current.written = self.current.written.saturating_sub(most) + written;
+        Ok(LanesEnded { lanes: records, elapsed: elapsed_ns })
     }
 
-    fn with_loads<T>(
+    fn differs(&self) -> Ended {
+        differs(self.current.experiment)
+    }
+
+    /// Asks `question`, which writes up to `written` bytes, by `call`, which returns the answer and the time that it
+    /// took, and `None` after a stop. An answer that is recorded is taken from there; a virtual drive, which ends with its process,
+    /// is asked again and has to give the same one.
+    fn ask(
         &mut self,
-        load: impl FnOnce(&mut dyn TimedLoads, &mut dyn Sink) -> Result<Option<T>, RigError>,
-    ) -> Result<T, Ended> {
-        let Access { target, watcher, findings, info, temperatures, .. } = self;
-        let mut sink = Observations { watcher: *watcher, findings, temperatures: Vec::new() };
-        let result = match target {
-            XrayTarget::Rig(rig) => match rig.timed_loads() {
-                Some(loads) => load(loads, &mut sink)?,
-                None => return Err(Ended::Failed(XrayError::NoReads(info.target.clone()))),
-            },
-            XrayTarget::Reads(loads, _) => load(*loads, &mut sink)?,
+        question: String,
+        written: u64,
+        call: impl FnOnce(
+            &mut dyn Rig,
+            &mut Observations<'_>,
+        ) -> Result<Option<(Reply, Nanos)>, RigError>,
+    ) -> Result<Reply, Ended> {
+        let experiment = self.current.experiment;
+        let recorded = match &mut self.current.recorded {
+            None => None,
+            Some(ahead) => {
+                let next = ahead.pop_front().filter(|next| next.asked == question);
+                Some(next.ok_or_else(|| differs(experiment))?.reply)
+            }
         };
-        *temperatures = sink.temperatures;
-        result.ok_or(Ended::Stopped)
+        let repeats = self.info.is_model();
+        let rig = self.rig.as_deref_mut().filter(|_| recorded.is_none() || repeats);
+        let (Some(rig), Some(experiment)) = (rig, experiment) else {
+            // Without a drive, an X-ray ends where its record does.
+            return recorded.ok_or(Ended::Stopped);
+        };
+        if recorded.is_none() && !self.current.has_begun {
+            self.watcher.experiment_began(experiment)?;
+            self.current.has_begun = true;
+        }
+        self.current.written += written;
+        let mut sink = Observations {
+            watcher: &mut *self.watcher,
+            known: &mut self.known,
+            takes_findings: recorded.is_none(),
+            offset: self.current.elapsed,
+            readings: &mut self.current.readings,
+            temperatures: Vec::new(),
+        };
+        let (reply, elapsed) = call(rig, &mut sink)?.ok_or(Ended::Stopped)?;
+        self.current.elapsed += elapsed;
+        match recorded {
+            Some(recorded) if recorded != reply => Err(differs(Some(experiment))),
+            Some(recorded) => Ok(recorded),
+            None => {
+                self.current.exchanges.push(Exchange { asked: question, reply: reply.clone() });
+                Ok(reply)
+            }
+        }
+    }
+}
+
+/// Returns the end of an X-ray whose record belongs to other questions, or to another virtual drive.
+fn differs(experiment: Option<Experiment>) -> Ended {
+    let key = experiment.map_or("", Experiment::key);
+    Ended::Failed(XrayError::Differs(key))
+}
+
+fn take_finding(finding: Finding, known: &mut Vec<FindingKind>, watcher: &mut dyn XrayWatcher) {
+    if !known.contains(&finding.kind) {
+        known.push(finding.kind);
+        watcher.finding(finding);
     }
 }
 
@@ -228,10 +415,15 @@ pub(super) fn ascending(from: u64, span: u64, length: u64, count: u64) -> Vec<Ti
     (0..count).map(|number| read(from + number % (span / length) * length, length)).collect()
 }
 
-/// The end of a load's observations: temperatures and findings.
+/// Takes what is observed during a load: temperatures, readings and findings.
 struct Observations<'a> {
     watcher: &'a mut dyn XrayWatcher,
-    findings: &'a mut Vec<Finding>,
+    known: &'a mut Vec<FindingKind>,
+    /// Whether findings are new: those of what is repeated are recorded.
+    takes_findings: bool,
+    /// The time of the experiment at which the load began.
+    offset: Nanos,
+    readings: &'a mut Vec<Reading>,
     temperatures: Vec<(Nanos, f64)>,
 }
 
@@ -240,14 +432,14 @@ impl Sink for Observations<'_> {
 
     fn reading(&mut self, reading: &Reading) {
         if reading.quantity == TEMPERATURE {
-            self.temperatures.push((reading.at, reading.value));
+            self.temperatures.push((reading.at, decimal(reading.value)));
         }
+        self.readings.push(Reading { at: reading.at + self.offset, ..reading.clone() });
     }
 
     fn finding(&mut self, finding: Finding) {
-        // Loads are repeated, and so are their findings.
-        if self.findings.iter().all(|known| known.kind != finding.kind) {
-            self.findings.push(finding);
+        if self.takes_findings {
+            take_finding(finding, self.known, &mut *self.watcher);
         }
     }
 

@@ -66,9 +66,9 @@ impl Examination<'_> {
     /// Writes `bytes` of `data` at random to the range of the writes, and returns what was counted.
     fn write_contents(&mut self, data: Data, bytes: u64) -> Result<Sent, Ended> {
         // What was written before does not count.
-        self.access.media_writes();
+        self.access.media_writes()?;
         let ended = self.write_lane(self.lane_of(data, Order::Random), bytes, LONGEST)?;
-        let counted = self.access.media_writes();
+        let counted = self.access.media_writes()?;
         let bytes = ended.lanes[0].bytes.iter().sum::<u64>() as f64;
         Ok(Sent { bytes, seconds: ended.elapsed.as_secs_f64(), counted })
     }

@@ -1,6 +1,6 @@
 //! The result of an X-ray.
 
-use ssdgauge_core::{Bytes, Finding};
+use ssdgauge_core::Bytes;
 use ssdgauge_xray::{Answer, Series};
 
 /// The result of an X-ray.
@@ -13,12 +13,8 @@ pub struct Examined {
     pub series: Vec<Series>,
     /// The bytes that were written.
     pub written: Bytes,
-    /// Whether the data of the drive were discarded, all of them or up to where a trim failed.
-    pub is_trimmed: bool,
     /// The bytes that were read.
     pub read: Bytes,
-    /// Doubts about the conditions.
-    pub findings: Vec<Finding>,
     /// Whether every experiment was carried out.
     pub is_complete: bool,
 }

@@ -121,11 +121,11 @@ impl Examination<'_> {
         self.access.doing("overflow kind: writes behind the cache");
         let mut stages = Vec::new();
         // What was written before does not count.
-        self.access.media_writes();
+        self.access.media_writes()?;
         for _ in 0..COUNTED {
             let bytes = self.sizes.counted;
             self.write_ascending(bytes, &mut Course::default())?;
-            let counted = self.access.media_writes();
+            let counted = self.access.media_writes()?;
             stages.extend(counted.map(|counted| Round { sent: bytes as f64, hot: 1.0, counted }));
         }
         self.keep([Series::of_rounds(Structure::Overflow, 0, &stages, 1e9)]);
@@ -296,7 +296,7 @@ impl Examination<'_> {
         let end = self.sizes.capacity - self.sizes.trimmed;
         let sent = end - self.filled.min(end);
         // What was written before does not count.
-        let counts = sent > 0 && self.counts_media && self.access.media_writes().is_some();
+        let counts = sent > 0 && self.counts_media && self.access.media_writes()?.is_some();
         let mut course = Course::default();
         while self.filled < end {
             let rest = end - self.filled;
@@ -304,7 +304,7 @@ impl Examination<'_> {
         }
         if counts && self.drop.is_none() && self.wants(Structure::EffectiveSpare) {
             self.settle("steady state: rest that empties a fast cache")?;
-            let counted = self.access.media_writes();
+            let counted = self.access.media_writes()?;
             let fill = counted.map(|counted| Round { sent: sent as f64, hot: 1.0, counted });
             self.programs_once = match fill {
                 Some(fill) => inference::programs_once(&fill),

@@ -44,7 +44,7 @@ impl Examination<'_> {
             let mut place = || random.below(bytes / BLOCK) * BLOCK;
             let before = (BEFORE.0 * bytes / MIB).min(BEFORE.1);
             let before: Vec<TimedRequest> = (0..before).map(|_| read(place(), BLOCK)).collect();
-            self.access.send(&before, DEPTH)?;
+            self.access.send_before(&before, DEPTH)?;
             let side_by_side = |_| {
                 let first = place();
                 [0, BESIDE[0], BESIDE[1]].map(|bit| read(first ^ bit, BLOCK))

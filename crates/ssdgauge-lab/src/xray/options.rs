@@ -1,11 +1,12 @@
 //! What an X-ray looks for, and what excludes it.
 
+use serde::{Deserialize, Serialize};
 use ssdgauge_core::TargetKind;
 use ssdgauge_xray::{Refusal, Structure, needs};
 use std::collections::BTreeSet;
 
 /// What an X-ray looks for, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XrayOptions {
     /// Whether it only reads.
     pub gentle: bool,

@@ -3,6 +3,7 @@
 
 use super::contents;
 use super::error::XrayError;
+use super::experiment::Experiment;
 use super::fill::{COUNTED, OVERWRITE_BLOCK};
 use super::flushes::{self, BLOCK, BURSTS};
 use super::mapping::{BEFORE, ROUNDS, SHIFTS};
@@ -14,9 +15,12 @@ use ssdgauge_core::{
     Rest, Restart, Score, Step, Stream, SuiteIdentity, Test, Until, Workload,
 };
 use ssdgauge_xray::Structure;
+use std::collections::BTreeSet;
 
 /// The id of the suite of an X-ray.
 pub const XRAY_SUITE: &str = "xray";
+/// The structures that pairs of reads show.
+const OF_UNITS: [Structure; 3] = [Structure::Units, Structure::Chunk, Structure::PageRead];
 
 /// Returns the plan of an X-ray of `drive`.
 ///
@@ -27,10 +31,10 @@ pub fn xray_plan(drive: &DriveInfo, options: &XrayOptions) -> Result<Plan, XrayE
         let (drive, capacity) = (drive.target.clone(), drive.capacity);
         return Err(XrayError::TooSmall { drive, capacity });
     }
-    let test = Test {
-        id: XRAY_SUITE.into(),
+    let tests = experiments(drive, options).into_iter().map(|(experiment, steps)| Test {
+        id: experiment.key().into(),
         revision: 1,
-        title: "X-ray".into(),
+        title: experiment.title().into(),
         source: "docs/reference/xray.md".into(),
         score: Score::MeanOf(Metric::ThroughputMbS),
         also: Vec::new(),
@@ -38,17 +42,17 @@ pub fn xray_plan(drive: &DriveInfo, options: &XrayOptions) -> Result<Plan, XrayE
         chosen: Vec::new(),
         deviations: Vec::new(),
         restart: Restart::Step,
-        phases: vec![Phase { kind: PhaseKind::Check, steps: steps(drive, options) }],
+        phases: vec![Phase { kind: PhaseKind::Check, steps }],
         search: None,
         rounds: None,
         repetition: 1,
-    };
+    });
     Ok(Plan {
         suite: SuiteIdentity { id: XRAY_SUITE.into(), revision: 1, title: "X-ray".into() },
         shortened: 1,
         span_scaled: false,
         seed: options.seed,
-        tests: vec![test],
+        tests: tests.collect(),
         repeat_until: None,
         verify: false,
         polled: false,
@@ -56,113 +60,167 @@ pub fn xray_plan(drive: &DriveInfo, options: &XrayOptions) -> Result<Plan, XrayE
     })
 }
 
-/// Returns the experiments as steps: those that write with their most bytes, the others with their time.
-fn steps(drive: &DriveInfo, options: &XrayOptions) -> Vec<Step> {
+/// Returns the experiments, each with its loads and rests as steps: those that write with their most bytes, the others
+/// with their time. A record of the experiment has the place of its last step.
+fn experiments(drive: &DriveInfo, options: &XrayOptions) -> Vec<(Experiment, Vec<Step>)> {
     let sizes = Sizes::new(drive.capacity);
-    let capacity = Bytes(sizes.capacity);
     let wanted = options.structures();
-    let open = |structure: Structure| {
-        wanted.contains(&structure) && excluded(structure, drive.kind, options.gentle).is_none()
+    let is_open = |structure: &Structure| {
+        wanted.contains(structure) && excluded(*structure, drive.kind, options.gentle).is_none()
     };
-    let any = |structures: &[Structure]| structures.iter().any(|one| open(*one));
-    let writes = |label: &str, bytes: u64| {
-        run(label, 0, capacity, Until { time: None, bytes: Some(Bytes(bytes)) })
-    };
-    let writes_within = |label: &str, bytes: u64, time: Nanos| {
-        run(label, 0, capacity, Until { time: Some(time), bytes: Some(Bytes(bytes)) })
-    };
-    let reads = |label: &str, seconds: u64| {
-        let until = Until { time: Some(Nanos::from_secs(seconds)), bytes: None };
-        run(label, 100, capacity, until)
-    };
-    let mut steps = Vec::new();
-    if any(&[Structure::Link, Structure::Command, Structure::Cache]) {
-        let trim = Preparation::Trim { offset: Bytes(0), span: drive.capacity };
-        steps.push(step("trim", Action::Prepare(trim)));
-        steps.push(step("rest", Action::Rest(Nanos::from_secs(10))));
-        steps.push(reads("ceilings: reads of trimmed addresses", 5));
-    }
-    let of_units = [Structure::Units, Structure::Chunk, Structure::PageRead];
-    let read = [&of_units[..], &[Structure::Suspend, Structure::Throttle]].concat();
-    if any(&read) && !options.gentle {
-        steps.push(writes("ascending writes", sizes.region));
-    }
-    if open(Structure::Cache) {
-        steps.push(writes_within("fast cache: fill", sizes.fill, Sizes::FILL));
-        let burst = "fast cache: burst behind a rest";
-        steps.push(writes_within(burst, sizes.into_cache, Sizes::BURST));
-    }
-    if open(Structure::Suspend) {
-        steps.push(writes("program suspend: reads beside writes", sizes.beside));
-    }
-    if open(Structure::Folding) {
-        let rests = (Sizes::RESTS_S.iter().sum::<f64>() + Sizes::MORE_RESTS_S) as u64;
-        steps.push(step("folding: rests", Action::Rest(Nanos::from_secs(rests))));
-        steps.push(writes_within("folding: bursts", sizes.bursts, Sizes::BURSTS));
-    }
-    if open(Structure::Overflow) {
-        let burst = "overflow kind: writes until the cache is full";
-        steps.push(writes_within(burst, sizes.into_cache, Sizes::BURST));
-        steps.push(writes("overflow kind: writes behind the cache", COUNTED * sizes.counted));
-    }
-    if open(Structure::Flush) {
-        let most = BURSTS as u64 * sizes.before_flush + flushes::SINGLE as u64 * BLOCK;
-        steps.push(random_writes("flush: writes with flushes behind them", most, capacity));
-    }
-    if open(Structure::MappingUnit) {
-        let rounds = SHIFTS.len() as u64 * ROUNDS * 2;
-        let most = (BEFORE + rounds) * sizes.shifted;
-        steps.push(random_writes("mapping unit: aligned and shifted writes", most, capacity));
-    }
-    if open(Structure::Volumes) {
-        let bits = u64::from((sizes.held_range().1 / volumes::LOWEST).ilog2());
-        let measurements = 2 * bits * volumes::ROUNDS;
-        let most = (volumes::BEFORE + measurements) * sizes.held;
-        steps.push(random_writes("volumes: writes with one address bit held", most, capacity));
-    }
-    if any(&[Structure::Compression, Structure::Deduplication]) {
-        let round = contents::MEASURED * sizes.shifted + sizes.shifted.max(contents::BEFORE);
-        steps.push(random_writes(
-            "contents: data of each kind",
-            contents::ROUNDS * round + sizes.shifted_span,
-            capacity,
-        ));
-    }
-    if any(&of_units) {
-        if open(Structure::Cache) {
-            let rest = Nanos::from_secs(Sizes::FOLDING_S * (1 + Sizes::MORE_COOLING));
-            steps.push(step("parallel units: rest", Action::Rest(rest)));
+    let open: BTreeSet<Structure> = Structure::ALL.into_iter().filter(is_open).collect();
+    // Where the cache is not looked for after all, the fill has not written it.
+    let mut writes_region = !options.gentle;
+    let mut experiments = Vec::new();
+    for experiment in Experiment::ALL {
+        let mut steps = steps_of(experiment, drive, &sizes, &open);
+        if steps.is_empty() {
+            continue;
         }
-        steps.push(reads("parallel units: pairs of reads", 10));
-    }
-    if open(Structure::Spare) {
-        steps.push(writes("spare area: fill to the end", sizes.capacity));
-        steps.push(writes("spare area: random overwrites", sizes.overwrites));
-    }
-    if open(Structure::EffectiveSpare) {
-        if !open(Structure::Spare) {
-            steps.push(writes("steady state: fill to the end", sizes.capacity));
+        let reads_region = match experiment {
+            Experiment::Suspend | Experiment::Units | Experiment::Heating => true,
+            Experiment::Ceilings
+            | Experiment::Cache
+            | Experiment::Folding
+            | Experiment::Overflow
+            | Experiment::Flush
+            | Experiment::MappingUnit
+            | Experiment::Volumes
+            | Experiment::Contents
+            | Experiment::Spare
+            | Experiment::Steady
+            | Experiment::MapReach => false,
+        };
+        if reads_region && std::mem::take(&mut writes_region) {
+            steps.insert(0, writes("ascending writes", sizes.region, &sizes));
         }
-        let rest = Action::Rest(Nanos::from_secs(Sizes::FOLDING_S));
-        steps.push(step("steady state: rest that empties a fast cache", rest));
-        let most = sizes.round * Sizes::ROUNDS;
-        steps.push(random_writes("steady state: uniform random writes", most, capacity));
-        if open(Structure::Separation) {
-            steps.push(random_writes("steady state: random writes to zones", most, capacity));
+        experiments.push((experiment, steps));
+    }
+    experiments
+}
+
+/// Returns the loads and rests of `experiment`; none where no structure of `open` needs it.
+fn steps_of(
+    experiment: Experiment,
+    drive: &DriveInfo,
+    sizes: &Sizes,
+    open: &BTreeSet<Structure>,
+) -> Vec<Step> {
+    let any = |structures: &[Structure]| structures.iter().any(|one| open.contains(one));
+    let capacity = Bytes(sizes.capacity);
+    let has_cache = open.contains(&Structure::Cache);
+    match experiment {
+        Experiment::Ceilings if any(&[Structure::Link, Structure::Command, Structure::Cache]) => {
+            let trim = Preparation::Trim { offset: Bytes(0), span: drive.capacity };
+            vec![
+                step("trim", Action::Prepare(trim)),
+                rest("rest", 10),
+                reads("reads of trimmed addresses", 5, sizes),
+            ]
         }
-    }
-    if open(Structure::MapReach) {
-        // That of the units will do where nothing is written behind it.
-        if !any(&of_units) || open(Structure::Spare) || open(Structure::EffectiveSpare) {
-            steps.push(step("map reach: rest", Action::Rest(Nanos::from_secs(Sizes::FOLDING_S))));
+        Experiment::Cache if has_cache => vec![
+            writes_within("burst after a rest", sizes.into_cache, Sizes::BURST, sizes),
+            writes_within("fill", sizes.fill, Sizes::FILL, sizes),
+        ],
+        Experiment::Suspend if open.contains(&Structure::Suspend) => {
+            vec![writes("reads beside writes", sizes.beside, sizes)]
         }
-        steps.push(reads("map reach: reads in growing ranges", 30));
+        Experiment::Folding if open.contains(&Structure::Folding) => {
+            let rests = (Sizes::RESTS_S.iter().sum::<f64>() + Sizes::MORE_RESTS_S) as u64;
+            vec![rest("rests", rests), writes_within("bursts", sizes.bursts, Sizes::BURSTS, sizes)]
+        }
+        Experiment::Overflow if open.contains(&Structure::Overflow) => {
+            let burst = "writes until the cache is full";
+            vec![
+                writes_within(burst, sizes.into_cache, Sizes::BURST, sizes),
+                writes("writes beyond the cache", COUNTED * sizes.counted, sizes),
+            ]
+        }
+        Experiment::Flush if open.contains(&Structure::Flush) => {
+            let most = BURSTS as u64 * sizes.before_flush + flushes::SINGLE as u64 * BLOCK;
+            vec![random_writes("writes with flushes after them", most, capacity)]
+        }
+        Experiment::MappingUnit if open.contains(&Structure::MappingUnit) => {
+            let rounds = SHIFTS.len() as u64 * ROUNDS * 2;
+            let most = (BEFORE + rounds) * sizes.shifted;
+            vec![random_writes("aligned and shifted writes", most, capacity)]
+        }
+        Experiment::Volumes if open.contains(&Structure::Volumes) => {
+            let bits = u64::from((sizes.held_range().1 / volumes::LOWEST).ilog2());
+            let measurements = 2 * bits * volumes::ROUNDS;
+            let most = (volumes::BEFORE + measurements) * sizes.held;
+            vec![random_writes("writes with one address bit held", most, capacity)]
+        }
+        Experiment::Contents if any(&[Structure::Compression, Structure::Deduplication]) => {
+            let round = contents::MEASURED * sizes.shifted + sizes.shifted.max(contents::BEFORE);
+            let most = contents::ROUNDS * round + sizes.shifted_span;
+            vec![random_writes("data of each kind", most, capacity)]
+        }
+        Experiment::Units if any(&OF_UNITS) => {
+            let rests = Sizes::FOLDING_S * (1 + Sizes::MORE_COOLING);
+            let rest = has_cache.then(|| rest("rest", rests));
+            let pairs = reads("pairs of reads", 10, sizes);
+            rest.into_iter().chain([pairs]).collect()
+        }
+        Experiment::Spare if open.contains(&Structure::Spare) => vec![
+            writes("fill to the end", sizes.capacity, sizes),
+            writes("random overwrites", sizes.overwrites, sizes),
+        ],
+        Experiment::Steady if open.contains(&Structure::EffectiveSpare) => {
+            let fill = !open.contains(&Structure::Spare);
+            let fill = fill.then(|| writes("fill to the end", sizes.capacity, sizes));
+            let empties = "rest that empties a fast cache";
+            let most = sizes.round * Sizes::ROUNDS;
+            let uniform = random_writes("uniform random writes", most, capacity);
+            let zones = open.contains(&Structure::Separation);
+            let zones = zones.then(|| random_writes("random writes to zones", most, capacity));
+            let rest = rest(empties, Sizes::FOLDING_S);
+            fill.into_iter().chain([rest, uniform]).chain(zones).collect()
+        }
+        Experiment::MapReach if open.contains(&Structure::MapReach) => {
+            // That of the units will do where nothing is written behind it.
+            let is_rested = any(&OF_UNITS) && !any(&[Structure::Spare, Structure::EffectiveSpare]);
+            let rest = (!is_rested).then(|| rest("rest", Sizes::FOLDING_S));
+            let reads = reads("reads in growing ranges", 30, sizes);
+            rest.into_iter().chain([reads]).collect()
+        }
+        Experiment::Heating if open.contains(&Structure::Throttle) => vec![
+            rest("rest", Sizes::COOLING_S),
+            reads("reads without a pause", Sizes::HEATING_S, sizes),
+        ],
+        Experiment::Ceilings
+        | Experiment::Cache
+        | Experiment::Suspend
+        | Experiment::Folding
+        | Experiment::Overflow
+        | Experiment::Flush
+        | Experiment::MappingUnit
+        | Experiment::Volumes
+        | Experiment::Contents
+        | Experiment::Units
+        | Experiment::Spare
+        | Experiment::Steady
+        | Experiment::MapReach
+        | Experiment::Heating => Vec::new(),
     }
-    if open(Structure::Throttle) {
-        steps.push(step("throttle points: rest", Action::Rest(Nanos::from_secs(Sizes::COOLING_S))));
-        steps.push(reads("throttle points: reads without a pause", Sizes::HEATING_S));
-    }
-    steps
+}
+
+fn writes(label: &str, bytes: u64, sizes: &Sizes) -> Step {
+    run(label, 0, Bytes(sizes.capacity), Until { time: None, bytes: Some(Bytes(bytes)) })
+}
+
+fn writes_within(label: &str, bytes: u64, time: Nanos, sizes: &Sizes) -> Step {
+    let until = Until { time: Some(time), bytes: Some(Bytes(bytes)) };
+    run(label, 0, Bytes(sizes.capacity), until)
+}
+
+fn reads(label: &str, seconds: u64, sizes: &Sizes) -> Step {
+    let until = Until { time: Some(Nanos::from_secs(seconds)), bytes: None };
+    run(label, 100, Bytes(sizes.capacity), until)
+}
+
+fn rest(label: &str, seconds: u64) -> Step {
+    step(label, Action::Rest(Nanos::from_secs(seconds)))
 }
 
 fn run(label: &str, read_percent: u8, capacity: Bytes, until: Until) -> Step {

@@ -5,7 +5,9 @@ use super::Examination;
 use super::error::Ended;
 use super::fill::OVERWRITE_BLOCK;
 use super::sizes::{MIB, Sizes};
-use ssdgauge_core::{Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Zone};
+use ssdgauge_core::{
+    Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos, TargetKind, Zone,
+};
 use ssdgauge_xray::{
     self as inference, Identified, Refusal, Round, Series, Structure, Value, Written,
 };
@@ -19,11 +21,14 @@ const BIN: Nanos = Nanos::from_secs(60);
 
 impl Examination<'_> {
     /// Finds out whether the drive counts what it writes to its media, before anything is written.
-    pub(super) fn counters(&mut self) {
+    pub(super) fn counters(&mut self) -> Result<(), Ended> {
         let structures = [Structure::Overflow, Structure::EffectiveSpare, Structure::Separation];
-        if structures.iter().any(|one| self.wants(*one)) {
-            self.counts_media = self.access.media_writes().is_some();
+        // What a scratch file lies on is not known.
+        let is_drive = self.access.kind() != TargetKind::File;
+        if is_drive && structures.iter().any(|one| self.wants(*one)) {
+            self.counts_media = self.access.media_writes()?.is_some();
         }
+        Ok(())
     }
 
     /// Effective spare area, and separation of hot and cold data.
@@ -119,13 +124,13 @@ impl Examination<'_> {
         let mut found = Err(Refusal("nothing was written".into()));
         let mut left = Sizes::STEADY;
         // What was written before does not count.
-        let mut is_counted = self.access.media_writes().is_some();
+        let mut is_counted = self.access.media_writes()?.is_some();
         while (rounds.len() as u64) < Sizes::ROUNDS && is_counted {
             let written = Bytes(self.sizes.round);
             let ended = self.access.run(&lanes, LaneLimits { time: left, written, bin: BIN })?;
             let sent = |lane: usize| ended.lanes[lane].bytes.iter().sum::<u64>() as f64;
             let all: f64 = (0..lanes.len()).map(sent).sum();
-            let counted = self.access.media_writes();
+            let counted = self.access.media_writes()?;
             is_counted = counted.is_some();
             if let Some(counted) = counted {
                 rounds.push(Round { sent: all, hot: sent(0) / all.max(1.0), counted });

@@ -8,7 +8,7 @@ use ssdgauge_core::{
     Access, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Preparation, Recording, Rig,
     TimedLoads,
 };
-use ssdgauge_lab::{XrayOptions, XrayTarget, XrayWatcher, xray};
+use ssdgauge_lab::{RecordedXray, XrayOptions, XrayWatcher, xray};
 use ssdgauge_sim::VirtualRig;
 use ssdgauge_xray::{Answer, Identified, Structure};
 
@@ -102,9 +102,10 @@ pub(crate) fn look<R: Rig + TimedLoads>(
     let usual = || Structure::ALL.into_iter().filter(|one| !one.needs_steady_state()).collect();
     let only = if only.is_empty() { usual() } else { only.to_vec() };
     let options = XrayOptions { gentle: false, steady: true, only, seed };
+    let wanted = RecordedXray::none(options);
     let examined = match noise {
-        true => xray(XrayTarget::Rig(&mut Noisy::new(rig, seed)), &options, &mut Silent),
-        false => xray(XrayTarget::Rig(&mut rig), &options, &mut Silent),
+        true => xray(&mut Noisy::new(rig, seed), &wanted, &mut Silent),
+        false => xray(&mut rig, &wanted, &mut Silent),
     };
     examined.expect("a virtual drive without faults fails no request").answers
 }

@@ -6,10 +6,21 @@ use crate::model::{Proof, ReportError};
 use serde_json::Value;
 use ssdgauge_runfile::{RunFile, StepRecord};
 
+/// The properties of an X-ray: its settings, and its end.
+const XRAY: &str = "xray";
+const XRAY_ENDED: &str = "xray_ended";
 /// The property of the settings, which a proof begins with.
 const SETTINGS: &str = "proof";
 /// The property of each operation.
 const EVENT: &str = "proof_event";
+
+/// Returns whether the X-ray in `file` has ended; `None` where it holds none. Which of its experiments are carried out
+/// follows from their answers.
+pub(crate) fn has_xray_ended(file: &RunFile) -> Result<Option<bool>, ReportError> {
+    let properties = file.properties()?;
+    let has = |key: &str| properties.iter().any(|one| one.step.is_none() && one.key == key);
+    Ok(has(XRAY).then(|| has(XRAY_ENDED)))
+}
 
 /// Returns the proof in `file`, whose steps are `steps`; `None` where it holds none. A property that
 /// cannot be read counts as absent.

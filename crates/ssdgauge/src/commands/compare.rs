@@ -1,6 +1,7 @@
 //! `ssdgauge compare`: the differences between two runs, with a pass or fail by threshold.
 
 use crate::arguments;
+use crate::commands::xray;
 use crate::failure::{Failure, FailureKind};
 use crate::{run_files, terminal};
 use ssdgauge_core::Verdict;
@@ -24,6 +25,13 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
     };
     let first = ssdgauge_report::read(&arguments.first)?;
     let second = ssdgauge_report::read(&arguments.second)?;
+    if compares_cards(arguments, [&first, &second])? {
+        return xray::compare(
+            &[arguments.first.clone(), arguments.second.clone()],
+            None,
+            arguments.json,
+        );
+    }
     let comparison = match &arguments.history {
         None => ssdgauge_report::compare(&first, &second, &options)?,
         Some(folder) => {
@@ -59,6 +67,41 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
             "measure both again with --repeat 3 or longer steps, or allow more with --threshold",
         )),
         Some(Verdict::Holds) | None => Ok(()),
+    }
+}
+
+/// Returns whether both runs are X-rays, whose cards are compared.
+///
+/// # Errors
+///
+/// Refuses a proof or a single X-ray, which have no number of another run, and options that X-rays do not have.
+fn compares_cards(
+    arguments: &arguments::CompareArguments,
+    runs: [&Run; 2],
+) -> Result<bool, Failure> {
+    let refuse = |text: &str, hint: &str| Err(Failure::new(FailureKind::Usage, text, hint));
+    let ids = runs.map(|run| run.head.plan.suite.id.as_str());
+    if ids.contains(&ssdgauge_lab::PROOF_SUITE) {
+        return refuse(
+            "a proof has a verdict on one drive, and no number to compare",
+            "print both cards with `ssdgauge report FILE`",
+        );
+    }
+    let has_options = arguments.markdown
+        || arguments.junit
+        || arguments.threshold.is_some()
+        || arguments.history.is_some();
+    match ids.map(|id| id == ssdgauge_lab::XRAY_SUITE) {
+        [false, false] => Ok(false),
+        [true, true] if has_options => refuse(
+            "two X-rays are compared by the intervals of their structures, without a threshold or a history",
+            "their forms are text and --json",
+        ),
+        [true, true] => Ok(true),
+        [true, false] | [false, true] => refuse(
+            "an X-ray is compared with another X-ray only",
+            "name the run files of two X-rays, or of two runs of one suite",
+        ),
     }
 }
 

@@ -108,12 +108,20 @@ fn plan_of_run(
     target: Option<&String>,
 ) -> Result<Source, Failure> {
     let head = &outline::records(source, false)?.head;
-    if head.plan.suite.id == ssdgauge_lab::PROOF_SUITE {
-        return Err(Failure::new(
-            FailureKind::Usage,
-            format!("{} is a proof of the capacity, which fio cannot make", source.display()),
+    let cannot = match head.plan.suite.id.as_str() {
+        ssdgauge_lab::PROOF_SUITE => Some((
+            "a proof of the capacity",
             "nothing was written; fio does not check which address a block was written to",
-        ));
+        )),
+        ssdgauge_lab::XRAY_SUITE => Some((
+            "an X-ray",
+            "nothing was written; the next request of an X-ray follows from the answers before it",
+        )),
+        _ => None,
+    };
+    if let Some((what, hint)) = cannot {
+        let text = format!("{} is {what}, which fio cannot make", source.display());
+        return Err(Failure::new(FailureKind::Usage, text, hint));
     }
     let of = |drive: DriveInfo, unknown| Source { plan: head.plan.clone(), drive, unknown };
     let Some(name) = target else { return Ok(of(head.drive.clone(), Vec::new())) };

@@ -4,7 +4,7 @@ mod cohort;
 mod notes;
 
 use crate::arguments;
-use crate::commands::prove;
+use crate::commands::{prove, xray};
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::page_file::{page_beside, write_page};
@@ -46,7 +46,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     }
     let all = ssdgauge_report::read_all(&arguments.files)?;
     let (mut runs, _) = run_files::once_each(&arguments.files, all);
-    if print_proof(arguments, &runs)? {
+    if print_card(arguments, &runs)? {
         return Ok(());
     }
     if let Some(percent) = arguments.fill_level {
@@ -87,17 +87,20 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     print_text(arguments, &runs, &options)
 }
 
-/// Prints the card of a proof of the capacity, which has no measurements for a chart or a table; returns false where
-/// `runs` are others, or the page is asked for, which shows a proof in its list of runs.
+/// Prints the card of a proof or of an X-ray, which have no measurements for a chart or a table; returns false where
+/// `runs` are others, or the page of a proof is asked for, which shows it in its list of runs.
 ///
 /// # Errors
 ///
 /// Refuses every other form.
-fn print_proof(arguments: &arguments::ReportArguments, runs: &[Run]) -> Result<bool, Failure> {
+fn print_card(arguments: &arguments::ReportArguments, runs: &[Run]) -> Result<bool, Failure> {
     let ([file], [run]) = (arguments.files.as_slice(), runs) else { return Ok(false) };
-    if run.head.plan.suite.id != ssdgauge_lab::PROOF_SUITE {
-        return Ok(false);
-    }
+    let is_xray = run.head.plan.suite.id == ssdgauge_lab::XRAY_SUITE;
+    let what = match is_xray {
+        true => "an X-ray",
+        false if run.head.plan.suite.id == ssdgauge_lab::PROOF_SUITE => "a proof of the capacity",
+        false => return Ok(false),
+    };
     let asked = [
         ("charts (--svg)", arguments.svg.is_some()),
         ("charts (--png)", arguments.png.is_some()),
@@ -110,9 +113,13 @@ fn print_proof(arguments: &arguments::ReportArguments, runs: &[Run]) -> Result<b
     match asked.iter().find(|(_, is_asked)| *is_asked) {
         Some((form, _)) => Err(Failure::new(
             FailureKind::Usage,
-            format!("{} is a proof of the capacity, which has no {form}", file.display()),
-            "nothing was written; its forms are the card (without an option), --json and -o FILE",
+            format!("{} is {what}, which has no {form}", file.display()),
+            "nothing was written; its forms are the card (without an option), --json and -o FILE; pictures of an X-ray \
+             are made by `ssdgauge xray --from FILE --picture FILE`",
         )),
+        None if is_xray => {
+            xray::print_recorded(file, arguments.output.as_deref(), arguments.json).map(|()| true)
+        }
         None if arguments.output.is_some() && !arguments.json => Ok(false),
         None => prove::print_recorded(file, arguments.json),
     }

@@ -2,9 +2,10 @@
 
 use crate::arguments::{self, ConsentOptions};
 use crate::build_identity;
-use crate::commands::prove;
+use crate::commands::{prove, xray};
 use crate::commit_interval;
 use crate::failure::{Failure, FailureKind};
+use crate::outline::{self, Outline};
 use crate::page_file::finish_run;
 use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
@@ -13,10 +14,10 @@ use crate::rest_of_run::RestOfRun;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::trace_file::TraceInput;
 use crate::watch::live::sender::LiveSeconds;
-use crate::{meter_specs, outline, reader, restriction, terminal};
-use ssdgauge_core::{Detail, DriveInfo, Nanos, Plan, Replay};
+use crate::{meter_specs, reader, restriction, terminal};
+use ssdgauge_core::{Detail, DriveInfo, Nanos, Plan, Replay, TargetKind};
 use ssdgauge_guard::Continued;
-use ssdgauge_lab::{Outlook, assumed_rates};
+use ssdgauge_lab::{Completion, ConductError, Outlook, assumed_rates};
 use ssdgauge_runfile::{FindingRecord, MAX_WRITES};
 
 /// Continues a run.
@@ -74,7 +75,7 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
         // The run was killed behind its last step.
         LiveSeconds::remove_left(&arguments.file);
         drop((writer, run));
-        return finish_run(ended, &arguments.file, arguments.json);
+        return finish(&rest, ended, arguments);
     }
     let health_every_s = head.drive.number(Detail::HealthEvery);
     // The test data of the run itself needs no second confirmation: the guard recognises it.
@@ -93,8 +94,12 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     let expected = Expected { text: "the rest of an interrupted run", written, earlier };
     let consent = target.ask(plan, &consent, context, expected)?;
     let extras = RunExtras { stop: &stop, log_ios: None, meters: &specs, health_every_s };
+    let is_real = head.drive.kind != TargetKind::Virtual;
     let OpenedRig { mut rig, meters: described, .. } =
-        target.open(plan, &consent, context, plan.seed, extras)?;
+        match rest.is_xray && is_real && !plan.is_destructive() {
+            true => OpenedRig::reading(xray::open_for_reading(&head.drive.target)?),
+            false => target.open(plan, &consent, context, plan.seed, extras)?,
+        };
     let (mut writer, run) = outline::continued(&arguments.file, &rest)?;
     let (earlier, began) = (run.steps()?, RestOfRun::read(&run)?);
     // Until here nothing is written, and a signal ends the process at once.
@@ -125,7 +130,19 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
         writer.commit()?;
     }
     drop((writer, rig, run));
-    finish_run(result, &arguments.file, arguments.json)
+    finish(&rest, result, arguments)
+}
+
+/// Prints what the run in the file shows, and ends as it did.
+fn finish(
+    rest: &Outline,
+    result: Result<Completion, ConductError>,
+    arguments: &arguments::ResumeArguments,
+) -> Result<(), Failure> {
+    match rest.is_xray {
+        true => xray::conclude(result, &arguments.file, arguments.json),
+        false => finish_run(result, &arguments.file, arguments.json),
+    }
 }
 
 /// Returns what is continued, since when it stands still, and what its rest takes.

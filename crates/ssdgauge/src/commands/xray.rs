@@ -1,33 +1,31 @@
-//! `ssdgauge xray`: the structures of a drive that its answers to a host show.
-
 mod card;
 mod compare;
 mod files;
-mod progress;
 mod read;
 mod spec;
 
+use super::inquiry::{Begun, Names};
 use crate::arguments::XrayArguments;
 use crate::failure::{Failure, FailureKind};
-use crate::permitted_writes::Expected;
-use crate::process::{self, StopFlag};
+use crate::output::{self, Format};
+use crate::process;
 use crate::restriction;
 use crate::suggestion;
 use crate::suite_options::DEFAULT_SIZE;
-use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
+use crate::target::{SizeRequest, Target};
 use crate::terminal;
+pub(crate) use compare::execute as compare;
 use files::Files;
-use progress::XrayProgress;
 pub(crate) use spec::parse as stated_figures;
-use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig, TargetKind};
 use ssdgauge_guard::{LookPlace, check_answer};
-use ssdgauge_host::DriveReader;
+use ssdgauge_host::{DriveReader, ReadingRig};
 use ssdgauge_lab::{
-    Examined, Expectation, XrayError, XrayOptions, XrayTarget, assumed_rates, xray, xray_plan,
+    Completion, ConductError, Expectation, RecordedXray, XrayError, XrayOptions, assumed_rates,
+    conduct_xray, xray_plan,
 };
 use ssdgauge_xray::{CheckedCard, Stated, Structure};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Looks for the structures of a drive.
 ///
@@ -47,6 +45,7 @@ pub(crate) fn execute(arguments: &XrayArguments) -> Result<(), Failure> {
         files.write(&card)?;
         return spec::conclude(&stated, &card.answers);
     }
+    check_out(arguments.out.as_deref())?;
     let name = arguments.target.as_deref();
     let name = name.expect("the command line demands a target without --compare and --from");
     let only = structures(&arguments.only)?;
@@ -57,6 +56,20 @@ pub(crate) fn execute(arguments: &XrayArguments) -> Result<(), Failure> {
     match arguments.gentle && !name.starts_with("sim:") {
         true => read_only(&wanted),
         false => process::retry_while_busy(arguments.wait, || start(&wanted)),
+    }
+}
+
+/// Refuses a name for the card, which the run file replaced.
+fn check_out(out: Option<&Path>) -> Result<(), Failure> {
+    let is_card = |out: &&Path| out.extension().is_some_and(|suffix| suffix == "json");
+    match out.filter(is_card) {
+        None => Ok(()),
+        Some(out) => Err(Failure::new(
+            FailureKind::Usage,
+            format!("--out names the run file of the X-ray, not a card: {}", out.display()),
+            "nothing was written; name it .ssdg, and print the card with --json, at any time with `ssdgauge report \
+             FILE --json`",
+        )),
     }
 }
 
@@ -108,9 +121,8 @@ fn check_steady(steady: bool, only: &[Structure]) -> Result<(), Failure> {
 /// Looks into a target that is admitted for writing, or into a virtual drive.
 fn start(wanted: &Wanted<'_>) -> Result<(), Failure> {
     let Wanted { name, arguments, options, .. } = *wanted;
-    let seed = arguments.seed;
     let size = SizeRequest { exact: arguments.size, scratch: DEFAULT_SIZE, at_most: None };
-    let target = Target::find(name, size, seed)?;
+    let target = Target::find(name, size, arguments.seed)?;
     check_target(target.info(), arguments)?;
     let plan = xray_plan(target.info(), options);
     let plan = plan.map_err(|error| target.refusal_or(error.into()))?;
@@ -119,38 +131,31 @@ fn start(wanted: &Wanted<'_>) -> Result<(), Failure> {
         card::print_plan(&plan, target.info(), &expected, arguments.json);
         return Ok(());
     }
-    target.check_free_space()?;
-    let now = process::unix_ms();
-    let id = process::run_id(now)?;
-    // Privileges are dropped but for the folder of the results.
-    let default = || PathBuf::from(format!("xray-{}.json", process::file_timestamp(now)));
-    let results = wanted.files.first().map_or_else(default, Path::to_owned);
-    let context = RunContext { run_id: &id, results: &results, continues: None };
-    let about = Expected::new(&expected, written);
-    let consent = target.ask(&plan, &arguments.consent, context, about)?;
-    let stop = StopFlag::new();
-    let extras = RunExtras { stop: &stop, log_ios: None, meters: &[], health_every_s: Some(0) };
-    let OpenedRig { mut rig, .. } = target.open(&plan, &consent, context, seed, extras)?;
-    stop.listen()?;
-    let drive = rig.drive().clone();
-    let title = format!("X-ray of {}", drive.name());
-    terminal::print_lines([title.as_str()].into_iter().chain(expected.lines()));
-    let mut progress = XrayProgress::new(stop);
-    let examined = match options.gentle {
-        false => xray(XrayTarget::Rig(rig.as_mut()), options, &mut progress),
-        true => match rig.timed_loads() {
-            Some(loads) => xray(XrayTarget::Reads(loads, &drive), options, &mut progress),
-            None => Err(XrayError::NoReads(drive.target.clone())),
-        },
-    };
-    progress.finish();
-    drop(rig);
-    conclude(examined, &drive, wanted)
+    let names = Names::new(&plan, arguments.out.as_deref(), "the X-ray")?;
+    let begun = names.open(target, &plan, &arguments.consent, (&expected, written))?;
+    carry_out(begun, &plan, &expected, wanted)
 }
 
 /// Looks into a drive or a file that is opened for reading alone.
 fn read_only(wanted: &Wanted<'_>) -> Result<(), Failure> {
-    let Wanted { name, arguments, options, .. } = *wanted;
+    let Wanted { name, arguments, options, files, .. } = *wanted;
+    let rig = open_for_reading(name)?;
+    let plan = xray_plan(rig.drive(), options)?;
+    let (expected, _) = expectation(&plan, rig.drive());
+    if arguments.plan {
+        card::print_plan(&plan, rig.drive(), &expected, arguments.json);
+        return Ok(());
+    }
+    let names = Names::new(&plan, arguments.out.as_deref(), "the X-ray")?;
+    restriction::confine_to_outputs(files.all().chain([names.out.as_path()]))?;
+    carry_out(names.begin(Box::new(rig))?, &plan, &expected, wanted)
+}
+
+/// Opens the drive or the file `name` for reading alone.
+///
+/// # Errors
+/// It cannot be read past the page cache, or does not respond.
+pub(super) fn open_for_reading(name: &str) -> Result<ReadingRig, Failure> {
     let path = Path::new(name);
     check_answer(&LookPlace::own_process(), path)?;
     let reader = DriveReader::open(path).map_err(|error| {
@@ -158,90 +163,101 @@ fn read_only(wanted: &Wanted<'_>) -> Result<(), Failure> {
         let hint =
             "nothing was written; name a block device, or a file on a file system with O_DIRECT";
         Failure::new(FailureKind::Refused, text, hint)
-    });
-    let mut reader = reader?;
-    restriction::confine_to_outputs(wanted.files.all())?;
-    let drive = DriveInfo {
-        kind: if path.is_file() { TargetKind::File } else { TargetKind::Block },
-        target: name.to_owned(),
-        model: None,
-        serial: None,
-        firmware: None,
-        capacity: reader.size(),
-        logical_block: Bytes(4_096),
-        physical_block: Bytes(4_096),
-        details: BTreeMap::new(),
-    };
-    let plan = xray_plan(&drive, options)?;
-    let (expected, _) = expectation(&plan, &drive);
-    if arguments.plan {
-        card::print_plan(&plan, &drive, &expected, arguments.json);
-        return Ok(());
-    }
-    let stop = StopFlag::new();
-    stop.listen()?;
-    let title = format!("X-ray of {}, read only", drive.target);
-    terminal::print_lines([title.as_str()].into_iter().chain(expected.lines()));
-    let mut progress = XrayProgress::new(stop);
-    let examined = xray(XrayTarget::Reads(&mut reader, &drive), options, &mut progress);
-    progress.finish();
-    conclude(examined, &drive, wanted)
+    })?;
+    Ok(ReadingRig::new(reader, name))
 }
 
-/// Prints the card also where an experiment failed, and ends with that failure.
-fn conclude(
-    examined: Result<Examined, XrayError>,
-    drive: &DriveInfo,
+fn carry_out(
+    mut begun: Begun,
+    plan: &Plan,
+    expected: &str,
     wanted: &Wanted<'_>,
 ) -> Result<(), Failure> {
-    match examined {
-        Ok(examined) => finish(&examined, drive, wanted),
-        Err(error) => {
-            if let XrayError::Experiment { found, .. } = &error {
-                deliver(found, drive, wanted)?;
-            }
-            Err(error.into())
-        }
+    if begun.rig.timed_loads().is_none() {
+        return Err(XrayError::NoReads(begun.rig.drive().target.clone()).into());
     }
-}
-
-/// Prints the card, and ends as the X-ray did.
-fn finish(examined: &Examined, drive: &DriveInfo, wanted: &Wanted<'_>) -> Result<(), Failure> {
-    deliver(examined, drive, wanted)?;
-    match examined.is_complete {
-        true => spec::conclude(wanted.stated, &examined.answers),
-        false => Err(Failure::new(
-            FailureKind::Interrupted,
-            "interrupted",
-            match examined.is_trimmed {
-                true => {
-                    "all data of the drive were discarded; the card has what was found until then; an X-ray begins anew"
-                }
-                false => "the card has what was found until then; an X-ray begins anew",
-            },
-        )),
-    }
-}
-
-/// Prints the card, and writes the files that were asked for.
-fn deliver(examined: &Examined, drive: &DriveInfo, wanted: &Wanted<'_>) -> Result<(), Failure> {
+    let recorded = RecordedXray::none(wanted.options.clone());
+    let property = recorded.property();
+    let (file, result) = begun.carry_out(plan, expected, property, |rig, writer, progress| {
+        conduct_xray(plan, &recorded, rig, writer, progress)
+    })?;
     let Wanted { arguments, stated, files, .. } = *wanted;
-    let mut json = card::json(examined, drive);
-    if !stated.is_empty() {
-        json["stated"] = spec::json(stated, &examined.answers);
-    }
-    // Text, page and picture are made from the card as a reader of its file has it.
+    let shown = deliver(&file, stated, arguments.json)?;
+    files.write(&shown)?;
+    finish(result, &file)?;
+    spec::conclude(stated, &shown.answers)
+}
+
+/// Prints the card of the X-ray in `file`, and returns it.
+fn deliver(file: &Path, stated: &[Stated], as_json: bool) -> Result<CheckedCard, Failure> {
+    let mut json = card::of_run(file)?;
+    // Text, page and picture are made from the card as a reader of its JSON has it.
     let card = read::from_json(json.clone()).map_err(|reason| {
         let text = format!("the card contradicts itself: {reason}");
         Failure::new(FailureKind::Failed, text, "please report this as a bug of ssdgauge")
     })?;
-    let text = card::json_text(json);
-    match arguments.json {
-        true => terminal::print_json_lines(&text),
+    if !stated.is_empty() {
+        json["stated"] = spec::json(stated, &card.answers);
+    }
+    match as_json {
+        true => terminal::print_json_lines(&card::json_text(json)),
         false => show(&card, stated),
     }
-    files.write_card(&text)?;
-    files.write(&card)
+    terminal::print_message(&format!("run file: {}", file.display()));
+    Ok(card)
+}
+
+/// Prints the card of the X-ray in `file`, which was continued and ended with `result`.
+///
+/// # Errors
+/// The X-ray failed, or was interrupted.
+pub(crate) fn conclude(
+    result: Result<Completion, ConductError>,
+    file: &Path,
+    as_json: bool,
+) -> Result<(), Failure> {
+    deliver(file, &[], as_json)?;
+    finish(result, file)
+}
+
+/// Prints the card of the X-ray in `file`, or writes its `page`.
+///
+/// # Errors
+/// The file cannot be read, or the page cannot be written.
+pub(crate) fn print_recorded(
+    file: &Path,
+    page: Option<&Path>,
+    as_json: bool,
+) -> Result<(), Failure> {
+    match page.filter(|_| !as_json) {
+        None => deliver(file, &[], as_json).map(drop),
+        Some(page) => {
+            let card = read::card(file)?;
+            let text = ssdgauge_report::xray_page(&card);
+            output::write(page, Format::Page, &[file], text.as_bytes())
+        }
+    }
+}
+
+/// Ends as the X-ray in `file` did.
+fn finish(result: Result<Completion, ConductError>, file: &Path) -> Result<(), Failure> {
+    let name = file.display().to_string();
+    match result {
+        Ok(Completion::Finished) => Ok(()),
+        Ok(Completion::Interrupted) => Err(Failure::new(
+            FailureKind::Interrupted,
+            "interrupted",
+            format!(
+                "finished experiments are safe; continue with `ssdgauge resume {name}`. Until its cache and spare \
+                 area are measured, an X-ray of a drive starts again with the trim"
+            ),
+        )),
+        Err(error) => {
+            let mut failure = Failure::from(error);
+            failure.hint = failure.hint.replace("resume FILE", &format!("resume {name}"));
+            Err(failure)
+        }
+    }
 }
 
 /// Prints `card` with what it says about `stated` figures.

@@ -2,7 +2,7 @@
 
 use super::{Failure, FailureKind};
 use ssdgauge_core::RigError;
-use ssdgauge_lab::XrayError;
+use ssdgauge_lab::{ConductError, XrayError};
 
 impl From<XrayError> for Failure {
     fn from(error: XrayError) -> Failure {
@@ -19,27 +19,16 @@ impl From<XrayError> for Failure {
                 text,
                 "nothing was written; name another target, or a larger --size",
             ),
-            XrayError::Rig(RigError::Refused(_))
-            | XrayError::Experiment { cause: RigError::Refused(_), .. } => {
+            XrayError::Differs(_) => Failure::new(
+                FailureKind::Refused,
+                text,
+                "the run file was not changed; use the version of ssdgauge that began the X-ray, or start a new one",
+            ),
+            XrayError::Rig(RigError::Refused(_)) => {
                 Failure::new(FailureKind::Refused, text, "name another target")
             }
-            XrayError::Experiment { found, .. } if found.written.0 == 0 && !found.is_trimmed => {
-                Failure::new(
-                    FailureKind::Failed,
-                    text,
-                    "nothing was written; the card has what was found until then; check the kernel log (dmesg)",
-                )
-            }
-            XrayError::Experiment { found, .. } if found.is_trimmed => Failure::new(
-                FailureKind::Failed,
-                text,
-                "all data of the drive were discarded; check the kernel log (dmesg) and its health",
-            ),
-            XrayError::Rig(_) | XrayError::Experiment { .. } => Failure::new(
-                FailureKind::Failed,
-                text,
-                "data on the drive may be overwritten; check the kernel log (dmesg) and its health",
-            ),
+            XrayError::Rig(error) => ConductError::Rig(error).into(),
+            XrayError::RunFile(error) => error.into(),
         }
     }
 }

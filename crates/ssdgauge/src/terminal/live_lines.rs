@@ -58,14 +58,6 @@ impl LiveLines {
         }
     }
 
-    /// Shows a line; without a terminal, prints it as a message.
-    pub(crate) fn show_or_print(&self, text: &str) {
-        match self.is_shown {
-            true => self.show(vec![super::line(text)]),
-            false => super::print_message(text),
-        }
-    }
-
     /// Prints a message of one line above the lines, as [`super::print_message`].
     pub(crate) fn print(&self, text: &str) {
         self.print_lines([text]);

@@ -173,6 +173,7 @@ fn each_kind_of_input_is_written_in_each_form_or_refused() {
             "suite.ssdg" => 16,
             "card.json" => 2,
             "proof.ssdg" => 2,
+            "xray.ssdg" => 5,
             _ => 10,
         };
         assert!(served.len() >= least, "{input} has {served:?}");

@@ -11,7 +11,7 @@ const CALLS: [(&[&str], &[&str]); 7] = [
     (&["run", "trace:one.trace"], &["--size", "1MiB", "--out", "a.ssdg"]),
     (&["plan", "quick"], &["--size", "1MiB"]),
     (&["prove"], &["--size", "16MiB", "--out", "a.ssdg"]),
-    (&["xray"], &["--size", "16MiB", "--out", "a.json"]),
+    (&["xray"], &["--size", "16MiB", "--out", "a.ssdg"]),
     (&["bench"], &["--size", "1MiB", "--seconds", "0.01", "--runs", "1"]),
 ];
 

@@ -90,7 +90,7 @@ fn no_output_replaces_an_input_a_run_file_or_a_file_of_another_program() {
 fn no_file_is_created_among_the_device_nodes() {
     let bench = Bench::new();
     bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg"]);
-    bench.print(&["xray", XRAY, "--only=command", "--out", "card.json"]);
+    bench.print(&["xray", XRAY, "--only=command", "--out", "xray.ssdg"]);
     samples::write_foreign(&bench);
     std::os::unix::fs::symlink("/dev", bench.path("nodes")).unwrap();
     let name = format!("ssdgauge-test-{}", std::process::id());
@@ -120,8 +120,8 @@ fn no_file_is_created_among_the_device_nodes() {
             &["fleet", "page", "a.ssdg", "-o", &page],
             &["import", "--fio", "fio.json", "-o", &run],
             &["trace", "convert", "trace.txt", &node],
-            &["xray", "--from", "card.json", "--page", &page],
-            &["xray", "--from", "card.json", "--picture", &png],
+            &["xray", "--from", "xray.ssdg", "--page", &page],
+            &["xray", "--from", "xray.ssdg", "--picture", &png],
             &["xray", XRAY, "--only=command", "--out", &node],
             &["prove", "sim:tiny", "--out", &run],
             &["serve", "sim:tiny", "--once", "--nbd", &socket],

@@ -7,8 +7,15 @@ use crate::support::{Bench, measures, signal, wait_for};
 use std::process::Stdio;
 
 /// The run files that [`write_all`] writes, by kind.
-pub(crate) const RUN_FILES: [&str; 6] =
-    ["suite.ssdg", "proof.ssdg", "fio.ssdg", "act.ssdg", "replay.ssdg", "unfinished.ssdg"];
+pub(crate) const RUN_FILES: [&str; 7] = [
+    "suite.ssdg",
+    "proof.ssdg",
+    "xray.ssdg",
+    "fio.ssdg",
+    "act.ssdg",
+    "replay.ssdg",
+    "unfinished.ssdg",
+];
 
 /// The card of an X-ray that [`write_all`] writes.
 pub(crate) const CARD: &str = "card.json";
@@ -30,7 +37,8 @@ pub(crate) fn write_all(bench: &Bench) {
     bench.print(&["import", "--act", "act.log", "-o", "act.ssdg", "--size", "960GB"]);
     bench.print(&["run", "trace:trace.txt", "sim:tiny", "--out", "replay.ssdg"]);
     let drive = "sim:tlc-client?capacity=8GB&slc.fixed_gb=25&slc.dynamic_gb=0";
-    bench.print(&["xray", drive, "--only=command", "--out", CARD]);
+    let card = bench.print(&["xray", drive, "--only=command", "--out", "xray.ssdg", "--json"]);
+    std::fs::write(bench.path(CARD), card).unwrap();
     // A run in real time, stopped within its first measurement.
     let line = ["quick", "null:", "--shorten", "20", "--out", "unfinished.ssdg"];
     let mut command = bench.command(&line);

@@ -22,7 +22,7 @@ fn structure<'a>(card: &'a Value, key: &str) -> &'a Value {
 fn a_card_has_a_value_with_its_interval_or_a_reason_for_each_structure() {
     let bench = Bench::new();
     let only = "--only=command,units,cache,overflow";
-    let output = bench.call(&["xray", DRIVE, only, "--json", "--out", "card.json"]);
+    let output = bench.call(&["xray", DRIVE, only, "--json", "--out", "a.ssdg"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let card = json(&output.stdout);
     assert_eq!((&card["is_model"], &card["is_complete"]), (&true.into(), &true.into()));
@@ -33,10 +33,18 @@ fn a_card_has_a_value_with_its_interval_or_a_reason_for_each_structure() {
         assert!(found["method"].is_string() && found["source"].is_string(), "{found}");
     }
     assert!(structure(&card, "overflow")["not_identifiable"].is_string(), "{card:#}");
-    let written = std::fs::read(bench.path("card.json")).unwrap();
-    assert_eq!(json(&written), card);
+    // The run file alone gives the same card.
+    let again = bench.print(&["report", "a.ssdg", "--json"]);
+    assert_eq!(json(again.as_bytes()), card);
+    let refused = bench.call(&["report", "a.ssdg", "--csv"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    assert!(unfolded(&text(&refused.stderr)).contains("is an X-ray, which has no CSV"));
+    // The name of a card was that of --out before.
+    let card = bench.call(&["xray", DRIVE, only, "--out", "card.json"]);
+    assert_eq!(card.status.code(), Some(2), "{}", text(&card.stderr));
+    assert!(unfolded(&text(&card.stderr)).contains("--json"));
     // A name that exists is kept.
-    let again = bench.call(&["xray", DRIVE, only, "--out", "card.json"]);
+    let again = bench.call(&["xray", DRIVE, only, "--out", "a.ssdg"]);
     assert_eq!(again.status.code(), Some(3), "{}", text(&again.stderr));
     let shown = bench.call(&["xray", DRIVE, "--only=command"]);
     assert!(text(&shown.stdout).contains("MODEL"), "{}", text(&shown.stdout));
@@ -47,11 +55,11 @@ fn the_steady_state_adds_its_structures_to_card_page_and_picture() {
     let bench = Bench::new();
     let drive = format!("{DRIVE}&effects.media_counter_kib=4");
     let only = ["xray", &drive, "--steady", "--only=separation"];
-    let files = ["--out=card.json", "--page=a.html", "--picture=a.svg"];
+    let files = ["--json", "--page=a.html", "--picture=a.svg"];
     let output = bench.call(&[&only[..], &files].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let read = |name: &str| std::fs::read_to_string(bench.path(name)).unwrap();
-    let (card, page, picture) = (json(read("card.json").as_bytes()), read("a.html"), read("a.svg"));
+    let (card, page, picture) = (json(&output.stdout), read("a.html"), read("a.svg"));
     let spare = structure(&card, "effective-spare");
     let value = spare["value"].as_f64().unwrap();
     assert!((3.0..20.0).contains(&value) && spare["unit"] == "percent", "{spare}");
@@ -89,11 +97,12 @@ fn words_of(answer: &Value) -> Vec<String> {
 fn a_page_and_a_picture_show_the_values_of_the_card_and_an_old_card_gives_the_same_page() {
     let bench = Bench::new();
     let only = "--only=command,units,native-rate,overflow";
-    let files = ["--out=card.json", "--page=a.html", "--picture=a.svg"];
+    let files = ["--out=a.ssdg", "--json", "--page=a.html", "--picture=a.svg"];
     let output = bench.call(&[&["xray", DRIVE, only][..], &files].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    std::fs::write(bench.path("card.json"), &output.stdout).unwrap();
     let read = |name: &str| std::fs::read_to_string(bench.path(name)).unwrap();
-    let (card, page, picture) = (json(read("card.json").as_bytes()), read("a.html"), read("a.svg"));
+    let (card, page, picture) = (json(&output.stdout), read("a.html"), read("a.svg"));
     let mut found = 0;
     for answer in card["structures"].as_array().unwrap() {
         for words in words_of(answer) {
@@ -110,7 +119,9 @@ fn a_page_and_a_picture_show_the_values_of_the_card_and_an_old_card_gives_the_sa
     let series = card["series"].as_array().unwrap();
     let points = |one: &Value| one["points"].as_array().unwrap().len();
     assert!(series.len() >= 6 && series.iter().all(|one| (1..=400).contains(&points(one))));
-    // The card is enough; the name of a page that ssdgauge wrote can be used again.
+    bench.print(&["report", "a.ssdg", "-o", "c.html"]);
+    assert_eq!(read("c.html"), page);
+    // A card of an earlier version is enough; the name of a page that ssdgauge wrote can be used again.
     let again = ["xray", "--from=card.json", "--page=b.html", "--picture=b.png"];
     for _ in 0..2 {
         let output = bench.call(&again);
@@ -155,13 +166,14 @@ fn a_bad_card_or_a_file_that_must_not_be_written_is_refused_with_its_place() {
         (&["--from=good.json", "--picture=a.jpg"], 2, "neither an .svg nor a .png"),
         (&["--from=good.json", "--page=none/a.html"], 2, "there is no folder"),
         (&["--from=good.json", "--json"], 2, "cannot be used with"),
-        (&[DRIVE, "--out=a.json", "--page=/tmp/a.html"], 2, "in one folder"),
+        (&[DRIVE, "--out=a.ssdg", "--page=/tmp/a.html"], 2, "in one folder"),
+        (&[DRIVE, "--page=/tmp/a.html"], 2, "in one folder"),
     ] {
         let output = bench.call(&[&["xray"], line].concat());
         let shown = unfolded(&text(&output.stderr));
         assert_eq!(output.status.code(), Some(code), "{line:?}: {shown}");
         assert!(shown.contains(words) && shown.contains("hint"), "{line:?}: {shown}");
-        assert!(!bench.path("a.html").exists() && !bench.path("a.json").exists(), "{line:?}");
+        assert!(!bench.path("a.html").exists() && !bench.path("a.ssdg").exists(), "{line:?}");
     }
     assert_eq!(std::fs::read(bench.path("theirs.html")).unwrap(), b"theirs");
 }
@@ -217,10 +229,27 @@ fn two_cards_are_compared_by_their_intervals_and_a_file_that_is_no_card_is_refus
     let bench = Bench::new();
     for (name, figures, seed) in [("a", "", "1"), ("b", "", "2"), ("c", "&nand.dies=8", "1")] {
         let drive = format!("{DRIVE}{figures}");
-        let out = format!("{name}.json");
+        let out = format!("{name}.ssdg");
         let line = ["xray", &drive, "--only=chunk", "--seed", seed, "--out", &out];
         let output = bench.call(&line);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let card = bench.print(&["report", &out, "--json"]);
+        std::fs::write(bench.path(&format!("{name}.json")), card).unwrap();
+    }
+    // Run files and cards of earlier versions alike.
+    for line in [
+        &["xray", "--compare", "a.ssdg", "b.json", "--json"][..],
+        &["compare", "a.ssdg", "b.ssdg", "--json"],
+    ] {
+        let same = bench.call(line);
+        assert_eq!(same.status.code(), Some(0), "{line:?}: {}", text(&same.stderr));
+        assert_eq!(structure(&json(&same.stdout), "units")["likeness"], "same", "{line:?}");
+    }
+    bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "quick.ssdg"]);
+    for line in [["compare", "a.ssdg", "quick.ssdg"], ["compare", "quick.ssdg", "a.ssdg"]] {
+        let refused = bench.call(&line);
+        assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+        assert!(text(&refused.stderr).contains("another X-ray"), "{}", text(&refused.stderr));
     }
     let same = bench.call(&["xray", "--compare", "a.json", "b.json", "--json"]);
     assert_eq!(same.status.code(), Some(0), "{}", text(&same.stderr));
@@ -329,11 +358,12 @@ fn a_block_device_is_refused_unconfirmed_is_only_read_with_gentle_and_answers_or
 }
 
 #[test]
-fn an_interrupted_x_ray_prints_what_was_found_and_ends_with_75() {
+fn an_interrupted_x_ray_prints_what_was_found_ends_with_75_and_is_resumed() {
     let bench = Bench::new();
     let Some((device, consent)) = loop_device(&bench) else { return };
     let line = ["xray", &device.path, "--confirm", &consent, "--confined", &consent];
-    let mut command = bench.command(&[&line[..], &["--only=throttle", "--json"]].concat());
+    let more = ["--only=throttle", "--json", "--out=a.ssdg"];
+    let mut command = bench.command(&[&line[..], &more].concat());
     let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut call = piped.spawn().unwrap();
     let mut lines = BufReader::new(call.stderr.take().unwrap()).lines();
@@ -347,6 +377,20 @@ fn an_interrupted_x_ray_prints_what_was_found_and_ends_with_75() {
     assert_eq!((&card["is_complete"], &card["written_bytes"]), (&false.into(), &(64 << 20).into()));
     let reason = structure(&card, "throttle")["not_identifiable"].as_str().unwrap();
     assert!(reason.contains("ended before"), "{reason}");
+    // It goes on in the same file; nobody waits for its end here.
+    let again = ["resume", "a.ssdg", "--confirm", &consent, "--confined", &consent, "--json"];
+    let mut command = bench.command(&again);
+    let mut call = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(call.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("throttle points: rest")));
+    signal(&call, "INT");
+    let stderr: Vec<String> = lines.map(Result::unwrap).collect();
+    let output = call.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(75), "{stderr:?}");
+    assert_eq!(json(&output.stdout)["written_bytes"], 128 << 20, "both parts count");
+    let watched = bench.call(&["watch", "a.ssdg"]);
+    let watched = text(&watched.stdout) + &text(&watched.stderr);
+    assert!(watched.contains("heating reads without a pause"), "{watched}");
 }
 
 #[test]

@@ -27,9 +27,9 @@ const RESTRICTED: &[&[&str]] = &[
     &["watch", "a.ssdg"],
     &["watch", "a.ssdg", "--openmetrics", "127.0.0.1:0"],
     &["prove", "sim:tiny?capacity=256MB", "--quick", "--out", "proof.ssdg"],
-    &["xray", XRAY, "--only=command", "--out", "card2.json"],
-    &["xray", "--from", "card.json"],
-    &["xray", "--compare", "card.json", "card.json"],
+    &["xray", XRAY, "--only=command", "--out", "xray2.ssdg"],
+    &["xray", "--from", "xray.ssdg"],
+    &["xray", "--compare", "xray.ssdg", "xray.ssdg"],
     &["suites", "./suite.toml"],
     &["drives", "sim:"],
     &["drives", "sim:tiny"],
@@ -81,7 +81,7 @@ fn prepare(bench: &Bench) {
     std::fs::create_dir(bench.path("claims")).unwrap();
     for line in [
         &["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg", "--log-ios", "log.bin"][..],
-        &["xray", XRAY, "--only=command", "--out", "card.json"],
+        &["xray", XRAY, "--only=command", "--out", "xray.ssdg"],
     ] {
         let output = command(bench, line).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

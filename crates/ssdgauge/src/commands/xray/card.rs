@@ -1,11 +1,14 @@
 //! The card of an X-ray, as text and as JSON, and its plan.
 
+use crate::failure::{Failure, FailureKind};
 use crate::terminal;
 use serde_json::json;
-use ssdgauge_core::{Bytes, DriveInfo, Plan};
-use ssdgauge_lab::Examined;
+use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan};
+use ssdgauge_lab::{RecordedXray, review_xray};
+use ssdgauge_runfile::RunFile;
 use ssdgauge_xray::{Answer, CARD_FORMAT, CARD_VERSION, CheckedCard, Series, Value, axes};
 use ssdgauge_xray::{shown, shown_interval};
+use std::path::Path;
 
 /// The severity of a finding that is no doubt.
 const NOTE: &str = "note";
@@ -60,23 +63,36 @@ pub(super) fn text(card: &CheckedCard) -> String {
     lines.join("\n")
 }
 
-/// Returns the card of `examined` as JSON.
-pub(super) fn json(examined: &Examined, drive: &DriveInfo) -> serde_json::Value {
+/// Returns the card of the X-ray in `file` as JSON: what its recorded answers show.
+///
+/// # Errors
+/// The file cannot be read, or is no X-ray of this version.
+pub(super) fn of_run(file: &Path) -> Result<serde_json::Value, Failure> {
+    let run = RunFile::open(file)?;
+    let recorded = RecordedXray::read(&run)?.ok_or_else(|| {
+        let text = format!("{} is not the run file of an X-ray", file.display());
+        Failure::new(FailureKind::Usage, text, "name the file that `ssdgauge xray` wrote")
+    })?;
+    let drive = &run.head().drive;
+    let examined = review_xray(drive, &recorded)?;
+    let findings = run.findings()?.into_iter().map(|record| record.finding);
+    let findings: Vec<Finding> = findings.collect();
     let answers: Vec<serde_json::Value> = examined.answers.iter().map(answer_json).collect();
-    json!({
+    Ok(json!({
         "format": CARD_FORMAT,
         "version": CARD_VERSION,
+        "schema_version": 1,
         "target": drive.target,
         "drive": drive.name(),
         "is_model": drive.is_model(),
         "capacity_bytes": drive.capacity.0,
         "is_complete": examined.is_complete,
-        "written_bytes": examined.written.0,
+        "written_bytes": recorded.written.0,
         "read_bytes": examined.read.0,
         "structures": answers,
-        "findings": examined.findings,
+        "findings": findings,
         "series": examined.series.iter().map(series_json).collect::<Vec<_>>(),
-    })
+    }))
 }
 
 /// Returns a series, with its numbers in four digits or more.
@@ -128,12 +144,13 @@ fn answer_json(answer: &Answer) -> serde_json::Value {
 
 /// Prints the experiments of `plan` with `expected`, its cost.
 pub(super) fn print_plan(plan: &Plan, drive: &DriveInfo, expected: &str, as_json: bool) {
-    let steps = || plan.steps().map(|(_, _, step)| step);
+    let steps =
+        || plan.steps().map(|(test, _, step)| (format!("{}: {}", test.title, step.label), step));
     if as_json {
         let list: Vec<serde_json::Value> = steps()
-            .map(|step| {
+            .map(|(label, step)| {
                 json!({
-                    "experiment": step.label,
+                    "experiment": label,
                     "action": step.action.describe(),
                     "writes_at_most_bytes": step.action.writes_at_most().map(|bytes| bytes.0),
                 })
@@ -145,10 +162,10 @@ pub(super) fn print_plan(plan: &Plan, drive: &DriveInfo, expected: &str, as_json
         );
     }
     let mut lines = vec![format!("X-ray of {}", drive.name()), String::new()];
-    for step in steps() {
+    for (label, step) in steps() {
         let written = step.action.writes_at_most().unwrap_or_default();
         let bytes = if written > Bytes(0) { written.about() } else { "-".into() };
-        lines.push(format!("  {:<48}writes {bytes}", step.label));
+        lines.push(format!("  {label:<56}writes {bytes}"));
     }
     lines.extend([String::new(), expected.to_owned()]);
     terminal::print_text(&lines.join("\n"));

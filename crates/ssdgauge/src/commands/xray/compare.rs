@@ -22,7 +22,7 @@ const NAME_SHOWN: usize = 60;
 ///
 /// # Errors
 /// A file is no card; with [`FailureKind::Criterion`], the drives are not the same inside.
-pub(super) fn execute(
+pub(crate) fn execute(
     paths: &[PathBuf],
     page: Option<&Path>,
     as_json: bool,
@@ -163,7 +163,10 @@ fn to_json(
         })
         .collect();
     let drives = cards.map(|card| json!({ "drive": card.drive, "is_model": card.is_model }));
-    json!({ "drives": drives, "sentence": sentence, "structures": structures, "warnings": doubts })
+    json!({
+        "schema_version": 1, "drives": drives, "sentence": sentence, "structures": structures,
+        "warnings": doubts,
+    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The files of an X-ray: its card, its page and its picture.
+//! The files of an X-ray beside its record: its page and its picture.
 
 use crate::arguments::XrayArguments;
 use crate::failure::{Failure, FailureKind};
@@ -6,13 +6,12 @@ use crate::output::{self, Format};
 use crate::terminal;
 use ssdgauge_report::{xray_page, xray_png, xray_svg};
 use ssdgauge_xray::CheckedCard;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The files that were asked for, none of which may replace a stranger's file.
 #[derive(Debug)]
 pub(super) struct Files<'a> {
-    card: Option<&'a Path>,
+    out: Option<&'a Path>,
     page: Option<&'a Path>,
     picture: Option<(&'a Path, Format)>,
     from: Option<&'a Path>,
@@ -27,10 +26,7 @@ impl<'a> Files<'a> {
     pub(super) fn check(arguments: &'a XrayArguments) -> Result<Files<'a>, Failure> {
         let from = arguments.from.as_deref();
         let inputs: Vec<&Path> = from.into_iter().collect();
-        let card = arguments.out.as_deref();
-        if let Some(card) = card {
-            output::check_new(card, None)?;
-        }
+        let out = arguments.out.as_deref();
         let page = arguments.page.as_deref();
         if let Some(page) = page {
             output::check(page, Format::Page, &inputs)?;
@@ -42,46 +38,25 @@ impl<'a> Files<'a> {
         if let Some((path, format)) = picture {
             output::check(path, format, &inputs)?;
         }
-        let files = Files { card, page, picture, from };
-        let mut folders: Vec<PathBuf> = files.all().filter_map(folder_of).collect();
+        let files = Files { out, page, picture, from };
+        // Without a name, the run file is one in the current folder.
+        let run = out.unwrap_or(Path::new("xray.ssdg"));
+        let mut folders: Vec<PathBuf> = files.all().chain([run]).filter_map(folder_of).collect();
+        folders.sort();
         folders.dedup();
         match folders.len() > 1 && from.is_none() {
             true => Err(Failure::new(
                 FailureKind::Usage,
-                "the card, the page and the picture lie in several folders",
+                "the run file, the page and the picture lie in several folders",
                 "nothing was written; name files in one folder: an X-ray writes into one alone",
             )),
             false => Ok(files),
         }
     }
 
-    /// Returns the first file.
-    pub(super) fn first(&self) -> Option<&'a Path> {
-        self.all().next()
-    }
-
     pub(super) fn all(&self) -> impl Iterator<Item = &'a Path> {
         let picture = self.picture.map(|picture| picture.0);
-        [self.card, self.page, picture].into_iter().flatten()
-    }
-
-    /// Writes the new file of the card, which is `text`.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub(super) fn write_card(&self, text: &str) -> Result<(), Failure> {
-        let Some(path) = self.card else { return Ok(()) };
-        let written = output::create_new(path).and_then(|mut file| {
-            file.write_all(text.as_bytes()).inspect_err(|_| {
-                // A part of a card is none, and would take its name. Only the file that was made here is removed.
-                let _ = std::fs::remove_file(path);
-            })
-        });
-        written.map_err(|error| {
-            let mut failure = Failure::not_created(path, &error);
-            failure.hint = "the card is printed; choose another folder".to_owned();
-            failure
-        })
+        [self.out, self.page, picture].into_iter().flatten()
     }
 
     /// Writes the page and the picture of `card`.
