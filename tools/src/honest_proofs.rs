@@ -4,31 +4,11 @@
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
 
 use ssdgauge_core::proof::Verdict;
-use ssdgauge_core::{Bytes, Finding, Random, Rig};
-use ssdgauge_lab::{Depth, ProofWatcher, Recorded, Settings, proof_plan, prove};
-use ssdgauge_runfile::{Opening, Writer};
+use ssdgauge_core::{Random, Rig};
+use ssdgauge_lab::{Depth, Recorded, Settings, Unwatched, conduct_proof, proof_plan, review};
+use ssdgauge_runfile::{Opening, RunFile, Writer};
 use ssdgauge_sim::VirtualRig;
 use std::error::Error;
-
-struct Silent;
-
-impl ProofWatcher for Silent {
-    fn unix_ms(&mut self) -> i64 {
-        0
-    }
-
-    fn stop(&mut self) -> bool {
-        false
-    }
-
-    fn progress(&mut self, _doing: &str, _done: Bytes, _most: Bytes) {}
-
-    fn finding(&mut self, _finding: &Finding) {}
-
-    fn wait_for_reader(&mut self) -> bool {
-        false
-    }
-}
 
 /// Runs the tool with its arguments.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
@@ -56,8 +36,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             environment: &[],
             properties: &[settings.property()],
         };
-        let mut writer = Writer::create(&folder.path().join("a.ssdg"), &opening)?;
-        let proved = prove(&Recorded::none(settings), &mut rig, &mut writer, &mut Silent)?;
+        let file = folder.path().join("a.ssdg");
+        let mut writer = Writer::create(&file, &opening)?;
+        let recorded = Recorded::none(settings);
+        conduct_proof(&plan, &recorded, &mut rig, &mut writer, &mut Unwatched)?;
+        drop(writer);
+        let recorded = Recorded::read(&RunFile::open(&file)?)?.ok_or("the file has no proof")?;
+        let proved = review(&recorded);
         read += proved.tally.read();
         wrong += proved.tally.bad();
         if proved.verdict != Verdict::Holds {

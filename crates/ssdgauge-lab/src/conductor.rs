@@ -7,6 +7,7 @@ mod act;
 mod comparison;
 mod durability;
 mod examining;
+mod proving;
 mod remaining;
 mod replay;
 mod resuming;
@@ -20,9 +21,11 @@ mod watcher;
 mod written_data;
 
 pub use examining::conduct_xray;
+pub use proving::conduct_proof;
 pub use resuming::{ended, resume};
 pub use watcher::{Boot, SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL, Watcher};
 
+use crate::proof::ProofError;
 use crate::xray::XrayError;
 use act::{By, Done, act};
 use remaining::{TriedLoads, places};
@@ -80,6 +83,9 @@ pub enum ConductError {
     /// The X-ray cannot be carried out, or not continued.
     #[error(transparent)]
     Xray(XrayError),
+    /// The proof failed, cannot be carried out, or not continued.
+    #[error(transparent)]
+    Proof(#[from] ProofError),
 }
 
 impl From<XrayError> for ConductError {
@@ -168,24 +174,33 @@ impl<'a> Conductor<'a> {
         self.end_run(ended)
     }
 
-    /// Records how and why the run ended, where anything new was recorded and the file can be written.
+    /// Records how the run `ended`, which is returned.
     fn end_run(
         &mut self,
         ended: Result<Completion, ConductError>,
     ) -> Result<Completion, ConductError> {
-        let (kind, reason) = match &ended {
+        let recorded = self.record_outcome(&ended);
+        ended.and_then(|completion| recorded.map(|()| completion))
+    }
+
+    /// Records how and why the run ended, where anything new was recorded and the file can be written.
+    fn record_outcome(
+        &mut self,
+        ended: &Result<Completion, ConductError>,
+    ) -> Result<(), ConductError> {
+        let (kind, reason) = match ended {
             Ok(Completion::Finished) => (OutcomeKind::Complete, String::new()),
             Ok(Completion::Interrupted) => (OutcomeKind::Unfinished, "a stop was requested".into()),
-            Err(ConductError::RunFile(_)) => return ended,
+            Err(ConductError::RunFile(_)) => return Ok(()),
             Err(error) => (OutcomeKind::Failed, error.to_string()),
         };
         // A run that is continued is unchanged until its first new record.
-        if self.resumed.is_none() && self.writer.has_room()? {
-            let unix_ms = self.watcher.unix_ms();
-            self.writer.end_run(&Outcome { unix_ms, kind, reason })?;
-            self.commit()?;
+        if self.resumed.is_some() || !self.writer.has_room()? {
+            return Ok(());
         }
-        ended
+        let unix_ms = self.watcher.unix_ms();
+        self.writer.end_run(&Outcome { unix_ms, kind, reason })?;
+        self.commit()
     }
 
     fn execute_to_end(

@@ -4,8 +4,8 @@
 //! [`ssdgauge_core::Plan`]; [`estimate`] and [`wear`] state its cost before a byte is written,
 //! and an [`Outlook`] the rest of it during the run;
 //! [`conduct`] executes the plan on a rig and records the samples, and [`resume`] continues a run
-//! that was interrupted. [`prove`] shows how much a drive stores, as far as it states, and [`xray()`]
-//! which structures show in its answers.
+//! that was interrupted. [`conduct_proof`] shows how much a drive stores of what it states, and
+//! [`conduct_xray`] which structures show in its answers; both are runs as well.
 //!
 //! This crate must never depend on Linux or on the virtual drive: it sees a `&mut dyn Rig`. It
 //! opens no file, writes only through the [`ssdgauge_runfile::Writer`] that it is given, and reads
@@ -30,7 +30,7 @@ mod xray;
 pub use built_in::{built_in, built_in_ids, find_built_in};
 pub use conductor::{
     Boot, Completion, ConductError, SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL, Watcher,
-    conduct, conduct_xray, ended, resume,
+    conduct, conduct_proof, conduct_xray, ended, resume,
 };
 pub use cost::{
     AssumedRates, DEFAULT_WEAR_SHARE, Endurance, Estimate, Expectation, Limits, Outlook, Remaining,
@@ -45,8 +45,8 @@ pub use interference::{
 pub use listed::{ListedSuite, SCRATCH_SIZE, expected_on_1_tb, listed, plan_on_1_tb};
 pub use planner::{Options, PlanError, REPLAY_SUITE, needed_span, plan, plan_replay};
 pub use proof::{
-    Depth, Event, Fate, Fated, Layout, PROOF_SUITE, ProofError, ProofWatcher, Proved, Recorded,
-    Set, Settings, What, proof_plan, prove, read_kept, review,
+    Depth, Event, Fate, Fated, Layout, PROOF_SUITE, ProofError, Proved, Recorded, Set, Settings,
+    What, proof_plan, read_kept, review,
 };
 pub use repeat::{MAX_REPETITIONS, Repeat, RepeatError};
 pub use suite::{

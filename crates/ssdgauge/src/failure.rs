@@ -247,6 +247,7 @@ impl From<ConductError> for Failure {
         match error {
             ConductError::RunFile(error) => error.into(),
             ConductError::Xray(error) => error.into(),
+            ConductError::Proof(error) => error.into(),
             ConductError::Rig(RigError::Refused(_)) => Failure::new(
                 FailureKind::Refused,
                 error.to_string(),
@@ -304,8 +305,7 @@ impl From<ConductError> for Failure {
 impl From<ProofError> for Failure {
     fn from(error: ProofError) -> Failure {
         match error {
-            ProofError::RunFile(error) => error.into(),
-            ProofError::Rig(RigError::NotKept { .. }) | ProofError::Differs => {
+            ProofError::Differs => {
                 let hint = "do not store data on this drive; check the layers above it, and whether \
                             another program writes to it";
                 Failure::new(FailureKind::Failed, error.to_string(), hint)
@@ -327,7 +327,7 @@ impl From<ProofError> for Failure {
                 error.to_string(),
                 "nothing was written; name another target, or a larger --size",
             ),
-            ProofError::Rig(_) | ProofError::WriteFailed(_) => Failure::new(
+            ProofError::WriteFailed(_) => Failure::new(
                 FailureKind::Failed,
                 error.to_string(),
                 "check the kernel log (dmesg) and the health of the drive; the evidence is safe: \

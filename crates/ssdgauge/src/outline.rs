@@ -70,7 +70,7 @@ fn read_here(file: &Path) -> Result<Outline, Failure> {
         return Ok(outline);
     }
     if let Some(recorded) = Recorded::read(&run)? {
-        outline.is_proof = true;
+        (outline.is_proof, outline.is_over) = (true, recorded.is_over());
         outline.earlier = recorded.written();
         let left = recorded.settings.layout().written().0.saturating_sub(outline.earlier.0);
         outline.expected = Expectation { expected: Bytes(left), at_most: Bytes(left) };

@@ -440,6 +440,18 @@ impl Watcher for Progress<'_> {
         self.assembler.reading(reading);
     }
 
+    fn progress(&mut self, doing: &str, done: Bytes, most: Bytes) {
+        let percent = (done.0 as f64 / most.0.max(1) as f64 * 100.0).min(100.0);
+        let text = || {
+            let (done, most) = (done.about(), most.about());
+            format!("{doing}: {done} of at most {most} written and read ({percent:.1} %)")
+        };
+        if self.lines.is_due() {
+            self.lines.show(vec![text(), format!("  {}", live::ADVICE)]);
+        }
+        self.print_at_intervals(|_| text());
+    }
+
     fn doing(&mut self, what: &str) {
         self.figures = what.to_owned();
         match self.lines.is_shown() {

@@ -34,7 +34,7 @@ impl RestOfRun {
             .map(|step| step.place)
             .collect();
         let is_open = plan.repeat_until.is_some()
-            || plan.suite.id == ssdgauge_lab::XRAY_SUITE
+            || [ssdgauge_lab::XRAY_SUITE, ssdgauge_lab::PROOF_SUITE].contains(&&*plan.suite.id)
             || plan.tests.iter().any(|test| test.search.is_some() || test.rounds.is_some());
         let next = if is_open { None } else { next(plan, &finished) };
         let rest = next.map(|place| {

@@ -4,6 +4,7 @@ use super::remaining::{TriedLoads, count_earlier, places, remaining, searches, s
 use super::replay::Replay;
 use super::{Boot, Completion, ConductError, Conductor, Watcher};
 use crate::pause::Pause;
+use crate::proof::Recorded;
 use crate::xray::RecordedXray;
 use ssdgauge_core::{
     Action, DriveInfo, FindingKind, Plan, ReadBack, Restart, Rig, RigError, TargetKind,
@@ -42,24 +43,33 @@ pub fn resume(
     let records = run.steps()?;
     let attempts: BTreeMap<_, _> =
         records.iter().map(|record| (record.place, record.attempt)).collect();
-    let xray = RecordedXray::read(run)?;
-    let rest = if xray.is_some() { None } else { Rest::read(run, &records, false)? };
-    let mut rest = match (rest, &xray) {
-        (None, Some(xray)) if !xray.has_ended => Rest::default(),
-        (None, _) => return complete(run),
-        (Some(rest), _) => rest,
+    let adaptive = Adaptive::read(run)?;
+    let rest = match &adaptive {
+        Some(adaptive) => (!adaptive.is_over()).then(Rest::default),
+        None => Rest::read(run, &records, false)?,
     };
+    let Some(mut rest) = rest else { return complete(run) };
     let last = records.iter().map(|record| record.ended_unix_ms.unwrap_or(record.started_unix_ms));
+    let last = last.chain(adaptive.as_ref().and_then(Adaptive::last_unix_ms));
     let last = last.max().unwrap_or(head.started_unix_ms);
     let pause = Pause::between(last, watcher.unix_ms(), clock_shift(run, watcher)?);
     let resumed = |again: &str| (pause.finding(again), program.to_owned());
-    if let Some(mut xray) = xray {
+    if let Some(mut adaptive) = adaptive {
         // A virtual drive ends with its process, and repeats everything.
-        let again = if rig.drive().is_model() { String::new() } else { xray.keep_over_pause() };
+        let again = match &mut adaptive {
+            Adaptive::Xray(xray) if !rig.drive().is_model() => xray.keep_over_pause(),
+            Adaptive::Xray(_) | Adaptive::Proof(_) => String::new(),
+        };
         let mut conductor = Conductor::new(&head.plan, rig, writer, watcher);
         (conductor.attempts, conductor.resumed) = (attempts, Some(resumed(&again)));
         conductor.record_resumed()?;
-        return conductor.examine(&xray);
+        if let Some(finding) = pause.clock_finding() {
+            conductor.find(finding)?;
+        }
+        return match &adaptive {
+            Adaptive::Xray(xray) => conductor.examine(xray),
+            Adaptive::Proof(proof) => conductor.prove(proof),
+        };
     }
     if rig.drive().is_model() {
         let finished: VecDeque<StepRecord> =
@@ -159,12 +169,43 @@ fn lost_contents(
 ///
 /// As [`resume`] returns them.
 pub fn ended(run: &RunFile) -> Result<Option<Completion>, ConductError> {
-    if let Some(xray) = RecordedXray::read(run)? {
-        return Ok(xray.has_ended.then_some(Completion::Finished));
+    if let Some(adaptive) = Adaptive::read(run)? {
+        return Ok(adaptive.is_over().then_some(Completion::Finished));
     }
     match Rest::read(run, &run.steps()?, false)? {
         None => complete(run).map(Some),
         Some(_) => Ok(None),
+    }
+}
+
+/// The record of a run whose requests follow from the answers so far.
+enum Adaptive {
+    Xray(RecordedXray),
+    Proof(Recorded),
+}
+
+impl Adaptive {
+    /// Reads the record of `run`; `None` where it carries out a suite.
+    fn read(run: &RunFile) -> Result<Option<Adaptive>, RunFileError> {
+        if let Some(xray) = RecordedXray::read(run)? {
+            return Ok(Some(Adaptive::Xray(xray)));
+        }
+        Ok(Recorded::read(run)?.map(Adaptive::Proof))
+    }
+
+    fn is_over(&self) -> bool {
+        match self {
+            Adaptive::Xray(xray) => xray.has_ended,
+            Adaptive::Proof(proof) => proof.is_over(),
+        }
+    }
+
+    /// Returns when the last operation of a proof was recorded; those of an X-ray are steps.
+    fn last_unix_ms(&self) -> Option<i64> {
+        match self {
+            Adaptive::Xray(_) => None,
+            Adaptive::Proof(proof) => proof.last_unix_ms(),
+        }
     }
 }
 

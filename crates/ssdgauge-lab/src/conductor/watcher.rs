@@ -86,6 +86,10 @@ pub trait Watcher {
     /// does nothing with it.
     fn preparation_ended(&mut self, _step: &Step, _prepared: &Prepared) {}
 
+    /// Called several times a second by a proof, with what it does, the bytes that are written and read, and the most
+    /// that will be. The default shows nothing.
+    fn progress(&mut self, _doing: &str, _done: Bytes, _most: Bytes) {}
+
     /// Called with what a step does next, in words. The default shows nothing.
     fn doing(&mut self, _what: &str) {}
 

@@ -9,7 +9,7 @@ use ssdgauge_runfile::{RunFile, RunFileError};
 /// The property that holds the [`Settings`].
 pub(super) const SETTINGS: &str = "proof";
 /// The property that holds an [`Event`].
-pub(super) const EVENT: &str = "proof_event";
+pub(crate) const EVENT: &str = "proof_event";
 /// The version of contents, order and records. A file of another one is not continued.
 const VERSION: u32 = 1;
 

@@ -2,10 +2,9 @@
 
 use super::event::{Recorded, What};
 use super::layout::{Layout, Progress, Set};
-use super::{ProofError, ProofWatcher};
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::proof::{Answer, Found, PROOF_BLOCK};
-use ssdgauge_core::{Bytes, StampedReads};
+use ssdgauge_core::{Bytes, RigError, StampedReads};
 use std::collections::BTreeMap;
 
 /// The state of a block at a later read.
@@ -65,15 +64,16 @@ pub struct Fated {
 }
 
 /// Reads every block of the `recorded` proof that was not overwritten by it, and returns them by their
-/// fate; `None` after a stop.
+/// fate. `go_on` takes the bytes that were read, and their total, several times a second; where it returns
+/// false, the answer is `None`.
 ///
 /// # Errors
-/// [`ProofError::Rig`] where the drive disappears or does not respond.
+/// When the drive disappears or does not respond; see [`RigError`].
 pub fn read_kept(
     recorded: &Recorded,
     blocks: &mut dyn StampedReads,
-    watcher: &mut dyn ProofWatcher,
-) -> Result<Option<Vec<Fated>>, ProofError> {
+    go_on: &mut dyn FnMut(Bytes, Bytes) -> bool,
+) -> Result<Option<Vec<Fated>>, RigError> {
     let layout = recorded.settings.layout();
     let mut progress = Progress::default();
     let mut written = Vec::new();
@@ -92,11 +92,8 @@ pub fn read_kept(
     let mut done = 0;
     for (set, from, to, unix_ms) in written {
         let ranges = layout.ranges(set, (from, to), 0, &progress);
-        let mut go_on = |read: u64| {
-            watcher.progress("reading what was written", PROOF_BLOCK * (done + read), most);
-            !watcher.stop()
-        };
-        let Some(found) = blocks.read(recorded.settings.tag, &ranges, &mut go_on)? else {
+        let mut goes_on = |read: u64| go_on(PROOF_BLOCK * (done + read), most);
+        let Some(found) = blocks.read(recorded.settings.tag, &ranges, &mut goes_on)? else {
             return Ok(None);
         };
         done += ranges.iter().map(|(_, blocks)| blocks).sum::<u64>();

@@ -7,7 +7,7 @@ use ssdgauge_core::proof::{Answer, Observation, PROOF_BLOCK, Tally, Verdict, jud
 
 /// The runs of wrong blocks behind which reading everything ends: more would add nothing but records.
 /// Chosen: some 2 MB of text.
-pub(super) const MOST_BAD: u64 = 20_000;
+pub(crate) const MOST_BAD: u64 = 20_000;
 
 /// The passes whose state is kept. A proof has some thirty; a damaged record may state any number.
 const MOST_PASSES: usize = 256;
@@ -38,22 +38,22 @@ pub struct Proved {
 }
 
 /// What the operations so far have written and found.
-pub(super) struct State {
-    pub(super) settings: Settings,
-    pub(super) layout: Layout,
-    pub(super) progress: Progress,
-    pub(super) observations: Vec<Observation>,
-    pub(super) written: u64,
-    pub(super) read: u64,
-    pub(super) passes: u32,
+pub(crate) struct State {
+    pub(crate) settings: Settings,
+    pub(crate) layout: Layout,
+    pub(crate) progress: Progress,
+    pub(crate) observations: Vec<Observation>,
+    pub(crate) written: u64,
+    pub(crate) read: u64,
+    pub(crate) passes: u32,
     /// What was written when each of them read.
     read_with: Vec<Progress>,
     /// Runs of wrong blocks.
-    pub(super) bad_runs: u64,
+    pub(crate) bad_runs: u64,
 }
 
 impl State {
-    pub(super) fn new(settings: Settings) -> State {
+    pub(crate) fn new(settings: Settings) -> State {
         State {
             layout: settings.layout(),
             settings,
@@ -68,7 +68,7 @@ impl State {
     }
 
     /// Takes an operation that was carried out.
-    pub(super) fn take(&mut self, operation: &What) {
+    pub(crate) fn take(&mut self, operation: &What) {
         match operation {
             What::Written { set, from, to } => {
                 self.written += self.layout.bytes(*set, *from, *to).0 / PROOF_BLOCK.0;
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    pub(super) fn verdict(&self) -> Verdict {
+    pub(crate) fn verdict(&self) -> Verdict {
         let of_pass = |pass: u32| self.read_with.get(pass as usize).unwrap_or(&self.progress);
         let order = |one: &Observation| self.layout.written_as(one.first, of_pass(one.pass));
         judge(&self.observations, self.layout.capacity, &order)
@@ -113,11 +113,11 @@ impl State {
 
     /// Returns whether `blocks` more would exceed the most that the drive can store by `verdict`: what
     /// is written altogether then stays below twice that.
-    pub(super) fn exceeds(&self, verdict: Verdict, blocks: u64) -> bool {
+    pub(crate) fn exceeds(&self, verdict: Verdict, blocks: u64) -> bool {
         verdict.capacity().is_some_and(|(_, most)| self.written + blocks > most)
     }
 
-    pub(super) fn proved(&self, is_complete: bool) -> Proved {
+    pub(crate) fn proved(&self, is_complete: bool) -> Proved {
         let layout = &self.layout;
         let segments = layout.bytes(Set::Segments, 0, self.progress.segments).0;
         let heads = layout.bytes(

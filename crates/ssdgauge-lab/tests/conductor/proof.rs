@@ -3,11 +3,12 @@
 
 use ssdgauge_core::proof::{PROOF_BLOCK, Verdict};
 use ssdgauge_core::{
-    Bytes, DriveInfo, Ended, Finding, Nanos, Preparation, Prepared, Random, Rig, RigError, Sink,
-    StampedBlocks, TargetKind, Until, Workload,
+    Bytes, DriveInfo, Ended, Finding, Nanos, Phase, Preparation, Prepared, Random, Rig, RigError,
+    Sink, StampedBlocks, Step, TargetKind, Test, Until, Workload,
 };
 use ssdgauge_lab::{
-    Depth, ProofError, ProofWatcher, Proved, Recorded, Settings, What, proof_plan, prove, review,
+    ConductError, Depth, ProofError, Proved, Recorded, Settings, Watcher, What, conduct_proof,
+    proof_plan, resume, review,
 };
 use ssdgauge_runfile::{Opening, RunFile, Writer};
 use ssdgauge_sim::VirtualRig;
@@ -18,7 +19,7 @@ struct Stopper {
     calls_left: u64,
 }
 
-impl ProofWatcher for Stopper {
+impl Watcher for Stopper {
     fn unix_ms(&mut self) -> i64 {
         1_000
     }
@@ -32,11 +33,13 @@ impl ProofWatcher for Stopper {
         assert!(done <= most, "{done:?} of {most:?}");
     }
 
-    fn finding(&mut self, _finding: &Finding) {}
+    fn finding_recorded(&mut self, _: &Finding) {}
 
-    fn wait_for_reader(&mut self) -> bool {
-        false
-    }
+    fn step_began(&mut self, _: &Test, _: &Phase, _: &Step) {}
+
+    fn pause_began(&mut self, _: Nanos) {}
+
+    fn step_ended(&mut self, _: &Test, _: &Step, _: Nanos) {}
 }
 
 /// A proof in a folder of its own.
@@ -49,9 +52,13 @@ struct Bench {
 
 impl Bench {
     fn new(target: &str, depth: Depth) -> Bench {
+        Bench::of(&VirtualRig::open(target, 1).unwrap(), target, depth)
+    }
+
+    /// The same for the drive of `rig`.
+    fn of(rig: &dyn Rig, target: &str, depth: Depth) -> Bench {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.ssdg");
-        let rig = VirtualRig::open(target, 1).unwrap();
         let settings = Settings::new("run", rig.drive().capacity, depth);
         let plan = proof_plan(rig.drive(), depth, 1).unwrap();
         let opening = Opening {
@@ -68,11 +75,25 @@ impl Bench {
     }
 
     /// Carries out the rest of the proof up to `stop_after` calls of `stop`.
-    fn go(&self, stop_after: u64) -> Result<Proved, ProofError> {
+    fn go(&self, stop_after: u64) -> Result<Proved, ConductError> {
+        self.go_on(&mut VirtualRig::open(&self.target, 1).unwrap(), stop_after)
+    }
+
+    /// The same on `rig`.
+    fn go_on(&self, rig: &mut dyn Rig, stop_after: u64) -> Result<Proved, ConductError> {
         let (mut writer, run) = Writer::resume(&self.file).unwrap();
         let recorded = Recorded::read(&run).unwrap().unwrap();
-        let mut rig = VirtualRig::open(&self.target, 1).unwrap();
-        prove(&recorded, &mut rig, &mut writer, &mut Stopper { calls_left: stop_after })
+        let mut watcher = Stopper { calls_left: stop_after };
+        match recorded.events.is_empty() {
+            true => {
+                conduct_proof(&run.head().plan, &recorded, rig, &mut writer, &mut watcher)?;
+            }
+            false => {
+                resume(&run, rig, &mut writer, &mut watcher, "test")?;
+            }
+        }
+        drop((writer, run));
+        Ok(review(&self.recorded()))
     }
 
     fn recorded(&self) -> Recorded {
@@ -168,9 +189,9 @@ fn a_proof_that_is_stopped_again_and_again_gives_the_same_events() {
 #[test]
 fn the_evidence_of_a_drive_that_dies_or_vanishes_is_kept() {
     let dying = Bench::new("tiny?capacity=1GB&fake=dying:40MB", Depth::Full);
-    assert!(matches!(dying.go(u64::MAX), Err(ProofError::WriteFailed(_))));
+    assert!(matches!(dying.go(u64::MAX), Err(ConductError::Proof(ProofError::WriteFailed(_)))));
     let gone = Bench::new("tiny?capacity=1GB&fault.gone_at_s=0.2", Depth::Full);
-    assert!(matches!(gone.go(u64::MAX), Err(ProofError::Rig(RigError::Gone(_)))));
+    assert!(matches!(gone.go(u64::MAX), Err(ConductError::Rig(RigError::Gone(_)))));
     for bench in [dying, gone] {
         let recorded = bench.recorded();
         assert!(matches!(recorded.events.last().unwrap().what, What::Failed { .. }));
@@ -194,7 +215,7 @@ fn a_failed_write_ends_the_proof_with_the_error() {
                   &fault.error_reads=false";
     assert!(matches!(
         Bench::new(target, Depth::Quick).go(u64::MAX),
-        Err(ProofError::WriteFailed(_))
+        Err(ConductError::Proof(ProofError::WriteFailed(_)))
     ));
 }
 
@@ -261,22 +282,17 @@ impl Rig for AsBlock {
 #[test]
 fn a_resumed_proof_does_not_accuse_a_drive_that_was_emptied_meanwhile() {
     let target = "tiny?capacity=64MB";
-    let part = |bench: &Bench, rig: &mut AsBlock, stop_after: u64| {
-        let (mut writer, run) = Writer::resume(&bench.file).unwrap();
-        let recorded = Recorded::read(&run).unwrap().unwrap();
-        prove(&recorded, rig, &mut writer, &mut Stopper { calls_left: stop_after })
-    };
-    let bench = Bench::new(target, Depth::Full);
     let mut rig = AsBlock::open(target);
+    let bench = Bench::of(&rig, target, Depth::Full);
     // Up to a stop at which blocks were written and read.
-    let stops = (1..).map(|number| part(&bench, &mut rig, number * 40).unwrap());
+    let stops = (1..).map(|number| bench.go_on(&mut rig, number * 40).unwrap());
     let stopped = stops.take(100).find(|proved| proved.tally.own > 0).unwrap();
     assert!(!stopped.is_complete);
     let events = bench.recorded().events.len();
-    let emptied = part(&bench, &mut AsBlock::open(target), u64::MAX);
-    assert!(matches!(emptied, Err(ProofError::Emptied)), "{emptied:?}");
+    let emptied = bench.go_on(&mut AsBlock::open(target), u64::MAX);
+    assert!(matches!(emptied, Err(ConductError::Proof(ProofError::Emptied))), "{emptied:?}");
     assert_eq!(bench.recorded().events.len(), events, "nothing is recorded against the drive");
     // The drive itself completes its proof.
-    let proved = part(&bench, &mut rig, u64::MAX).unwrap();
+    let proved = bench.go_on(&mut rig, u64::MAX).unwrap();
     assert_eq!((proved.verdict, proved.is_complete), (Verdict::Holds, true));
 }

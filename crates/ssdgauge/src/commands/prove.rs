@@ -1,25 +1,20 @@
 //! `ssdgauge prove`: how much of its stated capacity a drive stores, with the evidence.
 
 mod card;
-mod progress;
 mod read;
 
-use crate::arguments::{ConsentOptions, ProveArguments, ResumeArguments};
-use crate::build_identity;
+use super::inquiry::Names;
+use crate::arguments::ProveArguments;
 use crate::failure::{Failure, FailureKind};
-use crate::outline::{self, Outline};
-use crate::output;
-use crate::permitted_writes::Expected;
-use crate::process::{self, StopFlag};
-use crate::run_file_name::RunFileName;
+use crate::process;
 use crate::suite_options::DEFAULT_SIZE;
-use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
-use crate::terminal;
-use progress::ProveProgress;
-use ssdgauge_core::{Bytes, Detail, DriveInfo, Plan, TargetKind};
-use ssdgauge_guard::Continued;
-use ssdgauge_lab::{Depth, Expectation, ProofError, Recorded, Settings, assumed_rates};
-use ssdgauge_runfile::{MAX_WRITES, Opening, RunFile};
+use crate::target::{SizeRequest, Target};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, TargetKind};
+use ssdgauge_lab::{
+    Completion, ConductError, Depth, Expectation, ProofError, Recorded, Settings, assumed_rates,
+    conduct_proof,
+};
+use ssdgauge_runfile::RunFile;
 use std::path::Path;
 
 /// Proves a drive, or reads what an earlier proof wrote.
@@ -43,110 +38,19 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
     let depth = if arguments.quick { Depth::Quick } else { Depth::Full };
     let plan = ssdgauge_lab::proof_plan(target.info(), depth, seed);
     let plan = plan.map_err(|error| target.refusal_or(error.into()))?;
-    target.check_free_space()?;
-    let now = process::unix_ms();
-    let name = RunFileName::new(arguments.out.as_deref(), &plan.suite.id, now);
-    let out = name.find()?;
-    output::check_new(&out, Some("the proof"))?;
-    ssdgauge_runfile::check_new(&out)?;
-    let id = process::run_id(now)?;
-    let context = RunContext { run_id: &id, results: &out, continues: None };
     let (expected, written) = expectation(&plan, target.info());
-    let about = Expected::new(&expected, written);
-    let consent = target.ask(&plan, &arguments.consent, context, about)?;
-    let stop = StopFlag::new();
-    let extras = RunExtras { stop: &stop, log_ios: None, meters: &[], health_every_s: Some(0) };
-    let OpenedRig { mut rig, privileges, .. } =
-        target.open(&plan, &consent, context, seed, extras)?;
-    // Until here nothing is written, and a signal ends the process at once.
-    stop.listen()?;
-    if rig.stamped_blocks().is_none() {
-        return Err(ProofError::NoBlocks(rig.drive().target.clone()).into());
+    let names = Names::new(&plan, arguments.out.as_deref(), "the proof")?;
+    let mut begun = names.open(target, &plan, &arguments.consent, (&expected, written))?;
+    if begun.rig.stamped_blocks().is_none() {
+        return Err(ProofError::NoBlocks(begun.rig.drive().target.clone()).into());
     }
-    let settings = Settings::new(&id, rig.drive().capacity, depth);
-    let limit = consent.max_writes.map(|bytes| (MAX_WRITES.to_owned(), bytes.0.to_string()));
-    let properties: Vec<_> = [settings.property()].into_iter().chain(limit).collect();
-    let opening = Opening {
-        id: &id,
-        program: &build_identity::program(),
-        unix_ms: now,
-        plan: &plan,
-        drive: rig.drive(),
-        environment: &ssdgauge_host::environment(privileges.as_deref()),
-        properties: &properties,
-    };
-    let (out, mut writer) = name.create(out.clone(), &opening)?;
-    let drive = rig.drive().name();
-    let title = format!("prove on {drive} -> {}", out.display());
-    terminal::print_lines([title.as_str()].into_iter().chain(expected.lines()));
-    let mut progress = ProveProgress::new(stop);
+    let settings = Settings::new(&begun.id, begun.rig.drive().capacity, depth);
     let recorded = Recorded::none(settings);
-    let result = ssdgauge_lab::prove(&recorded, rig.as_mut(), &mut writer, &mut progress);
-    progress.finish();
-    let drive = rig.drive().clone();
-    drop((writer, rig));
-    finish(result.map(drop), &drive, &out, arguments.json)
-}
-
-/// Continues the proof of which `rest` is left.
-///
-/// # Errors
-///
-/// Fails where the drive is refused or is another one, and as [`execute`].
-pub(crate) fn resume(rest: &Outline, arguments: &ResumeArguments) -> Result<(), Failure> {
-    let head = &rest.head;
-    let stop = StopFlag::new();
-    let size = SizeRequest {
-        exact: Some(head.drive.capacity),
-        scratch: head.drive.capacity,
-        at_most: None,
-    };
-    if head.drive.kind == TargetKind::File {
-        return Err(Failure::new(
-            FailureKind::Refused,
-            format!("the scratch file of {} ended with its run", arguments.file.display()),
-            "nothing was written; begin a new proof with `ssdgauge prove`",
-        ));
-    }
-    let target = Target::find(&head.drive.target, size, head.plan.seed)?;
-    let continued = Continued {
-        disk_sequence: head.drive.detail(Detail::DiskSequence).map(str::to_owned),
-        boot_id: head.environment.get("boot_id").cloned(),
-        is_own: ssdgauge_runfile::is_own(&arguments.file, rest.origin.as_deref()),
-        steps: 0,
-        written: rest.earlier,
-    };
-    let context =
-        RunContext { run_id: &head.id, results: &arguments.file, continues: Some(&continued) };
-    let max_writes = arguments.consent.max_writes.or(rest.limit);
-    let consent = ConsentOptions { max_writes, ..arguments.consent.clone() };
-    let (written, earlier) = (rest.expected, rest.earlier);
-    let expected = Expected { text: "the rest of an interrupted proof", written, earlier };
-    let consent = target.ask(&head.plan, &consent, context, expected)?;
-    let extras = RunExtras { stop: &stop, log_ios: None, meters: &[], health_every_s: Some(0) };
-    let OpenedRig { mut rig, .. } =
-        target.open(&head.plan, &consent, context, head.plan.seed, extras)?;
-    let (mut writer, run) = outline::continued(&arguments.file, rest)?;
-    let recorded = Recorded::read(&run)?.ok_or_else(|| {
-        let error = format!("{} is not the run file of a proof", arguments.file.display());
-        Failure::new(FailureKind::Failed, error, "nothing was written to the drive")
-    })?;
-    drop(run);
-    if let Some(limit) = consent.max_writes.filter(|_| consent.max_writes != rest.limit) {
-        writer.property(None, MAX_WRITES, &limit.0.to_string())?;
-        writer.commit()?;
-    }
-    stop.listen()?;
-    let (began_with, now) = (head.drive.fingerprint(), rig.drive().fingerprint());
-    if began_with != now {
-        return Err(ssdgauge_lab::ConductError::OtherDrive { began_with, now }.into());
-    }
-    let mut progress = ProveProgress::new(stop);
-    let result = ssdgauge_lab::prove(&recorded, rig.as_mut(), &mut writer, &mut progress);
-    progress.finish();
-    let drive = rig.drive().clone();
-    drop((writer, rig));
-    finish(result.map(drop), &drive, &arguments.file, arguments.json)
+    let (file, result) =
+        begun.carry_out(&plan, &expected, settings.property(), |rig, writer, progress| {
+            conduct_proof(&plan, &recorded, rig, writer, progress)
+        })?;
+    conclude(result, &file, arguments.json)
 }
 
 /// Prints the result of the proof in `file`; returns false where it is the run file of another kind.
@@ -161,21 +65,24 @@ pub(crate) fn print_recorded(file: &Path, json: bool) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Prints what the run file shows, and returns the failure that follows: of the drive where it does not
-/// store what it states, otherwise of the run.
-fn finish(
-    result: Result<(), ProofError>,
-    drive: &DriveInfo,
+/// Prints what the run file of a proof shows, which ended with `result`.
+///
+/// # Errors
+///
+/// The drive does not store what it states; otherwise the failure or the interruption of the run.
+pub(crate) fn conclude(
+    result: Result<Completion, ConductError>,
     file: &Path,
     json: bool,
 ) -> Result<(), Failure> {
     let run = RunFile::open(file)?;
     let Some(recorded) = Recorded::read(&run)? else {
-        return result.map_err(Failure::from);
+        return result.map(drop).map_err(Failure::from);
     };
+    let drive = run.head().drive.clone();
     drop(run);
     let proved = ssdgauge_lab::review(&recorded);
-    card::print(&proved, drive, file, json);
+    card::print(&proved, &drive, file, json);
     let failure = result.err().map(|error| {
         let mut failure = Failure::from(error);
         failure.hint = failure.hint.replace("FILE", &file.display().to_string());

@@ -49,10 +49,15 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
             "the file was not changed; run the load with `ssdgauge run`, or import another result",
         ));
     }
-    if rest.is_proof {
-        return prove::resume(&rest, arguments);
-    }
     let plan = &head.plan;
+    let is_adaptive = rest.is_proof || rest.is_xray;
+    if is_adaptive && head.drive.kind == TargetKind::File && plan.is_destructive() {
+        return Err(Failure::new(
+            FailureKind::Refused,
+            format!("the scratch file of {} ended with its run", arguments.file.display()),
+            format!("nothing was written; begin again with `ssdgauge {}`", plan.suite.id),
+        ));
+    }
     let of_file = |replay: &&Replay| replay.generated.is_none();
     let replay = plan.steps().find_map(|(_, _, step)| step.action.replay().filter(of_file));
     let trace = replay.map(TraceInput::open_again).transpose()?;
@@ -139,10 +144,12 @@ fn finish(
     result: Result<Completion, ConductError>,
     arguments: &arguments::ResumeArguments,
 ) -> Result<(), Failure> {
-    match rest.is_xray {
-        true => xray::conclude(result, &arguments.file, arguments.json),
-        false => finish_run(result, &arguments.file, arguments.json),
-    }
+    let conclude = match (rest.is_proof, rest.is_xray) {
+        (true, _) => prove::conclude,
+        (false, true) => xray::conclude,
+        (false, false) => finish_run,
+    };
+    conclude(result, &arguments.file, arguments.json)
 }
 
 /// Returns what is continued, since when it stands still, and what its rest takes.

@@ -1,15 +1,15 @@
 //! `ssdgauge prove --read`: what a drive, or an image of it, still holds of an earlier proof.
 
 use super::card;
-use super::progress::ProveProgress;
 use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
+use crate::terminal::live_lines::LiveLines;
 use crate::{restriction, terminal};
 use serde_json::json;
 use ssdgauge_core::proof::PROOF_BLOCK;
 use ssdgauge_core::{Bytes, Nanos, TargetKind, rounded};
 use ssdgauge_host::DriveReader;
-use ssdgauge_lab::{Fate, Fated, Recorded};
+use ssdgauge_lab::{ConductError, Fate, Fated, Recorded};
 use ssdgauge_runfile::RunFile;
 use std::path::Path;
 
@@ -50,11 +50,20 @@ pub(super) fn execute(file: &Path, target: &str, as_json: bool) -> Result<(), Fa
     }
     let stop = StopFlag::new();
     stop.listen()?;
-    let mut progress = ProveProgress::new(stop);
-    let result = ssdgauge_lab::read_kept(&recorded, &mut reader, &mut progress);
-    progress.finish();
+    let lines = LiveLines::new();
+    let result = ssdgauge_lab::read_kept(&recorded, &mut reader, &mut |done, most| {
+        if lines.is_due() {
+            lines.show(vec![format!(
+                "reading what was written: {} of {}",
+                done.about(),
+                most.about()
+            )]);
+        }
+        !stop.is_set()
+    });
+    lines.remove();
     let now = process::unix_ms();
-    let Some(fates) = result? else {
+    let Some(fates) = result.map_err(ConductError::from)? else {
         let hint = "nothing was written; read again from the start with the same command";
         return Err(Failure::new(FailureKind::Interrupted, "interrupted", hint));
     };
