@@ -122,8 +122,8 @@ fn last_sector(ends: &Ends<'_>) -> Option<(u64, String)> {
         "VIA"
     } else if is_silicon_image(sector) {
         "Silicon Image"
-    // Two letters occur by chance as well. A false alarm costs an `--erase`, a miss the array.
     } else if sector.starts_with(b"JM") {
+        // Two letters occur by chance as well. A false alarm costs an `--erase`, a miss the array.
         "JMicron"
     } else {
         return None;
