@@ -105,10 +105,11 @@ pub(crate) fn aggregate(
     (room, contradictions): (&mut Room, &mut Contradictions),
     see: &mut dyn FnMut(&Reading) -> usize,
 ) -> Result<AggregatedStep, RunFileError> {
-    let recorded = records.iter().filter_map(|record| record.elapsed).map(|time| time.0).sum();
-    let series = percentiles
-        .then(|| PercentileSeries::new(&workload.directions(), Nanos(recorded)))
-        .flatten();
+    // Not as plain numbers, whose sum overflows where a prepared file states centuries.
+    let recorded = records.iter().filter_map(|record| record.elapsed);
+    let recorded = recorded.fold(Nanos::ZERO, |sum, time| sum + time);
+    let series =
+        percentiles.then(|| PercentileSeries::new(&workload.directions(), recorded)).flatten();
     let has_own_lengths = has_own_lengths(file, records)?;
     // fio counts requests and bytes at other moments than latencies.
     let is_ours = !file.is_imported();

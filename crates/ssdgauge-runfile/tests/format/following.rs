@@ -8,7 +8,7 @@ use ssdgauge_runfile::{
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-fn create(path: &Path) -> Writer {
+pub(crate) fn create(path: &Path) -> Writer {
     let (plan, drive) = (support::plan(), support::drive());
     let opening = Opening {
         id: "20261120-000000-00000001",
@@ -22,7 +22,7 @@ fn create(path: &Path) -> Writer {
     Writer::create(path, &opening).unwrap()
 }
 
-fn end(state: StepState, seconds: u64) -> StepEnd {
+pub(crate) fn end(state: StepState, seconds: u64) -> StepEnd {
     StepEnd {
         state,
         unix_ms: 1_795_000_009_000,

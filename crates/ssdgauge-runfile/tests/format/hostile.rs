@@ -1,9 +1,11 @@
 //! Files that were prepared to harm their reader: refused with words, in bounded time and memory.
 
+use crate::format::following::{create, end};
 use crate::format::foreign::refusal;
-use crate::format::support::{folder, read, write};
+use crate::format::support::{begin_step, folder, plan, read, write};
 use rusqlite::Connection;
-use ssdgauge_runfile::RunFileError;
+use ssdgauge_core::{Action, Nanos};
+use ssdgauge_runfile::{Contradictions, RunFile, RunFileError, StepState};
 
 /// Statements that make a run file a hostile one, each with a part of the expected refusal.
 const HOSTILE: [(&str, &str); 11] = [
@@ -68,4 +70,26 @@ fn the_tables_of_analyze_are_permitted() {
     let before = read(&path).unwrap();
     Connection::open(&path).unwrap().execute_batch("ANALYZE; VACUUM").unwrap();
     assert_eq!(read(&path).unwrap(), before);
+}
+
+#[test]
+fn durations_whose_sum_exceeds_a_number_are_summed_up_to_its_end() {
+    let folder = folder();
+    let path = folder.path().join("run.ssdg");
+    let mut writer = create(&path);
+    for attempt in 1..=3 {
+        let id = begin_step(&mut writer, 0, attempt);
+        writer.finish_step(id, &end(StepState::Finished, 9_000_000_000)).unwrap();
+    }
+    drop(writer);
+    let run = RunFile::open(&path).unwrap();
+    let steps = run.steps().unwrap();
+    let records: Vec<_> = steps.iter().collect();
+    let plan = plan();
+    let step = &plan.tests[0].phases[0].steps[0];
+    let Action::Run { workload, .. } = &step.action else { panic!("a load") };
+    let (mut room, mut contradictions) = (run.room(), Contradictions::default());
+    let checked = (&mut room, &mut contradictions);
+    let samples = run.samples(step, workload, &records, true, checked, |_| 0).unwrap();
+    assert_eq!(samples.whole.elapsed, Nanos(u64::MAX));
 }
