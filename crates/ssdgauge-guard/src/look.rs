@@ -157,11 +157,11 @@ pub fn check_answer(place: &LookPlace, path: &Path) -> Result<(), TargetError> {
 
 /// Resolves the name of a target that answers.
 pub(crate) fn find(place: &LookPlace, name: &str) -> Result<Candidate, TargetError> {
-    // The answer first: the description only reads sysfs, and would call a dead drive a target.
-    let answers = Question::Answer { name: name.into() };
-    let mut found = ask(place, vec![answers, Question::Find { name: name.into() }]).into_iter();
-    found.next().transpose()?;
-    candidate(one(found))
+    // The answer first: the description only reads sysfs, and would call a dead drive a target. Each
+    // by itself: `ask` goes on after a question without an answer, and a file system that does not
+    // respond would be waited for twice.
+    one(ask(place, vec![Question::Answer { name: name.into() }]))?;
+    candidate(one(ask(place, vec![Question::Find { name: name.into() }])))
 }
 
 /// Resolves the names of drives, without an access to them.

@@ -12,6 +12,7 @@ mod file_system;
 
 use crate::tiers::write_figure;
 use file_system::{Drives, SIZE};
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -141,6 +142,32 @@ fn every_command_refuses_a_target_that_does_not_answer_and_writes_nothing() {
     wait_for("the end of the processes that looked at the drive", || holders(path) == 0);
     let output = bench.call(&quick("after.ssdg"));
     assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_file_system_that_does_not_answer_is_asked_once() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let bench = Bench::new();
+    let Some(drives) = Drives::attach(1) else { return };
+    let file = drives.point.join("new.bin");
+    let file = file.to_str().unwrap();
+    drives.set_silent(true);
+    let mut call = start(&bench, &["plan", "quick", file]);
+    let is_look = |process: &u32| {
+        let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).nth(1) == Some(b"look")
+    };
+    let mut looks = BTreeSet::new();
+    while call.try_wait().unwrap().is_none() {
+        looks.extend(children(call.id()).into_iter().filter(is_look));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = call.wait_with_output().unwrap();
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains(&format!("error: {file} {REASON}")), "{stderr}");
+    // A second process would wait for the limit again.
+    assert_eq!(looks.len(), 1);
 }
 
 #[test]

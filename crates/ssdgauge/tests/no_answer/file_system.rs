@@ -25,7 +25,8 @@ pub(crate) struct Drives {
     pub(crate) paths: Vec<String>,
     state: Arc<State>,
     server: Option<JoinHandle<()>>,
-    point: PathBuf,
+    /// The folder in which their files are: a file system that does not answer either.
+    pub(crate) point: PathBuf,
     _folder: TempDir,
 }
 
