@@ -176,7 +176,10 @@ unsafe fn end_all(program: libc::pid_t, status: &mut Option<libc::c_int>) {
             if status.is_none() {
                 libc::kill(program, libc::SIGKILL);
             }
-            kill_listed();
+            // Nothing else can be found then, and waiting for it would last until it ends by itself.
+            if !kill_listed() && status.is_some() {
+                return;
+            }
             let mut one = 0;
             match libc::waitpid(-1, &raw mut one, 0) {
                 -1 => return,
@@ -187,16 +190,18 @@ unsafe fn end_all(program: libc::pid_t, status: &mut Option<libc::c_int>) {
     }
 }
 
-/// Kills the children in the list of the kernel. Without the list (CONFIG_PROC_CHILDREN), the program alone ends.
-unsafe fn kill_listed() {
+/// Kills the children in the list of the kernel; returns false where there is no list (CONFIG_PROC_CHILDREN, or no
+/// /proc), so that only the program is known.
+unsafe fn kill_listed() -> bool {
     let mut text = [0u8; LIST];
     // SAFETY: the calls read a constant path, and write into `text` at most its length.
-    let length = unsafe {
+    let read = unsafe {
         let list = libc::open(CHILDREN.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-        let length = libc::read(list, text.as_mut_ptr().cast(), LIST);
+        let read = libc::read(list, text.as_mut_ptr().cast(), LIST);
         libc::close(list);
-        usize::try_from(length).unwrap_or(0)
+        read
     };
+    let Ok(length) = usize::try_from(read) else { return false };
     let mut number: libc::pid_t = 0;
     // A number at the end of the buffer may be a part of one: each is followed by a space.
     for byte in text.iter().take(length) {
@@ -213,6 +218,7 @@ unsafe fn kill_listed() {
             }
         }
     }
+    true
 }
 
 /// Closes every descriptor but those of `passed`.
@@ -334,6 +340,30 @@ mod tests {
         let started = numbers(&mut kept);
         assert_eq!(kept.wait().unwrap().code(), Some(5));
         assert!(!runs(started[0]));
+    }
+
+    #[test]
+    fn without_a_list_of_children_only_the_end_of_the_program_is_awaited() {
+        const WITHOUT_PROC: &str = "SSDGAUGE_TEST_WITHOUT_PROC";
+        const NAME: &str =
+            "child::kept::tests::without_a_list_of_children_only_the_end_of_the_program_is_awaited";
+        if std::env::var_os(WITHOUT_PROC).is_some() {
+            let mut kept = shell("sleep 600 >&2 & echo $!; exec sleep 600 >&2");
+            let started = numbers(&mut kept);
+            kept.end();
+            let left = Pid::from_raw(started[0].try_into().unwrap()).unwrap();
+            kill_process(left, Signal::KILL).unwrap();
+            return;
+        }
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: only root can unmount /proc in a namespace of its own");
+            return;
+        }
+        let script = "umount -l /proc && exec timeout 60 \"$0\" --exact \"$1\"";
+        let mut command = std::process::Command::new("unshare");
+        command.args(["-m", "sh", "-c", script]).arg(std::env::current_exe().unwrap()).arg(NAME);
+        let output = command.env(WITHOUT_PROC, "1").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 
     #[test]
