@@ -70,7 +70,8 @@ impl RecordedXray {
                 .ok_or_else(|| damaged(format!("step {} belongs to no experiment", step.id.0)))?;
             // An experiment that was killed has stated nothing.
             let stated = step.report.as_deref().and_then(ExperimentReport::parse);
-            let planned = test.into_iter().flat_map(|test| &test.phases[0].steps);
+            let phase = test.and_then(|test| test.phases.first());
+            let planned = phase.into_iter().flat_map(|phase| &phase.steps);
             let planned = planned.filter_map(|step| step.action.writes_at_most());
             recorded.written +=
                 stated.map_or_else(|| planned.sum(), |stated| Bytes(stated.written_bytes));
