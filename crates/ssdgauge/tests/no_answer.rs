@@ -291,7 +291,7 @@ fn an_x_ray_of_a_drive_that_hangs_in_an_experiment_ends_with_its_card_and_has_wr
     let output = call.wait_with_output().unwrap();
     let stderr = stderr.join("\n");
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    for part in ["error: ", "has not answered for", "hint: nothing was written"] {
+    for part in ["error: ", "has not answered for", "continue with `ssdgauge resume"] {
         assert!(stderr.contains(part), "{part}: {stderr}");
     }
     let card: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

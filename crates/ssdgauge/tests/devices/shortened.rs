@@ -221,7 +221,7 @@ fn the_queries_equal_the_headlines_with_full_seconds_power_repetitions_and_round
         assert_eq!(missing, 0, "{suite} {options:?}");
     }
     check_percentiles(&bench);
-    let service = sqlite(&bench.path("5.ssdg"), &block("sql", "service"));
+    let service = sqlite(&bench.path("5.ssdg"), &block("service"));
     assert!(service.lines().any(|line| line.contains("large-writes")), "{service}");
 }
 
@@ -283,7 +283,7 @@ fn check_headlines(file: &Path, run: &Value) -> usize {
 /// Returns the query for a score of the plan, with its values filled in.
 fn query(test: &str, score: &Value) -> String {
     let fill = |rule: &str, metric: &Value, at: &str, window: &str| {
-        block("sql", rule)
+        block(rule)
             .replace("TEST", test)
             .replace("METRIC", metric.as_str().unwrap_or_default())
             .replace("POSITIONS", at)
@@ -341,17 +341,15 @@ fn query(test: &str, score: &Value) -> String {
 }
 
 /// Returns the block of the document that begins with `-- name`, or the only one in `language`.
-fn block(language: &str, name: &str) -> String {
-    let fence = format!("```{language}\n");
-    let blocks = DOCUMENT.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap());
-    let mut named = blocks
-        .filter(|block| name.is_empty() || block.lines().next() == Some(&format!("-- {name}")));
+fn block(name: &str) -> String {
+    let blocks = DOCUMENT.split("```sql\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let mut named = blocks.filter(|block| block.lines().next() == Some(&format!("-- {name}")));
     named.next().unwrap_or_else(|| panic!("docs/format.md has no block '{name}'")).to_owned()
 }
 
 /// Runs `sql` in the sqlite3 shell, with the views of the document.
 fn sqlite(file: &Path, sql: &str) -> String {
-    let script = format!("{}\n{sql}", block("sql", "views"));
+    let script = format!("{}\n{sql}", block("views"));
     let mut shell = Command::new("sqlite3")
         .arg("-readonly")
         .arg(file)
@@ -370,7 +368,9 @@ fn sqlite(file: &Path, sql: &str) -> String {
 fn check_percentiles(bench: &Bench) {
     let file = bench.path("0.ssdg");
     let program = bench.path("percentile.py");
-    std::fs::write(&program, block("python", "")).unwrap();
+    let of_percentiles = DOCUMENT.split("```python\n").find(|text| text.contains("def buckets"));
+    let text_of_program = of_percentiles.and_then(|rest| rest.split("```").next()).unwrap();
+    std::fs::write(&program, text_of_program).unwrap();
     let document: Value =
         serde_json::from_str(&bench.print(&["report", "0.ssdg", "--json"])).unwrap();
     let metrics = &document["runs"][0]["tests"][0]["points"][0]["metrics"];
