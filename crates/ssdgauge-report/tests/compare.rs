@@ -115,6 +115,24 @@ fn a_missing_result_leaves_the_gate_undecided() {
 }
 
 #[test]
+fn two_zeros_are_equal_and_one_is_not_decided_in_either_order() {
+    let [mut a, mut b] = ["a", "b"].map(|id| recorded(id, "Disk", &steady));
+    let outcome = |a: &Run, b: &Run| {
+        let options = CompareOptions { threshold: Some(0.05), ..CompareOptions::default() };
+        let comparison = compare(a, b, &options).expect("equal tests");
+        let first = &comparison.tests[0];
+        (first.difference.clone(), first.ratio.map(|ratio| ratio.value), comparison.gate)
+    };
+    let undecided = Difference::Unknown("one of the results is zero, which has no ratio".into());
+    a.tests[0].headline.value = Some(0.0);
+    for (one, other) in [(&a, &b), (&b, &a)] {
+        assert_eq!(outcome(one, other), (undecided.clone(), None, Some(Verdict::NotDecided)));
+    }
+    b.tests[0].headline.value = Some(0.0);
+    assert_eq!(outcome(&a, &b), (Difference::Equal, Some(1.0), Some(Verdict::Holds)));
+}
+
+#[test]
 fn runs_of_different_kinds_are_refused_with_the_reason() {
     let a = recorded("a", "Disk", &steady);
     let refused = |change: &dyn Fn(&mut Recipe<'_>)| {

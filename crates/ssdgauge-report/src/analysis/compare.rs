@@ -281,7 +281,19 @@ fn compared(
     comparison.values[1] = of_b.value;
     comparison.ranges[1] = interval::range_of_trials(of_b);
     comparison.ratio = ratio.map(|ratio| of_one_run(ratio, a, b, comparison.values));
-    comparison.difference = judged(comparison.ratio, [of_a, of_b], options.noise);
+    comparison.difference = match comparison.values {
+        // A zero has no ratio to another number, in neither order; two are equal.
+        [Some(0.0), Some(0.0)] => {
+            let same = Ratio { value: 1.0, interval: Some((1.0, 1.0)), cut_seconds: [0, 0] };
+            comparison.ratio = Some(same);
+            Difference::Equal
+        }
+        [Some(0.0), Some(_)] | [Some(_), Some(0.0)] => {
+            comparison.ratio = None;
+            Difference::Unknown("one of the results is zero, which has no ratio".to_owned())
+        }
+        [Some(_) | None, Some(_) | None] => judged(comparison.ratio, [of_a, of_b], options.noise),
+    };
     Some(comparison)
 }
 

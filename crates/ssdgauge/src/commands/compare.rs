@@ -32,6 +32,9 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
             arguments.json,
         );
     }
+    if first.head.id == second.head.id {
+        terminal::print_message("note: both files hold the same run");
+    }
     let comparison = match &arguments.history {
         None => ssdgauge_report::compare(&first, &second, &options)?,
         Some(folder) => {

@@ -109,13 +109,16 @@ fn print_card(arguments: &arguments::ReportArguments, runs: &[Run]) -> Result<bo
         ("CSV (--csv)", arguments.csv),
         ("Markdown (--markdown)", arguments.markdown),
         ("metrics (--openmetrics)", arguments.openmetrics),
+        ("claims of a spec file (--spec)", !arguments.specifications.is_empty()),
+        ("notes (--notes)", arguments.notes.is_some()),
+        ("band of a class (--cohort)", arguments.cohort.is_some()),
     ];
     match asked.iter().find(|(_, is_asked)| *is_asked) {
         Some((form, _)) => Err(Failure::new(
             FailureKind::Usage,
             format!("{} is {what}, which has no {form}", file.display()),
             "nothing was written; its forms are the card (without an option), --json and -o FILE; pictures of an X-ray \
-             are made by `ssdgauge xray --from FILE --picture FILE`",
+             are made by `ssdgauge xray --from FILE --picture FILE`, and its stated figures are judged with --spec FILE",
         )),
         None if is_xray => {
             xray::print_recorded(file, arguments.output.as_deref(), arguments.json).map(|()| true)

@@ -340,7 +340,7 @@ fn query(test: &str, score: &Value) -> String {
     }
 }
 
-/// Returns the block of the document that begins with `-- name`, or the only one in `language`.
+/// Returns the SQL of the document that begins with `-- name`.
 fn block(name: &str) -> String {
     let blocks = DOCUMENT.split("```sql\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let mut named = blocks.filter(|block| block.lines().next() == Some(&format!("-- {name}")));
