@@ -59,13 +59,13 @@ fn lines_of(text: &str) -> usize {
     count
 }
 
-/// Skips the item after an attribute: up to its semicolon, or to the brace that closes it.
+/// Skips the item after an attribute: up to its semicolon or comma, or to the bracket that closes it.
 fn skip_item<'a>(lines: &mut impl Iterator<Item = &'a str>) {
     let mut depth = 0;
     for line in lines.skip_while(|line| line.starts_with('#')) {
-        depth += line.matches('{').count() as i64 - line.matches('}').count() as i64;
-        let ends_item = line.ends_with(';') || line.contains('}');
-        if depth <= 0 && ends_item {
+        depth += line.matches(['{', '(', '[']).count() as i64;
+        depth -= line.matches(['}', ')', ']']).count() as i64;
+        if depth <= 0 && line.ends_with([';', ',', '}']) {
             return;
         }
     }
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn blank_lines_comments_and_tests_do_not_count() {
         let text = "// a\n\nfn a() {\n    b(); // c\n}\n#[cfg(test)]\nmod tests;\n#[cfg(test)]\n#[rustfmt::skip]\n\
-            mod more {\n    fn d() {\n        e();\n    }\n}\nconst F: u8 = 1;\n";
-        assert_eq!(super::lines_of(text), 4);
+            mod more {\n    fn d(\n        e: u8,\n    ) {\n    }\n}\nstruct F {\n#[cfg(test)]\ng: u8,\nh: u8,\n}\n";
+        assert_eq!(super::lines_of(text), 6);
     }
 }
