@@ -35,7 +35,7 @@ pub use record::{
     Answer, Digest, FindingRecord, Head, ImportedPercentile, Outcome, OutcomeKind, PropertyRecord,
     StepId, StepPlace, StepRecord, StepState,
     reader::follow::{Follower, News},
-    reader::{FLUSH, MAX_WRITES, RATED_ENDURANCE, READ_BACK, REPETITIONS, RunFile, VERIFIED},
+    reader::{FLUSH, MAX_WRITES, RATED_ENDURANCE, READ_BACK, REPETITIONS, RunFile, VERIFIED, XRAY},
 };
 pub use room::Room;
 pub use schema::FORMAT;

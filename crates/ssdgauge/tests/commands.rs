@@ -27,6 +27,7 @@ mod outputs;
 mod power_cuts;
 mod python;
 mod quick_for;
+mod recorded;
 mod review;
 mod samples;
 mod serve;

@@ -107,7 +107,11 @@ impl XrayWatcher for Recorder<'_> {
     }
 
     fn experiment_began(&mut self, experiment: Experiment) -> Result<(), RunFileError> {
-        let place = self.place(experiment).expect("the plan has every experiment that asks");
+        // A run file that somebody has made can have another plan than its settings ask for.
+        let place = self.place(experiment).ok_or_else(|| RunFileError::Damaged {
+            path: self.writer.path().to_owned(),
+            what: format!("its plan has no experiment '{}'", experiment.key()),
+        })?;
         let test = &self.plan.tests[place.test];
         let phase = &test.phases[place.phase];
         self.watcher.step_began(test, phase, &phase.steps[place.step]);

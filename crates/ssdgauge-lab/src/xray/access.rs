@@ -297,8 +297,8 @@ impl<'a> Access<'a> {
                 (kept(&timings), last.unwrap_or_default())
             }))
         })?;
-        self.written += written;
-        self.read += bytes - written;
+        self.written = self.written.saturating_add(written);
+        self.read = self.read.saturating_add(bytes - written);
         Ok(reply)
     }
 
@@ -323,15 +323,18 @@ impl<'a> Access<'a> {
         }
         let mut written = 0;
         for (lane, record) in lanes.iter().zip(&records) {
-            let bytes: u64 = record.bytes.iter().sum();
-            match lane.direction {
-                Direction::Read => self.read += bytes,
-                Direction::Write | Direction::Flush | Direction::Trim => written += bytes,
-            }
+            // A prepared file can state any number.
+            let bytes = record.bytes.iter().copied().fold(0, u64::saturating_add);
+            let sum = match lane.direction {
+                Direction::Read => &mut self.read,
+                Direction::Write | Direction::Flush | Direction::Trim => &mut written,
+            };
+            *sum = sum.saturating_add(bytes);
         }
-        self.written += written;
+        self.written = self.written.saturating_add(written);
         // What was written is known now.
-        self.current.written = self.current.written.saturating_sub(most) + written;
+        let before = self.current.written.saturating_sub(most);
+        self.current.written = before.saturating_add(written);
         Ok(LanesEnded { lanes: records, elapsed: elapsed_ns })
     }
 

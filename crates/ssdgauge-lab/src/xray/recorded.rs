@@ -5,11 +5,9 @@ use super::experiment::Experiment;
 use super::options::XrayOptions;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::Bytes;
-use ssdgauge_runfile::{Answer, RunFile, RunFileError, StepId, StepState};
+use ssdgauge_runfile::{Answer, RunFile, RunFileError, StepId, StepState, XRAY};
 use std::collections::BTreeMap;
 
-/// The property of the [`XrayOptions`].
-const SETTINGS: &str = "xray";
 /// The property that is recorded once the last experiment has ended.
 pub(crate) const ENDED: &str = "xray_ended";
 
@@ -49,9 +47,9 @@ impl RecordedXray {
         let properties = run.properties()?;
         let of_run =
             |key: &str| properties.iter().rfind(|one| one.step.is_none() && one.key == key);
-        let Some(settings) = of_run(SETTINGS) else { return Ok(None) };
+        let Some(settings) = of_run(XRAY) else { return Ok(None) };
         let options: XrayOptions = serde_json::from_str(&settings.value)
-            .map_err(|error| damaged(format!("the property {SETTINGS}: {error}")))?;
+            .map_err(|error| damaged(format!("the property {XRAY}: {error}")))?;
         let mut exchanges: BTreeMap<StepId, Vec<Exchange>> = BTreeMap::new();
         let mut unreadable = None;
         run.answers(|step, answer| match Exchange::from_record(&answer) {
@@ -95,7 +93,7 @@ impl RecordedXray {
     /// Returns the property that the run file of an X-ray begins with.
     pub fn property(&self) -> (String, String) {
         let text = serde_json::to_string(&self.options).expect("plain data always serialises");
-        (SETTINGS.to_owned(), text)
+        (XRAY.to_owned(), text)
     }
 
     /// Leaves out what a real drive does not keep over a pause; returns what is carried out again, as the end of a

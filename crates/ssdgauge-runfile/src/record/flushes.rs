@@ -1,6 +1,6 @@
 //! Flushes: which written data no flush is recorded behind.
 
-use super::reader::{FLUSH, RunFile};
+use super::reader::{FLUSH, RunFile, XRAY};
 use super::{StepId, StepRecord, StepState};
 use crate::error::RunFileError;
 use ssdgauge_core::TargetKind;
@@ -27,6 +27,10 @@ impl RunFile {
         };
         let last = records.iter().filter(wrote).map(|record| record.id).max();
         let properties = self.properties()?;
+        // An X-ray reads nothing back later.
+        if properties.iter().any(|property| property.step.is_none() && property.key == XRAY) {
+            return Ok(None);
+        }
         let flushed = properties.iter().filter(|property| property.key == FLUSH);
         let flushed = flushed.filter_map(|property| property.step).max();
         Ok(last.filter(|last| flushed.is_none_or(|flushed| flushed < *last)))

@@ -328,6 +328,9 @@ pub const RATED_ENDURANCE: &str = "rated_endurance_bytes";
 /// The property with the bytes that the user allows a run to write; the last one counts.
 pub const MAX_WRITES: &str = "max_writes_bytes";
 
+/// The property with the settings of an X-ray, as JSON.
+pub const XRAY: &str = "xray";
+
 /// The property with inode and time of creation of the file in which a run was begun.
 pub(crate) const ORIGIN: &str = "file_origin";
 

@@ -61,6 +61,7 @@ fn start(arguments: &ProveArguments) -> Result<(), Failure> {
 pub(crate) fn print_recorded(file: &Path, json: bool) -> Result<bool, Failure> {
     let run = RunFile::open(file)?;
     let Some(recorded) = Recorded::read(&run)? else { return Ok(false) };
+    run.check_chain()?;
     card::print(&ssdgauge_lab::review(&recorded), &run.head().drive, file, json);
     Ok(true)
 }

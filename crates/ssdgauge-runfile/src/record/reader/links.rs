@@ -29,7 +29,7 @@ pub(crate) fn last(connection: &Connection, path: &Path) -> Result<Link, RunFile
 }
 
 /// Returns where the hash of a link was recorded, in words.
-pub(super) fn place(step: Option<StepId>) -> String {
+fn place(step: Option<StepId>) -> String {
     step.map_or("at the end of the run".into(), |step| format!("at the end of step {}", step.0))
 }
 
@@ -56,6 +56,19 @@ impl RunFile {
             before = link;
         }
         Ok(None)
+    }
+
+    /// Refuses a file whose records were changed after they had been recorded. For results that are computed
+    /// from records alone, without a page that could show the finding.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFileError::Damaged`] where a link does not match, and those of [`RunFile::broken_link`].
+    pub fn check_chain(&self) -> Result<(), RunFileError> {
+        self.broken_link()?.map_or(Ok(()), |link| {
+            let what = format!("its records do not match the hash {}", place(link));
+            Err(RunFileError::Damaged { path: self.path.clone(), what })
+        })
     }
 
     /// Returns the finding on records that were changed after they had been recorded, as

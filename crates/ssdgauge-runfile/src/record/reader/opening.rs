@@ -1,6 +1,6 @@
 //! Opening of a run file: the checks before SQLite sees it, and those of its structure.
 
-use super::{Rows, RunFile, links};
+use super::{Rows, RunFile};
 use crate::error::RunFileError;
 use crate::histogram::Decoder;
 use crate::journal::Journal;
@@ -35,13 +35,8 @@ impl RunFile {
         let run = RunFile::after_recognition(path, format, neighbours::check_as_writer(path)?)?;
         run.budget.renew();
         schema::check_all(&run.connection, path).map_err(untrusted::while_reading)?;
-        match run.broken_link()? {
-            Some(link) => Err(RunFileError::Damaged {
-                path: path.to_owned(),
-                what: format!("its records do not match the hash {}", links::place(link)),
-            }),
-            None => Ok(run),
-        }
+        run.check_chain()?;
+        Ok(run)
     }
 
     /// Opens `path`, and says with an error whether an interrupted write was undone before.

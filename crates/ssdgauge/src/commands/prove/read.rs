@@ -32,6 +32,7 @@ pub(super) fn execute(file: &Path, target: &str, as_json: bool) -> Result<(), Fa
         let error = format!("{} is not the run file of a proof", file.display());
         return Err(usage(error, "name the file that `ssdgauge prove` wrote"));
     };
+    run.check_chain()?;
     if run.head().drive.kind != TargetKind::Block {
         let error = format!("{} is no proof of a drive", file.display());
         return Err(usage(error, "a virtual drive and a scratch file end with their run"));
@@ -130,7 +131,9 @@ fn meaning(fate: Fate) -> (&'static str, &'static str) {
 
 /// Returns how long ago the blocks were written.
 fn age(one: &Fated, now: i64) -> String {
-    let since = |written: i64| Nanos((now - written).max(0) as u64 * 1_000_000).about();
+    let since = |written: i64| {
+        Nanos((now.saturating_sub(written).max(0) as u64).saturating_mul(1_000_000)).about()
+    };
     let (oldest, newest) = one.written_unix_ms;
     match (since(oldest), since(newest)) {
         (oldest, newest) if oldest == newest => format!("written {oldest} ago"),

@@ -73,6 +73,7 @@ pub(super) fn of_run(file: &Path) -> Result<serde_json::Value, Failure> {
         let text = format!("{} is not the run file of an X-ray", file.display());
         Failure::new(FailureKind::Usage, text, "name the file that `ssdgauge xray` wrote")
     })?;
+    run.check_chain()?;
     let drive = &run.head().drive;
     let examined = review_xray(drive, &recorded)?;
     let findings = run.findings()?.into_iter().map(|record| record.finding);
