@@ -3,11 +3,14 @@
 use super::exchange::{Exchange, Reply};
 use super::experiment::Experiment;
 use super::options::XrayOptions;
+use serde::de::Error;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::Bytes;
 use ssdgauge_runfile::{Answer, RunFile, RunFileError, StepId, StepState, XRAY};
 use std::collections::BTreeMap;
 
+/// The bytes that one load moves at most, 2^50, so that sums over all of them keep within a number.
+const MOST_BYTES: u64 = 1 << 50;
 /// The property that is recorded once the last experiment has ended.
 pub(crate) const ENDED: &str = "xray_ended";
 
@@ -143,6 +146,12 @@ impl Exchange {
 
     fn from_record(answer: &Answer) -> Result<Exchange, serde_json::Error> {
         let reply: Reply = serde_json::from_str(&answer.answer)?;
+        if let Reply::Ran { lanes, .. } = &reply {
+            let bytes = lanes.iter().flat_map(|lane| &lane.bytes);
+            if bytes.fold(0, |sum: u64, bytes| sum.saturating_add(*bytes)) > MOST_BYTES {
+                return Err(serde_json::Error::custom("more bytes than a load can move"));
+            }
+        }
         Ok(Exchange { asked: answer.asked.clone(), reply })
     }
 }
