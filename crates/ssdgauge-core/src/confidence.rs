@@ -223,7 +223,7 @@ fn all_of_counters(each: &[ConfidenceInterval]) -> Option<Vec<(f64, f64)>> {
 }
 
 /// Returns `b` ÷ `a` with its 95 % interval, both from independent runs ([`Estimate::over`]); `None` where one
-/// of them has no interval above zero with two ends. The quotient is that of the estimates behind
+/// of them has no two-sided interval above zero. The quotient is calculated from the estimates of
 /// the intervals, so the interval contains it.
 pub(crate) fn of_ratio(a: ConfidenceInterval, b: ConfidenceInterval) -> Option<Estimate> {
     let side = |one: ConfidenceInterval| {

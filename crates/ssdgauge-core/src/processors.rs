@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// Numbers beyond those of all processors: Linux on x86-64 has at most so many (`NR_CPUS`).
+/// One past the largest processor number: the maximum that Linux supports on x86-64 (`NR_CPUS`).
 const END: u16 = 8_192;
 
 /// Numbers of processors, such as `0-3,8`: in ascending order, each of them once.

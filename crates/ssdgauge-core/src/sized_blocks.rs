@@ -15,7 +15,7 @@ pub(crate) struct SizedBlocks {
     lengths: Deck<u32>,
 }
 
-/// A hundred cards, dealt in an order that is shuffled anew for each hundred: the share of each kind is exact
+/// A hundred cards, reshuffled after each hundred that are dealt: the share of each kind is exact
 /// over every hundred.
 #[derive(Clone, Debug)]
 struct Deck<T> {

@@ -47,7 +47,7 @@ pub struct LatencySeries {
 }
 
 impl LatencySeries {
-    /// Returns an empty series of a step of at most so many seconds, as far as is known. One that is
+    /// Returns an empty series of a step that is expected to take at most `expected` seconds. One that is
     /// longer gives the same intervals, but its stretches are merged on the way.
     pub fn of_seconds(expected: usize) -> LatencySeries {
         let mut length = 1;
