@@ -1,7 +1,7 @@
 //! Measures how often the intervals of this crate contain the truth, and how comparisons decide.
 //!
 //! `cargo run --release -p ssdgauge-tools -- coverage [SERIES]` prints the tables of
-//! `docs/handbook/intervals.md`: SERIES of each kind (default 2,000; half of them from 1,200
+//! `docs/explanation/intervals.md`: SERIES of each kind (default 2,000; half of them from 1,200
 //! seconds on); with `stopping` or `sigma` after it, the table of runs that end by their width, or those
 //! of mean ÷ σ and of trends, alone. Equal arguments print equal tables. It fails where a goal of that page is missed by
 //! more than two standard errors.

@@ -255,7 +255,7 @@ pub fn markdown(
         judgements.iter().filter(|one| one.review.id == review.id).collect();
     let mut text = format!(
         "# {}\n\nThe claims of a review ({}) on virtual drives (MODEL). A model shows the shape of a \
-         drive and is no measurement of a product; [claims](../../claims.md) has the rules. Made by \
+         drive and is no measurement of a product; [claims](../../explanation/reviews.md) has the rules. Made by \
          `ssdgauge claims --markdown {}`.\n",
         review.title, review.source, review.id
     );

@@ -150,7 +150,7 @@ fn every_claim_is_on_the_page_of_its_review() {
         for claim in &review.claims {
             let row = format!("| {} | {} | ", claim.id, claim.statement);
             let line = page.lines().find(|line| line.starts_with(&row)).unwrap_or_else(|| {
-                panic!("{row} is not on the page: docs/claims.md says how to make it")
+                panic!("{row} is not on the page: docs/explanation/reviews.md says how to make it")
             });
             // A claim that fails is there with its mechanism, or with the claim that it contradicts.
             let is_explained = !claim.note.is_empty() && line.contains(&claim.note);

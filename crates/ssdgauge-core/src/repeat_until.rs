@@ -19,7 +19,7 @@ pub struct RepeatUntil {
 
 impl RepeatUntil {
     /// The fewest repetitions. Chosen by simulation: from three on at least 93.7 % of the intervals of
-    /// normal repetitions contain the mean, from five on 95.0 % (`docs/handbook/intervals.md`).
+    /// normal repetitions contain the mean, from five on 95.0 % (`docs/explanation/intervals.md`).
     pub const AT_LEAST: u32 = 5;
 
     /// The most repetitions, where the user states none. Chosen: an interval of 20 repetitions is

@@ -1,5 +1,5 @@
 //! The short form of the tool `coverage`: intervals contain the truth as often as
-//! `docs/handbook/intervals.md` states.
+//! `docs/explanation/intervals.md` states.
 //!
 //! The limits leave four standard errors of the number of series to the long form.
 #![allow(dead_code, reason = "the long form uses the rest")]

@@ -3,7 +3,7 @@
 //! A thread sleeps until shortly before the due time and spins for the rest. A timer alone is some
 //! ten microseconds late, and spinning all the time would use a whole processor: at 2,000 requests
 //! per second, this one submits 0.018 µs late (median) with 17 % of a processor
-//! (docs/performance.md).
+//! (docs/contributing/performance.md).
 
 use ssdgauge_core::{Histogram, MAX_LAG, Nanos, OpenLoopCount, Recorder, Schedule};
 use ssdgauge_os::clock::Clock;

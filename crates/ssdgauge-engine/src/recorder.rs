@@ -1,7 +1,7 @@
 //! The recorder of an I/O thread: one record per second, handed over as a whole.
 //!
 //! A thread fills its own record, so recording needs no lock and no atomic operation: a full
-//! histogram costs 2 ns per request (docs/performance.md). The control thread merges the record and
+//! histogram costs 2 ns per request (docs/contributing/performance.md). The control thread merges the record and
 //! returns it, so nothing is allocated in the loop.
 
 use crate::load::{MAX_FAULTS, StopSignal};

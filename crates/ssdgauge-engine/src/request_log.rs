@@ -2,7 +2,7 @@
 //!
 //! An I/O thread never waits for the log. If no empty buffer has come back in time, records are
 //! lost and counted, and a finding reports the number. Logging costs 8 ns and 16 bytes per request
-//! (docs/performance.md).
+//! (docs/contributing/performance.md).
 
 use ssdgauge_core::io_log::{Frame, FrameKind, MAX_APART, Record, Version};
 use ssdgauge_core::{Request, Stream, Workload};

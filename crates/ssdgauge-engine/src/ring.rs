@@ -1,7 +1,7 @@
 //! A ring of io_uring: its setup and its registered resources.
 //!
 //! Registered buffers, file and ring save 15 to 20 % of the processor time on real drives
-//! (docs/performance.md). The crate io-uring maps the queues; the call itself is our own, because
+//! (docs/contributing/performance.md). The crate io-uring maps the queues; the call itself is our own, because
 //! the crate does not use registered ring descriptors.
 
 mod queues;

@@ -3,7 +3,7 @@
 use ssdgauge_core::{Arrival, Bytes, Operation, Stream};
 
 /// The setup flags of a ring. Which of them costs least depends on the drive: deferred completions
-/// cost 6 to 19 % more on a virtio disk and nothing elsewhere (docs/performance.md).
+/// cost 6 to 19 % more on a virtio disk and nothing elsewhere (docs/contributing/performance.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RingFlags {
     /// No flag: completions may interrupt the thread.

@@ -1,6 +1,6 @@
 //! The io_uring engine: one thread keeps a ring full.
 //!
-//! The loop submits and reaps in turn. Its rules come from measurements (docs/performance.md):
+//! The loop submits and reaps in turn. Its rules come from measurements (docs/contributing/performance.md):
 //!
 //! - At most four requests per call while others are in flight. With full batches, the drive runs
 //!   idle while the host processes completions: 15 to 25 % fewer IOPS on a virtio disk at QD32.
@@ -337,7 +337,7 @@ impl RingLoop {
 
     /// Records what has completed, and frees its slots. Compiled for each kind of loop: without the work
     /// of an open loop, a request of a closed loop takes 207 instructions instead of 243
-    /// (docs/performance.md).
+    /// (docs/contributing/performance.md).
     #[inline]
     fn reap<const OPEN_LOOP: bool, const HAS_SIZES: bool>(
         &mut self,

@@ -11,7 +11,7 @@
 //!
 //! The address word is the same in every generation, and any generation since the fill is valid, so
 //! writes in flight beside a read raise no false alarm. The check is not measurable: -17 to
-//! +35 ns of 1,900 ns per request on zram (docs/performance.md).
+//! +35 ns of 1,900 ns per request on zram (docs/contributing/performance.md).
 
 mod contents;
 mod every_byte;

@@ -92,7 +92,7 @@ impl Reader<'_> {
 
     /// Converts an error of the TOML parser.
     fn toml(&self, error: &toml::de::Error) -> SuiteError {
-        let hint = "docs/suites.md describes every key of a suite file";
+        let hint = "docs/reference/suites.md describes every key of a suite file";
         // The parser names types of Rust; its messages are for authors of suites.
         let message = error.message().replace("expected i64", "expected a whole number");
         let message = message.replace("expected f64", "expected a number");

@@ -1,6 +1,6 @@
 //! The clock of the engines: the time-stamp counter of the processor, or CLOCK_MONOTONIC.
 //!
-//! A time stamp costs 11 ns from the counter and 27 ns from the kernel (docs/performance.md). The
+//! A time stamp costs 11 ns from the counter and 27 ns from the kernel (docs/contributing/performance.md). The
 //! counter is used only where it is invariant and is the clock source of the kernel, which checks
 //! it against other timers. It is calibrated against CLOCK_MONOTONIC_RAW, and every step measures
 //! its drift.

@@ -341,7 +341,7 @@ fn outcomes(pairs: usize, seconds: usize, phi: f64, loss: f64) -> [usize; 7] {
 }
 
 /// `SSDGAUGE_LONG=1 cargo test --release -p ssdgauge-report --test it the_false_alarms --
-/// --nocapture` prints the table of `docs/handbook/intervals.md`.
+/// --nocapture` prints the table of `docs/explanation/intervals.md`.
 #[test]
 #[ignore = "second tier"]
 fn the_false_alarms_and_the_power_of_comparisons_are_those_of_the_handbook() {

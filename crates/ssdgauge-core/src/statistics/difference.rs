@@ -11,7 +11,7 @@
 //! The interval of a ratio says whether a difference is there, the margin whether it matters. A
 //! difference is claimed where the interval excludes equality and the ratio lies beyond the margin;
 //! equality where the whole interval lies within the margin (two one-sided tests, Schuirmann 1987).
-//! Everything else is not known. `docs/handbook/intervals.md` has false alarms and power.
+//! Everything else is not known. `docs/explanation/intervals.md` has false alarms and power.
 
 pub mod class;
 pub mod earlier;

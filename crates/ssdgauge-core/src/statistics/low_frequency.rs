@@ -6,7 +6,7 @@
 //! Stock and Watson 2018). A Bayesian mixture over first-order autoregressions with and without white
 //! noise, weighted by the Whittle likelihood of these coefficients, says how far to extrapolate to
 //! frequency zero; given a model, the mean has a t distribution. The combination, the grid and the
-//! priors were chosen by simulation; `docs/handbook/intervals.md` has the coverage.
+//! priors were chosen by simulation; `docs/explanation/intervals.md` has the coverage.
 
 use crate::statistics::student;
 use std::f64::consts::PI;

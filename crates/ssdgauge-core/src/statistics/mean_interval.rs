@@ -3,7 +3,7 @@
 //! Its width is that of [`crate::statistics::low_frequency`]. Before it, a start that flatters is
 //! cut: by MSER-5 (White 1997), else by a comparison of start and end (Geweke 1992) over growing cuts
 //! (Heidelberger and Welch 1983). A start that does not flatter stays, because a stall is a property
-//! of the drive. The thresholds were chosen by simulation; `docs/handbook/intervals.md` has the
+//! of the drive. The thresholds were chosen by simulation; `docs/explanation/intervals.md` has the
 //! coverage.
 
 use crate::statistics::low_frequency::half;

@@ -4,7 +4,7 @@
 //! of which the interval is that of a mean (`low_frequency`). Four things that the delta method
 //! does not see are added: a slow change whose spread the seconds do not show, the weight of a few
 //! seconds in σ, the tail beyond the farthest second, and rare seconds that a short series misses. Where a few seconds make σ, there is
-//! no interval. The constants were chosen by simulation; `docs/handbook/intervals.md` has the
+//! no interval. The constants were chosen by simulation; `docs/explanation/intervals.md` has the
 //! coverage.
 
 use crate::statistics::low_frequency::{half, standard_error};

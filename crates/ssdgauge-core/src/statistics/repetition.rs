@@ -26,7 +26,7 @@ impl Stopping {
     ///
     /// 3 % where the width ends the run. Chosen by simulation: from five repetitions on, at least 95 %
     /// of the intervals of normal repetitions then contain the mean, whatever their spread; with 5 %
-    /// it would be 92.4 % (`docs/handbook/intervals.md`).
+    /// it would be 92.4 % (`docs/explanation/intervals.md`).
     fn outside(self) -> f64 {
         match self {
             Stopping::Fixed => 0.05,

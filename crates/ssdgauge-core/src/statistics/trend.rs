@@ -4,7 +4,7 @@
 //! size exceeds several standard errors, which follow from the interval of what it leaves
 //! (`low_frequency`), so that correlated seconds are not taken for one. The mean of such a step
 //! depends on its length: no interval of it holds for a longer one. False alarms and power are in
-//! `docs/handbook/intervals.md`.
+//! `docs/explanation/intervals.md`.
 
 use crate::statistics::difference::NOISE;
 use crate::statistics::low_frequency::standard_error;

@@ -39,7 +39,7 @@ fn an_error_has_the_line_and_a_remedy() {
     check(&stream("block_size = \"1GiB\", read_percent = 1"), 9, &["out of range", "64MiB"]);
     check(&stream("block_size = \"4KiB\", read_percent = 101"), 9, &["101", "0 and 100"]);
     check(&stream("block_size = \"4KiB\", read_percent = 1, span = \"0%\""), 9, &["1% and 100%"]);
-    check(&stream("blok_size = \"4KiB\""), 9, &["blok_size", "docs/suites.md"]);
+    check(&stream("blok_size = \"4KiB\""), 9, &["blok_size", "docs/reference/suites.md"]);
     let step = |keys: &str, until: &str| {
         format!("stream = {{ {keys} }}\nuntil = {{ {until} }}\nscore = {{ best_of = \"iops\" }}\n")
     };

@@ -60,7 +60,7 @@ fn headline_names_test_and_load(suite: &str, run: &Run) {
     assert!(head.contains("<p class=\"trust\">"), "{suite} has no grade in its head");
 }
 
-const DOCUMENT: &str = include_str!("../../../../docs/suites.md");
+const DOCUMENT: &str = include_str!("../../../../docs/reference/suites.md");
 
 #[test]
 fn the_examples_of_the_documentation_are_accepted() {
@@ -89,7 +89,11 @@ fn every_suite_is_listed_in_the_documentation() {
     for suite in built_in() {
         let row =
             |line: &&str| line.starts_with("| `") && line.contains(&format!("`{}`", suite.id));
-        assert!(DOCUMENT.lines().any(|line| row(&line)), "docs/suites.md lists no {}", suite.id);
+        assert!(
+            DOCUMENT.lines().any(|line| row(&line)),
+            "docs/reference/suites.md lists no {}",
+            suite.id
+        );
     }
 }
 

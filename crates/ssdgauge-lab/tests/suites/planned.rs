@@ -49,7 +49,7 @@ fn run(suite: &str, target: &str, shorten: u32) -> (Estimate, Spent) {
 }
 
 /// Checks a suite on `target`; returns the bounds as multiples of what came. With `--nocapture` it prints
-/// the table of docs/handbook/experiments.md.
+/// the table of docs/explanation/states.md.
 #[allow(clippy::print_stdout, reason = "the lines are a table")]
 fn check(line: &Line, target: &str) -> [f64; 2] {
     let (suite, shorten, most_of_time, most_of_bytes) = *line;

@@ -5,7 +5,7 @@ use ssdgauge_core::{Bytes, Direction, Metric, Rig, Scope};
 use ssdgauge_lab::{Options, PlanError, Suite, plan};
 use ssdgauge_report::Run;
 
-const DOCUMENT: &str = include_str!("../../../../docs/suites.md");
+const DOCUMENT: &str = include_str!("../../../../docs/reference/suites.md");
 const HEAD: &str = "[suite]\nid = \"own\"\nrevision = 1\ntitle = \"Own\"\n";
 
 /// Carries out the example of the document whose test has the id `id`.

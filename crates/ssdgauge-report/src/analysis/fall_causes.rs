@@ -3,7 +3,7 @@
 //!
 //! A fall is seen in the bytes of each second. Its cause follows from everything else: throttled seconds,
 //! the state of the drive at the start of the step, and how much was written since the drive was empty.
-//! `docs/handbook/definitions.md` has the conditions.
+//! `docs/reference/definitions.md` has the conditions.
 
 use crate::analysis::drive_state::{self, DriveState};
 use crate::analysis::slc_cache;

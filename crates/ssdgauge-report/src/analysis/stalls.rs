@@ -14,7 +14,7 @@ use ssdgauge_core::{Finding, FindingKind, Metric, Nanos, Scope, SecondMark, Seve
 const USUAL: f64 = 10.0;
 
 /// The most stalls of a step that its levels leave out. Chosen: more are how the drive works, as the
-/// handbook counts rare events (`docs/handbook/intervals.md`).
+/// handbook counts rare events (`docs/explanation/intervals.md`).
 const RARE: usize = 5;
 
 /// One stall.

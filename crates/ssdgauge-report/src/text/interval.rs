@@ -59,7 +59,7 @@ pub(crate) fn headline(headline: &Headline) -> String {
 }
 
 /// The events of which a step has to show so many before the interval of its mean holds: with fewer, 34 to
-/// 86 % of the intervals contain the mean (`docs/handbook/intervals.md`).
+/// 86 % of the intervals contain the mean (`docs/explanation/intervals.md`).
 const FEWEST_EVENTS: usize = 6;
 
 /// Returns what the intervals over the seconds of `headlines` do not cover, by the one of the fewest

@@ -96,7 +96,7 @@ fn the_recorded_numbers_of_a_step_are_those_that_its_samples_give() {
 
 #[test]
 fn the_documentation_describes_every_table_and_column() {
-    let document = include_str!("../../../../docs/format.md");
+    let document = include_str!("../../../../docs/reference/run-file.md");
     let connection = rusqlite::Connection::open(FORMAT_3).unwrap();
     let mut statement = connection
         .prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")

@@ -98,7 +98,7 @@ fn exit(verdict: Agreement) -> Result<(), Failure> {
         Agreement::Differs => Err(Failure::new(
             FailureKind::Criterion,
             "ssdgauge and fio differ",
-            "docs/handbook/latency.md has the definitions side by side",
+            "docs/explanation/latency.md has the definitions side by side",
         )),
         Agreement::TooNoisy => Err(Failure::new(
             FailureKind::Undecided,

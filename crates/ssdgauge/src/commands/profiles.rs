@@ -33,6 +33,6 @@ pub(crate) fn print_list(as_json: bool) {
     let example = paint.text(Role::Command, "ssdgauge drives sim:tlc-client");
     terminal::print_folded(&format!(
         "\none drive: {example}; its capacity and other keys are set behind it: \
-         sim:tlc-client?capacity=250GB\nall keys: crates/ssdgauge-sim/README.md\n"
+         sim:tlc-client?capacity=250GB\nall keys: docs/reference/virtual-drives.md\n"
     ));
 }

@@ -14,7 +14,7 @@ const SUITE: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n\n[
     revision = 1\ntitle = \"A\"\nstream = { access = \"random\", block_size = \"4KiB\", \
     read_percent = 0, queue_depth = 1 }\nuntil = { time = \"61s\" }\nscore = { mean_of = \"iops\" }\n";
 
-/// Returns the checksum of a record, as docs/format.md defines it.
+/// Returns the checksum of a record, as docs/reference/run-file.md defines it.
 pub(crate) fn checksum(values: &[Value]) -> Value {
     let mut crc = crc32fast::Hasher::new();
     for value in values {

@@ -1,5 +1,5 @@
 //! Every suite, shortened, on a block device; and every headline, compared with the queries of
-//! docs/format.md.
+//! docs/reference/run-file.md.
 
 use crate::support::{Bench, Loop, text, unfolded};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-const DOCUMENT: &str = include_str!("../../../../docs/format.md");
+const DOCUMENT: &str = include_str!("../../../../docs/reference/run-file.md");
 
 /// Requests of 64 MiB have to fit, and every test fills the drive.
 const SIZE: u64 = 72 << 20;
@@ -344,7 +344,10 @@ fn query(test: &str, score: &Value) -> String {
 fn block(name: &str) -> String {
     let blocks = DOCUMENT.split("```sql\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let mut named = blocks.filter(|block| block.lines().next() == Some(&format!("-- {name}")));
-    named.next().unwrap_or_else(|| panic!("docs/format.md has no block '{name}'")).to_owned()
+    named
+        .next()
+        .unwrap_or_else(|| panic!("docs/reference/run-file.md has no block '{name}'"))
+        .to_owned()
 }
 
 /// Runs `sql` in the sqlite3 shell, with the views of the document.

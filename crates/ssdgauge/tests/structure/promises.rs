@@ -1,5 +1,5 @@
 //! Each promise about safety, of the README and of docs/reference/safety-promises.md, has a test by the table in
-//! docs/handbook/safety.md, which holds promises of that page as well.
+//! docs/explanation/safety.md, which holds promises of that page as well.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ fn unfolded(text: &str) -> String {
 fn every_safety_promise_of_the_readme_has_a_test_that_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
-    let (readme, safety) = (read("README.md"), read("docs/handbook/safety.md"));
+    let (readme, safety) = (read("README.md"), read("docs/explanation/safety.md"));
     let list = read("docs/reference/safety-promises.md");
     let rows = rows(&safety);
     let mut tests = BTreeSet::new();
