@@ -7,22 +7,22 @@
 //! more than two standard errors.
 #![allow(clippy::print_stdout, reason = "the tables are the product of this program")]
 
-#[path = "../../crates/ssdgauge-core/tests/coverage/comparison.rs"]
+#[path = "../../crates/ssdgauge-statistics/tests/coverage/comparison.rs"]
 mod comparison;
-#[path = "../../crates/ssdgauge-core/tests/coverage/means.rs"]
+#[path = "../../crates/ssdgauge-statistics/tests/coverage/means.rs"]
 mod means;
-#[path = "../../crates/ssdgauge-core/tests/coverage/percentiles.rs"]
+#[path = "../../crates/ssdgauge-statistics/tests/coverage/percentiles.rs"]
 mod percentiles;
-#[path = "../../crates/ssdgauge-core/tests/coverage/series.rs"]
+#[path = "../../crates/ssdgauge-statistics/tests/coverage/series.rs"]
 mod series;
-#[path = "../../crates/ssdgauge-core/tests/coverage/sigma.rs"]
+#[path = "../../crates/ssdgauge-statistics/tests/coverage/sigma.rs"]
 mod sigma;
-#[path = "../../crates/ssdgauge-core/tests/coverage/stopping.rs"]
+#[path = "../../crates/ssdgauge-statistics/tests/coverage/stopping.rs"]
 mod stopping;
 
 use series::{CHOSEN_ON, HELD_OUT};
-use ssdgauge_core::RepeatUntil;
-use ssdgauge_core::statistics::repetition::Stopping;
+use ssdgauge_statistics::RepeatUntil;
+use ssdgauge_statistics::repetition::Stopping;
 use std::error::Error;
 use stopping::{Rule, Spread};
 

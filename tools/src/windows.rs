@@ -7,10 +7,10 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
-use ssdgauge_core::statistics::mean_interval::{MeanEstimate, MeanInterval, of_ratio};
-use ssdgauge_core::statistics::summary::sigma;
 use ssdgauge_core::{Nanos, PhaseKind};
 use ssdgauge_runfile::{RunFile, RunFileError};
+use ssdgauge_statistics::mean_interval::{MeanEstimate, MeanInterval, of_ratio};
+use ssdgauge_statistics::summary::sigma;
 use std::error::Error;
 use std::path::Path;
 

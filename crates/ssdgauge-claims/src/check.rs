@@ -6,8 +6,8 @@ use crate::reading::{QUANTITY, Word};
 use crate::reference::{Curve, Needs, Value};
 use crate::shape;
 use serde::Deserialize;
-use ssdgauge_core::statistics::consistency::{self, Consistency};
 use ssdgauge_core::{Estimate, Verdict};
+use ssdgauge_statistics::consistency::{self, Consistency};
 
 /// One check of a claim.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -383,7 +383,7 @@ fn grows(latencies: &[f64], depths: &[f64], knee: f64) -> Option<Outcome> {
 
 fn settled(series: &[f64]) -> Option<Outcome> {
     let (first, second) = series.split_at(series.len() / 2);
-    let mean = ssdgauge_core::statistics::summary::mean;
+    let mean = ssdgauge_statistics::summary::mean;
     let change = (mean(second)? / mean(first)? - 1.0).abs();
     Some(banded(Estimate::exact(change), 0.0, 1.0 - Word::Tied.band().0))
 }

@@ -1,11 +1,11 @@
 //! Numbers and curves of runs, by reference.
 
 use crate::reference::{Curve, Pick, Quantity, Seconds, Source, Value};
-use ssdgauge_core::statistics::{change_point, knee, steady, summary};
 use ssdgauge_core::{
     Bytes, ConfidenceInterval, Direction, Estimate, FullSeconds, Headline, Metric, Scope, Totals,
 };
 use ssdgauge_report::{PointRun, Run, TestRun};
+use ssdgauge_statistics::{change_point, knee, steady, summary};
 use std::collections::BTreeMap;
 
 /// The seconds of a round of the steady-state rule. The suites use a minute, too.

@@ -3,7 +3,7 @@
 //! A curve is the values of a sweep in the order of the suite, such as eleven mixes from pure reads to
 //! pure writes. Every threshold is chosen, because the reviews describe shapes in words.
 
-use ssdgauge_core::statistics::summary;
+use ssdgauge_statistics::summary;
 
 /// The share of the points of a curve behind which something happens late. Chosen: the last two
 /// fifths, which are the four mixes of eleven with the most writes.

@@ -1,12 +1,12 @@
 //! The 95 % interval of a number, or the reason why there is none.
 //!
-//! A mean over seconds has the interval of [`crate::statistics::mean_interval`], a latency percentile
-//! that of [`crate::statistics::percentile_interval`], and a number of several repetitions that of
-//! [`crate::statistics::repetition`]. Intervals of independent steps are combined by
+//! A mean over seconds has the interval of [`ssdgauge_statistics::mean_interval`], a latency percentile
+//! that of [`ssdgauge_statistics::percentile_interval`], and a number of several repetitions that of
+//! [`ssdgauge_statistics::repetition`]. Intervals of independent steps are combined by
 //! the method of variance estimates recovery (MOVER; Zou and Donner 2008).
 
-use crate::estimate::Estimate;
-use crate::statistics::mean_interval::MeanInterval;
+use ssdgauge_statistics::Estimate;
+use ssdgauge_statistics::mean_interval::MeanInterval;
 
 /// The 95 % interval of a number, or the reason why there is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,7 +61,7 @@ pub struct WithinRun {
     /// The seconds behind the cut.
     pub n: usize,
     /// True for a percentile over so few seconds that the interval is one of what was seen, see
-    /// [`crate::statistics::percentile_interval::REPRESENTATIVE`].
+    /// [`ssdgauge_statistics::percentile_interval::REPRESENTATIVE`].
     pub of_what_was_seen: bool,
 }
 

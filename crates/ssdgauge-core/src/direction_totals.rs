@@ -1,7 +1,7 @@
 //! The sums of the requests of one direction.
 
 use crate::sample::Interval;
-use crate::statistics::histogram::Histogram;
+use ssdgauge_statistics::histogram::Histogram;
 
 /// The sums of all samples of one direction.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,6 +1,7 @@
 //! How often the blocks of a span are addressed.
 
 use serde::{Deserialize, Serialize};
+use ssdgauge_statistics::separation::Zone;
 use std::ops::RangeInclusive;
 
 /// How often the blocks of a span are addressed by random requests.
@@ -15,15 +16,6 @@ pub enum Distribution {
     /// The block of rank k, from 1, in proportion to k to the power of minus this exponent, over shuffled
     /// blocks.
     Zipf(f64),
-}
-
-/// A share of the requests, and the share of the blocks that they address.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Zone {
-    /// The share of the requests, above 0 and at most 1.
-    pub accesses: f64,
-    /// The share of the blocks, above 0 and at most 1.
-    pub space: f64,
 }
 
 impl Distribution {

@@ -5,10 +5,10 @@
 //! of them.
 
 use crate::plan::GeneratedTrace;
-use crate::random::Random;
 use crate::recorded::{RecordedRequest, RecordedRequests, RecordedTime};
 use crate::sample::Direction;
 use crate::units::Nanos;
+use ssdgauge_statistics::Random;
 
 /// The requests of a generated trace, from the first on.
 #[derive(Clone, Debug)]

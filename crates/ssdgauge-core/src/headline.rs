@@ -8,9 +8,9 @@ use crate::power_integral::is_covered;
 use crate::scope::Scope;
 use crate::score::{Score, ScoreFamily};
 use crate::seconds::FullSeconds;
-use crate::statistics::repetition::{self, Stopping};
-use crate::statistics::{knee, summary};
 use crate::totals::Totals;
+use ssdgauge_statistics::repetition::{self, Stopping};
+use ssdgauge_statistics::{knee, summary};
 use std::borrow::Borrow;
 
 /// The number of a test.

@@ -4,10 +4,11 @@
 //! The permutation follows from the number of blocks alone: the hot blocks of a span are the same for all
 //! threads, steps and runs.
 
-use crate::distribution::{Distribution, Zone};
-use crate::random::Random;
+use crate::distribution::Distribution;
 use crate::scatter::Scatter;
 use crate::zipf::Zipf;
+use ssdgauge_statistics::Random;
+use ssdgauge_statistics::separation::Zone;
 
 /// The seed of the permutation. Chosen.
 const SHUFFLE: u64 = 0x5b1f_0c8e_27d4_963a;

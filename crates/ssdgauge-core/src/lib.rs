@@ -1,4 +1,4 @@
-//! The vocabulary of ssdgauge and its statistics.
+//! The vocabulary of ssdgauge.
 //!
 //! Every other crate uses these types. A [`Plan`] lists the steps of a run. A [`Rig`] carries them
 //! out on a drive. [`Interval`]s, [`Reading`]s and [`Finding`]s record the observations. A
@@ -16,7 +16,6 @@ mod drive;
 mod drive_change;
 mod drive_description;
 mod durability;
-mod estimate;
 mod extents;
 mod finding;
 mod gauges;
@@ -39,12 +38,10 @@ mod preparation;
 mod processors;
 pub mod proof;
 mod pulse;
-mod random;
 mod ratio;
 mod readings;
 mod recorded;
 mod recording;
-mod repeat_until;
 mod repeated;
 mod request;
 mod rig;
@@ -61,7 +58,6 @@ mod second_aggregator;
 mod seconds;
 mod shell;
 mod sized_blocks;
-pub mod statistics;
 mod steady_rounds;
 mod step_number;
 mod timed;
@@ -77,12 +73,11 @@ mod zipf;
 pub use block_sizes::{BLOCK_SIZES, BlockSizes, SizeShare};
 pub use confidence::{ConfidenceInterval, WithinRun};
 pub use direction_totals::{DirectionTotals, OwnRate};
-pub use distribution::{Distribution, Zone};
+pub use distribution::Distribution;
 pub use drive::{Detail, DriveInfo, TargetKind};
 pub use drive_change::DriveChange;
 pub use drive_description::{DriveDescription, Fact, Section, Table, Value};
 pub use durability::{Flush, LostWrite, ReadBack, Verified};
-pub use estimate::{Estimate, Verdict};
 pub use extents::Extents;
 pub use finding::{Finding, FindingKind, Severity};
 pub use generated_requests::GeneratedRequests;
@@ -105,11 +100,9 @@ pub use power_integral::{MeteredPower, PowerIntegral, is_covered};
 pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
 pub use processors::Processors;
 pub use pulse::{LONGEST_PAUSE, Pulse};
-pub use random::Random;
 pub use ratio::Ratio;
 pub use recorded::{RecordedRequest, RecordedRequests, RecordedTime, ReplayClock};
 pub use recording::{Recording, check_forwarding};
-pub use repeat_until::RepeatUntil;
 pub use repeated::{Contribution, chosen_headline, chosen_point};
 pub use request::{Request, RequestSource};
 pub use rig::{
@@ -124,7 +117,8 @@ pub use second::{OpenSeconds, SHORTEST_RATE, Second, Side, rate};
 pub use second_aggregator::{AggregatedStep, SecondAggregator};
 pub use seconds::{FullSeconds, SecondMark, Seconds};
 pub use shell::shell_word;
-pub use statistics::histogram::{Histogram, Recorder};
+pub use ssdgauge_statistics::separation::Zone;
+pub use ssdgauge_statistics::{Estimate, Histogram, Random, Recorder, RepeatUntil, Verdict};
 pub use steady_rounds::SteadyRounds;
 pub use step_number::StepNumbers;
 pub use timed::{Lane, LaneLimits, LaneRecord, LanesEnded, TimedRequest, Timing, Timings};

@@ -3,10 +3,10 @@
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::rounded;
 use crate::schedule::MAX_LAG;
-use crate::statistics::histogram::Histogram;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Engine, Stream};
 use serde::{Deserialize, Serialize};
+use ssdgauge_statistics::histogram::Histogram;
 
 /// The largest delay of the load generator itself, as a share of the measured latency at the same
 /// percentile. Chosen.

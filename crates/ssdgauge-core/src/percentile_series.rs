@@ -4,10 +4,10 @@ use crate::confidence::{ConfidenceInterval, WithinRun};
 use crate::metric::Metric;
 use crate::sample::Direction;
 use crate::scope::Scope;
-use crate::statistics::histogram::Histogram;
-use crate::statistics::percentile_interval::{FEWEST, LatencySeries, REPRESENTATIVE};
 use crate::totals::Totals;
 use crate::units::Nanos;
+use ssdgauge_statistics::histogram::Histogram;
+use ssdgauge_statistics::percentile_interval::{FEWEST, LatencySeries, REPRESENTATIVE};
 use std::collections::BTreeMap;
 
 /// The intervals of percentiles, by metric and requests.

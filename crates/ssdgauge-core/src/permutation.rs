@@ -1,6 +1,6 @@
 //! Permutations of the blocks of a span without a table.
 
-use crate::random::Random;
+use ssdgauge_statistics::Random;
 
 /// A pseudorandom permutation of `0..count` without a table: a Feistel network over the next power
 /// of four, applied repeatedly until the value is below `count` (cycle walking: Black and Rogaway,

@@ -17,13 +17,13 @@ pub use steady_rule::SteadyRule;
 use crate::drive::TargetKind;
 use crate::phase::PhaseKind;
 use crate::preparation::Preparation;
-use crate::repeat_until::RepeatUntil;
 use crate::sample::Direction;
 use crate::score::Score;
 use crate::search::{Search, SearchRule};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Rest, Until, Workload};
 use serde::{Deserialize, Serialize};
+use ssdgauge_statistics::RepeatUntil;
 use std::collections::BTreeSet;
 
 /// All steps of one run, in order.

@@ -6,10 +6,10 @@ use crate::metric::Metric;
 use crate::scope::Scope;
 use crate::score::Score;
 use crate::seconds::{FullSeconds, Seconds};
-use crate::statistics::mean_interval::{self, MeanInterval};
-use crate::statistics::mean_over_sigma::{self, MeanOverSigma};
-use crate::statistics::percentile_interval;
 use crate::totals::Totals;
+use ssdgauge_statistics::mean_interval::{self, MeanInterval};
+use ssdgauge_statistics::mean_over_sigma::{self, MeanOverSigma};
+use ssdgauge_statistics::percentile_interval;
 use std::collections::BTreeMap;
 
 /// The version of the arithmetic between the samples of a step and its numbers. A change that can move one of

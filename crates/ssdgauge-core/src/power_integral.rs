@@ -5,9 +5,9 @@
 //! respond. The integral weights each reading with its time.
 
 use crate::sample::{PowerScope, Reading};
-use crate::statistics::histogram::Histogram;
-use crate::statistics::time_weighted;
 use crate::units::Nanos;
+use ssdgauge_statistics::histogram::Histogram;
+use ssdgauge_statistics::time_weighted;
 
 /// The share of a time that readings have to cover for its power and its energy to be given.
 const MIN_COVERAGE: f64 = 0.9;

@@ -5,7 +5,7 @@ use crate::headline::Headline;
 use crate::metric::Metric;
 use crate::point::Point;
 use crate::score::Score;
-use crate::statistics::repetition;
+use ssdgauge_statistics::repetition;
 use std::borrow::Borrow;
 
 /// The ratio of two headlines.

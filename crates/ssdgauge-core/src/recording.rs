@@ -3,8 +3,8 @@
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::rig::Sink;
 use crate::sample::{Direction, Interval, LogPage, Reading};
-use crate::statistics::histogram::Histogram;
 use crate::units::Nanos;
+use ssdgauge_statistics::histogram::Histogram;
 
 /// A sink that stores all calls of a rig in memory.
 ///

@@ -10,7 +10,7 @@ use crate::plan::Test;
 use crate::point::Point;
 use crate::scope::Scope;
 use crate::score::{Score, ScoreFamily};
-use crate::statistics::{knee, summary};
+use ssdgauge_statistics::{knee, summary};
 
 /// What one repetition of a test contributes to a number.
 #[derive(Clone, Debug, PartialEq)]

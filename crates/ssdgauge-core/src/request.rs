@@ -2,10 +2,10 @@
 
 use crate::hot_blocks::HotBlocks;
 use crate::permutation::Permutation;
-use crate::random::Random;
 use crate::sample::Direction;
 use crate::sized_blocks::SizedBlocks;
 use crate::workload::{Access, Operation, Stream};
+use ssdgauge_statistics::Random;
 
 /// One request of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //! apart, a space in front of the unit. Every text but JSON, CSV and what can be typed again uses them.
 
 use crate::{Bytes, Metric, Nanos};
+use ssdgauge_statistics::cache::Edge;
 
 /// The least value that has three digits: a microwatt is below what any meter reads. Chosen.
 const LEAST: f64 = 1e-6;
@@ -77,6 +78,14 @@ pub fn range(low: &str, high: &str) -> String {
     match (low.split_once(' '), high.split_once(' ')) {
         (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
         _ => format!("{low} to {high}"),
+    }
+}
+
+/// Returns the position of `edge` in three digits with its unit: `2.73 ± 0.49 GB`, or `at most 4.72 GB`.
+pub fn edge(edge: &Edge) -> String {
+    match edge.is_bounded_below() {
+        true => Bytes(edge.bytes).about_within(Bytes(edge.uncertainty)),
+        false => edge.in_words(|bytes| Bytes(bytes).about()),
     }
 }
 

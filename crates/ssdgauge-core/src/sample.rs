@@ -1,9 +1,9 @@
 //! Samples: intervals and readings.
 
 use crate::names::name_of;
-use crate::statistics::histogram::Histogram;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
+use ssdgauge_statistics::histogram::Histogram;
 
 /// The direction of a request: a transfer from or to the drive, or a command that moves no data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! A permutation of blocks that costs little and need not be random: it spreads hot blocks.
 
 use crate::permutation::walk;
-use crate::random::Random;
+use ssdgauge_statistics::Random;
 
 /// The rows of the table are at most this many. Chosen. From 65,536 numbers on they are more than half as many,
 /// so that the domain exceeds the count by less than one part in 128; with fewer numbers a row is about as

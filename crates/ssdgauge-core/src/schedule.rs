@@ -1,9 +1,9 @@
 //! The due times of the requests of an open loop: the same for a real engine and a virtual drive.
 
 use crate::pulse::Pulse;
-use crate::random::Random;
 use crate::units::Nanos;
 use crate::workload::{Arrival, Stream};
+use ssdgauge_statistics::Random;
 
 /// The largest delay of a submission or a completion after its due time; a larger one ends the
 /// workload. The default of `max-lag-sec` in Aerospike ACT.

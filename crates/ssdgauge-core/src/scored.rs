@@ -4,8 +4,8 @@ use crate::headline::Headline;
 use crate::plan::{Action, Test};
 use crate::point::Point;
 use crate::score::{PASSED, Score, ScoreFamily};
-use crate::statistics::repetition::{self, Stopping};
 use crate::units::Bytes;
+use ssdgauge_statistics::repetition::{self, Stopping};
 
 /// The fewest equal steps that are a sample. Chosen: the interval of two is 12.7 standard errors wide.
 const FEWEST_EQUAL: usize = 3;

@@ -4,10 +4,10 @@
 //! function of the attempts so far, so an interrupted run resumes where it was.
 
 use crate::sample::Direction;
-use crate::statistics::histogram::Histogram;
 use crate::units::Nanos;
 use crate::workload::{Stream, Workload};
 use serde::{Deserialize, Serialize};
+use ssdgauge_statistics::histogram::Histogram;
 
 /// The search of a test: its phases, and the limits of a passing load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn random_loads_are_judged_by_all_of_their_trials() {
-        let mut random = crate::random::Random::new(43, 2);
+        let mut random = ssdgauge_statistics::Random::new(43, 2);
         for _ in 0..2_000 {
             // Around the limit, the outcome is left to chance.
             let limit = random.below(20) as usize;

@@ -157,8 +157,8 @@ impl Second {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
-    use crate::statistics::histogram::Histogram;
+    use ssdgauge_statistics::Random;
+    use ssdgauge_statistics::histogram::Histogram;
 
     #[test]
     fn no_part_of_a_second_below_a_half_has_a_rate_and_no_request_is_left_out() {

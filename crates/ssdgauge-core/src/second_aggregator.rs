@@ -271,7 +271,7 @@ mod tests {
     use super::*;
     use crate::metric::Metric;
     use crate::sample::Direction;
-    use crate::statistics::histogram::Histogram;
+    use ssdgauge_statistics::histogram::Histogram;
 
     fn interval(second: u32, direction: Direction, n: u64, latency_ns: u64) -> Interval {
         let mut latency = Histogram::default();

@@ -9,9 +9,9 @@ use crate::metric::{Family, Metric};
 use crate::readings::{ReadingSeries, Readings};
 use crate::sample::Direction;
 use crate::scope::Scope;
-use crate::statistics::histogram::Histogram;
 use crate::totals::Totals;
 use crate::units::Nanos;
+use ssdgauge_statistics::histogram::Histogram;
 use std::sync::Arc;
 
 /// The bits of a second beside one for each direction that has figures.
@@ -288,7 +288,7 @@ impl FromIterator<Totals> for Seconds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use ssdgauge_statistics::Random;
 
     #[test]
     fn each_second_is_read_back_as_it_was() {

@@ -2,8 +2,8 @@
 //! random places.
 
 use crate::hot_blocks::HotBlocks;
-use crate::random::Random;
 use crate::workload::{Access, Stream};
+use ssdgauge_statistics::Random;
 
 /// The requests of one thread of such a stream: a place and a length each. The lengths are independent of
 /// directions and places.
@@ -145,10 +145,11 @@ fn advance(position: &mut u64, size: u64, span: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::block_sizes::{BlockSizes, SizeShare};
-    use crate::distribution::{Distribution, Zone};
+    use crate::distribution::Distribution;
     use crate::request::RequestSource;
     use crate::sample::Direction;
     use crate::units::Bytes;
+    use ssdgauge_statistics::separation::Zone;
 
     fn sizes(shares: &[(u64, u8)]) -> BlockSizes {
         let share = |&(size, percent): &(u64, u8)| SizeShare { size: Bytes(size), percent };

@@ -5,10 +5,10 @@
 use crate::plan::SteadyRule;
 use crate::sample::Interval;
 use crate::scope::Scope;
-use crate::statistics::steady::{self, Verdict};
 use crate::totals::Totals;
 use crate::units::{Bytes, Nanos};
 use crate::workload::Workload;
+use ssdgauge_statistics::steady::{self, Verdict};
 
 /// The complete rounds of a step.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::metric::Metric;
     use crate::sample::Direction;
-    use crate::statistics::histogram::Histogram;
+    use ssdgauge_statistics::histogram::Histogram;
 
     fn feed(rule: SteadyRule, each_second: &[u64]) -> SteadyRounds {
         let mut rounds = SteadyRounds::new(rule, Workload::no_load());

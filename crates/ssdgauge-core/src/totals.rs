@@ -8,11 +8,11 @@ use crate::power_integral::{MeteredPower, MeteredScopes};
 use crate::readings::Readings;
 use crate::sample::{Direction, Interval, PowerScope, Reading};
 use crate::scope::Scope;
-use crate::statistics::histogram::Histogram;
-use crate::statistics::{spare_area, time_weighted};
 use crate::units::Nanos;
 use crate::workload::Workload;
 use crate::worst_seconds::WorstSeconds;
+use ssdgauge_statistics::histogram::Histogram;
+use ssdgauge_statistics::{spare_area, time_weighted};
 use std::borrow::Cow;
 
 /// The quantity of the reading with the time of a replay in which no request is in flight.

@@ -31,8 +31,8 @@ impl WrittenBytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::histogram::Histogram;
     use crate::units::Nanos;
+    use ssdgauge_statistics::histogram::Histogram;
 
     #[test]
     fn streams_of_one_second_add_up_and_reads_do_not_count() {

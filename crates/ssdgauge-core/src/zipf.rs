@@ -1,6 +1,6 @@
 //! Ranks by Zipf's law, exactly and without a table of all ranks.
 
-use crate::random::Random;
+use ssdgauge_statistics::Random;
 
 /// The parts of an octave of ranks whose probabilities have one bound: 32 make one draw in 64 a repeated
 /// one, times the exponent, and the tables of a drive of 8 TB take 32 KiB. Chosen.

@@ -4,8 +4,8 @@
 //! says nothing where a program differs as much from itself.
 
 use serde::{Deserialize, Serialize};
-use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{Direction, Histogram, Interval, Nanos};
+use ssdgauge_statistics::summary;
 
 /// The fewest repetitions of each program.
 pub const LEAST_TURNS: usize = 3;

@@ -3,11 +3,11 @@
 
 use crate::planner::{self, Options, PlanError};
 use crate::suite::Suite;
-use ssdgauge_core::statistics::interference::{FEWEST_FOR_P99, PhaseFigures};
 use ssdgauge_core::{
     Action, DriveInfo, EndedBy, FindingKind, Histogram, Nanos, Phase, PhaseKind, Plan, Recording,
     Rig, RigError, Step, Test, Until, Workload,
 };
+use ssdgauge_statistics::interference::{FEWEST_FOR_P99, PhaseFigures};
 use thiserror::Error;
 
 /// The loads as a suite.

@@ -70,7 +70,7 @@ pub(crate) mod uses;
 pub(crate) mod workload_text;
 
 use crate::model::{RecordedRun, Run, TestRun};
-use ssdgauge_core::statistics::repetition::Stopping;
+use ssdgauge_statistics::repetition::Stopping;
 
 /// Returns the result of a recorded run: headlines, findings, and where each step lay of the
 /// drive's SLC cache.

@@ -4,12 +4,12 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::support::{Pace, Recipe, STARTED, quick, run, steady};
-use ssdgauge_core::statistics::difference::earlier::Earlier;
 use ssdgauge_core::{Metric, PowerScope, Score, Stream, Verdict};
 use ssdgauge_report::{
     CompareError, CompareOptions, Comparison, Difference, History, Run, compare,
     compare_with_history, once_each,
 };
+use ssdgauge_statistics::difference::earlier::Earlier;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 

@@ -2,8 +2,8 @@
 
 use crate::record::{StepId, StepRecord, StepState};
 use ssdgauge_core::search::{Search, TRIALS};
-use ssdgauge_core::statistics::steady;
 use ssdgauge_core::{PhaseKind, Restart, Test};
+use ssdgauge_statistics::steady;
 use std::collections::BTreeMap;
 
 /// The attempts that count, by phase and step.

@@ -8,7 +8,7 @@
 use flate2::{Decompress, FlushDecompress, Status};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use ssdgauge_core::Histogram;
-use ssdgauge_core::statistics::histogram::MAX_VALUE;
+use ssdgauge_statistics::histogram::MAX_VALUE;
 
 /// Cookies of HdrHistogram's log format V2, with a word size of one byte.
 const COMPRESSED: u32 = 0x1c84_9314;

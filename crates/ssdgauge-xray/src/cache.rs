@@ -3,7 +3,7 @@
 use crate::answer::{Refusal, Value, refuse};
 use ssdgauge_core::Bytes;
 use ssdgauge_core::rounded::number;
-use ssdgauge_core::statistics::{student, summary};
+use ssdgauge_statistics::{student, summary};
 
 /// How many times the rate behind the cache the rate before has to be: with less, the link hides the end.
 pub(crate) const LEAST_RATIO: f64 = 1.15;

@@ -2,7 +2,7 @@
 //! random writes.
 
 use crate::answer::{Identified, Value, refuse};
-use ssdgauge_core::statistics::spare_area::from_write_amplification;
+use ssdgauge_statistics::spare_area::from_write_amplification;
 
 /// The least half width of the interval, as a share of the spare area. Chosen: the closed form and collectors differ
 /// by some per cent, and superblocks that are open or kept free count as well.

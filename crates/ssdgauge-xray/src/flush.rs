@@ -6,7 +6,7 @@
 
 use crate::answer::{Identified, Value, refuse};
 use ssdgauge_core::rounded::latency;
-use ssdgauge_core::statistics::summary;
+use ssdgauge_statistics::summary;
 
 /// The flushes of a kind that are needed.
 const LEAST: usize = 20;

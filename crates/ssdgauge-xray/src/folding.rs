@@ -3,7 +3,7 @@
 use crate::answer::{Identified, Value, refuse};
 use crate::cache::{Course, Drop, cached, levels};
 use ssdgauge_core::Bytes;
-use ssdgauge_core::statistics::fit;
+use ssdgauge_statistics::fit;
 
 /// A rest and the burst behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,7 +8,7 @@
 
 use crate::answer::{Identified, Value, refuse};
 use ssdgauge_core::Bytes;
-use ssdgauge_core::statistics::summary;
+use ssdgauge_statistics::summary;
 
 /// How much longer than the shorter one of the others a first read takes that waits for its map, as a share of its
 /// median, and in microseconds at least. Chosen: a page read is a third of a read or more, and what is longer for other

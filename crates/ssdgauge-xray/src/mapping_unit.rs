@@ -7,7 +7,7 @@
 
 use crate::answer::{Identified, Value, refuse};
 use ssdgauge_core::Bytes;
-use ssdgauge_core::statistics::summary;
+use ssdgauge_statistics::summary;
 
 /// The ratio of the rates from which a shifted write touches twice as many units: in a unit of four times the shift it
 /// touches 1.5 times as many, and 1.75 was seen where the link limits the aligned ones. Chosen: between that and two.

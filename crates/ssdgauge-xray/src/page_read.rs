@@ -3,7 +3,7 @@
 
 use crate::answer::{Identified, Value, refuse};
 use crate::pairs::Pair;
-use ssdgauge_core::statistics::summary;
+use ssdgauge_statistics::summary;
 
 /// The pairs that are needed.
 const LEAST_PAIRS: usize = 50;

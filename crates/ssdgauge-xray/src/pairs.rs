@@ -6,7 +6,7 @@
 use crate::answer::{Refusal, refuse};
 use ssdgauge_core::Timing;
 use ssdgauge_core::rounded::{latency, range};
-use ssdgauge_core::statistics::summary;
+use ssdgauge_statistics::summary;
 use std::collections::BTreeMap;
 
 /// The block that distances are multiples of.

@@ -1,7 +1,7 @@
 //! The rate of a closed loop, from the times of its completions.
 
 use ssdgauge_core::Nanos;
-use ssdgauge_core::statistics::{student, summary};
+use ssdgauge_statistics::{student, summary};
 
 /// Parts of the load whose rates give the interval.
 const PARTS: usize = 8;

@@ -3,7 +3,7 @@
 
 use crate::answer::{Identified, Value, refuse};
 use ssdgauge_core::Zone;
-use ssdgauge_core::statistics::separation::Separation;
+use ssdgauge_statistics::separation::Separation;
 
 /// The part of the write amplification of uniform writes below which a drive separates, and from which on it does
 /// not. Chosen: models differ by some per cent from the closed forms; a drive that mixes all writes has more than
@@ -41,7 +41,7 @@ pub fn find(uniform: &Value, zoned: &Value, zones: &[Zone], spare: f64) -> Ident
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdgauge_core::statistics::separation::{ideal, mixed};
+    use ssdgauge_statistics::separation::{ideal, mixed};
 
     fn zones() -> [Zone; 2] {
         [Zone { accesses: 0.9, space: 0.1 }, Zone { accesses: 0.1, space: 0.9 }]

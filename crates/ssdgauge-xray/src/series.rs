@@ -14,7 +14,7 @@ use crate::rate::{Completions, LEFT_OUT};
 use crate::structure::Structure;
 use crate::throttle::Heating;
 use crate::volumes::Held;
-use ssdgauge_core::statistics::summary;
+use ssdgauge_statistics::summary;
 use std::collections::BTreeMap;
 
 /// The most points of a series.

@@ -3,7 +3,7 @@
 
 use crate::answer::{Identified, Value, refuse};
 use ssdgauge_core::rounded::latency;
-use ssdgauge_core::statistics::summary;
+use ssdgauge_statistics::summary;
 
 /// The reads that are needed without and beside writes.
 const LEAST_READS: usize = 200;

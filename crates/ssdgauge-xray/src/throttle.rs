@@ -1,7 +1,7 @@
 //! Throttle points: temperatures at which the rate of a constant load drops and recovers.
 
 use crate::answer::{Identified, Value, refuse};
-use ssdgauge_core::statistics::summary;
+use ssdgauge_statistics::summary;
 
 /// The rate of a second by temperature at its end.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use crate::answer::{Refusal, Value, refuse};
 use crate::structure::Unit;
 use crate::words::shown;
 use ssdgauge_core::Bytes;
-use ssdgauge_core::statistics::summary;
+use ssdgauge_statistics::summary;
 
 /// The ratio of the times from which a bit tells volumes apart. Chosen: half of the flash takes twice as long, and less
 /// where few requests in flight do not reach all of it evenly, or where the link limits the writes with nothing held.

@@ -4,8 +4,8 @@ use super::*;
 use crate::ratio::Ratio;
 use crate::sample::{Direction, Interval, Reading};
 use crate::seconds::Seconds;
-use crate::statistics::histogram::Histogram;
 use crate::{Bytes, Nanos, Random, Window};
+use ssdgauge_statistics::histogram::Histogram;
 use std::collections::BTreeMap;
 
 fn point(position: f64, ios_each_second: &[u64]) -> Point {

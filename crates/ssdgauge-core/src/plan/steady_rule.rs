@@ -5,7 +5,7 @@ use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// The rule of the SNIA Performance Test Specification for a steady state, see
-/// [`crate::statistics::steady`].
+/// [`ssdgauge_statistics::steady`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteadyRule {
     /// The least length of a round, in whole seconds.

@@ -1,8 +1,8 @@
 //! The change of the headlines of a drive over its runs.
 
 use super::drive_run::{DriveModel, DriveRun, HeadlineOfRun, TestKey};
-use ssdgauge_core::statistics::difference::{Outcome, over_runs};
 use ssdgauge_core::{Estimate, Metric};
+use ssdgauge_statistics::difference::{Outcome, over_runs};
 use std::collections::BTreeMap;
 
 /// The change of one headline of one drive.

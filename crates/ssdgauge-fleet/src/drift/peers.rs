@@ -2,8 +2,8 @@
 
 use super::drive_run::{DriveModel, DriveRun, Latency, TestKey};
 use ssdgauge_core::rounded::{self, count_of};
-use ssdgauge_core::statistics::prediction_bound::{NoBound, PredictionBound};
 use ssdgauge_core::{Direction, Metric};
+use ssdgauge_statistics::prediction_bound::{NoBound, PredictionBound};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 

@@ -1,10 +1,10 @@
 //! Steady state of a step or of rounds, by the rule of the SNIA Performance Test Specification: in
 //! five rounds a range of at most 20 % and a slope of at most 10 % of the mean.
 
-use ssdgauge_core::statistics::steady::{self, Verdict, WINDOW};
 use ssdgauge_core::{
     Finding, FindingKind, Metric, Scope, Severity, SteadyRounds, SteadyRule, Totals,
 };
+use ssdgauge_statistics::steady::{self, Verdict, WINDOW};
 
 /// The tracked value of each round so far, and the first steady window.
 #[derive(Debug)]

@@ -6,11 +6,11 @@
 //! no request.
 
 use super::rates::AssumedRates;
-use ssdgauge_core::statistics::spare_area;
 use ssdgauge_core::{
     Access, Bytes, Direction, LatencyClock, MAX_LAG, Nanos, Operation, Preparation, Stream, Until,
     Workload,
 };
+use ssdgauge_statistics::spare_area;
 use std::cell::Cell;
 
 /// The unit in which flash is mapped: a smaller write rewrites all of it. 4 KiB in almost every drive.

@@ -4,10 +4,10 @@ use super::drive_state::{DriveState, Effort};
 use super::rates::AssumedRates;
 use super::search_path;
 use ssdgauge_core::search::Search;
-use ssdgauge_core::statistics::steady;
 use ssdgauge_core::{
     Action, Arrival, Bytes, Nanos, Phase, Plan, Rounds, SteadyRule, Step, Test, Until, Workload,
 };
+use ssdgauge_statistics::steady;
 
 /// Rounds beyond the first window that is steady at constant rates, on average. Chosen: noise delays about
 /// every second series by one round.

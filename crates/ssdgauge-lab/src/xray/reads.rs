@@ -6,11 +6,11 @@ use super::access::{ascending, read};
 use super::error::Ended;
 use super::fill::throttled;
 use super::sizes::{FILL_BLOCK, MIB, Sizes};
-use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{
     Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Random, TargetKind,
     TimedRequest,
 };
+use ssdgauge_statistics::summary;
 use ssdgauge_xray::{
     self as inference, Completions, Layout, MOST_CHUNKS, Pair, Refusal, Saturation, Series,
     Structure, Value, Volumes,

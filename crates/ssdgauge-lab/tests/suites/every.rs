@@ -162,7 +162,7 @@ fn a_whole_drive_fill_writes_every_byte_once_and_finds_the_cache_edge() {
     assert!(first > 2.0 * last && whole > last, "cache {first}, whole {whole}, end {last}");
     let totals = test.points[0].point.seconds.totals();
     let written: Vec<u64> = totals.map(|second| second.directions[1].bytes).collect();
-    let edge = ssdgauge_core::statistics::cache::edge(&written).unwrap();
+    let edge = ssdgauge_statistics::cache::edge(&written).unwrap();
     let truth = test.points[0].point.totals.reading("slc_exhausted_bytes").unwrap();
     let miss = (edge.bytes as f64 - truth).abs();
     assert!(miss <= edge.uncertainty as f64, "{edge:?}, true value {truth}");

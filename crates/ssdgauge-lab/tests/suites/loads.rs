@@ -2,10 +2,10 @@
 //! results.
 
 use crate::suites::support::{carried_out, remarks, rig, run};
-use ssdgauge_core::statistics::separation::{Separation, Verdict};
 use ssdgauge_core::{Metric, Rig, Scope, Totals};
 use ssdgauge_lab::{Options, Suite, plan};
 use ssdgauge_report::{Run, TestRun};
+use ssdgauge_statistics::separation::{Separation, Verdict};
 
 /// Returns the values of the points of `test`.
 fn values(test: &TestRun, metric: Metric) -> Vec<f64> {

@@ -9,12 +9,12 @@
 
 use super::gate::{Judged, NATIVE, Truth, compare, cool, look, rate, spare, truth, without};
 use super::prior;
-use ssdgauge_core::statistics::separation::Separation;
 use ssdgauge_core::{
     Access, Bytes, Data, Direction, Engine, Lane, LaneLimits, Nanos, Preparation, Recording, Rig,
     Stream, TimedLoads, Until, Workload, Zone,
 };
 use ssdgauge_sim::VirtualRig;
+use ssdgauge_statistics::separation::Separation;
 use ssdgauge_xray::Structure;
 
 /// Drive writes in the long run: uniform ones and those that are counted, then the same to zones.

@@ -12,8 +12,8 @@ use crate::analysis::uses;
 use crate::analysis::workload_text;
 use crate::text::interval::{self, Flattered};
 use candidates::{everyday, sustained, tail};
-use ssdgauge_core::statistics::difference::are_apart;
 use ssdgauge_core::{Metric, Test};
+use ssdgauge_statistics::difference::are_apart;
 
 /// The most columns of numbers. Chosen: more do not fit beside the words on 1,280 pixels.
 const MOST: usize = 4;

@@ -9,9 +9,9 @@ use crate::model::Run;
 use crate::model::plan::measured_spans;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::TargetKind;
-use ssdgauge_core::statistics::difference::class::FEWEST;
-use ssdgauge_core::statistics::difference::{Outcome, class};
-use ssdgauge_core::statistics::summary::median;
+use ssdgauge_statistics::difference::class::FEWEST;
+use ssdgauge_statistics::difference::{Outcome, class};
+use ssdgauge_statistics::summary::median;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The cohort that the program contains: quick runs of virtual drives in their full capacity.

@@ -14,9 +14,9 @@ use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_core::rounded::count_of;
-use ssdgauge_core::statistics::difference::earlier::Earlier;
-use ssdgauge_core::statistics::difference::{self, Outcome};
 use ssdgauge_core::{Headline, Metric, Ratio, Verdict};
+use ssdgauge_statistics::difference::earlier::Earlier;
+use ssdgauge_statistics::difference::{self, Outcome};
 use thiserror::Error;
 
 /// Options of a comparison.

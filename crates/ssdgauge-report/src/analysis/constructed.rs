@@ -3,9 +3,9 @@
 use crate::analysis::headline;
 use crate::model::{PointRun, RecordedRepetition, TestRun};
 use ssdgauge_core::{
-    Access, Action, Bytes, Direction, DriveInfo, Engine, Interval, Metric, Nanos, Phase, PhaseKind,
-    Point, Reading, Rest, Restart, Score, SecondAggregator, Step, Stream, TargetKind, Test, Until,
-    Workload, statistics::histogram::Histogram,
+    Access, Action, Bytes, Direction, DriveInfo, Engine, Histogram, Interval, Metric, Nanos, Phase,
+    PhaseKind, Point, Reading, Rest, Restart, Score, SecondAggregator, Step, Stream, TargetKind,
+    Test, Until, Workload,
 };
 use std::collections::BTreeMap;
 

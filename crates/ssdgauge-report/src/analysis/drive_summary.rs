@@ -16,10 +16,10 @@ use crate::model::{PointRun, Run, TestRun};
 use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::statistics::consistency::{self, Consistency};
-use ssdgauge_core::statistics::difference::{self, Outcome};
-use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{FindingKind, Metric, Scope, Score, Stream};
+use ssdgauge_statistics::consistency::{self, Consistency};
+use ssdgauge_statistics::difference::{self, Outcome};
+use ssdgauge_statistics::summary;
 
 /// The most sentences of one drive.
 const MOST: usize = 6;

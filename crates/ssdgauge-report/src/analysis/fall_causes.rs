@@ -10,10 +10,12 @@ use crate::analysis::slc_cache;
 use crate::analysis::stalls;
 use crate::model::{FallCause, PointRun, SpeedFall, StepFinding, TestRun};
 use crate::text::{number, sanitize};
-use ssdgauge_core::statistics::cache::{self, Edge, FALL, FEWEST, Fall};
-use ssdgauge_core::statistics::mean_interval::{self, MeanInterval};
-use ssdgauge_core::statistics::summary;
-use ssdgauge_core::{Direction, DriveInfo, Finding, FindingKind, Nanos, Severity, Stream, Totals};
+use ssdgauge_core::{
+    Direction, DriveInfo, Finding, FindingKind, Nanos, Severity, Stream, Totals, rounded,
+};
+use ssdgauge_statistics::cache::{self, Edge, FALL, FEWEST, Fall};
+use ssdgauge_statistics::mean_interval::{self, MeanInterval};
+use ssdgauge_statistics::summary;
 
 /// The largest share of free space that a cache in SLC mode takes: half of it with two bits a cell, and
 /// spare area of 10 %.
@@ -114,7 +116,7 @@ fn unexplained(point: &PointRun) -> Option<StepFinding> {
     let mb_s = |bytes: f64| number::text(bytes / 1e6);
     let words = unknown.iter().map(|fall| {
         let (edge, before) = (fall.edge, fall.edge.before_in_words(mb_s));
-        format!("from {before} to {} MB/s after {}", mb_s(edge.behind), edge.about())
+        format!("from {before} to {} MB/s after {}", mb_s(edge.behind), rounded::edge(&edge))
     });
     let text = format!(
         "the write speed falls {}, and the run does not show why",

@@ -3,6 +3,7 @@
 use crate::analysis::slc_cache;
 use crate::model::{FallCause, SpeedFall};
 use crate::text::number;
+use ssdgauge_core::rounded;
 
 impl FallCause {
     /// Returns the cause as a remark, such as `throttled by heat`.
@@ -52,7 +53,7 @@ pub(crate) fn common_clause(causes: impl IntoIterator<Item = FallCause>) -> &'st
 /// Returns the words after a write speed, such as `until its cache is full (22 ± 2 GB)` or `for the first
 /// 22 ± 2 GB`.
 pub(crate) fn until(fall: &SpeedFall) -> String {
-    let size = fall.edge.about();
+    let size = rounded::edge(&fall.edge);
     match (fall.cause, fall.edge.is_bounded_below()) {
         (FallCause::Cache, _) => format!("until its cache is full ({size})"),
         (FallCause::Heat, _) => format!("until it is throttled by heat (after {size})"),
@@ -67,7 +68,7 @@ pub(crate) fn until(fall: &SpeedFall) -> String {
 /// from the start of the step, so that it is not that of the level.
 fn until_later(fall: &SpeedFall) -> String {
     match fall.cause {
-        FallCause::Unknown => format!("until {}", fall.edge.about()),
+        FallCause::Unknown => format!("until {}", rounded::edge(&fall.edge)),
         FallCause::Cache | FallCause::Heat | FallCause::SpareArea | FallCause::GiveBack => {
             until(fall)
         }

@@ -10,13 +10,13 @@ use crate::model::{Repetition, StepFinding, TestRun};
 use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::rounded::count_of;
-use ssdgauge_core::statistics::cache::Edge;
-use ssdgauge_core::statistics::consistency::{self, Consistency};
-use ssdgauge_core::statistics::{knee, summary};
+use ssdgauge_core::rounded::{self, count_of};
 use ssdgauge_core::{
     ConfidenceInterval, FindingKind, KneeFound, Metric, Nanos, Scope, Score, ScoreFamily, Window,
 };
+use ssdgauge_statistics::cache::Edge;
+use ssdgauge_statistics::consistency::{self, Consistency};
+use ssdgauge_statistics::{knee, summary};
 
 /// Returns the notes on the headline of `test`; empty where it has no value.
 pub(crate) fn notes(test: &TestRun) -> Vec<String> {
@@ -113,7 +113,7 @@ fn cache(test: &TestRun) -> impl Iterator<Item = String> {
     let words = |edge: Edge| {
         let (inside, beyond) = (|bytes| number::text(bytes / 1e6), number::text(edge.behind / 1e6));
         let inside = edge.before_in_words(inside);
-        format!("SLC cache of {}: {inside} MB/s inside, {beyond} MB/s beyond", edge.about())
+        format!("SLC cache of {}: {inside} MB/s inside, {beyond} MB/s beyond", rounded::edge(&edge))
     };
     let size = match (slc_cache::cache_edge(test), falls) {
         (_, []) => None,

@@ -2,8 +2,8 @@
 
 use crate::model::metrics;
 use crate::model::{PointRun, TestRun};
-use ssdgauge_core::statistics::knee::{self, Knee, SweepPoint};
 use ssdgauge_core::{Headline, Metric, PASSED, Scope, Score, ScoreFamily, Stream};
+use ssdgauge_statistics::knee::{self, Knee, SweepPoint};
 
 /// Returns the points that the headline of `test` is taken from: the knee of a sweep, the best
 /// point, the highest passing load, or all that a mean is over.

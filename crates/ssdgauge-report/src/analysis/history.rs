@@ -3,8 +3,8 @@
 use crate::analysis::group::{self, Member};
 use crate::analysis::trust;
 use crate::model::Run;
-use ssdgauge_core::statistics::difference::earlier::Earlier;
 use ssdgauge_core::{Detail, Headline, Metric};
+use ssdgauge_statistics::difference::earlier::Earlier;
 use std::collections::BTreeMap;
 
 /// Returns what runs of one drive have in common: the model, the serial, and the seed of a virtual drive,

@@ -9,9 +9,9 @@ use crate::analysis::statements::{self, Sentence};
 use crate::model::Run;
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::statistics::difference::peers::Peers;
-use ssdgauge_core::statistics::difference::{Outcome, are_apart};
-use ssdgauge_core::statistics::summary::quantile;
+use ssdgauge_statistics::difference::peers::Peers;
+use ssdgauge_statistics::difference::{Outcome, are_apart};
+use ssdgauge_statistics::summary::quantile;
 use std::collections::BTreeMap;
 
 /// More drives than this are many. Chosen: so many rows fit on the first screen.

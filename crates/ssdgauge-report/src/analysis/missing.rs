@@ -5,10 +5,10 @@ use crate::model::metrics;
 use crate::model::{PointRun, StepFinding, TestRun};
 use crate::text::number;
 use ssdgauge_core::rounded::count_of;
-use ssdgauge_core::statistics::{mean_interval, percentile_interval};
 use ssdgauge_core::{
     ConfidenceInterval, Finding, FindingKind, Metric, Scope, ScoreFamily, Severity,
 };
+use ssdgauge_statistics::{mean_interval, percentile_interval};
 
 /// Returns a finding for everything that is missing in `run`.
 pub(crate) fn findings(run: &TestRun) -> Vec<StepFinding> {

@@ -6,7 +6,7 @@
 use crate::analysis::group::Group;
 use crate::analysis::measure::Measure;
 use ssdgauge_core::ScoreFamily;
-use ssdgauge_core::statistics::difference::{self, NOISE, are_apart};
+use ssdgauge_statistics::difference::{self, NOISE, are_apart};
 
 /// By how much a percentile of latency of equal drives may differ, as a share, with an interval or without
 /// one: tails differ more between runs than means. Chosen, not measured.

@@ -4,8 +4,8 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::headline_points;
 use crate::analysis::headline_reasons::{missing_power, missing_reason};
 use crate::model::{PointRun, metrics};
-use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{Finding, FindingKind, Metric, PowerScope, Scope, Severity};
+use ssdgauge_statistics::summary;
 
 /// The share of the time from which on readings count as complete: the first and the last second of
 /// a step of minutes.

@@ -10,8 +10,8 @@ use crate::analysis::trust;
 use crate::model::metrics;
 use crate::model::{FallCause, PointRun, Run, SpeedFall, TestRun};
 use crate::text::number;
-use ssdgauge_core::statistics::cache::FALL;
-use ssdgauge_core::{Detail, FindingKind, Metric, Scope, Stream};
+use ssdgauge_core::{Detail, FindingKind, Metric, Scope, Stream, rounded};
+use ssdgauge_statistics::cache::FALL;
 
 /// The suite whose page is this one.
 pub(crate) const SUITE: &str = "quick";
@@ -263,7 +263,7 @@ pub(crate) fn fall(run: &Run) -> Option<Fall> {
             .before_in_words(|bytes| number::measured(bytes / 1e6, Metric::ThroughputMbS)),
         behind: edge.behind / 1e6,
         gb: edge.bytes as f64 / 1e9,
-        size_words: edge.about(),
+        size_words: rounded::edge(&edge),
         seconds: edge.is_bounded_below().then(|| edge.bytes as f64 / edge.before),
         cause,
         until: fall_words::until(&fall),

@@ -4,11 +4,11 @@ use crate::analysis::missing;
 use crate::model::metrics;
 use crate::model::plan::measured_steps;
 use crate::model::{PointRun, Repetition, StepFinding, TestRun};
-use ssdgauge_core::statistics::repetition::{self, Stopping};
 use ssdgauge_core::{
     Contribution, Finding, FindingKind, Headline, Metric, Scope, Severity, Totals, chosen_headline,
     chosen_point,
 };
+use ssdgauge_statistics::repetition::{self, Stopping};
 use std::collections::BTreeMap;
 
 /// A metric with the requests that it counts.

@@ -6,7 +6,7 @@ use crate::analysis::outcome;
 use crate::analysis::uses::{self, Use};
 use crate::model::PointRun;
 use ssdgauge_core::Nanos;
-use ssdgauge_core::statistics::difference::{NOISE, are_apart};
+use ssdgauge_statistics::difference::{NOISE, are_apart};
 
 /// The least length of a test that shows a course over time, in seconds. Chosen.
 const COURSE: usize = 20;

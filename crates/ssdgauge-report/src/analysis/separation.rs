@@ -3,8 +3,8 @@
 
 use crate::model::metrics;
 use crate::model::{PointRun, TestRun};
-use ssdgauge_core::statistics::separation::{Separation, Verdict};
 use ssdgauge_core::{Distribution, Metric, Scope, Stream};
+use ssdgauge_statistics::separation::{Separation, Verdict};
 
 /// Judges each test whose headline is that of writes to zones, by the spare area that a test of the same run
 /// found with uniform writes to the same span.

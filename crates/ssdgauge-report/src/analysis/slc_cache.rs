@@ -4,8 +4,10 @@
 use crate::model::{CachePlace, FallCause, PointRun, SpeedFall, StepFinding, StepLevels, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::statistics::cache::Edge;
-use ssdgauge_core::{Action, Direction, Finding, FindingKind, Metric, Nanos, PhaseKind, Severity};
+use ssdgauge_core::{
+    Action, Direction, Finding, FindingKind, Metric, Nanos, PhaseKind, Severity, rounded,
+};
+use ssdgauge_statistics::cache::Edge;
 
 /// Returns the falls of the write speed that `test` shows: a single step that writes sequentially.
 pub(crate) fn falls(test: &TestRun) -> &[SpeedFall] {
@@ -178,7 +180,7 @@ fn finding(
     written: u64,
     edge: &Edge,
 ) -> Option<StepFinding> {
-    let size = edge.about();
+    let size = rounded::edge(&edge);
     let (held, written) = (number::capacity(held), number::capacity(written));
     let text = match position {
         CachePlace::Inside | CachePlace::Unknown => return None,

@@ -2,8 +2,8 @@
 //! Performance Test Specification over minutes, and the loss of that state.
 
 use crate::model::{PointRun, StepFinding, TestRun};
-use ssdgauge_core::statistics::steady::{self, RANGE, SLOPE, Verdict};
 use ssdgauge_core::{Finding, FindingKind, Metric, PhaseKind, Severity, SteadyRule};
+use ssdgauge_statistics::steady::{self, RANGE, SLOPE, Verdict};
 
 /// The shortest part of a step that is judged, in seconds. Chosen: in a shorter one the variation from
 /// second to second exceeds the limits of the criterion.

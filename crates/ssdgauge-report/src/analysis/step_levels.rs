@@ -4,9 +4,9 @@ use crate::analysis::slc_cache;
 use crate::analysis::stalls;
 use crate::model::{PointRun, StepFinding, StepLevels, TestRun};
 use crate::text::{number, sanitize};
-use ssdgauge_core::statistics::change_point;
-use ssdgauge_core::statistics::trend::{self, Trend};
 use ssdgauge_core::{Finding, FindingKind, Metric, Scope, ScoreFamily, Severity};
+use ssdgauge_statistics::change_point;
+use ssdgauge_statistics::trend::{self, Trend};
 
 /// Finds the levels of every measured step of `test`, and adds a finding for each mixture that a number
 /// of the test counts as one level.

@@ -10,9 +10,9 @@ use crate::analysis::report_drives::ReportDrives;
 use crate::chart::look;
 use crate::chart::plot::{Cut, Plot, Series};
 use crate::chart::shape::{Shape, line};
-use ssdgauge_core::statistics::difference::peers::Peers;
-use ssdgauge_core::statistics::difference::{NOISE, Outcome};
-use ssdgauge_core::statistics::summary::quantile;
+use ssdgauge_statistics::difference::peers::Peers;
+use ssdgauge_statistics::difference::{NOISE, Outcome};
+use ssdgauge_statistics::summary::quantile;
 
 /// The places at which the drives are compared.
 const PLACES: usize = 120;

@@ -3,13 +3,13 @@
 use crate::model::tracked::Tracked;
 use crate::model::wear::Wear;
 use ssdgauge_core::proof::{PROOF_BLOCK, Verdict};
-use ssdgauge_core::statistics::cache::Edge;
-use ssdgauge_core::statistics::separation::Separation;
 use ssdgauge_core::{
     Bytes, ConfidenceInterval, Direction, Finding, FindingKind, Flush, Headline, KernelQueue,
     Metric, Nanos, OpenLoop, Point, Scope, Test, Workload,
 };
 use ssdgauge_runfile::Head;
+use ssdgauge_statistics::cache::Edge;
+use ssdgauge_statistics::separation::Separation;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One run file, recomputed.

@@ -2,7 +2,7 @@
 //! Specification.
 
 use ssdgauge_core::Metric;
-use ssdgauge_core::statistics::steady::{self, Verdict, WINDOW};
+use ssdgauge_statistics::steady::{self, Verdict, WINDOW};
 
 /// A value that was tracked from round to round, to see whether it is steady.
 #[derive(Clone, Debug, PartialEq)]

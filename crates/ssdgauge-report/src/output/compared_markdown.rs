@@ -16,7 +16,7 @@ use crate::model::{LocatedFinding, Run};
 use crate::output::markdown_text::{MODELS, SOME_MODELS, escaped};
 use crate::text::interval::{FLATTERED, FLATTERED_WORDS};
 use crate::text::{interval, labels, number, sanitize};
-use ssdgauge_core::rounded::count_of;
+use ssdgauge_core::rounded::{self, count_of};
 use std::fmt::Write;
 
 /// The most tests of the table. Chosen: one that is longer is not read.
@@ -135,7 +135,7 @@ fn slows(writes: Option<&Writes>) -> String {
         None => "no fall to 80 %".to_owned(),
         Some(fall) => {
             let left = fall_words::left(fall).replace('\u{a0}', " ");
-            format!("{}, {left}", fall.edge.about())
+            format!("{}, {left}", rounded::edge(&fall.edge))
         }
     }
 }

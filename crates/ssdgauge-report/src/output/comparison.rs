@@ -4,8 +4,8 @@ use crate::analysis::compare::{self, Comparison, Difference, TestComparison};
 use crate::output::json::SCHEMA;
 use crate::text::number;
 use serde_json::{Value, json};
-use ssdgauge_core::statistics::difference::earlier::Earlier;
 use ssdgauge_core::{Metric, Verdict};
+use ssdgauge_statistics::difference::earlier::Earlier;
 
 /// The limits of every comparison, printed below it.
 const CAVEAT: &str = "Where a run was repeated, the intervals come from its repetitions. \

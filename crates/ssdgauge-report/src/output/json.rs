@@ -18,11 +18,11 @@ use crate::model::{PointRun, Run, SpeedFall, StepFinding, StepLevels, TestRun};
 use crate::output::bands::bands_json;
 use crate::text::{labels, sanitize};
 use serde_json::{Map, Value, json};
-use ssdgauge_core::statistics::cache::Edge;
-use ssdgauge_core::statistics::separation::{Separation, Verdict};
 use ssdgauge_core::{
     ConfidenceInterval, Direction, DriveInfo, Finding, Flush, Headline, Metric, Nanos, Scope, Score,
 };
+use ssdgauge_statistics::cache::Edge;
+use ssdgauge_statistics::separation::{Separation, Verdict};
 
 /// The number of the JSON shape; a change that breaks a reader raises it.
 pub(crate) const SCHEMA: u32 = 1;

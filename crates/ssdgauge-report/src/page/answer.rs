@@ -17,7 +17,7 @@ use crate::page::kit::mark::{class, icon};
 use crate::text::interval;
 use crate::text::number;
 use maud::{Markup, html};
-use ssdgauge_core::Metric;
+use ssdgauge_core::{Metric, rounded};
 
 /// More drives than this have no ratios to each other.
 const MAX_RATIOS: usize = 8;
@@ -279,7 +279,7 @@ fn slows(writes: &Option<Writes>, drives: &ReportDrives, drive: usize, range: f6
     let (end, then) = match writes.fall() {
         None => ("no fall to 80\u{a0}% seen".to_owned(), String::new()),
         Some(fall) => {
-            let size = fall.edge.about().replace("at most ", "≤\u{a0}");
+            let size = rounded::edge(&fall.edge).replace("at most ", "≤\u{a0}");
             (size, fall_words::left(fall).replace("at most ", "≤\u{a0}"))
         }
     };

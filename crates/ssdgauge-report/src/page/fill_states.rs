@@ -8,7 +8,7 @@ use crate::page::kit::mark::marks;
 use crate::page::kit::plot;
 use crate::text::number;
 use maud::{Markup, html};
-use ssdgauge_core::statistics::difference::{NOISE, are_apart};
+use ssdgauge_statistics::difference::{NOISE, are_apart};
 
 /// The anchor of the section.
 pub(super) const ANCHOR: &str = "fill-levels";

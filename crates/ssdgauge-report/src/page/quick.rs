@@ -19,8 +19,8 @@ use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
-use ssdgauge_core::statistics::difference::Outcome;
 use ssdgauge_core::{Bytes, Metric, shell_word};
+use ssdgauge_statistics::difference::Outcome;
 
 /// The copies whose time is computed, in gigabytes.
 const COPIES: [f64; 3] = [10.0, 60.0, 200.0];

@@ -10,8 +10,8 @@ use crate::page::kit::stack;
 use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
-use ssdgauge_core::statistics::steady::{RANGE, SLOPE, WINDOW};
 use ssdgauge_core::{Bytes, Metric, Scope};
+use ssdgauge_statistics::steady::{RANGE, SLOPE, WINDOW};
 use std::collections::BTreeSet;
 
 /// Returns the tables of `group`; nothing where its test tracked nothing.

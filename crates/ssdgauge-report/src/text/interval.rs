@@ -1,8 +1,8 @@
 //! The words of 95 % intervals: what they come from, and why there is none.
 
 use crate::text::number;
-use ssdgauge_core::statistics::difference::{NOISE, are_apart};
 use ssdgauge_core::{ConfidenceInterval, Headline, Metric, rounded};
+use ssdgauge_statistics::difference::{NOISE, are_apart};
 
 /// What the intervals of a report with several runs come from.
 pub(crate) const BASIS: &str =

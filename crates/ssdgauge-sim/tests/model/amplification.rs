@@ -5,12 +5,12 @@ use crate::model::support::{
     Recording, bytes, random_profile, random_profile_of, stream, workload,
 };
 use crate::tiers::repetitions;
-use ssdgauge_core::statistics::separation::{Separation, Verdict};
 use ssdgauge_core::{
     Access, Bytes, Distribution, Ended, Engine, Metric, Rig, Scope, Stream, Totals, Workload, Zone,
 };
 use ssdgauge_sim::mean_field::{self, Class, MeanField};
 use ssdgauge_sim::{GcPolicy, VirtualRig, profiles};
+use ssdgauge_statistics::separation::{Separation, Verdict};
 
 const DEPTH: u32 = 32;
 

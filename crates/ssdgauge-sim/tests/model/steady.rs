@@ -2,9 +2,9 @@
 
 use crate::model::support::{Recording, bytes, random_profile_of, stream, workload};
 use crate::tiers::repetitions;
-use ssdgauge_core::statistics::steady::{self, RANGE, WINDOW};
 use ssdgauge_core::{Access, Bytes, Preparation, Random, Rig};
 use ssdgauge_sim::VirtualRig;
+use ssdgauge_statistics::steady::{self, RANGE, WINDOW};
 
 /// Seconds in which a drive is overwritten once, about: rounds are whole seconds.
 const SECONDS: f64 = 50.0;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::random::Random;
+use ssdgauge_statistics::Random;
 use std::collections::BTreeMap;
 
 const CAPACITY: u64 = 100_000;

@@ -7,7 +7,7 @@ use crate::chart::axis::{Across, Up};
 use crate::chart::plot::{Plot, Series};
 use crate::model::Tracked;
 use crate::text::{number, sanitize};
-use ssdgauge_core::statistics::steady::WINDOW;
+use ssdgauge_statistics::steady::WINDOW;
 
 /// Returns a plot for everything that the tests of `group` tracked.
 pub(crate) fn plots(group: &Group<'_>, drives: &ReportDrives) -> Vec<Plot> {

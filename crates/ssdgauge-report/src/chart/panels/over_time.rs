@@ -9,8 +9,8 @@ use crate::chart::panels::values::{ticks, unit};
 use crate::chart::plot::{Plot, Series};
 use crate::model::{PointRun, Second};
 use crate::text::number;
-use ssdgauge_core::statistics::summary;
 use ssdgauge_core::{Metric, Nanos, PowerScope, Window};
+use ssdgauge_statistics::summary;
 
 /// A step this long has its first fifth enlarged: the change comes early. Chosen.
 const LONG: f64 = 300.0;

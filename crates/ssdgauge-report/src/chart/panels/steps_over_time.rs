@@ -11,7 +11,7 @@ use crate::chart::plot::{Plot, Series};
 use crate::model::PointRun;
 use crate::text::{number, sanitize};
 use ssdgauge_core::Metric;
-use ssdgauge_core::statistics::summary;
+use ssdgauge_statistics::summary;
 
 /// The fewest full seconds of a step that has a line.
 const FEWEST: usize = 2;

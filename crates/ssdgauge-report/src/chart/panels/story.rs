@@ -8,8 +8,8 @@ use crate::chart::axis::{Across, Up};
 use crate::chart::plot::{Event, Plot, Series};
 use crate::model::SpeedFall;
 use crate::text::number;
-use ssdgauge_core::Metric;
-use ssdgauge_core::statistics::summary;
+use ssdgauge_core::{Metric, rounded};
+use ssdgauge_statistics::summary;
 
 /// More drives than this have no words at their falls.
 const MAX_EVENTS: usize = 2;
@@ -133,7 +133,7 @@ fn events(writes: &[(&Member<'_>, Writes)], drives: &ReportDrives) -> Vec<Event>
             ),
             format!(
                 "{}, {}\u{a0}MB/s",
-                edge.about(),
+                rounded::edge(&edge),
                 edge.before_in_words(|bytes| number::text(bytes / 1e6))
             ),
             format!("then {}\u{a0}MB/s: {least}{slower}\u{a0}% slower", number::text(behind)),

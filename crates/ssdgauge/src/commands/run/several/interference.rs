@@ -14,9 +14,9 @@ use crate::failure::{Failure, FailureKind};
 use crate::terminal;
 use serde::de::DeserializeOwned;
 use ssdgauge_core::Finding;
-use ssdgauge_core::statistics::interference::{self, Change, Disturbance, PhasePair};
 use ssdgauge_os::shared_part::{SharedPart, shared_part};
 use ssdgauge_os::topology::Kernel;
+use ssdgauge_statistics::interference::{self, Change, Disturbance, PhasePair};
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -4,8 +4,8 @@ use super::{Checked, CheckedDrive, CheckedLoad};
 use crate::terminal::table::{self, Column, Fit};
 use serde_json::{Value, json};
 use ssdgauge_core::rounded;
-use ssdgauge_core::statistics::interference::{Change, Disturbance, Quantity};
 use ssdgauge_core::{Finding, FindingKind, Severity};
+use ssdgauge_statistics::interference::{Change, Disturbance, Quantity};
 use std::collections::BTreeSet;
 
 const COLUMNS: [Column; 7] = [
