@@ -3,10 +3,8 @@
 
 use crate::error::RunFileError;
 use crate::schema::{APPLICATION, FORMAT};
-use rustix::fs::OFlags;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 /// The first bytes of an SQLite file.
@@ -73,9 +71,10 @@ pub(crate) fn page_size(head: &[u8]) -> u32 {
 
 /// Returns the count of transactions in the header of an SQLite file, offset 24; `None` where the file
 /// is shorter.
+#[cfg(target_os = "linux")]
 pub(crate) fn transactions(file: &File) -> io::Result<Option<[u8; 4]>> {
     let mut count = [0; 4];
-    match file.read_exact_at(&mut count, 24) {
+    match std::os::unix::fs::FileExt::read_exact_at(file, &mut count, 24) {
         Ok(()) => Ok(Some(count)),
         Err(cause) if cause.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
         Err(cause) => Err(cause),
@@ -87,8 +86,17 @@ fn number(head: &[u8], at: usize) -> u32 {
 }
 
 /// Opens the regular file `path` for reading, and never waits for the other end of a FIFO.
+#[cfg(target_os = "linux")]
 pub(crate) fn open(path: &Path) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
     // NOCTTY: a terminal that is opened could become the controlling one of this process.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
+    File::options().read(true).custom_flags(flags).open(path)
+}
+
+/// Opens the regular file `path` for reading.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
 }

@@ -4,8 +4,12 @@
 //! record carries its own checksum, because SQLite pages have none. `docs/reference/run-file.md` describes
 //! every table for readers with a sqlite3 shell.
 //!
+//! Files are written on Linux alone; every system can read them.
+//!
 //! This crate must never rewrite a finished record, and never change a file of another program or
 //! of a newer format.
+
+#![cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only writers use it"))]
 
 pub mod attempts;
 mod chain;
@@ -16,6 +20,7 @@ mod header;
 mod histogram;
 mod journal;
 mod neighbours;
+#[cfg(target_os = "linux")]
 mod origin;
 mod packed;
 mod record;
@@ -24,20 +29,24 @@ mod samples;
 mod schema;
 mod temp_files;
 mod untrusted;
+#[cfg(target_os = "linux")]
 mod writer;
 
 pub use contradictions::Contradictions;
 pub use error::RunFileError;
 pub use histogram::{decode, encode};
 pub use neighbours::check_new;
+#[cfg(target_os = "linux")]
 pub use origin::is_own;
 pub use record::{
     Answer, Digest, FindingRecord, Head, ImportedPercentile, Outcome, OutcomeKind, PropertyRecord,
     StepId, StepPlace, StepRecord, StepState,
-    reader::follow::{Follower, News},
     reader::{FLUSH, MAX_WRITES, RATED_ENDURANCE, READ_BACK, REPETITIONS, RunFile, VERIFIED, XRAY},
 };
+#[cfg(target_os = "linux")]
+pub use record::reader::follow::{Follower, News};
 pub use room::Room;
 pub use schema::FORMAT;
 pub use temp_files::stale_temp_files;
+#[cfg(target_os = "linux")]
 pub use writer::{Opening, RESERVE, StepEnd, Writer};

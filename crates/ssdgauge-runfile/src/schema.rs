@@ -3,8 +3,6 @@
 use crate::error::RunFileError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The format that this program writes, kept in SQLite's `user_version`.
@@ -148,7 +146,10 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, RunFileE
 
 /// Opens `path` with the same settings for reads that take no lock and look at no journal. What they
 /// return is valid where nothing was written to the file meanwhile.
+#[cfg(target_os = "linux")]
 pub(crate) fn open_immutable(path: &Path) -> Result<Connection, RunFileError> {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
     let real = path
         .canonicalize()
         .map_err(|cause| RunFileError::System { path: path.to_owned(), cause })?;

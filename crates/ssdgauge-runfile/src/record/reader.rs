@@ -1,6 +1,7 @@
 //! Reader of run files. A run file is untrusted input: every record is checked against its checksum
 //! and its types.
 
+#[cfg(target_os = "linux")]
 pub(crate) mod follow;
 pub(crate) mod links;
 mod opening;
