@@ -89,10 +89,11 @@ fn number(head: &[u8], at: usize) -> u32 {
 #[cfg(target_os = "linux")]
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::OFlags;
+    use std::fs::OpenOptions;
     use std::os::unix::fs::OpenOptionsExt;
     // NOCTTY: a terminal that is opened could become the controlling one of this process.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
-    File::options().read(true).custom_flags(flags).open(path)
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
 /// Opens the regular file `path` for reading.

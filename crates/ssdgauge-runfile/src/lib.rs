@@ -38,13 +38,13 @@ pub use histogram::{decode, encode};
 pub use neighbours::check_new;
 #[cfg(target_os = "linux")]
 pub use origin::is_own;
+#[cfg(target_os = "linux")]
+pub use record::reader::follow::{Follower, News};
 pub use record::{
     Answer, Digest, FindingRecord, Head, ImportedPercentile, Outcome, OutcomeKind, PropertyRecord,
     StepId, StepPlace, StepRecord, StepState,
     reader::{FLUSH, MAX_WRITES, RATED_ENDURANCE, READ_BACK, REPETITIONS, RunFile, VERIFIED, XRAY},
 };
-#[cfg(target_os = "linux")]
-pub use record::reader::follow::{Follower, News};
 pub use room::Room;
 pub use schema::FORMAT;
 pub use temp_files::stale_temp_files;

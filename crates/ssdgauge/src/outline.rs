@@ -5,9 +5,11 @@ use crate::page_file;
 use crate::reader::{self, Input};
 use crate::rest_of_run::RestOfRun;
 use serde::{Deserialize, Serialize};
-use ssdgauge_core::{Bytes, TargetKind};
-use ssdgauge_lab::{Expectation, Recorded, RecordedXray, assumed_rates};
-use ssdgauge_runfile::{Head, MAX_WRITES, RunFile, RunFileError, StepRecord, Writer};
+use ssdgauge_core::{Bytes, Plan, TargetKind};
+use ssdgauge_lab::{Expectation, PROOF_SUITE, Recorded, RecordedXray, XRAY_SUITE, assumed_rates};
+use ssdgauge_runfile::{
+    Head, MAX_WRITES, RunFile, RunFileError, StepPlace, StepRecord, StepState, Writer,
+};
 use std::path::Path;
 
 /// What has to be known of an interrupted run before its drive is opened.
@@ -88,14 +90,30 @@ fn read_here(file: &Path) -> Result<Outline, Failure> {
     }
     let head = &outline.head;
     let rates = assumed_rates(&head.drive);
-    let whole = ssdgauge_lab::estimate(&head.plan, head.drive.capacity, &rates).written;
-    // A part of an X-ray may be carried out again.
+    let written = |plan: &Plan| ssdgauge_lab::estimate(plan, head.drive.capacity, &rates).written;
+    let whole = written(&head.plan);
+    // A finished experiment may be carried out again where a later one needs its state of the drive.
     let over = if outline.is_xray { Bytes(0) } else { outline.earlier };
     let left = whole.map(|bytes| Bytes(bytes.0.saturating_sub(over.0)));
-    let expected = RestOfRun::read(&run)?.written().unwrap_or(left.expected);
+    let expected = match outline.is_xray {
+        true => written(&unfinished_tests(&head.plan, &run.steps()?)).expected,
+        false => RestOfRun::read(&run)?.written().unwrap_or(left.expected),
+    };
     outline.expected = Expectation { expected, at_most: left.at_most.max(expected) };
     drop((writer, run));
     Ok(outline)
+}
+
+/// Returns `plan` with the tests alone of which a step has not finished.
+fn unfinished_tests(plan: &Plan, steps: &[StepRecord]) -> Plan {
+    let is_finished = |place: StepPlace| {
+        steps.iter().any(|one| one.place == place && one.state == StepState::Finished)
+    };
+    let tests = plan.tests.iter().enumerate().filter(|(test, rules)| {
+        let last = rules.phases.first().map_or(0, |phase| phase.steps.len().saturating_sub(1));
+        !is_finished(StepPlace { test: *test, phase: 0, step: last })
+    });
+    Plan { tests: tests.map(|(_, test)| test.clone()).collect(), ..plan.clone() }
 }
 
 /// Returns the bytes that the run may write, as it was begun or last continued.
@@ -103,6 +121,23 @@ fn recorded_limit(run: &RunFile) -> Result<Option<Bytes>, RunFileError> {
     let properties = run.properties()?;
     let found = properties.iter().rfind(|one| one.step.is_none() && one.key == MAX_WRITES);
     Ok(found.and_then(|one| one.value.parse().ok()).map(Bytes))
+}
+
+/// Returns whether what the run wrote has ended with it: an X-ray or a proof knows its own data alone.
+pub(crate) fn has_lost_its_target(head: &Head) -> bool {
+    let is_adaptive = [PROOF_SUITE, XRAY_SUITE].contains(&head.plan.suite.id.as_str());
+    is_adaptive && head.drive.kind == TargetKind::File && head.plan.is_destructive()
+}
+
+/// Returns how the interrupted run in `file` goes on, as a clause.
+pub(crate) fn way_on(head: &Head, file: &Path) -> String {
+    match has_lost_its_target(head) {
+        false => format!("continue with `ssdgauge resume {}`", file.display()),
+        true => format!(
+            "its scratch file ended with it; begin again with `ssdgauge {} {}`",
+            head.plan.suite.id, head.drive.target
+        ),
+    }
 }
 
 /// Opens `file` to continue the run of `outline`, whose drive is open.
@@ -161,4 +196,32 @@ fn read_records(file: &Path, is_judged: bool) -> Result<Records, Failure> {
     };
     let (head, steps, origin) = (run.head().clone(), run.steps()?, run.origin()?);
     Ok(Records { head, steps, is_complete, origin })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdgauge_core::Rig;
+
+    #[test]
+    fn the_rest_of_an_x_ray_is_the_experiments_that_have_not_finished() {
+        let rig = ssdgauge_sim::VirtualRig::open("tiny", 1).unwrap();
+        let options =
+            ssdgauge_lab::XrayOptions { gentle: false, steady: false, only: vec![], seed: 1 };
+        let plan = ssdgauge_lab::xray_plan(rig.drive(), &options).unwrap();
+        let record = |test: usize, state: StepState| StepRecord {
+            id: ssdgauge_runfile::StepId(1),
+            place: StepPlace { test, phase: 0, step: plan.tests[test].phases[0].steps.len() - 1 },
+            attempt: 1,
+            started_unix_ms: 0,
+            ended_unix_ms: None,
+            state,
+            elapsed: None,
+            ended_by: None,
+            report: None,
+        };
+        let steps = [record(0, StepState::Finished), record(1, StepState::Broken)];
+        let left = unfinished_tests(&plan, &steps);
+        assert_eq!(left.tests, plan.tests[1..]);
+    }
 }

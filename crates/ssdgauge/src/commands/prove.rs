@@ -6,6 +6,7 @@ mod read;
 use super::inquiry::Names;
 use crate::arguments::ProveArguments;
 use crate::failure::{Failure, FailureKind};
+use crate::outline;
 use crate::process;
 use crate::suite_options::DEFAULT_SIZE;
 use crate::target::{SizeRequest, Target};
@@ -80,13 +81,17 @@ pub(crate) fn conclude(
     let Some(recorded) = Recorded::read(&run)? else {
         return result.map(drop).map_err(Failure::from);
     };
-    let drive = run.head().drive.clone();
+    let head = run.head().clone();
     drop(run);
+    let (drive, way_on) = (&head.drive, outline::way_on(&head, file));
     let proved = ssdgauge_lab::review(&recorded);
-    card::print(&proved, &drive, file, json);
+    card::print(&proved, drive, file, json);
     let failure = result.err().map(|error| {
         let mut failure = Failure::from(error);
-        failure.hint = failure.hint.replace("FILE", &file.display().to_string());
+        failure.hint = failure
+            .hint
+            .replace("continue with `ssdgauge resume FILE`", &way_on)
+            .replace("FILE", &file.display().to_string());
         failure
     });
     if proved.verdict.is_bad() {
@@ -103,7 +108,7 @@ pub(crate) fn conclude(
         None => Err(Failure::new(
             FailureKind::Interrupted,
             "interrupted",
-            format!("the evidence is safe; continue with `ssdgauge resume {}`", file.display()),
+            format!("the evidence is safe; {way_on}"),
         )),
     }
 }

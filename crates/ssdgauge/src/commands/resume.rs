@@ -50,12 +50,11 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
         ));
     }
     let plan = &head.plan;
-    let is_adaptive = rest.is_proof || rest.is_xray;
-    if is_adaptive && head.drive.kind == TargetKind::File && plan.is_destructive() {
+    if outline::has_lost_its_target(head) {
         return Err(Failure::new(
             FailureKind::Refused,
             format!("the scratch file of {} ended with its run", arguments.file.display()),
-            format!("nothing was written; begin again with `ssdgauge {}`", plan.suite.id),
+            format!("nothing was written; {}", outline::way_on(head, &arguments.file)),
         ));
     }
     let of_file = |replay: &&Replay| replay.generated.is_none();
@@ -106,6 +105,8 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
             false => target.open(plan, &consent, context, plan.seed, extras)?,
         };
     let (mut writer, run) = outline::continued(&arguments.file, &rest)?;
+    // The progress finds a step in this plan by its address.
+    let plan = &run.head().plan;
     let (earlier, began) = (run.steps()?, RestOfRun::read(&run)?);
     // Until here nothing is written, and a signal ends the process at once.
     stop.listen()?;

@@ -7,6 +7,7 @@ mod spec;
 use super::inquiry::{Begun, Names};
 use crate::arguments::XrayArguments;
 use crate::failure::{Failure, FailureKind};
+use crate::outline;
 use crate::output::{self, Format};
 use crate::process;
 use crate::restriction;
@@ -241,20 +242,25 @@ pub(crate) fn print_recorded(
 
 /// Ends as the X-ray in `file` did.
 fn finish(result: Result<Completion, ConductError>, file: &Path) -> Result<(), Failure> {
-    let name = file.display().to_string();
+    let way_on = || Ok::<_, Failure>(outline::way_on(&outline::records(file, false)?.head, file));
     match result {
         Ok(Completion::Finished) => Ok(()),
         Ok(Completion::Interrupted) => Err(Failure::new(
             FailureKind::Interrupted,
             "interrupted",
             format!(
-                "finished experiments are safe; continue with `ssdgauge resume {name}`. Until its cache and spare \
-                 area are measured, an X-ray of a drive starts again with the trim"
+                "finished experiments are safe; {}. Until its cache and spare area are measured, an X-ray of a drive \
+                 starts again with the trim",
+                way_on()?
             ),
         )),
         Err(error) => {
             let mut failure = Failure::from(error);
-            failure.hint = failure.hint.replace("resume FILE", &format!("resume {name}"));
+            let general = "continue with `ssdgauge resume FILE`";
+            failure.hint = failure
+                .hint
+                .replace(general, &way_on()?)
+                .replace("resume FILE", &format!("resume {}", file.display()));
             Err(failure)
         }
     }

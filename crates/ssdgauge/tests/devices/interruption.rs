@@ -188,6 +188,10 @@ fn a_resumed_run_states_how_many_steps_have_finished_and_what_its_rest_takes() {
     let expected = format!(" ago 5 of {all} steps are finished; ");
     let rest = said.split(&expected).nth(1).unwrap_or_else(|| panic!("{said}"));
     assert!(rest.split(" left").next().unwrap().len() < 20, "a time: {said}");
+    // The step after the five, and the last one.
+    for number in [format!("[ 6/{all}]"), format!("[{all:>2}/{all}]")] {
+        assert!(said.contains(&number), "{number}: {said}");
+    }
     assert_eq!(query(&file, "SELECT count(*) FROM step WHERE state = 'finished'"), all);
 }
 

@@ -394,6 +394,24 @@ fn an_interrupted_x_ray_prints_what_was_found_ends_with_75_and_is_resumed() {
 }
 
 #[test]
+fn an_interrupted_x_ray_of_a_folder_says_how_to_begin_again() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("data")).unwrap();
+    let line = ["xray", "data", "--size=256MiB", "--only=throttle", "--out=a.ssdg"];
+    let mut command = bench.command(&line);
+    let mut call = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(call.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("throttle points: rest")));
+    signal(&call, "INT");
+    let stderr: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(call.wait().unwrap().code(), Some(75), "{stderr:?}");
+    // Its scratch file has no name, and nothing can find it again.
+    let hint = unfolded(&stderr.join("\n"));
+    assert!(hint.contains("begin again with `ssdgauge xray"), "{hint}");
+    assert_eq!(bench.call(&["resume", "a.ssdg"]).status.code(), Some(3));
+}
+
+#[test]
 fn what_cannot_be_looked_into_is_refused_with_a_hint() {
     let bench = Bench::new();
     for (arguments, code, word) in [
