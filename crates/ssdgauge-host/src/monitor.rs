@@ -1,16 +1,16 @@
 //! Conditions that affect the results beside the load: the state of the host before a run, and
-//! interference while a step runs.
+//! disturbance while a step runs.
 
 mod counters;
+mod disturbance;
 mod host_checks;
-mod interference;
 mod queue;
 mod stall_detector;
 mod step;
 mod unwritten_reads;
 
 pub(crate) use counters::completed_flushes;
+pub(crate) use disturbance::{DisturbanceMonitor, LatencyWatch, PauseMonitor};
 pub(crate) use host_checks::check_host;
-pub(crate) use interference::{InterferenceMonitor, LatencyWatch, PauseMonitor};
 pub(crate) use step::{Counted, Step};
 pub(crate) use unwritten_reads::find_unwritten_reads;

@@ -17,7 +17,7 @@ mod wear;
 
 use drive_state::Effort;
 pub use expectation::Expectation;
-use forecast::{Figure, forecast};
+use forecast::{Quantity, forecast};
 pub use limits::{Limits, WRITE_RATE, limits};
 pub use outlook::{Outlook, Remaining};
 pub use rates::{AssumedRates, assumed_rates};
@@ -53,15 +53,15 @@ pub fn estimate(plan: &Plan, capacity: Bytes, rates: &AssumedRates) -> Estimate 
 /// of both take several times as long.
 pub fn expected_cost(plan: &Plan, capacity: Bytes, rates: &AssumedRates) -> (Nanos, Bytes) {
     let verification = verification_time(verified_bytes(plan, capacity), rates);
-    let tests = efforts(plan, capacity, rates, Figure::Expected);
+    let tests = efforts(plan, capacity, rates, Quantity::Expected);
     tests
         .into_iter()
         .map(rounded)
         .fold((verification, Bytes(0)), |(time, written), test| (time + test.0, written + test.1))
 }
 
-fn efforts(plan: &Plan, capacity: Bytes, rates: &AssumedRates, figure: Figure) -> Vec<Effort> {
-    forecast(plan, capacity, rates, figure).iter().map(|test| test.sum()).collect()
+fn efforts(plan: &Plan, capacity: Bytes, rates: &AssumedRates, quantity: Quantity) -> Vec<Effort> {
+    forecast(plan, capacity, rates, quantity).iter().map(|test| test.sum()).collect()
 }
 
 /// Returns time and bytes written of `effort`.
@@ -71,8 +71,8 @@ fn rounded(effort: Effort) -> (Nanos, Bytes) {
 
 /// Estimates the cost of each test of `plan`, in its order.
 fn estimate_tests(plan: &Plan, capacity: Bytes, rates: &AssumedRates) -> Vec<Estimate> {
-    let [expected, longest, most] = [Figure::Expected, Figure::Longest, Figure::Most]
-        .map(|figure| efforts(plan, capacity, rates, figure));
+    let [expected, longest, most] = [Quantity::Expected, Quantity::Longest, Quantity::Most]
+        .map(|quantity| efforts(plan, capacity, rates, quantity));
     let parts = expected.iter().zip(&longest).zip(&most);
     parts.map(|((expected, longest), most)| from_efforts(*expected, *longest, *most)).collect()
 }

@@ -1,7 +1,7 @@
 //! One load of a rig: the checks before it, the engine, and what is recorded and judged after it.
 
 use super::LinuxRig;
-use crate::monitor::{self, Counted, InterferenceMonitor, LatencyWatch, PauseMonitor};
+use crate::monitor::{self, Counted, DisturbanceMonitor, LatencyWatch, PauseMonitor};
 use ssdgauge_core::{
     EndedBy, Finding, FindingKind, RigError, Severity, Sink, Stream, Until, Workload,
 };
@@ -46,7 +46,7 @@ impl LinuxRig {
         self.report_pause(sink);
         let folder = self.backing.as_ref().map(|backing| backing.folder.as_path());
         let node = self.backing.as_ref().and_then(|backing| backing.node.as_deref());
-        let interference = InterferenceMonitor::begin(folder, node);
+        let disturbance = DisturbanceMonitor::begin(folder, node);
         if let Some(health) = &mut self.health {
             health.begin(may_query, sink);
         }
@@ -65,7 +65,7 @@ impl LinuxRig {
             page_cached: self.page_cache_reason.is_some(),
             counted,
         };
-        let (findings, kernel) = interference.end(&step, &latencies);
+        let (findings, kernel) = disturbance.end(&step, &latencies);
         self.between = Some(PauseMonitor::begin());
         outcome.report.kernel = kernel;
         if let Some(health) = &mut self.health {

@@ -1,4 +1,4 @@
-//! Turns, in each of which every test is carried out once: the verdict after each turn of a run that
+//! Turns, in each of which every test is carried out once: the check after each turn of a run that
 //! ends when the intervals between its repetitions are narrow.
 //!
 //! The numbers are computed from the recorded samples alone, by the functions of the report: a
@@ -22,7 +22,7 @@ pub(super) type Numbers = BTreeMap<usize, Vec<Contribution>>;
 
 impl Conductor<'_> {
     /// Returns whether the run ends before test number `next`, because a turn is complete and all
-    /// intervals are narrow, or no turn is left. The verdict is durable then.
+    /// intervals are narrow, or no turn is left. The check is durable then.
     pub(super) fn ends_before(&mut self, next: usize) -> Result<bool, ConductError> {
         let plan = self.plan;
         let Some(rule) = plan.repeat_until else { return Ok(false) };
@@ -35,15 +35,15 @@ impl Conductor<'_> {
         let file = self.writer.read_back()?;
         add(&mut self.numbers, &file, next)?;
         drop(file);
-        let verdict = Verdict::new(plan, rule, turns, &self.numbers);
-        self.watcher.turn_ended(&verdict.progress());
-        if verdict.ends {
-            self.find(verdict.finding())?;
+        let check = WidthCheck::new(plan, rule, turns, &self.numbers);
+        self.watcher.turn_ended(&check.progress());
+        if check.ends {
+            self.find(check.finding())?;
             self.writer.property(None, REPETITIONS, &turns.to_string())?;
             self.wait_for_room()?;
             self.commit()?;
         }
-        Ok(verdict.ends)
+        Ok(check.ends)
     }
 }
 
@@ -101,9 +101,9 @@ fn of_test(
     Ok(scores.map(contribution).collect())
 }
 
-/// The verdict after a turn.
+/// The check after a turn.
 #[derive(Debug)]
-struct Verdict {
+struct WidthCheck {
     rule: RepeatUntil,
     /// The turns so far.
     turns: u32,
@@ -115,9 +115,9 @@ struct Verdict {
     left_out: usize,
 }
 
-impl Verdict {
+impl WidthCheck {
     /// Judges the first `turns` turns of `plan`, whose tests have these `numbers`.
-    fn new(plan: &Plan, rule: RepeatUntil, turns: u32, numbers: &Numbers) -> Verdict {
+    fn new(plan: &Plan, rule: RepeatUntil, turns: u32, numbers: &Numbers) -> WidthCheck {
         let mut series: Vec<(String, Vec<f64>)> = Vec::new();
         let mut left_out = 0;
         for test in plan.tests.iter().filter(|test| test.repetition == 1) {
@@ -142,7 +142,7 @@ impl Verdict {
         let width = |(name, values): (String, Vec<f64>)| Some((name, rule.half_width_of(&values)?));
         let mut widths: Vec<(String, f64)> = series.into_iter().filter_map(width).collect();
         widths.sort_by(|a, b| b.1.total_cmp(&a.1));
-        Verdict { rule, turns, ends, widths, left_out }
+        WidthCheck { rule, turns, ends, widths, left_out }
     }
 
     /// Returns the state after the turn in words.
@@ -157,7 +157,7 @@ impl Verdict {
 
     /// Returns the finding of the run that ends.
     fn finding(&self) -> Finding {
-        let Verdict { rule, turns, widths, .. } = self;
+        let WidthCheck { rule, turns, widths, .. } = self;
         let goal = rule.half_width_percent();
         let is_wide = |one: &&(String, f64)| one.1 > rule.half_width;
         let wide: Vec<String> = widths.iter().filter(is_wide).map(named).collect();

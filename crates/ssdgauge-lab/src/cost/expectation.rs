@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A figure that is not known before a run.
+/// A number that is not known before a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expectation<T> {
     /// The expected value.
@@ -12,7 +12,7 @@ pub struct Expectation<T> {
 }
 
 impl<T: Copy + std::ops::Add<Output = T>> Expectation<T> {
-    /// Returns the sum of two figures: the bounds add up as well.
+    /// Returns the sum of two numbers: the bounds add up as well.
     pub fn plus(self, other: Expectation<T>) -> Expectation<T> {
         Expectation {
             expected: self.expected + other.expected,
@@ -22,7 +22,7 @@ impl<T: Copy + std::ops::Add<Output = T>> Expectation<T> {
 }
 
 impl<T> Expectation<T> {
-    /// Returns the same figure in another unit or form.
+    /// Returns the same number in another unit or form.
     pub fn map<U>(self, form: impl Fn(T) -> U) -> Expectation<U> {
         Expectation { expected: form(self.expected), at_most: form(self.at_most) }
     }

@@ -19,7 +19,7 @@ const BETWEEN_STEPS_S: f64 = 0.1;
 
 /// The figure that a forecast is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Figure {
+pub(super) enum Quantity {
     /// Expected time and bytes.
     Expected,
     /// The longest time.
@@ -49,22 +49,22 @@ pub(super) fn forecast(
     plan: &Plan,
     capacity: Bytes,
     rates: &AssumedRates,
-    figure: Figure,
+    quantity: Quantity,
 ) -> Vec<TestForecast> {
     let fastest = rates.fastest();
-    let rates = match figure {
-        Figure::Expected => *rates,
-        Figure::Longest => rates.slowest(),
-        Figure::Most => fastest,
+    let rates = match quantity {
+        Quantity::Expected => *rates,
+        Quantity::Longest => rates.slowest(),
+        Quantity::Most => fastest,
     };
-    let mut forecaster = Forecaster { drive: DriveState::new(&rates, capacity), figure, fastest };
+    let mut forecaster = Forecaster { drive: DriveState::new(&rates, capacity), quantity, fastest };
     plan.tests.iter().map(|test| forecaster.test(test)).collect()
 }
 
 /// A drive on the way through a plan.
 struct Forecaster {
     drive: DriveState,
-    figure: Figure,
+    quantity: Quantity,
     /// The rates of the bound of the bytes.
     fastest: AssumedRates,
 }
@@ -94,9 +94,9 @@ impl Forecaster {
     fn step(&mut self, step: &Step) -> Effort {
         let effort = match &step.action {
             Action::Prepare(preparation) => self.drive.prepare(preparation),
-            Action::Run { workload, until, steady } => match (steady, self.figure) {
-                (Some(rule), Figure::Expected) => self.until_steady(workload, until, *rule),
-                (Some(_), Figure::Longest | Figure::Most) | (None, _) => {
+            Action::Run { workload, until, steady } => match (steady, self.quantity) {
+                (Some(rule), Quantity::Expected) => self.until_steady(workload, until, *rule),
+                (Some(_), Quantity::Longest | Quantity::Most) | (None, _) => {
                     self.drive.run(workload, until)
                 }
             },
@@ -131,7 +131,7 @@ impl Forecaster {
         let rest = step.rest.after(nanos(effort.seconds)).as_secs_f64();
         self.drive.rest(rest);
         effort.seconds += rest;
-        if self.figure == Figure::Longest {
+        if self.quantity == Quantity::Longest {
             effort.seconds += BETWEEN_STEPS_S;
         }
         effort
@@ -184,7 +184,7 @@ impl Forecaster {
             sum = sum.plus(round);
             let tracked = efforts.get(rounds.tracking).copied().unwrap_or_default();
             values.push(tracked.moved / tracked.seconds.max(1e-9));
-            if self.figure == Figure::Expected && steady::find(&values).is_some() {
+            if self.quantity == Quantity::Expected && steady::find(&values).is_some() {
                 return sum.plus(round.times(NOISY_ROUNDS));
             }
         }
@@ -194,9 +194,9 @@ impl Forecaster {
     /// Searches: the probes, the attempts and the preparations before them.
     fn search(&mut self, test: &Test, search: &Search) -> Effort {
         // The longest attempt is that of the fastest drive: a slower one falls behind earlier.
-        let drive = match self.figure {
-            Figure::Expected | Figure::Most => self.drive.clone(),
-            Figure::Longest => self.drive.with_rates(&self.fastest),
+        let drive = match self.quantity {
+            Quantity::Expected | Quantity::Most => self.drive.clone(),
+            Quantity::Longest => self.drive.with_rates(&self.fastest),
         };
         let loads = |phase: usize| test.phases[phase].steps.iter();
         let attempt = |step: &Step| match (step.action.workload(), step.action.until()) {
@@ -222,16 +222,16 @@ impl Forecaster {
             };
             loads(phase).take_while(passes).count()
         };
-        match self.figure {
-            Figure::Expected => {
+        match self.quantity {
+            Quantity::Expected => {
                 let [in_probe, in_full] = [search.probes, search.attempts]
                     .map(|phase| passing(phase, search_path::PASSING_UTILISATION));
                 search_path::expected(&costs, in_full, in_probe)
             }
-            Figure::Longest => {
+            Quantity::Longest => {
                 search_path::largest(&costs, passing(search.attempts, 1.0), |cost| cost.seconds)
             }
-            Figure::Most => {
+            Quantity::Most => {
                 search_path::largest(&costs, passing(search.attempts, 1.0), |cost| cost.written)
             }
         }

@@ -3,7 +3,7 @@
 //! It must never learn from another run: a run file that is not given is not guessed at.
 
 use super::drive_state::Effort;
-use super::forecast::{Figure, TestForecast, forecast};
+use super::forecast::{Quantity, TestForecast, forecast};
 use super::rates::AssumedRates;
 use ssdgauge_core::{Action, Bytes, Nanos, PhaseKind, Plan, Restart, Step, Until};
 use ssdgauge_runfile::{StepPlace, StepRecord, StepState};
@@ -42,7 +42,7 @@ impl<'a> Outlook<'a> {
     /// Returns the outlook before the first step of `plan`, on a drive of `capacity` with the rates
     /// `assumed`.
     pub fn new(plan: &'a Plan, capacity: Bytes, assumed: &AssumedRates) -> Outlook<'a> {
-        let first = forecast(plan, capacity, assumed, Figure::Expected);
+        let first = forecast(plan, capacity, assumed, Quantity::Expected);
         Outlook {
             plan,
             capacity,
@@ -128,7 +128,7 @@ impl<'a> Outlook<'a> {
     fn learn(&mut self) {
         if let Some(factor) = self.measured_factor() {
             let rates = self.assumed.with_writes_times(factor);
-            self.current = forecast(self.plan, self.capacity, &rates, Figure::Expected);
+            self.current = forecast(self.plan, self.capacity, &rates, Quantity::Expected);
         }
     }
 

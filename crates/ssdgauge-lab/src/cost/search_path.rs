@@ -43,14 +43,14 @@ pub(super) fn expected(costs: &Costs, passing: usize, in_probe: usize) -> Effort
     cases.iter().fold(Effort::default(), |sum, case| sum.plus(case.times(share)))
 }
 
-/// Returns the largest cost of a search, by `figure`, over every answer up to `passing` loads and every
+/// Returns the largest cost of a search, by `quantity`, over every answer up to `passing` loads and every
 /// first attempt at or above it: a load that passes in full length passes a probe as well.
-pub(super) fn largest(costs: &Costs, passing: usize, figure: impl Fn(&Effort) -> f64) -> Effort {
+pub(super) fn largest(costs: &Costs, passing: usize, quantity: impl Fn(&Effort) -> f64) -> Effort {
     let loads = costs.attempts.len();
     if loads == 0 {
         return Effort::default();
     }
-    let worst = Worst { costs, passing, figure };
+    let worst = Worst { costs, passing, quantity };
     // Probes double the load up to the first failure and halve the gap: see `search::next`.
     let count = 2 * loads.next_power_of_two().ilog2() + 2;
     let probe = costs.probes.iter().copied().fold(Effort::default(), |a, b| worst.larger(a, b));
@@ -112,12 +112,12 @@ impl Costs {
     }
 }
 
-/// The largest cost of the attempts, by a figure.
+/// The largest cost of the attempts, by a quantity.
 struct Worst<'a, F: Fn(&Effort) -> f64> {
     costs: &'a Costs,
     /// The number of loads that can pass.
     passing: usize,
-    figure: F,
+    quantity: F,
 }
 
 impl<F: Fn(&Effort) -> f64> Worst<'_, F> {
@@ -155,7 +155,7 @@ impl<F: Fn(&Effort) -> f64> Worst<'_, F> {
     }
 
     fn larger(&self, one: Effort, other: Effort) -> Effort {
-        match (self.figure)(&one) < (self.figure)(&other) {
+        match (self.quantity)(&one) < (self.quantity)(&other) {
             true => other,
             false => one,
         }

@@ -1,4 +1,4 @@
-//! What a run took: the figures that an estimate is compared with.
+//! What a run took: the numbers that an estimate is compared with.
 
 use ssdgauge_core::{Bytes, Nanos};
 use ssdgauge_runfile::{RunFile, RunFileError};

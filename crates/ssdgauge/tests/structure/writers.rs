@@ -196,7 +196,7 @@ const SINKS: [(&str, usize, bool); 9] = [
     ("ssdgauge-core/src/recording.rs", 1, false),
     ("ssdgauge-engine/src/ring_tuning.rs", 1, false),
     ("ssdgauge-guard/src/write_budget.rs", 1, true),
-    ("ssdgauge-host/src/monitor/interference.rs", 1, true),
+    ("ssdgauge-host/src/monitor/disturbance.rs", 1, true),
     ("ssdgauge-host/src/rig/instruments.rs", 1, true),
     ("ssdgauge-lab/src/conductor/sink.rs", 1, false),
     ("ssdgauge-lab/src/xray/access.rs", 1, false),

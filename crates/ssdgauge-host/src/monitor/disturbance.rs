@@ -1,4 +1,4 @@
-//! Interference during a step: events of host and drive that affect its results.
+//! Disturbance during a step: events of host and drive that affect its results.
 //!
 //! Counters of the kernel are read before and after a step, and a stall detector runs within it.
 //! Nothing is sent to the drive but one query for its temperature at the end, through sysfs.
@@ -28,7 +28,7 @@ const STALL: Nanos = Nanos::SECOND;
 
 /// The state of host and device before a step, to be compared with that after it.
 #[derive(Debug)]
-pub(crate) struct InterferenceMonitor {
+pub(crate) struct DisturbanceMonitor {
     device: Option<PathBuf>,
     counters: Option<Counters>,
     queue: Option<DeviceQueue>,
@@ -36,11 +36,11 @@ pub(crate) struct InterferenceMonitor {
     stall_detector: StallDetector,
 }
 
-impl InterferenceMonitor {
+impl DisturbanceMonitor {
     /// Begins to monitor the host, and the block device whose folder in sysfs is `device`. `node` is
     /// the folder of the target itself, where it is a block device: the device or a partition.
-    pub(crate) fn begin(device: Option<&Path>, node: Option<&Path>) -> InterferenceMonitor {
-        InterferenceMonitor {
+    pub(crate) fn begin(device: Option<&Path>, node: Option<&Path>) -> DisturbanceMonitor {
+        DisturbanceMonitor {
             device: device.map(Path::to_owned),
             counters: device.and_then(Counters::read),
             queue: node.zip(device).and_then(|(node, disk)| DeviceQueue::begin(node, disk)),
