@@ -1,5 +1,5 @@
 //! Every suite, shortened, on a block device; and every headline, compared with the queries of
-//! docs/reference/run-file.md.
+//! docs/headlines.sql.
 
 use crate::support::{Bench, Loop, text, unfolded};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-const DOCUMENT: &str = include_str!("../../../../docs/reference/run-file.md");
+const QUERIES: &str = include_str!("../../../../docs/headlines.sql");
 
 /// Requests of 64 MiB have to fit, and every test fills the drive.
 const SIZE: u64 = 72 << 20;
@@ -340,17 +340,14 @@ fn query(test: &str, score: &Value) -> String {
     }
 }
 
-/// Returns the SQL of the document that begins with `-- name`.
+/// Returns the query of the file that begins with `-- name`.
 fn block(name: &str) -> String {
-    let blocks = DOCUMENT.split("```sql\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-    let mut named = blocks.filter(|block| block.lines().next() == Some(&format!("-- {name}")));
-    named
-        .next()
-        .unwrap_or_else(|| panic!("docs/reference/run-file.md has no block '{name}'"))
-        .to_owned()
+    let mut named = QUERIES.split("\n\n-- ").filter(|part| part.lines().next() == Some(name));
+    let found = named.next().unwrap_or_else(|| panic!("docs/headlines.sql has no query '{name}'"));
+    format!("-- {found}")
 }
 
-/// Runs `sql` in the sqlite3 shell, with the views of the document.
+/// Runs `sql` in the sqlite3 shell, with the views of the file.
 fn sqlite(file: &Path, sql: &str) -> String {
     let script = format!("{}\n{sql}", block("views"));
     let mut shell = Command::new("sqlite3")
@@ -370,10 +367,7 @@ fn sqlite(file: &Path, sql: &str) -> String {
 /// Checks the program for percentiles against the report of one run.
 fn check_percentiles(bench: &Bench) {
     let file = bench.path("0.ssdg");
-    let program = bench.path("percentile.py");
-    let of_percentiles = DOCUMENT.split("```python\n").find(|text| text.contains("def buckets"));
-    let text_of_program = of_percentiles.and_then(|rest| rest.split("```").next()).unwrap();
-    std::fs::write(&program, text_of_program).unwrap();
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/programs/percentile.py");
     let document: Value =
         serde_json::from_str(&bench.print(&["report", "0.ssdg", "--json"])).unwrap();
     let metrics = &document["runs"][0]["tests"][0]["points"][0]["metrics"];
@@ -381,7 +375,7 @@ fn check_percentiles(bench: &Bench) {
     let step = sqlite(&file, sql);
     for (percent, key) in [("50", "lat_p50_us"), ("99", "lat_p99_us"), ("99.9", "lat_p99_9_us")] {
         let output = Command::new("python3")
-            .arg(&program)
+            .arg(program)
             .arg(&file)
             .args([step.trim(), percent])
             .output()

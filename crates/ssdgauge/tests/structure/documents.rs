@@ -1,5 +1,5 @@
 //! Each relative link of a Markdown file leads to a file that exists, and its anchor to a heading there. The first
-//! pages of a reader stay short.
+//! pages of a reader, and all of them together, stay short.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -113,6 +113,25 @@ fn first_pages_stay_short() {
         let words = std::fs::read_to_string(&page).unwrap().split_whitespace().count();
         assert!(words <= most, "{}: {words} words, at most {most}", page.display());
     }
+}
+
+#[test]
+fn documents_written_by_hand_stay_within_their_words() {
+    const MOST: usize = 60_000;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let mut files = Vec::new();
+    documents(&root, &mut files);
+    files.retain(|file| {
+        !file.ends_with("THIRD-PARTY.md") && !file.starts_with(root.join("docs/generated"))
+    });
+    // The bars of tables are no words.
+    let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
+    let words_of = |file: &PathBuf| {
+        std::fs::read_to_string(file).unwrap().split_whitespace().filter(is_word).count()
+    };
+    let words: usize = files.iter().map(words_of).sum();
+    println!("{words} words in {} documents", files.len());
+    assert!(files.len() > 40 && words <= MOST, "{words} words, at most {MOST}");
 }
 
 #[test]
