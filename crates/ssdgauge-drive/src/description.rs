@@ -5,6 +5,7 @@
 
 mod condition;
 mod identity;
+mod life;
 mod source;
 #[cfg(test)]
 mod tests;

@@ -46,8 +46,8 @@ pub(crate) struct Written {
 pub(crate) enum Source {
     /// A log page of an NVMe drive.
     Log(LogSource),
-    /// SMART attributes of a SATA drive.
-    Attributes(&'static Family),
+    /// SMART attributes of a SATA drive with logical blocks of so many bytes.
+    Attributes(&'static Family, u64),
 }
 
 impl Source {
@@ -61,7 +61,9 @@ impl Source {
     ) -> Result<Source, String> {
         match namespace {
             Some(namespace) => LogSource::find(pass_through, namespace).map(Source::Log),
-            None => Family::find(pass_through).map(Source::Attributes),
+            None => {
+                Family::find(pass_through).map(|(family, block)| Source::Attributes(family, block))
+            }
         }
     }
 
@@ -69,7 +71,15 @@ impl Source {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Source::Log(log) => log.name(),
-            Source::Attributes(family) => family.name,
+            Source::Attributes(family, _) => family.name,
+        }
+    }
+
+    /// Returns how the source is known to be right, in words.
+    pub(crate) fn evidence(&self) -> String {
+        match self {
+            Source::Log(log) => log.evidence().into(),
+            Source::Attributes(family, _) => family.evidence(),
         }
     }
 
@@ -77,7 +87,7 @@ impl Source {
     pub(crate) fn host_bytes(&self, data: u64) -> f64 {
         match self {
             Source::Log(log) => data as f64 * log.host_bytes_per_byte(),
-            Source::Attributes(_) => data as f64,
+            Source::Attributes(..) => data as f64,
         }
     }
 
@@ -88,7 +98,7 @@ impl Source {
     pub(crate) fn read(&self, pass_through: &dyn PassThrough) -> Result<Written, CommandError> {
         let found = match self {
             Source::Log(log) => log.read(pass_through)?,
-            Source::Attributes(family) => family.decode(&query::ata_attributes(pass_through)?),
+            Source::Attributes(family, block) => family.read(pass_through, *block)?,
         };
         found.ok_or_else(|| query::malformed(self.name()))
     }

@@ -1,9 +1,9 @@
 //! The sections of a drive description that change during use: power, temperatures, health.
 
-use super::QueryResults;
 use super::source::{
     CONTROLLER, FEATURES, HWMON, POWER_LOG, SMART, STATISTICS, first_known, reported,
 };
+use super::{QueryResults, life};
 use crate::ata::usual_name;
 use crate::health::Health;
 use crate::media::Unit;
@@ -181,6 +181,18 @@ pub(super) fn health(results: &QueryResults) -> Section {
         other => reported(other, |(_, written)| written.media.bytes()),
     };
     section.add(source, "media_written_bytes", "Written to the media", "B", media);
+    let amplification = life::amplification(results);
+    section.add(
+        source,
+        "write_amplification",
+        "Write amplification of its life",
+        "",
+        amplification,
+    );
+    let evidence = reported(&results.media, |(source, _)| {
+        Some(format!("{}; {}", source.name(), source.evidence()))
+    });
+    section.add(source, "media_counter", "Media writes counted by", "", evidence);
     add_smart_counters(&mut section, results);
     let entries = reported(&results.controller, |c| Some(c.error_entries));
     section.add(CONTROLLER, "error_log_room", "Error log capacity", "", entries);

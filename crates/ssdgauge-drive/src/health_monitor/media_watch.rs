@@ -200,7 +200,7 @@ mod tests {
     /// Statistics.
     fn sata_drive(counters: (u64, u64)) -> Fixture {
         let attributes = [(247, counters.0), (248, counters.1)];
-        let mut drive = Fixture::sata_of_model("CT1000MX500SSD1", &attributes);
+        let mut drive = Fixture::sata_of_model("CT1000BX500SSD1", &attributes);
         drive.ata.retain(|(command, _), _| *command != 0x2f);
         drive
     }

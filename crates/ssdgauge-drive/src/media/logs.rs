@@ -128,6 +128,18 @@ impl LogSource {
         }
     }
 
+    /// Returns what describes the log, in words: no output with one is among the real drives.
+    pub(crate) fn evidence(self) -> &'static str {
+        match self {
+            LogSource::Fdp(..) | LogSource::Ocp => "by specification",
+            LogSource::Boot
+            | LogSource::MicronD0
+            | LogSource::Wd
+            | LogSource::Seagate
+            | LogSource::Additional => "by another tool, nvme-cli",
+        }
+    }
+
     /// Reads the counters; `None` where the log is not the described one.
     pub(crate) fn read(
         self,
