@@ -1,6 +1,6 @@
 //! Latency histograms with the bucket layout of HdrHistogram (G. Tene), three significant digits.
 //!
-//! Definition D1 of the handbook: values up to 2,047 ns are exact; above, each octave has 1,024
+//! Definition D1 of docs/reference/definitions.md: values up to 2,047 ns are exact; above, each octave has 1,024
 //! buckets, so the error of a percentile is below 0.1 %. The bucket edges are those of
 //! `hdrhistogram::Histogram::new_with_bounds(1, 2^42 - 1, 3)`, so counts convert without loss.
 //! Count, sum, minimum and maximum are exact; values above the range are counted separately.

@@ -137,7 +137,7 @@ impl<'a> Content<'a> {
                 section.use aria-labelledby="method" { (self.method()) }
                 footer.page {
                     "Made with ssdgauge. One file, " (self.scripts()) ", no network. The terms are explained in "
-                    "the glossary of its handbook."
+                    "the glossary of its documentation."
                 }
             }
         }
