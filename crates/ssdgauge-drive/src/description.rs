@@ -19,6 +19,7 @@ use crate::power_log::PowerLog;
 use crate::query::{self, CommandSet, feature};
 use crate::state::{self, SanitizeLog, Security, Transition};
 use crate::sysfs_device::SysfsDevice;
+use serde::{Deserialize, Serialize};
 use ssdgauge_core::rounded::count;
 use ssdgauge_core::{Bytes, DriveDescription, Finding, FindingKind, Severity, Value};
 use ssdgauge_os::sysfs::device_size;
@@ -54,6 +55,47 @@ pub enum DescribeError {
 pub fn describe(path: &Path) -> Result<DriveDescription, DescribeError> {
     let (device, results) = query_device(path)?;
     Ok(assemble(&path.display().to_string(), &device, &results))
+}
+
+/// The condition of a drive before a run.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct DriveCondition {
+    /// The findings of [`drive_findings`].
+    pub findings: Vec<Finding>,
+    /// Why its health could not be read, and is not among the findings.
+    pub unread: Option<String>,
+    /// Its temperature in °C, or why that is not known.
+    pub temperature_c: Result<f64, String>,
+    /// The temperature in °C from which on it warns, where it states one.
+    pub warning_c: Option<f64>,
+}
+
+/// Returns the condition of the block device at `path`, by the queries of [`describe`].
+///
+/// # Errors
+/// `path` does not exist or is no block device.
+pub fn read_condition(path: &Path) -> Result<DriveCondition, DescribeError> {
+    let (device, results) = query_device(path)?;
+    let is_reason = |reason: &String| reason != NOT_NVME && reason != NOT_ATA;
+    let unread = match (&results.health, &results.statistics) {
+        (Ok(_), _) | (_, Ok(_)) => None,
+        (Err(nvme), Err(ata)) => Some([nvme, ata].into_iter().find(|one| is_reason(one))),
+    };
+    let unread = unread.map(|reason| match reason {
+        Some(reason) => reason.clone(),
+        None => "the device has no SMART data".to_owned(),
+    });
+    let temperature_c = [
+        results.health.as_ref().ok().and_then(|health| health.composite_c),
+        results.statistics.as_ref().ok().and_then(|one| one.temperature_c.map(f64::from)),
+    ];
+    let unknown = || unread.clone().unwrap_or_else(|| "the drive does not report it".into());
+    Ok(DriveCondition {
+        findings: findings(&device, &results),
+        temperature_c: temperature_c.into_iter().flatten().next().ok_or_else(unknown),
+        unread,
+        warning_c: results.controller.as_ref().ok().and_then(|one| one.warning_c),
+    })
 }
 
 fn query_device(path: &Path) -> Result<(SysfsDevice, QueryResults), DescribeError> {

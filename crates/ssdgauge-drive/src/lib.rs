@@ -26,4 +26,4 @@ pub mod query;
 pub mod state;
 pub mod sysfs_device;
 
-pub use description::{DescribeError, describe, drive_findings};
+pub use description::{DescribeError, DriveCondition, describe, drive_findings, read_condition};

@@ -46,15 +46,7 @@ pub fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
             return Err(format!("the kernel refuses a ring for NVMe commands ({cause})"));
         }
         (Err(SpawnError::Ring(cause)), Engine::IoUring) => {
-            let advice = ring_advice(&cause);
-            sink.finding(Finding::new(
-                FindingKind::EngineFallback,
-                Severity::Warning,
-                format!(
-                    "io_uring is not available ({cause}); synchronous threads were used instead"
-                ),
-                format!("{advice}; results of the two engines are not comparable"),
-            ));
+            sink.finding(without_rings(&cause));
             let io_threads =
                 start(&load, Engine::Synchronous).map_err(|error| error.to_string())?;
             (io_threads, Engine::Synchronous)
@@ -66,6 +58,22 @@ pub fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
         io_threads.end_log(log, sink);
     }
     Ok(io_threads.conclude(engine, sink))
+}
+
+/// Returns the finding of a load that asks for io_uring where the kernel has none for this process; `None`
+/// where it has. No request is sent.
+pub fn check_rings() -> Option<Finding> {
+    crate::ring::try_one().err().map(|cause| without_rings(&cause))
+}
+
+fn without_rings(cause: &io::Error) -> Finding {
+    let advice = ring_advice(cause);
+    Finding::new(
+        FindingKind::EngineFallback,
+        Severity::Warning,
+        format!("io_uring is not available ({cause}); synchronous threads are used instead"),
+        format!("{advice}; results of the two engines are not comparable"),
+    )
 }
 
 /// Returns which setting to change where the kernel refuses io_uring with this error.

@@ -35,7 +35,7 @@ mod uring;
 mod verification;
 mod waiting;
 
-pub use control::{ReplayLoad, run, run_replay};
+pub use control::{ReplayLoad, check_rings, run, run_replay};
 pub use load::{Device, Load};
 pub use namespace::{CommandLimits, Namespace};
 pub use outcome::{Outcome, SentBy};

@@ -103,6 +103,14 @@ impl Ring {
     }
 }
 
+/// Creates a ring of the plainest kind, and drops it.
+///
+/// # Errors
+/// The kernel refuses it.
+pub(crate) fn try_one() -> io::Result<()> {
+    IoUring::new(1).map(drop)
+}
+
 /// Creates a ring for `depth` slots.
 fn build(depth: u32, flags: RingFlags, direct: bool) -> io::Result<IoUring> {
     let (entries, completions) = lengths(depth);

@@ -10,6 +10,7 @@
 //! (os, drive, engine, meter, guard) owns.
 
 mod capabilities;
+mod checks;
 mod environment;
 mod helper;
 mod monitor;
@@ -21,9 +22,11 @@ mod rig;
 mod settings;
 mod system_calls;
 
+pub use checks::{HUGE_PAGES, check_device, check_machine, check_traffic, huge_pages};
 pub use environment::environment;
 pub use helper::search::serve as serve_as_search;
 pub use helper::server::serve as serve_as_helper;
+pub use monitor::{CheckState, HostCheck};
 pub use privileges::{Reach, confine, is_root};
 pub use reader::{DriveReader, ReadingRig};
 pub use rig::{LinuxRig, check_pass_through, check_polling, open_meters};

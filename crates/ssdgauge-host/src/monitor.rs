@@ -7,10 +7,13 @@ mod host_checks;
 mod queue;
 mod stall_detector;
 mod step;
+mod traffic;
 mod unwritten_reads;
 
 pub(crate) use counters::completed_flushes;
 pub(crate) use disturbance::{DisturbanceMonitor, LatencyWatch, PauseMonitor};
-pub(crate) use host_checks::check_host;
+pub use host_checks::{CheckState, HostCheck};
+pub(crate) use host_checks::{check_device, check_host, check_machine};
 pub(crate) use step::{Counted, Step};
+pub(crate) use traffic::watch as watch_traffic;
 pub(crate) use unwritten_reads::find_unwritten_reads;

@@ -7,6 +7,7 @@ mod claims;
 mod consent;
 mod crosscheck;
 mod distribution;
+mod doctor;
 mod export;
 mod fleet;
 mod import;
@@ -26,6 +27,7 @@ pub(crate) use claims::ClaimsArguments;
 pub(crate) use consent::ConsentOptions;
 pub(crate) use crosscheck::CrosscheckArguments;
 pub(crate) use distribution::{CompletionsArguments, ManualArguments};
+pub(crate) use doctor::DoctorArguments;
 pub(crate) use export::ExportArguments;
 pub(crate) use fleet::{DriftArguments, FleetAction, FleetArguments, FleetPageArguments};
 pub(crate) use import::ImportArguments;
@@ -92,6 +94,8 @@ pub(crate) enum Command {
     Suites(SuitesArguments),
     /// List the drives and which may be tested, or describe one drive.
     Drives(DrivesArguments),
+    /// Check this machine and a target before a run, with the command that mends each thing.
+    Doctor(DoctorArguments),
     /// Print the readings of power meters, or list the sensors of this machine.
     Meters(MetersArguments),
     /// Write a report of one or more runs.

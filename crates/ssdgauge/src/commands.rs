@@ -6,6 +6,7 @@ mod compare;
 mod crosscheck;
 mod demo;
 mod distribution;
+mod doctor;
 mod drive_description;
 mod drives;
 mod export;
@@ -63,6 +64,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
                 Ok(())
             }
         },
+        Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Meters(arguments) => meters::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Claims(arguments) => claims::execute(&arguments),

@@ -10,7 +10,7 @@ use std::io::{BufRead, IsTerminal};
 
 /// The bytes that are written to a scratch file without a question. Chosen: a quick look and the suites of
 /// everyday work stay below, protocols of reviews, which wear a drive, exceed it.
-const WITHOUT_QUESTION: Bytes = Bytes(100_000_000_000);
+pub(crate) const WITHOUT_QUESTION: Bytes = Bytes(100_000_000_000);
 
 /// What a run, or the rest of one, is expected to do.
 #[derive(Clone, Copy, Debug)]

@@ -106,6 +106,11 @@ fn of(command: &Command) -> Restriction {
             // Each drive is asked for its identity.
             None => Unrestricted,
         },
+        Command::Doctor(doctor) => match &doctor.target {
+            Some(target) => on_target(target, Vec::new()),
+            // As `drives`.
+            None => Unrestricted,
+        },
         // Opens the devices of meters.
         Command::Meters(_) => Unrestricted,
         Command::Report(report) => {

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod crosscheck;
+mod doctor;
 mod drive_description;
 mod durability;
 mod errors;

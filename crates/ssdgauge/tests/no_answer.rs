@@ -123,6 +123,7 @@ fn every_command_refuses_a_target_that_does_not_answer_and_writes_nothing() {
         [&["bench", path, "--no-fill"][..], &confirmed].concat(),
         vec!["plan", "quick", path],
         vec!["drives", path],
+        vec!["doctor", path],
         vec!["meters", "nvme", "--drive", path],
     ];
     let calls: Vec<(&Vec<&str>, Child)> =

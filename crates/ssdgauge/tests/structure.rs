@@ -26,6 +26,7 @@ const HOST: &[(&str, &[&str])] = &[
     ("system_calls", &[]),
     ("settings", &[]),
     ("monitor", &[]),
+    ("checks", &["monitor"]),
     ("preparation", &[]),
     ("helper", &["capabilities", "paths", "settings", "system_calls"]),
     ("privileges", &["helper", "paths", "system_calls"]),

@@ -4,6 +4,7 @@ use ssdgauge_core::rounded::count;
 use ssdgauge_core::{Bytes, Finding, FindingKind, Severity, TargetKind};
 use ssdgauge_os::sysfs::attribute;
 use std::path::Path;
+use std::time::Duration;
 
 /// Differences below this are ignored whatever their share: partition scans and metadata cause
 /// them.
@@ -16,6 +17,8 @@ const OTHER_SHARES: [f64; 2] = [0.001, 0.01];
 const OTHER_SHARE_ON_FILES: f64 = 0.1;
 /// The same in bytes: a journal alone writes several MiB in a step.
 const SLACK_ON_FILES: u64 = 16 << 20;
+/// What to do about other traffic.
+const OTHER_ADVICE: &str = "find the program that uses it (lsof, iotop)";
 
 /// The counters of a block device, from the attribute `stat` of its folder in sysfs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,7 +126,7 @@ pub(super) fn compare(compared: &Compared) -> Vec<Finding> {
             false => (others > SLACK_ON_FILES && share > OTHER_SHARE_ON_FILES, Severity::Warning),
         };
         if is_reported {
-            let advice = "find the program that uses it (lsof, iotop), and run the step again";
+            let advice = format!("{OTHER_ADVICE}, and run the step again");
             findings.push(Finding::new(FindingKind::OtherTraffic, severity, text, advice));
         }
     }
@@ -141,6 +144,30 @@ pub(super) fn compare(compared: &Compared) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// Returns the finding about the bytes that others read and wrote within `time`, in which this program sent
+/// nothing, by the limits of a step; `is_block` says whether a drive is tested or a file on it.
+pub(super) fn while_idle(
+    before: &Counters,
+    after: &Counters,
+    time: Duration,
+    is_block: bool,
+) -> Option<Finding> {
+    let [read, written] = [0, 1].map(|at| after.bytes[at].wrapping_sub(before.bytes[at]));
+    let slack = if is_block { SLACK } else { SLACK_ON_FILES };
+    let [read_text, written_text] = [read, written].map(|bytes| Bytes(bytes).about());
+    (read.max(written) > slack).then(|| {
+        Finding::new(
+            FindingKind::OtherTraffic,
+            Severity::Warning,
+            format!(
+                "other programs have read {read_text} and written {written_text} within {} s",
+                time.as_secs_f64()
+            ),
+            OTHER_ADVICE,
+        )
+    })
 }
 
 #[cfg(test)]
@@ -185,6 +212,17 @@ mod tests {
             file,
             &[FindingKind::OtherTraffic, FindingKind::OtherTraffic],
         );
+    }
+
+    #[test]
+    fn traffic_without_a_load_is_judged_by_the_limits_of_a_step() {
+        for (moved, of_block, of_file) in [(0, false, false), (2, true, false), (20, true, true)] {
+            let after = Counters { bytes: [0, moved * MIB], ..Counters::default() };
+            let found = |is_block| {
+                while_idle(&Counters::default(), &after, Duration::from_secs(1), is_block).is_some()
+            };
+            assert_eq!([found(true), found(false)], [of_block, of_file], "{moved} MiB");
+        }
     }
 
     #[test]

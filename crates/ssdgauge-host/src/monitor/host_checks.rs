@@ -1,7 +1,7 @@
 //! Host checks: settings of the kernel, the processor and the link that affect every result.
 //!
 //! Everything is read from sysfs and procfs below a root that tests replace. Nothing is changed,
-//! and a setting that cannot be read is not a finding.
+//! and a setting that cannot be read is not a finding: `doctor` says that it is unknown.
 
 use ssdgauge_core::{Finding, FindingKind, Processors, Severity, rounded};
 use ssdgauge_os::sysfs::attribute;
@@ -18,27 +18,72 @@ const PARTITION_GRID: u64 = 1 << 20;
 const FAST_CLOCKS: [&str; 4] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 
+/// A setting of the host or of the link, as it was found before a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostCheck {
+    /// Its name, such as `scheduler`.
+    pub name: &'static str,
+    /// What was found.
+    pub state: CheckState,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckState {
+    /// As it should be: the value.
+    Fine(String),
+    /// The finding of a run.
+    Found(Finding),
+    /// Not known: the reason.
+    Unknown(String),
+}
+use CheckState::{Fine, Found, Unknown};
+
 /// Returns a finding for each setting that affects results on the block device `number`, or on a
 /// file that lies on it; `is_block` says which of the two is tested.
 pub(crate) fn check_host(root: &Path, number: Option<u64>, is_block: bool) -> Vec<Finding> {
-    let mut findings: Vec<Finding> =
-        [governor(root), idle_states(root), clock_source(root)].into_iter().flatten().collect();
-    let folder = number.and_then(|number| device_folder(root, number));
-    let Some(folder) = folder else { return findings };
+    let device = number.map(|number| check_device(root, number, is_block)).unwrap_or_default();
+    let found = |check: HostCheck| match check.state {
+        Found(finding) => Some(finding),
+        Fine(_) | Unknown(_) => None,
+    };
+    check_machine(root).into_iter().chain(device).filter_map(found).collect()
+}
+
+/// Returns the settings of the machine, by the kernel's files below `root`.
+pub(crate) fn check_machine(root: &Path) -> Vec<HostCheck> {
+    vec![
+        HostCheck { name: "governor", state: governor(root) },
+        HostCheck { name: "idle-states", state: idle_states(root) },
+        HostCheck { name: "clock-source", state: clock_source(root) },
+    ]
+}
+
+/// Returns the settings of the block device `number`, its link and its place in the machine.
+pub(crate) fn check_device(root: &Path, number: u64, is_block: bool) -> Vec<HostCheck> {
+    let Some(folder) = device_folder(root, number) else {
+        let state = Unknown("the kernel does not name the device below it".into());
+        return vec![HostCheck { name: "scheduler", state }];
+    };
     let disk = match folder.join("partition").exists() {
         true => folder.parent().map_or(folder.clone(), Path::to_owned),
         false => folder.clone(),
     };
-    findings.extend(scheduler(&disk));
-    findings.extend(misaligned(&folder, is_block));
+    let mut checks = vec![
+        HostCheck { name: "scheduler", state: scheduler(&disk) },
+        HostCheck { name: "alignment", state: misaligned(&folder, is_block) },
+    ];
     let controller = controller_of(&disk);
-    findings.extend(controller.as_deref().and_then(link));
+    if is_nvme(&disk) {
+        let unknown = || Unknown("the kernel reports no PCIe link of it".into());
+        let state = controller.as_deref().and_then(link).unwrap_or_else(unknown);
+        checks.push(HostCheck { name: "link", state });
+    }
     let node = [Some(disk.join("device/numa_node")), controller.map(|path| path.join("numa_node"))];
     let node = node.into_iter().flatten().find_map(|path| attribute(&path)?.parse::<u32>().ok());
-    findings.extend(
-        node.and_then(|node| remote_node(root, node, &ssdgauge_os::thread::allowed_processors())),
-    );
-    findings
+    let state = remote_node(root, node, &ssdgauge_os::thread::allowed_processors());
+    checks.push(HostCheck { name: "numa-node", state });
+    checks
 }
 
 /// Returns the folder in sysfs of the block device `number`.
@@ -47,33 +92,45 @@ fn device_folder(root: &Path, number: u64) -> Option<PathBuf> {
     fs::canonicalize(root.join(format!("sys/dev/block/{major}:{minor}"))).ok()
 }
 
-fn warning(kind: FindingKind, text: String, advice: impl Into<String>) -> Option<Finding> {
-    Some(Finding::new(kind, Severity::Warning, text, advice))
+fn warning(kind: FindingKind, text: String, advice: impl Into<String>) -> CheckState {
+    Found(Finding::new(kind, Severity::Warning, text, advice))
 }
 
-fn scheduler(disk: &Path) -> Option<Finding> {
-    let text = attribute(&disk.join("queue/scheduler"))?;
-    let chosen = text.split_once('[')?.1.split_once(']')?.0;
-    if chosen == "none" {
-        return None;
+fn scheduler(disk: &Path) -> CheckState {
+    let text = attribute(&disk.join("queue/scheduler")).unwrap_or_default();
+    // A queue that has no scheduler at all shows "none" without brackets.
+    let chosen = text.split_once('[').and_then(|(_, rest)| Some(rest.split_once(']')?.0));
+    let name = disk.file_name().unwrap_or_default().to_string_lossy();
+    match chosen.or((text == "none").then_some("none")) {
+        None => Unknown("the kernel does not report its I/O scheduler".into()),
+        Some("none") => Fine("none".into()),
+        Some(chosen) => warning(
+            FindingKind::Scheduler,
+            format!("the drive uses the I/O scheduler {chosen}"),
+            format!(
+                "it may reorder and delay requests: echo none > /sys/block/{name}/queue/scheduler"
+            ),
+        ),
     }
-    let name = disk.file_name()?.to_string_lossy();
-    warning(
-        FindingKind::Scheduler,
-        format!("the drive uses the I/O scheduler {chosen}"),
-        format!("it may reorder and delay requests: echo none > /sys/block/{name}/queue/scheduler"),
-    )
 }
 
-fn governor(root: &Path) -> Option<Finding> {
-    let processors = fs::read_dir(root.join("sys/devices/system/cpu")).ok()?.flatten();
+fn governor(root: &Path) -> CheckState {
+    let processors = fs::read_dir(root.join("sys/devices/system/cpu"));
     let governors: BTreeSet<String> = processors
+        .into_iter()
+        .flatten()
+        .flatten()
         .filter_map(|entry| attribute(&entry.path().join("cpufreq/scaling_governor")))
-        .filter(|governor| governor != "performance")
         .collect();
-    let names: Vec<String> = governors.into_iter().collect();
+    if governors.is_empty() {
+        return Unknown(
+            "the kernel does not set the frequency of the processor (no cpufreq)".into(),
+        );
+    }
+    let names: Vec<&str> =
+        governors.iter().map(String::as_str).filter(|name| *name != "performance").collect();
     if names.is_empty() {
-        return None;
+        return Fine("performance".into());
     }
     warning(
         FindingKind::FrequencyGovernor,
@@ -82,52 +139,56 @@ fn governor(root: &Path) -> Option<Finding> {
     )
 }
 
-fn idle_states(root: &Path) -> Option<Finding> {
-    let states = fs::read_dir(root.join("sys/devices/system/cpu/cpu0/cpuidle")).ok()?.flatten();
-    let enabled = states
-        .map(|state| state.path())
-        .filter(|state| attribute(&state.join("disable")).is_none_or(|disabled| disabled == "0"));
+fn idle_states(root: &Path) -> CheckState {
+    let states = fs::read_dir(root.join("sys/devices/system/cpu/cpu0/cpuidle"));
+    let enabled =
+        states.into_iter().flatten().flatten().map(|state| state.path()).filter(|state| {
+            attribute(&state.join("disable")).is_none_or(|disabled| disabled == "0")
+        });
     let deepest = enabled
         .filter_map(|state| {
             let latency: u64 = attribute(&state.join("latency"))?.parse().ok()?;
             Some((latency, attribute(&state.join("name"))?))
         })
-        .max()?;
-    let (latency, name) = deepest;
+        .max();
+    let Some((latency, name)) = deepest else {
+        return Unknown("the kernel reports no idle states of the processor (no cpuidle)".into());
+    };
+    let wake_up = rounded::latency(latency as f64);
     if latency < DEEP_SLEEP_US {
-        return None;
+        return Fine(format!("{name} at the deepest, whose wake-up takes {wake_up}"));
     }
-    Some(Finding::new(
+    Found(Finding::new(
         FindingKind::IdleStates,
         Severity::Note,
-        format!(
-            "the processor may enter the idle state {name}, whose wake-up takes {}",
-            rounded::latency(latency as f64)
-        ),
+        format!("the processor may enter the idle state {name}, whose wake-up takes {wake_up}"),
         "latencies at low queue depth include the wake-up: cpupower idle-set -D 10",
     ))
 }
 
-fn clock_source(root: &Path) -> Option<Finding> {
+fn clock_source(root: &Path) -> CheckState {
     let folder = root.join("sys/devices/system/clocksource/clocksource0");
-    let source = attribute(&folder.join("current_clocksource"))?;
-    if FAST_CLOCKS.contains(&source.as_str()) {
-        return None;
+    match attribute(&folder.join("current_clocksource")) {
+        None => Unknown("the kernel does not report its clock source".into()),
+        Some(source) if FAST_CLOCKS.contains(&source.as_str()) => Fine(source),
+        Some(source) => warning(
+            FindingKind::ClockSource,
+            format!("the clock source of the kernel is {source}, which is slow to read"),
+            "each reading costs 1 µs or more: see why the kernel rejected the time stamp counter of \
+             the processor (dmesg | grep -i tsc)",
+        ),
     }
-    warning(
-        FindingKind::ClockSource,
-        format!("the clock source of the kernel is {source}, which is slow to read"),
-        "each reading costs 1 µs or more: see why the kernel rejected the time stamp counter of \
-         the processor (dmesg | grep -i tsc)",
-    )
+}
+
+fn is_nvme(disk: &Path) -> bool {
+    disk.file_name().is_some_and(|name| name.to_string_lossy().starts_with("nvme"))
 }
 
 /// Returns the folder of the PCI device of an NVMe drive, also behind a multipath head, which has
 /// no PCI device. The link of a SATA or SAS host adapter is shared by its drives and not checked.
 fn controller_of(disk: &Path) -> Option<PathBuf> {
     let direct = disk.ancestors().find(|folder| folder.join("current_link_speed").exists());
-    let name = disk.file_name()?.to_string_lossy().into_owned();
-    if !name.starts_with("nvme") {
+    if !is_nvme(disk) {
         return None;
     }
     direct.map(Path::to_owned).or_else(|| {
@@ -138,7 +199,8 @@ fn controller_of(disk: &Path) -> Option<PathBuf> {
     })
 }
 
-fn link(controller: &Path) -> Option<Finding> {
+/// Returns the state of the link; `None` where the kernel does not know it.
+fn link(controller: &Path) -> Option<CheckState> {
     let speed = |name: &str| -> Option<f64> {
         attribute(&controller.join(name))?.split(' ').next()?.parse().ok()
     };
@@ -147,28 +209,30 @@ fn link(controller: &Path) -> Option<Finding> {
     let (is_width, most_width) = (width("current_link_width")?, width("max_link_width")?);
     // The kernel reports an unknown width as 255 or 0.
     let known = |width: u32| width > 0 && width < 255;
-    if !known(is_width) || !known(most_width) || (is_speed >= most_speed && is_width >= most_width)
-    {
+    if !known(is_width) || !known(most_width) {
         return None;
     }
-    warning(
+    if is_speed >= most_speed && is_width >= most_width {
+        return Some(Fine(format!("{is_speed} GT/s ×{is_width}, as the drive is capable of")));
+    }
+    Some(warning(
         FindingKind::LinkBelowCapability,
         format!(
             "the link runs at {is_speed} GT/s ×{is_width}; the drive is capable of {most_speed} \
              GT/s ×{most_width}"
         ),
         "use a faster slot, and check risers, cables and the settings of the firmware",
-    )
+    ))
 }
 
 /// `folder` is that of the device under test, or of the one below the file system.
-fn misaligned(folder: &Path, is_block: bool) -> Option<Finding> {
+fn misaligned(folder: &Path, is_block: bool) -> CheckState {
     let number = |name: &str| attribute(&folder.join(name))?.parse::<u64>().ok();
     let start =
         number("start").filter(|_| folder.join("partition").exists()).map_or(0, |s| s * 512);
     let off = number("alignment_offset").unwrap_or(0);
     if start.is_multiple_of(PARTITION_GRID) && off == 0 {
-        return None;
+        return Fine(format!("begins at byte {start}"));
     }
     let what = if is_block { "the target" } else { "the partition below the folder" };
     let text = match start.is_multiple_of(PARTITION_GRID) {
@@ -183,19 +247,24 @@ fn misaligned(folder: &Path, is_block: bool) -> Option<Finding> {
     )
 }
 
-fn remote_node(root: &Path, node: u32, allowed: &[usize]) -> Option<Finding> {
+fn remote_node(root: &Path, node: Option<u32>, allowed: &[usize]) -> CheckState {
     let nodes = root.join("sys/devices/system/node");
-    let online = attribute(&nodes.join("online"))?;
+    let online = attribute(&nodes.join("online")).and_then(|text| text.parse::<Processors>().ok());
     // Nodes are listed as processors are.
-    if online.parse::<Processors>().ok()?.count() < 2 {
-        return None;
+    match online.map(|online| online.count()) {
+        None => return Unknown("the kernel does not list NUMA nodes".into()),
+        Some(count) if count < 2 => return Fine("the only one".into()),
+        Some(_) => {}
     }
     // A node of memory alone has an empty list.
-    let near = attribute(&nodes.join(format!("node{node}/cpulist")))?;
+    let list = |node: u32| Some((node, attribute(&nodes.join(format!("node{node}/cpulist")))?));
+    let Some((node, near)) = node.and_then(list) else {
+        return Unknown("the kernel does not report the NUMA node of the drive".into());
+    };
     let near: Processors = near.parse().unwrap_or_default();
     let far = allowed.iter().filter(|processor| !near.contains(**processor)).count();
     if far == 0 {
-        return None;
+        return Fine(format!("node {node}, as all usable processors"));
     }
     warning(
         FindingKind::RemoteNode,
@@ -339,5 +408,35 @@ mod tests {
         let pci = root.path().join("sys/devices/pci0000:00/0000:01:00.0");
         std::os::unix::fs::symlink("../..", pci.join("nvme/nvme0/device")).unwrap();
         assert_eq!(controller_of(&at.join("nvme9n1")), Some(fs::canonicalize(pci).unwrap()));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_unknown_and_never_fine() {
+        let root = tree();
+        let all = |root: &Path| {
+            let device = check_device(root, rustix::fs::makedev(259, 1), true);
+            check_machine(root).into_iter().chain(device).collect::<Vec<_>>()
+        };
+        let names: Vec<&str> = all(root.path()).iter().map(|check| check.name).collect();
+        assert!(all(root.path()).iter().all(|check| matches!(check.state, Fine(_))));
+        assert_eq!(names.len(), 7, "{names:?}");
+        let pci = "sys/devices/pci0000:00/0000:01:00.0";
+        for (path, name) in [
+            (format!("{pci}/nvme/nvme0/nvme0n1/queue/scheduler"), "scheduler"),
+            (format!("{pci}/current_link_width"), "link"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor".into(), "governor"),
+            ("sys/devices/system/node/online".into(), "numa-node"),
+        ] {
+            let root = tree();
+            fs::remove_file(root.path().join(&path)).unwrap();
+            let unknown = all(root.path()).into_iter().filter(|check| match check.state {
+                Unknown(_) => true,
+                Fine(_) => false,
+                Found(_) => panic!("{path}: {check:?}"),
+            });
+            assert_eq!(unknown.map(|check| check.name).collect::<Vec<_>>(), [name], "{path}");
+        }
+        let nothing = check_machine(Path::new("/nowhere"));
+        assert!(nothing.iter().all(|check| matches!(check.state, Unknown(_))), "{nothing:?}");
     }
 }

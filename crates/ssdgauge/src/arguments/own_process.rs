@@ -49,6 +49,11 @@ pub(crate) enum LookText {
         #[arg(long, default_value_t = 100)]
         width: usize,
     },
+    /// The condition of a drive before a run.
+    Condition {
+        /// The drive.
+        target: String,
+    },
     /// The list of the sensors.
     Sensors {
         /// As JSON.

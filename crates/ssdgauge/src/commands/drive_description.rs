@@ -41,6 +41,15 @@ pub(crate) fn print(target: &str, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns the condition of the real drive `target` as JSON, for as long as it takes.
+///
+/// # Errors
+///
+/// As [`describe`].
+pub(crate) fn condition(target: &str) -> Result<String, Failure> {
+    Ok(json!(ssdgauge_drive::read_condition(&device_path(target))?).to_string())
+}
+
 /// Returns the description of the real drive `target`, for as long as it takes.
 ///
 /// # Errors
@@ -77,7 +86,7 @@ fn virtual_card(target: &str) -> Result<DriveDescription, Failure> {
 }
 
 /// Returns the path of a drive: a kernel name such as `nvme0n1` means the node in `/dev`.
-fn device_path(target: &str) -> PathBuf {
+pub(super) fn device_path(target: &str) -> PathBuf {
     let known = Path::new("/dev").join(target);
     match !target.contains('/') && !Path::new(target).exists() && known.exists() {
         true => known,

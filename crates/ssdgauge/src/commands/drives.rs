@@ -193,7 +193,7 @@ impl DriveRow {
 
 /// Returns the option that overrides `refusal` on the drive with the confirmation `serial`, and what
 /// it does; `None` where no option does.
-fn consent(refusal: &Refusal, serial: Option<&str>) -> Option<(String, &'static str)> {
+pub(super) fn consent(refusal: &Refusal, serial: Option<&str>) -> Option<(String, &'static str)> {
     let serial = serial?;
     match refusal {
         Refusal::UsesUnknown { .. } => Some((format!("--confined {serial}"), "accepts that")),

@@ -26,6 +26,7 @@ fn serve_text(text: &LookText) -> io::Result<()> {
         LookText::Drive { target, json, coloured, width } => {
             drive_description::describe(target, *json, *coloured, *width)
         }
+        LookText::Condition { target } => drive_description::condition(target),
         LookText::Sensors { json } => Ok(meters::list_sensors(*json)),
     };
     own_process::send(&socket, &serde_json::to_vec(&text)?, None)

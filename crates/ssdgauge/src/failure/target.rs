@@ -96,9 +96,10 @@ fn missing_folder(path: &Path, nearest: &Path, name: &str, others: &[String]) ->
 
 fn from_refusal(refusal: &Refusal) -> Failure {
     let hint = match refusal {
-        Refusal::InUse { .. } => {
-            "nothing was written; release the drive, or name another one".into()
-        }
+        Refusal::InUse { path, .. } => format!(
+            "nothing was written; release the drive (`lsblk {path}` and `fuser -v {path}` show its uses), or name \
+             another one"
+        ),
         Refusal::Busy { .. } => {
             let hint =
                 "nothing was written; start it again when that run has ended, or add --wait 2h";

@@ -33,6 +33,7 @@ const RESTRICTED: &[&[&str]] = &[
     &["suites", "./suite.toml"],
     &["drives", "sim:"],
     &["drives", "sim:tiny"],
+    &["doctor", "sim:tiny"],
     &["report", "a.ssdg"],
     &["report", "a.ssdg", "--json"],
     &["report", "a.ssdg", "--svg", "charts", "--share-image", "share.png", "--csv"],
