@@ -11,6 +11,7 @@ mod doctor;
 mod export;
 mod fleet;
 mod import;
+mod notify;
 mod own_process;
 mod prove;
 mod quick;
@@ -31,8 +32,10 @@ pub(crate) use doctor::DoctorArguments;
 pub(crate) use export::ExportArguments;
 pub(crate) use fleet::{DriftArguments, FleetAction, FleetArguments, FleetPageArguments};
 pub(crate) use import::ImportArguments;
+pub(crate) use notify::NotifyOptions;
 pub(crate) use own_process::{
-    LookArguments, LookText, PrivilegedHelper, PrivilegedSearch, Question, ReaderArguments,
+    LookArguments, LookText, NotifierArguments, PrivilegedHelper, PrivilegedSearch, Question,
+    ReaderArguments,
 };
 pub(crate) use prove::ProveArguments;
 pub(crate) use quick::QuickArguments;
@@ -134,6 +137,9 @@ pub(crate) enum Command {
     /// Searches for processes that could write to a drive; started by the program itself.
     #[command(hide = true)]
     PrivilegedSearch(PrivilegedSearch),
+    /// Calls the command of --notify at the end of a run; started by the program itself.
+    #[command(hide = true)]
+    Notifier(NotifierArguments),
     /// Looks at devices that may not answer; started by the program itself.
     #[command(hide = true)]
     Look(LookArguments),
@@ -237,6 +243,8 @@ pub(crate) struct RunOptions {
     pub(crate) log_ios: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) power: PowerOptions,
+    #[command(flatten)]
+    pub(crate) notify: NotifyOptions,
     /// Wait up to this time while another run uses the drive, such as 2h.
     #[arg(long, value_name = "TIME")]
     pub(crate) wait: Option<Nanos>,
@@ -290,6 +298,8 @@ pub(crate) struct ResumeArguments {
     pub(crate) consent: ConsentOptions,
     #[command(flatten)]
     pub(crate) power: PowerOptions,
+    #[command(flatten)]
+    pub(crate) notify: NotifyOptions,
     /// Wait up to this time while another run uses the drive or the run file, such as 2h.
     #[arg(long, value_name = "TIME")]
     pub(crate) wait: Option<Nanos>,

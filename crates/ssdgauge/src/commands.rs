@@ -31,7 +31,7 @@ mod xray;
 
 use crate::arguments::{Command, PrivilegedHelper};
 use crate::failure::Failure;
-use crate::restriction;
+use crate::{notification, restriction};
 
 /// Executes `command`, restricted to what it needs.
 ///
@@ -39,7 +39,15 @@ use crate::restriction;
 ///
 /// Returns the failure of the command; its kind decides the exit code.
 pub(crate) fn execute(command: Command) -> Result<(), Failure> {
+    // Before the privileges are dropped that its command has.
+    notification::prepare(&command)?;
     restriction::apply(&command)?;
+    let result = carry_out(command);
+    notification::ended(&result);
+    result
+}
+
+fn carry_out(command: Command) -> Result<(), Failure> {
     match command {
         Command::Quick(arguments) => run::execute_quick(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
@@ -83,6 +91,9 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Log(arguments) => log::print(&arguments.file),
         Command::Trace(arguments) => trace::execute(&arguments),
         Command::Bench(arguments) => bench::execute(&arguments),
+        Command::Notifier(arguments) => {
+            notification::serve(&arguments.command).map_err(|error| look::cannot_serve(&error))
+        }
         Command::Look(arguments) => look::serve(&arguments),
         Command::Reader(arguments) => reader::serve(&arguments.question),
         Command::PrivilegedSearch(search) => {

@@ -5,12 +5,14 @@
 
 mod arguments;
 mod build_identity;
+mod caller;
 mod commands;
 mod commit_interval;
 mod failure;
 mod in_parallel;
 mod look_process;
 mod meter_specs;
+mod notification;
 mod outline;
 mod output;
 mod page_file;

@@ -173,10 +173,12 @@ fn of(command: &Command) -> Restriction {
             | Question::Replay { .. }
             | Question::Fio => Confined(Vec::new()),
         },
-        // They look at drives; the helper and its search restrict themselves.
-        Command::Look(_) | Command::PrivilegedSearch(_) | Command::PrivilegedHelper(_) => {
-            Unrestricted
-        }
+        // They look at drives, or have the rights of the caller by purpose; the helper and its search restrict
+        // themselves.
+        Command::Notifier(_)
+        | Command::Look(_)
+        | Command::PrivilegedSearch(_)
+        | Command::PrivilegedHelper(_) => Unrestricted,
     }
 }
 

@@ -23,6 +23,7 @@ mod large_files;
 mod meters;
 mod missing_targets;
 mod notes;
+mod notify;
 mod outputs;
 mod power_cuts;
 mod python;

@@ -27,6 +27,12 @@ pub(crate) struct PrivilegedSearch {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct NotifierArguments {
+    /// The command.
+    pub(crate) command: String,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct LookArguments {
     #[command(subcommand)]
     pub(crate) text: Option<LookText>,

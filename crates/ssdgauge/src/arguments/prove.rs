@@ -1,7 +1,7 @@
 //! Arguments of `ssdgauge prove`.
 
-use super::ConsentOptions;
 use super::values::parse_size;
+use super::{ConsentOptions, NotifyOptions};
 use clap::Args;
 use ssdgauge_core::{Bytes, Nanos};
 use std::path::PathBuf;
@@ -28,6 +28,8 @@ pub(crate) struct ProveArguments {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,
+    #[command(flatten)]
+    pub(crate) notify: NotifyOptions,
     /// Wait up to this time while another run uses the drive, such as 2h.
     #[arg(long, value_name = "TIME")]
     pub(crate) wait: Option<Nanos>,

@@ -3,6 +3,7 @@
 use crate::arguments::ConsentOptions;
 use crate::build_identity;
 use crate::failure::Failure;
+use crate::notification;
 use crate::output;
 use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
@@ -118,6 +119,7 @@ impl Begun {
             properties: &properties,
         };
         let (out, mut writer) = name.create(out, &opening)?;
+        notification::begun(&out, rig.drive());
         let title = format!("{} on {} -> {}", plan.suite.id, rig.drive().name(), out.display());
         terminal::print_lines([title.as_str()].into_iter().chain(expected.lines()));
         let outlook = Outlook::new(plan, rig.drive().capacity, &assumed_rates(rig.drive()));

@@ -14,7 +14,7 @@ use crate::rest_of_run::RestOfRun;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::trace_file::TraceInput;
 use crate::watch::live::sender::LiveSeconds;
-use crate::{meter_specs, reader, restriction, terminal};
+use crate::{meter_specs, notification, reader, restriction, terminal};
 use ssdgauge_core::{Detail, DriveInfo, Nanos, Plan, Replay, TargetKind};
 use ssdgauge_guard::Continued;
 use ssdgauge_lab::{Completion, ConductError, Outlook, assumed_rates};
@@ -105,6 +105,7 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
             false => target.open(plan, &consent, context, plan.seed, extras)?,
         };
     let (mut writer, run) = outline::continued(&arguments.file, &rest)?;
+    notification::begun(&arguments.file, rig.drive());
     // The progress finds a step in this plan by its address.
     let plan = &run.head().plan;
     let (earlier, began) = (run.steps()?, RestOfRun::read(&run)?);

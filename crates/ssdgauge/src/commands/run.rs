@@ -18,7 +18,7 @@ use crate::run_file_name::RunFileName;
 use crate::suite_options::{DEFAULT_SIZE, endurance_from, rates_from};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::watch::live::sender::LiveSeconds;
-use crate::{meter_specs, outline, request_path, terminal};
+use crate::{meter_specs, notification, outline, request_path, terminal};
 use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan, TargetKind};
 use ssdgauge_lab::{Expectation, Outlook, Suite, Watcher};
 use ssdgauge_runfile::{FindingRecord, MAX_WRITES, Opening, RATED_ENDURANCE};
@@ -244,6 +244,7 @@ fn start(
         properties: &limits,
     };
     let (out, mut writer) = name.create(out.clone(), &opening)?;
+    notification::begun(&out, rig.drive());
     let title = format!("{} on {} -> {}", plan.suite.id, rig.drive().name(), out.display());
     let place = place(rig.drive());
     terminal::print_lines([title.as_str()].into_iter().chain(expected.lines()).chain([&*place]));
@@ -319,6 +320,7 @@ fn resume_same(
         file: file.to_owned(),
         consent: options.consent.clone(),
         power: options.power.clone(),
+        notify: options.notify.clone(),
         wait: None,
         json: options.json,
     };

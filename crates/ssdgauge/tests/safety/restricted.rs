@@ -62,6 +62,7 @@ const UNRESTRICTED: &[(&str, &str)] = &[
     ("crosscheck", "starts fio on a drive"),
     ("look", "looks at drives for the guard"),
     ("meters", "opens the devices of meters"),
+    ("notifier", "calls a command with the rights of the caller"),
     ("privileged-helper", "restricts itself; see the module privileges"),
     ("privileged-search", "restricts itself; see the module privileges"),
 ];
