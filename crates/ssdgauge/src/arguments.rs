@@ -4,6 +4,7 @@
 
 mod bench;
 mod claims;
+mod config;
 mod consent;
 mod crosscheck;
 mod distribution;
@@ -25,6 +26,7 @@ mod xray;
 
 pub(crate) use bench::BenchArguments;
 pub(crate) use claims::ClaimsArguments;
+pub(crate) use config::ConfigArguments;
 pub(crate) use consent::ConsentOptions;
 pub(crate) use crosscheck::CrosscheckArguments;
 pub(crate) use distribution::{CompletionsArguments, ManualArguments};
@@ -51,10 +53,8 @@ use clap::{Args, Parser, Subcommand};
 use ssdgauge_core::{Bytes, Nanos, PurgeMethod};
 use ssdgauge_lab::Repeat;
 use std::path::PathBuf;
-pub(crate) use values::Part;
-use values::{
-    parse_endurance, parse_label, parse_part, parse_percent, parse_rate, parse_share, parse_size,
-};
+pub(crate) use values::{Part, parse_size};
+use values::{parse_endurance, parse_label, parse_part, parse_percent, parse_rate, parse_share};
 
 /// SSD review lab: prepare a drive, run a suite, record every second, and write a report.
 #[derive(Debug, Parser)]
@@ -62,11 +62,14 @@ use values::{
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Colour the output: auto, always or never.
+    /// Colour the output: auto, always or never [default: auto].
     // Without an order of its own, its place in the help of a command follows from the number of commands.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 100)]
+    #[arg(long, global = true, value_name = "WHEN", display_order = 100)]
     #[arg(hide_possible_values = true)]
-    pub(crate) color: ColourChoice,
+    pub(crate) color: Option<ColourChoice>,
+    /// Folder of the runs, where they are named by number and new ones are written.
+    #[arg(long, global = true, value_name = "FOLDER", display_order = 101, hide_short_help = true)]
+    pub(crate) library: Option<PathBuf>,
 }
 
 const AFTER_HELP: &str = "\
@@ -99,6 +102,8 @@ pub(crate) enum Command {
     Drives(DrivesArguments),
     /// Check this machine and a target before a run, with the command that mends each thing.
     Doctor(DoctorArguments),
+    /// Print the settings that count, and where each comes from.
+    Config(ConfigArguments),
     /// Print the readings of power meters, or list the sensors of this machine.
     Meters(MetersArguments),
     /// Write a report of one or more runs.
@@ -263,7 +268,8 @@ pub(crate) struct RunOptions {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PowerOptions {
     /// Read a power meter: hwmon:NAME/power1, qis:HOST:PORT/MODULE, nvme, command:PROGRAM ARGS,
-    /// http://HOST/PATH#/POINTER, or a .toml file of meters; may be repeated.
+    /// http://HOST/PATH#/POINTER, or a .toml file of meters; may be repeated. none: no meter of the
+    /// configuration.
     #[arg(long = "power", value_name = "SPEC")]
     pub(crate) specs: Vec<String>,
 }

@@ -3,6 +3,7 @@
 mod bench;
 mod claims;
 mod compare;
+mod config;
 mod crosscheck;
 mod demo;
 mod distribution;
@@ -73,6 +74,10 @@ fn carry_out(command: Command) -> Result<(), Failure> {
             }
         },
         Command::Doctor(arguments) => doctor::execute(&arguments),
+        Command::Config(arguments) => {
+            config::execute(&arguments);
+            Ok(())
+        }
         Command::Meters(arguments) => meters::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Claims(arguments) => claims::execute(&arguments),

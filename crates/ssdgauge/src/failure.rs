@@ -83,6 +83,18 @@ impl Failure {
         Failure { kind, error: error.into(), hint: hint.into(), excerpt: None }
     }
 
+    /// Returns the failure about the part `span` of the `text` of `file`.
+    pub(crate) fn in_file(
+        file: &str,
+        text: &str,
+        span: Range<usize>,
+        error: String,
+        hint: &str,
+    ) -> Failure {
+        let excerpt = excerpt(file, text, span);
+        Failure { excerpt, ..Failure::new(FailureKind::Usage, error, hint) }
+    }
+
     /// Returns the failure to create the run file of a new run. Nothing has been written to the drive
     /// then, and there is no run to continue.
     pub(crate) fn before_the_run(error: RunFileError) -> Failure {
@@ -147,8 +159,8 @@ impl From<SuiteError> for Failure {
 
 impl From<InputError> for Failure {
     fn from(error: InputError) -> Failure {
-        let excerpt = excerpt(&error.file, &error.text, error.span.clone());
-        Failure { excerpt, ..Failure::new(FailureKind::Usage, error.to_string(), error.hint) }
+        let (text, span) = (error.to_string(), error.span.clone());
+        Failure::in_file(&error.file, &error.text, span, text, &error.hint)
     }
 }
 

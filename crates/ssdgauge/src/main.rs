@@ -29,6 +29,7 @@ mod rest_of_run;
 mod restriction;
 mod run_file_name;
 mod run_files;
+mod settings;
 mod step_title;
 mod suggestion;
 mod suite_options;
@@ -43,8 +44,9 @@ mod welcome;
 
 use arguments::Arguments;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches};
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use failure::{Failure, FailureKind};
+use settings::GlobalOptions;
 use ssdgauge_os::own_process;
 use std::process::ExitCode;
 use terminal::width;
@@ -54,10 +56,19 @@ fn main() -> ExitCode {
     own_process::survive_file_size_limit();
     let command = Arguments::command().term_width(width::columns().min(width::DEFAULT));
     let parsed = command.clone().try_get_matches();
-    match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
-        Ok(arguments) => {
-            terminal::colour::choose(arguments.color);
-            match commands::execute(arguments.command) {
+    // A process that the program itself starts has no settings: its command line has what it needs.
+    let is_hidden = |matches: &ArgMatches| {
+        let name = matches.subcommand_name();
+        let found = name.and_then(|name| command.find_subcommand(name));
+        found.is_some_and(clap::Command::is_hide_set)
+    };
+    let parsed = parsed
+        .and_then(|matches| Ok((is_hidden(&matches), Arguments::from_arg_matches(&matches)?)));
+    match parsed {
+        Ok((is_hidden, arguments)) => {
+            match read_settings(&arguments, is_hidden)
+                .and_then(|()| commands::execute(arguments.command))
+            {
                 Ok(()) => match terminal::failed_output() {
                     Some(cause) => report(&incomplete(cause)),
                     None => ExitCode::SUCCESS,
@@ -75,6 +86,18 @@ fn main() -> ExitCode {
             _ => report(&usage_error::from_clap(&error, &command)),
         },
     }
+}
+
+/// Reads the settings of the user; those of a hidden command are its options.
+fn read_settings(arguments: &Arguments, is_hidden: bool) -> Result<(), Failure> {
+    let (colour, library) = (arguments.color, arguments.library.clone());
+    let options = GlobalOptions { colour, library };
+    match is_hidden {
+        true => settings::take(&options),
+        false => settings::read(&options)?,
+    }
+    terminal::colour::choose(settings::current().colour);
+    Ok(())
 }
 
 /// Returns the failure of a command whose data did not all reach stdout.

@@ -1,8 +1,10 @@
 //! Power meters: the specifications of `--power` and of meter files, and their entries in the
 //! environment of a run.
 
+use crate::arguments::PowerOptions;
 use crate::failure::{Failure, FailureKind};
 use crate::reader::{self, Input};
+use crate::settings;
 use crate::text_file::read_text_file;
 use serde::Deserialize;
 use ssdgauge_core::{Finding, FindingKind, Severity};
@@ -53,6 +55,23 @@ impl MeterEntry {
             true => spec.clone(),
             false => format!("{}@{spec}", options.join(",")),
         }
+    }
+}
+
+/// Returns the meters of a run: those of `--power`, otherwise those of the settings where the target
+/// `has_power`; none for `--power none`.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub(crate) fn of_run(power: &PowerOptions, has_power: bool) -> Result<Vec<MeterSpec>, Failure> {
+    let specs = match power.specs.is_empty() {
+        true if has_power => &settings::current().meters,
+        true | false => &power.specs,
+    };
+    match specs.as_slice() {
+        [none] if none == "none" => Ok(Vec::new()),
+        specs => parse(specs),
     }
 }
 

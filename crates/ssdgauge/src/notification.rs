@@ -77,6 +77,7 @@ fn of(command: &Command) -> Option<&str> {
         | Command::Suites(_)
         | Command::Drives(_)
         | Command::Doctor(_)
+        | Command::Config(_)
         | Command::Meters(_)
         | Command::Report(_)
         | Command::Demo(_)

@@ -3,7 +3,7 @@
 
 use crate::arguments::ConsentOptions;
 use crate::failure::{Failure, FailureKind};
-use crate::terminal;
+use crate::{settings, terminal};
 use ssdgauge_core::{Bytes, Detail, Direction, DriveInfo, Until, Workload};
 use ssdgauge_lab::{Expectation, assumed_rates};
 use std::io::{BufRead, IsTerminal};
@@ -58,8 +58,20 @@ pub(crate) fn ask(
             ),
         };
     }
+    // A limit that was set once is no permission for this run.
+    let limit = settings::current().max_writes;
+    if let Some(limit) = limit.filter(|limit| written.expected > *limit) {
+        return refused(
+            format!("{}; max_writes allows {}", would_write(name, written), limit.about()),
+            format!(
+                "nothing was written; permit more for this run: --max-writes {}; `ssdgauge config` shows what \
+                 sets max_writes",
+                typable(written.at_most)
+            ),
+        );
+    }
     if !is_scratch || expected.written.expected <= WITHOUT_QUESTION {
-        return Ok(None);
+        return Ok(limit);
     }
     let what = format!("{} to a scratch file: {}", would_write(name, written), place_of(drive));
     let option = format!("--max-writes {}", typable(written.at_most));
@@ -76,7 +88,10 @@ pub(crate) fn ask(
     // An input that cannot be read is an empty line, which permits nothing.
     let _ = std::io::stdin().lock().read_line(&mut line);
     match line.trim() {
-        "yes" => Ok(Some(rounded_up(written.at_most))),
+        "yes" => {
+            let permitted = rounded_up(written.at_most);
+            Ok(Some(limit.map_or(permitted, |limit| limit.min(permitted))))
+        }
         _ => refused(
             format!("{what}; it was not permitted"),
             "nothing was written; --test runs fewer tests, and `ssdgauge plan` lists what each writes"

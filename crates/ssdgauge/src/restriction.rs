@@ -11,7 +11,7 @@ use crate::arguments::{
 };
 use crate::failure::{Failure, FailureKind};
 use crate::page_file::page_beside;
-use crate::{reader, run_files};
+use crate::{reader, run_files, settings};
 use ssdgauge_host::Reach;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
@@ -100,7 +100,7 @@ fn of(command: &Command) -> Restriction {
         Command::Watch(_) => Connected(Vec::new()),
         Command::Prove(prove) => on_target(&prove.target, vec![folder_of(prove.out.as_deref())]),
         Command::Xray(xray) => of_xray(xray),
-        Command::Suites(_) => Confined(Vec::new()),
+        Command::Suites(_) | Command::Config(_) => Confined(Vec::new()),
         Command::Drives(drives) => match &drives.target {
             Some(target) => on_target(target, Vec::new()),
             // Each drive is asked for its identity.
@@ -114,7 +114,8 @@ fn of(command: &Command) -> Restriction {
         // Opens the devices of meters.
         Command::Meters(_) => Unrestricted,
         Command::Report(report) => {
-            let files = report.files.iter().chain(&report.cohort);
+            let cohort = report.cohort.as_ref().or(settings::current().cohort.as_ref());
+            let files = report.files.iter().chain(cohort);
             let page = report.output.clone().or(report.files.first().map(|file| page_beside(file)));
             let folders = [&report.svg, &report.png].into_iter().flatten().cloned();
             let files: Vec<&PathBuf> = files.collect();

@@ -7,6 +7,7 @@ mod bench;
 mod claims;
 mod cohort;
 mod colours;
+mod config;
 mod distribution;
 mod engine;
 mod export;

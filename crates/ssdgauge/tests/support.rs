@@ -30,6 +30,8 @@ impl Bench {
         command
             .args(arguments)
             .current_dir(self.folder.path())
+            // The configuration of whoever runs the tests does not count.
+            .env("XDG_CONFIG_HOME", "/nonexistent")
             .env_remove("NO_COLOR")
             .env_remove("COLUMNS");
         command

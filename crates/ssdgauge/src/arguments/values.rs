@@ -19,7 +19,7 @@ pub(super) fn parse_endurance(text: &str) -> Result<Bytes, String> {
 }
 
 /// Parses the size of a scratch file or of a range.
-pub(super) fn parse_size(text: &str) -> Result<Bytes, String> {
+pub(crate) fn parse_size(text: &str) -> Result<Bytes, String> {
     match text.trim().parse::<Bytes>() {
         Ok(bytes) if bytes > Bytes(0) => Ok(bytes),
         Ok(_) => Err("use a size above zero, such as 4GiB".to_owned()),

@@ -224,7 +224,7 @@ fn scratch_file(candidate: Candidate) -> Result<Vec<Check>, Failure> {
 
 /// Opens each meter, as a run does; `drive` is the one whose power a meter reads.
 fn meters(power: &PowerOptions, drive: Option<&PathBuf>) -> Result<Vec<Check>, Failure> {
-    let specs = meter_specs::parse(&power.specs)?;
+    let specs = meter_specs::of_run(power, true)?;
     if specs.is_empty() {
         let text = "none is named: a run does not measure power";
         let remedy = "--power SPEC adds one; `ssdgauge meters` lists the sensors of this machine";

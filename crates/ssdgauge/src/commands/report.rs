@@ -9,6 +9,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::page_file::{page_beside, write_page};
 use crate::run_files;
+use crate::settings;
 use crate::terminal;
 use crate::text_file::read_text_file;
 use ssdgauge_report::{NamedFigure, PageOptions, Run, Specification};
@@ -22,8 +23,11 @@ use std::path::{Path, PathBuf};
 /// not or cannot be written.
 pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Failure> {
     let cohort = arguments.cohort.as_deref().map(cohort::files).transpose()?.unwrap_or_default();
+    // What the settings name is used where it fits; what an option names has to.
+    let settings = settings::current();
+    let notes = arguments.notes.as_deref().or(settings.notes.as_deref());
     let mut inputs = inputs(arguments);
-    inputs.extend(cohort.iter().map(PathBuf::as_path));
+    inputs.extend(cohort.iter().map(PathBuf::as_path).chain(notes));
     let wants_files = [&arguments.output, &arguments.svg, &arguments.png, &arguments.share_image];
     let wants_text = arguments.json
         || arguments.csv
@@ -55,6 +59,11 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     if arguments.cohort.is_some() {
         check_quick(&runs)?;
     }
+    let usual = settings.cohort.as_deref();
+    let usual = usual.filter(|_| arguments.cohort.is_none() && check_quick(&runs).is_ok());
+    let usual = usual.map(cohort::files).transpose()?.unwrap_or_default();
+    inputs.extend(usual.iter().map(PathBuf::as_path));
+    let cohort = if usual.is_empty() { &cohort } else { &usual };
     if arguments.compare_labels {
         check_labels(&runs)?;
     }
@@ -67,10 +76,10 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
             .transpose()?,
         specifications: read_specifications(&arguments.specifications, &runs)?,
         compare_labels: arguments.compare_labels,
-        notes: arguments.notes.as_deref().map(|file| notes::read(file, &runs)).transpose()?,
+        notes: notes.map(|file| notes::read(file, &runs)).transpose()?,
         script: arguments.script,
         batch: None,
-        cohort: arguments.cohort.as_ref().map(|_| cohort::read(&cohort)).transpose()?,
+        cohort: (!cohort.is_empty()).then(|| cohort::read(cohort)).transpose()?,
     };
     let figures = figures(arguments, &runs, &options)?;
     if let Some(page) = &page {

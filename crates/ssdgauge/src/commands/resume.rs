@@ -35,8 +35,10 @@ pub(crate) fn execute(arguments: &arguments::ResumeArguments) -> Result<(), Fail
 ///
 /// As [`execute`].
 pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failure> {
-    let specs = meter_specs::parse(&arguments.power.specs)?;
     let rest = outline::read(&arguments.file)?;
+    // The evidence of a proof and of an X-ray has no power.
+    let has_power = rest.head.drive.kind != TargetKind::Virtual && !rest.is_proof && !rest.is_xray;
+    let specs = meter_specs::of_run(&arguments.power, has_power)?;
     // From here on nothing of the machine is needed.
     if rest.needs_no_drive() && !reader::is_restricted() {
         restriction::confine_beside(&arguments.file)?;

@@ -194,7 +194,7 @@ fn start(
             "nothing was written; omit --log-ios: the trace holds the same requests",
         ));
     }
-    let specs = meter_specs::parse(&options.power.specs)?;
+    let specs = meter_specs::of_run(&options.power, !target.starts_with("sim:"))?;
     let target = Target::find(target, size, seed)?;
     let plan = protocol.plan(target.info(), &options.plan);
     let plan = plan.map_err(|failure| target.refusal_or(failure))?;

@@ -17,13 +17,41 @@ pub(crate) enum ColourChoice {
     Never,
 }
 
-/// The choice of the command line.
+/// The choice of the command line, or of the settings.
 static CHOICE: OnceLock<ColourChoice> = OnceLock::new();
 
-/// Sets the choice of the command line, once.
+/// Sets the choice, once.
 pub(crate) fn choose(choice: ColourChoice) {
     // A second choice cannot occur: `main` parses one command line.
     let _ = CHOICE.set(choice);
+}
+
+impl ColourChoice {
+    /// Returns its name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ColourChoice::Auto => "auto",
+            ColourChoice::Always => "always",
+            ColourChoice::Never => "never",
+        }
+    }
+}
+
+/// Returns the environment variable that says how output is coloured, where one does.
+pub(crate) fn variable() -> Option<&'static str> {
+    match (is_set("NO_COLOR"), is_forced()) {
+        (true, _) => Some("NO_COLOR"),
+        (false, true) => Some("CLICOLOR_FORCE"),
+        (false, false) => None,
+    }
+}
+
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+fn is_forced() -> bool {
+    std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0")
 }
 
 /// What a text means.
@@ -66,11 +94,9 @@ impl Paint {
     }
 
     fn new(is_terminal: bool) -> Paint {
-        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let choice = CHOICE.get().copied().unwrap_or_default();
-        decide(choice, is_set("NO_COLOR"), forced, is_terminal && !is_dumb)
+        decide(choice, is_set("NO_COLOR"), is_forced(), is_terminal && !is_dumb)
     }
 
     /// Returns `text` in the style of `role`.

@@ -31,6 +31,7 @@ const RESTRICTED: &[&[&str]] = &[
     &["xray", "--from", "xray.ssdg"],
     &["xray", "--compare", "xray.ssdg", "xray.ssdg"],
     &["suites", "./suite.toml"],
+    &["config"],
     &["drives", "sim:"],
     &["drives", "sim:tiny"],
     &["doctor", "sim:tiny"],
