@@ -210,29 +210,32 @@ impl DeviceStatistics {
         if reader.u8(2) != Some(page) {
             return;
         }
-        // Each statistic has 8 bytes: six or seven of value, then flags (supported, valid).
-        let number = |at: usize, mask: u64| {
-            let word = reader.u64(at)?;
-            (word >> 62 == 0b11).then_some(word & mask)
-        };
-        const DOUBLE: u64 = 0xffff_ffff;
-        const LONG: u64 = 0xffff_ffff_ffff;
-        match page {
-            1 => {
-                self.power_cycles = number(8, DOUBLE);
-                self.power_on_hours = number(16, DOUBLE);
-                self.sectors_written = number(24, LONG);
-                self.sectors_read = number(40, LONG);
+        for at in (8..SECTOR).step_by(8) {
+            // Each statistic has 8 bytes: six or seven of value, then flags (supported, valid).
+            if let Some(word) = reader.u64(at).filter(|word| word >> 62 == 0b11) {
+                self.set(page, at, word);
             }
-            4 => self.uncorrectable_errors = number(8, DOUBLE),
-            5 => {
-                self.temperature_c = number(8, 0xff).map(|byte| byte as u8 as i8);
-                self.highest_c = number(32, 0xff).map(|byte| byte as u8 as i8);
-                self.overheated_minutes = number(80, DOUBLE);
-            }
-            7 => self.used_percent = number(8, 0xff),
-            _ => {}
         }
+    }
+
+    /// Sets the statistic at byte `at` of log page `page`, whose value is in the low bytes of `word`.
+    /// Returns whether it is one of these.
+    pub(crate) fn set(&mut self, page: u8, at: usize, word: u64) -> bool {
+        let (double, long) = (Some(word & 0xffff_ffff), Some(word & 0xffff_ffff_ffff));
+        let celsius = Some(word as u8 as i8);
+        match (page, at) {
+            (1, 8) => self.power_cycles = double,
+            (1, 16) => self.power_on_hours = double,
+            (1, 24) => self.sectors_written = long,
+            (1, 40) => self.sectors_read = long,
+            (4, 8) => self.uncorrectable_errors = double,
+            (5, 8) => self.temperature_c = celsius,
+            (5, 32) => self.highest_c = celsius,
+            (5, 80) => self.overheated_minutes = double,
+            (7, 8) => self.used_percent = Some(word & 0xff),
+            _ => return false,
+        }
+        true
     }
 }
 

@@ -6,7 +6,7 @@
 mod condition;
 mod identity;
 mod life;
-mod source;
+pub(crate) mod source;
 #[cfg(test)]
 mod tests;
 
@@ -120,37 +120,39 @@ fn query_device(path: &Path) -> Result<(SysfsDevice, QueryResults), DescribeErro
 
 /// The reasons for values of the other command set. [`assemble`] removes the facts with them: a
 /// description does not list what another kind of drive would report.
-const NOT_ATA: &str = "this is no ATA drive";
-const NOT_NVME: &str = "this is no NVMe drive";
+pub(crate) const NOT_ATA: &str = "this is no ATA drive";
+pub(crate) const NOT_NVME: &str = "this is no NVMe drive";
 
 /// The result of a query, or the reason why there is none.
-type QueryResult<T> = Result<T, String>;
+pub(crate) type QueryResult<T> = Result<T, String>;
 
 /// The results of all queries to a drive.
 #[derive(Debug)]
-pub(super) struct QueryResults {
-    controller: QueryResult<Controller>,
-    namespace: QueryResult<Namespace>,
-    active: QueryResult<Vec<u32>>,
-    health: QueryResult<Health>,
-    sanitize: QueryResult<SanitizeLog>,
-    power_state: QueryResult<u32>,
-    write_cache: QueryResult<u32>,
-    transitions: QueryResult<(bool, Vec<Transition>)>,
-    host_memory: QueryResult<u32>,
-    thermal: QueryResult<u32>,
-    power_log: QueryResult<PowerLog>,
-    ata: QueryResult<ata::Identity>,
-    attributes: QueryResult<Vec<ata::SmartAttribute>>,
-    statistics: QueryResult<ata::DeviceStatistics>,
-    media: QueryResult<(Source, Written)>,
-    protocols: QueryResult<Vec<u8>>,
-    security: QueryResult<Security>,
+pub(crate) struct QueryResults {
+    pub(crate) controller: QueryResult<Controller>,
+    pub(crate) namespace: QueryResult<Namespace>,
+    pub(crate) active: QueryResult<Vec<u32>>,
+    pub(crate) health: QueryResult<Health>,
+    pub(crate) sanitize: QueryResult<SanitizeLog>,
+    pub(crate) power_state: QueryResult<u32>,
+    pub(crate) write_cache: QueryResult<u32>,
+    pub(crate) transitions: QueryResult<(bool, Vec<Transition>)>,
+    pub(crate) host_memory: QueryResult<u32>,
+    pub(crate) thermal: QueryResult<u32>,
+    pub(crate) power_log: QueryResult<PowerLog>,
+    pub(crate) ata: QueryResult<ata::Identity>,
+    pub(crate) attributes: QueryResult<Vec<ata::SmartAttribute>>,
+    pub(crate) statistics: QueryResult<ata::DeviceStatistics>,
+    pub(crate) media: QueryResult<(Source, Written)>,
+    pub(crate) protocols: QueryResult<Vec<u8>>,
+    pub(crate) security: QueryResult<Security>,
+    /// The bytes of a sector of the Device Statistics log.
+    pub(crate) sector: u64,
 }
 
 impl QueryResults {
     /// Returns results that are all missing for `reason`.
-    fn all_missing(reason: &str) -> QueryResults {
+    pub(crate) fn all_missing(reason: &str) -> QueryResults {
         let reason = || reason.to_owned();
         QueryResults {
             controller: Err(reason()),
@@ -170,6 +172,7 @@ impl QueryResults {
             media: Err(reason()),
             protocols: Err(reason()),
             security: Err(reason()),
+            sector: 512,
         }
     }
 
@@ -268,6 +271,7 @@ impl QueryResults {
                 .and_then(|()| with_reason(query::protocols(pass_through, CommandSet::Ata))),
             security: security
                 .and_then(|()| with_reason(query::discovery(pass_through, CommandSet::Ata))),
+            sector: ata.as_ref().map_or(512, |identity| identity.logical_block),
             ata,
             ..QueryResults::all_missing(NOT_NVME)
         }
@@ -288,7 +292,7 @@ fn with_reason<T>(result: Result<T, CommandError>) -> QueryResult<T> {
 }
 
 /// Combines sysfs attributes and query results into a description.
-pub(super) fn assemble(
+pub(crate) fn assemble(
     target: &str,
     device: &SysfsDevice,
     results: &QueryResults,
@@ -333,7 +337,8 @@ pub fn drive_findings(device: &SysfsDevice, pass_through: &dyn PassThrough) -> V
 
 fn findings(device: &SysfsDevice, results: &QueryResults) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(results.ata.as_ref().ok().and_then(slow_sata));
+    let generations = results.ata.as_ref().ok().map(|ata| (ata.max_generation, ata.generation));
+    findings.extend(generations.and_then(|(max, current)| slow_sata(gbit(max)?, gbit(current)?)));
     if let Ok(health) = &results.health {
         findings.extend(health.warnings().into_iter().map(|warning| {
             Finding::new(
@@ -358,9 +363,12 @@ fn findings(device: &SysfsDevice, results: &QueryResults) -> Vec<Finding> {
 /// The SATA speeds in gigabits per second, by generation.
 const SATA_GBIT: [f64; 4] = [0.0, 1.5, 3.0, 6.0];
 
-fn slow_sata(identity: &ata::Identity) -> Option<Finding> {
-    let speed = |generation: u8| SATA_GBIT.get(usize::from(generation)).copied();
-    let (max, current) = (speed(identity.max_generation?)?, speed(identity.generation?)?);
+fn gbit(generation: Option<u8>) -> Option<f64> {
+    SATA_GBIT.get(usize::from(generation?)).copied()
+}
+
+/// Returns the finding for a SATA link whose `max` and `current` speeds in Gb/s differ.
+pub(crate) fn slow_sata(max: f64, current: f64) -> Option<Finding> {
     (current < max).then(|| {
         Finding::new(
             FindingKind::LinkBelowCapability,

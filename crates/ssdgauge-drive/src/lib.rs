@@ -24,6 +24,8 @@ pub mod pass_through;
 pub mod power_log;
 pub mod query;
 pub mod state;
+mod stored;
 pub mod sysfs_device;
 
 pub use description::{DescribeError, DriveCondition, describe, drive_findings, read_condition};
+pub use stored::{MAX_LENGTH, NOT_IN_OUTPUT, StoredError, describe_stored};

@@ -327,8 +327,11 @@ pub(crate) struct SuitesArguments {
 pub(crate) struct DrivesArguments {
     /// Block device such as /dev/nvme0n1, or sim:PROFILE.
     pub(crate) target: Option<String>,
+    /// Describe the drives of stored outputs of smartctl or nvme-cli, text or JSON.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "target")]
+    pub(crate) from: Vec<PathBuf>,
     /// Print the drives that may be tested as lines for slurm.conf and gres.conf.
-    #[arg(long, conflicts_with_all = ["target", "json"])]
+    #[arg(long, conflicts_with_all = ["target", "json", "from"])]
     pub(crate) slurm: bool,
     /// Print JSON.
     #[arg(long)]

@@ -25,6 +25,7 @@ mod report;
 mod resume;
 mod run;
 mod serve;
+mod stored_drives;
 mod suites;
 mod trace;
 mod watch;
@@ -58,6 +59,9 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Prove(arguments) => prove::execute(&arguments),
         Command::Xray(arguments) => xray::execute(&arguments),
         Command::Suites(arguments) => suites::execute(&arguments),
+        Command::Drives(arguments) if !arguments.from.is_empty() => {
+            stored_drives::print(&arguments.from, arguments.json)
+        }
         Command::Drives(arguments) => match arguments.target.as_deref() {
             Some("sim:") => {
                 profiles::print_list(arguments.json);

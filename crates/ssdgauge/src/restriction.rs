@@ -101,6 +101,7 @@ fn of(command: &Command) -> Restriction {
         Command::Prove(prove) => on_target(&prove.target, vec![folder_of(prove.out.as_deref())]),
         Command::Xray(xray) => of_xray(xray),
         Command::Suites(_) | Command::Config(_) => Confined(Vec::new()),
+        Command::Drives(drives) if !drives.from.is_empty() => Confined(Vec::new()),
         Command::Drives(drives) => match &drives.target {
             Some(target) => on_target(target, Vec::new()),
             // Each drive is asked for its identity.

@@ -33,6 +33,7 @@ mod recorded;
 mod review;
 mod samples;
 mod serve;
+mod stored_drives;
 mod tables;
 mod traces;
 mod until;

@@ -217,8 +217,7 @@ pub(super) fn health(results: &QueryResults) -> Section {
 /// Adds the counters that NVMe and ATA drives report.
 fn add_common_counters(section: &mut Section, results: &QueryResults) {
     let (health, statistics) = (&results.health, &results.statistics);
-    let block = results.ata.as_ref().map_or(512, |identity| identity.logical_block);
-    let ata = |count: Option<u64>| count.and_then(|sectors| sectors.checked_mul(block));
+    let ata = |count: Option<u64>| count.and_then(|sectors| sectors.checked_mul(results.sector));
     let both: [(&str, &str, &'static str, FromHealth, Value); 5] = [
         (
             "written_bytes",

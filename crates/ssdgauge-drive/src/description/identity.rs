@@ -5,7 +5,7 @@ use super::source::{
     ATA, CONTROLLER, FEATURES, NAMESPACE, SYSFS, bytes, first_known, from_kernel, nvme_or_ata,
     reported,
 };
-use super::{NOT_NVME, QueryResults, SATA_GBIT};
+use super::{NOT_NVME, QueryResults, gbit};
 use crate::controller::{Controller, Deallocated, Namespace};
 use crate::state::{PROTOCOL_1667, SanitizeState};
 use crate::sysfs_device::{SysfsDevice, file_name};
@@ -93,10 +93,9 @@ pub(super) fn link(device: &SysfsDevice, results: &QueryResults) -> Section {
     add(SYSFS, "pcie_lanes", "PCIe lanes", "", on_pcie(width));
     let most = link.map(|link| f64::from(link.max_width));
     add(SYSFS, "pcie_most_lanes", "PCIe lanes, maximum", "", on_pcie(most));
-    let gigabits = |generation: Option<u8>| Some(SATA_GBIT[usize::from(generation?)]);
-    let now = reported(&results.ata, |i| gigabits(i.generation));
+    let now = reported(&results.ata, |i| gbit(i.generation));
     add(ATA, "sata_gbit_s", "SATA speed", "Gb/s", now);
-    let most = reported(&results.ata, |i| gigabits(i.max_generation));
+    let most = reported(&results.ata, |i| gbit(i.max_generation));
     add(ATA, "sata_most_gbit_s", "SATA speed, maximum", "Gb/s", most);
     add(SYSFS, "numa_node", "NUMA node", "", from_kernel(device.numa_node()));
     section

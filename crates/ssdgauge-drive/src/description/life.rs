@@ -56,8 +56,7 @@ fn counted_by_the_drive(results: &QueryResults) -> Option<Counter> {
     };
     let ata = || {
         let sectors = results.statistics.as_ref().ok()?.sectors_written?;
-        let block = results.ata.as_ref().map_or(512, |identity| identity.logical_block);
-        Some(Counter::of_bytes(sectors.into(), block))
+        Some(Counter::of_bytes(sectors.into(), results.sector))
     };
     nvme().or_else(ata)
 }

@@ -25,9 +25,16 @@ pub(super) fn reported<T, V: Into<Value>>(
     }
 }
 
+const NOT_BY_KERNEL: &str = "not reported by the kernel";
+
+/// Returns whether a value is missing for no other reason than that nothing reports it.
+pub(crate) fn is_unreported(reason: &str) -> bool {
+    matches!(reason, NOT_BY_KERNEL | "not reported")
+}
+
 /// Returns a value from sysfs, or that the kernel does not report it.
 pub(super) fn from_kernel<V: Into<Value>>(value: Option<V>) -> Value {
-    value.map_or_else(|| Value::Missing("not reported by the kernel".into()), Into::into)
+    value.map_or_else(|| Value::Missing(NOT_BY_KERNEL.into()), Into::into)
 }
 
 /// Returns the first value that is not missing; otherwise the last reason.

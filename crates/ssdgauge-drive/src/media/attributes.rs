@@ -193,11 +193,30 @@ impl Family {
     pub(crate) fn find(pass_through: &dyn PassThrough) -> Result<(&'static Family, u64), String> {
         let words = |error: CommandError| error.to_string();
         let identity = query::ata_identity(pass_through).map_err(words)?;
-        let family = Family::of_model(&identity.model.unwrap_or_default())?;
+        let model = identity.model.unwrap_or_default();
+        Family::of_model(&model)?;
         let attributes = query::ata_attributes(pass_through).map_err(words)?;
-        let sectors = query::ata_statistics(pass_through).ok().and_then(|log| log.sectors_written);
-        family.check(&attributes, sectors.map(|sectors| (sectors, identity.logical_block)))?;
-        Ok((family, identity.logical_block))
+        let statistics = query::ata_statistics(pass_through).ok();
+        let block = identity.logical_block;
+        Family::written(&model, &attributes, statistics, block).map(|(family, _)| (family, block))
+    }
+
+    /// Returns the family of the drives of `model`, and the counters of a drive with `attributes` and
+    /// `statistics` of sectors of `block` bytes. The log counts hosts where no attribute does.
+    ///
+    /// # Errors
+    /// As [`Family::of_model`] and [`Family::check`].
+    pub(crate) fn written(
+        model: &str,
+        attributes: &[SmartAttribute],
+        statistics: Option<DeviceStatistics>,
+        block: u64,
+    ) -> Result<(&'static Family, Written), String> {
+        let family = Family::of_model(model)?;
+        let sectors = statistics.and_then(|log| log.sectors_written);
+        let written = family.check(attributes, sectors.map(|sectors| (sectors, block)))?;
+        let logged = sectors.map(|sectors| Counter::of_bytes(sectors.into(), block));
+        Ok((family, Written { host: written.host.or(logged), ..written }))
     }
 
     /// Returns how the family is known to be right, in words.

@@ -180,7 +180,7 @@ fn finding(
     written: u64,
     edge: &Edge,
 ) -> Option<StepFinding> {
-    let size = rounded::edge(&edge);
+    let size = rounded::edge(edge);
     let (held, written) = (number::capacity(held), number::capacity(written));
     let text = match position {
         CachePlace::Inside | CachePlace::Unknown => return None,

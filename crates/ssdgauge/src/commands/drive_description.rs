@@ -7,7 +7,7 @@ use crate::terminal;
 use crate::terminal::colour::{Paint, Role};
 use serde_json::{Map, Value as Json, json};
 use ssdgauge_core::{Bytes, DriveDescription, Fact, FindingKind, Severity, Table, Value};
-use ssdgauge_drive::DescribeError;
+use ssdgauge_drive::{DescribeError, NOT_IN_OUTPUT};
 use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_report::{sanitize_device, sanitize_prose};
 use std::path::{Path, PathBuf};
@@ -66,11 +66,14 @@ pub(crate) fn describe(
 
 fn text_of(card: &DriveDescription, as_json: bool, coloured: bool, width: usize) -> String {
     match as_json {
-        true => {
-            format!("{:#}\n", json!({ "schema_version": 1, "drive": document(card) }))
-        }
-        false => to_text(card, coloured, width),
+        true => format!("{:#}\n", json_of(card)),
+        false => to_text(card, if coloured { Paint::Colours } else { Paint::None }, width),
     }
+}
+
+/// Returns the JSON document of a description.
+pub(super) fn json_of(card: &DriveDescription) -> Json {
+    json!({ "schema_version": 1, "drive": document(card) })
 }
 
 fn virtual_card(target: &str) -> Result<DriveDescription, Failure> {
@@ -145,8 +148,8 @@ fn value_json(value: &Value) -> Json {
 /// The width of the column of labels.
 const LABEL_WIDTH: usize = 34;
 
-fn to_text(card: &DriveDescription, coloured: bool, width: usize) -> String {
-    let paint = if coloured { Paint::Colours } else { Paint::None };
+/// Returns the card of a description. What a stored output does not contain has no line.
+pub(super) fn to_text(card: &DriveDescription, paint: Paint, width: usize) -> String {
     let mut text = format!("{}\n", paint.text(Role::Value, &sanitize_prose(&card.target)));
     for finding in &card.findings {
         let (mark, role) = match finding.severity {
@@ -161,7 +164,9 @@ fn to_text(card: &DriveDescription, coloured: bool, width: usize) -> String {
         text.push_str(&paint.text(role, &format!("{mark}: {alarm}{text_of_finding}")));
         text.push_str(&format!("\n    {}\n", sanitize_prose(&finding.advice)));
     }
-    for section in &card.sections {
+    let is_shown =
+        |fact: &Fact| !matches!(&fact.value, Value::Missing(reason) if reason == NOT_IN_OUTPUT);
+    for section in card.sections.iter().filter(|section| section.facts.iter().any(is_shown)) {
         text.push_str(&format!("\n{}\n", paint.text(Role::Value, section.title)));
         // If all facts of a section are missing for one reason, it is printed once.
         let mut reasons = section.facts.iter().map(|fact| match &fact.value {
@@ -180,7 +185,8 @@ fn to_text(card: &DriveDescription, coloured: bool, width: usize) -> String {
                 text.push_str(&format!("  not available: {}\n", sanitize_prose(reason)));
             }
             None => {
-                section.facts.iter().for_each(|fact| text.push_str(&fact_line(fact, width)));
+                let shown = section.facts.iter().filter(|fact| is_shown(fact));
+                shown.for_each(|fact| text.push_str(&fact_line(fact, width)));
             }
         }
     }

@@ -133,7 +133,7 @@ fn events(writes: &[(&Member<'_>, Writes)], drives: &ReportDrives) -> Vec<Event>
             ),
             format!(
                 "{}, {}\u{a0}MB/s",
-                rounded::edge(&edge),
+                rounded::edge(edge),
                 edge.before_in_words(|bytes| number::text(bytes / 1e6))
             ),
             format!("then {}\u{a0}MB/s: {least}{slower}\u{a0}% slower", number::text(behind)),
