@@ -45,8 +45,8 @@ pub use interference::{
 pub use listed::{ListedSuite, SCRATCH_SIZE, expected_on_1_tb, listed, plan_on_1_tb};
 pub use planner::{Options, PlanError, REPLAY_SUITE, needed_span, plan, plan_replay};
 pub use proof::{
-    Depth, Event, Fate, Fated, Layout, PROOF_SUITE, ProofError, Proved, Recorded, Set, Settings,
-    What, proof_plan, read_kept, review,
+    Depth, Event, Fate, Fated, Layout, ProofError, Proved, Recorded, Set, Settings, What,
+    proof_plan, read_kept, review,
 };
 pub use repeat::{MAX_REPETITIONS, Repeat, RepeatError};
 pub use suite::{
@@ -54,6 +54,6 @@ pub use suite::{
 };
 pub use unwatched::Unwatched;
 pub use xray::{
-    CutShort, EndedExperiment, Examined, Exchange, Experiment, RecordedXray, Reply, XRAY_SUITE,
-    XrayError, XrayOptions, XrayWatcher, review_xray, xray, xray_plan,
+    CutShort, EndedExperiment, Examined, Exchange, Experiment, RecordedXray, Reply, XrayError,
+    XrayOptions, XrayWatcher, review_xray, xray, xray_plan,
 };

@@ -15,7 +15,7 @@ pub use event::{Event, Recorded, Settings, What};
 pub use kept::{Fate, Fated, read_kept};
 pub(crate) use layout::Progress;
 pub use layout::{Depth, Layout, Set};
-pub use plan::{PROOF_SUITE, proof_plan};
+pub use plan::proof_plan;
 pub use state::Proved;
 pub(crate) use state::{MOST_BAD, State};
 

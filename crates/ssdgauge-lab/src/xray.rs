@@ -29,7 +29,7 @@ pub use examined::Examined;
 pub use exchange::{Exchange, Reply};
 pub use experiment::Experiment;
 pub use options::XrayOptions;
-pub use plan::{XRAY_SUITE, xray_plan};
+pub use plan::xray_plan;
 pub use recorded::RecordedXray;
 pub(crate) use recorded::{ENDED, ExperimentReport};
 

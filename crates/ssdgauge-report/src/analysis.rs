@@ -51,6 +51,7 @@ pub(crate) mod repeated_runs;
 mod repetitions;
 pub(crate) mod report_drives;
 pub(crate) mod run_headline;
+pub(crate) mod run_outcome;
 pub(crate) mod sections;
 pub(crate) mod sent_late;
 pub(crate) mod separation;
@@ -76,6 +77,7 @@ use ssdgauge_statistics::repetition::Stopping;
 /// drive's SLC cache.
 pub(crate) fn annotate(recorded: RecordedRun) -> Run {
     let RecordedRun { head, tests, mut findings, complete, awaits_flush, .. } = recorded;
+    let (file_name, recorded_outcome) = (recorded.file_name, recorded.recorded_outcome);
     let (ended_after, durability, proof, wear) =
         (recorded.ended_after, recorded.durability, recorded.proof, recorded.wear);
     findings.extend(awaits_flush.then(missing::no_flush));
@@ -94,5 +96,17 @@ pub(crate) fn annotate(recorded: RecordedRun) -> Run {
     fall_causes::annotate(&head.drive, &findings, &mut tests, &unrepeated);
     slc_cache::classify_steps(&mut tests);
     separation::judge(&mut tests);
-    Run { head, tests, findings, complete, awaits_flush, ended_after, durability, proof, wear }
+    Run {
+        head,
+        file_name,
+        tests,
+        findings,
+        complete,
+        recorded_outcome,
+        awaits_flush,
+        ended_after,
+        durability,
+        proof,
+        wear,
+    }
 }

@@ -13,7 +13,7 @@ use crate::model::{PointRun, RecordedRepetition, RecordedRun, ReportError, StepF
 use durability::RecordedDurability;
 use ssdgauge_core::{PhaseKind, Plan, Step, Test};
 use ssdgauge_runfile::{
-    Contradictions, FindingRecord, Room, RunFile, StepId, StepRecord, attempts,
+    Contradictions, FindingRecord, Outcome, Room, RunFile, StepId, StepRecord, attempts,
 };
 use std::path::Path;
 
@@ -65,11 +65,17 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         .chain(file.chain_finding()?)
         .collect();
     let durability = durability.of_run();
+    // An outcome before the last step is that of an earlier process: the run was continued.
+    let is_last = |one: &Outcome| steps.iter().all(|step| step.started_unix_ms <= one.unix_ms);
+    let recorded_outcome = file.outcome()?.filter(is_last);
+    let file_name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
     Ok(RecordedRun {
         head,
+        file_name,
         tests,
         findings,
         complete,
+        recorded_outcome,
         awaits_flush,
         ended_after,
         durability,

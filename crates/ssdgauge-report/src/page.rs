@@ -22,6 +22,7 @@ mod kit;
 mod method;
 mod notes;
 mod numbers;
+mod outcome;
 mod panels;
 mod prices;
 mod quick;

@@ -2,6 +2,7 @@
 //!
 //! The other modules build on it, and it imports none of them.
 
+pub(crate) mod case;
 pub(crate) mod fitted;
 pub(crate) mod interval;
 pub(crate) mod labels;

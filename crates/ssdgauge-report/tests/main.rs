@@ -18,6 +18,7 @@ mod leads;
 mod levels;
 mod many_drives;
 mod notes;
+mod outcomes;
 mod page;
 mod page_review;
 mod published_texts;

@@ -96,7 +96,7 @@ fn a_run_of_any_length_has_a_page() {
         let run = run(&recipe);
         assert_eq!(run.complete, steps == 22);
         let page = whole(std::slice::from_ref(&run));
-        assert_eq!(page.contains("<strong>UNFINISHED</strong>"), steps < 22);
+        assert_eq!(page.contains("Not finished</span>"), steps < 22);
         if steps == 3 {
             assert!(page.contains("3 of 11 steps of this test have finished"));
             assert_eq!(run.tests[0].headline.value, None, "a mean over some of the mixes");

@@ -41,8 +41,8 @@ pub use origin::is_own;
 #[cfg(target_os = "linux")]
 pub use record::reader::follow::{Follower, News};
 pub use record::{
-    Answer, Digest, FindingRecord, Head, ImportedPercentile, Outcome, OutcomeKind, PropertyRecord,
-    StepId, StepPlace, StepRecord, StepState,
+    Answer, Digest, FindingRecord, Head, ImportedPercentile, Outcome, OutcomeKind, PROOF_SUITE,
+    PropertyRecord, StepId, StepPlace, StepRecord, StepState, XRAY_SUITE,
     reader::{FLUSH, MAX_WRITES, RATED_ENDURANCE, READ_BACK, REPETITIONS, RunFile, VERIFIED, XRAY},
 };
 pub use room::Room;

@@ -8,7 +8,7 @@ pub use since_format_3::{Answer, Digest, ImportedPercentile, Outcome, OutcomeKin
 
 use rusqlite::types::{Value, ValueRef};
 use serde::{Deserialize, Serialize};
-use ssdgauge_core::{DriveInfo, Finding, Nanos, Plan, Prepared};
+use ssdgauge_core::{DriveInfo, Finding, Nanos, Plan, Prepared, TargetKind};
 use std::collections::BTreeMap;
 
 /// Number of a step record in its file, from 1.
@@ -81,6 +81,12 @@ pub struct Head {
     pub environment: BTreeMap<String, String>,
 }
 
+/// The suite of X-rays.
+pub const XRAY_SUITE: &str = "xray";
+
+/// The suite of proofs of the capacity.
+pub const PROOF_SUITE: &str = "prove";
+
 impl Head {
     /// The key in the environment of the program that measured, where it is another one.
     pub const IMPORTED_FROM: &str = "imported_from";
@@ -89,6 +95,12 @@ impl Head {
     /// file; `None` for every run of ssdgauge.
     pub fn imported_from(&self) -> Option<&str> {
         self.environment.get(Head::IMPORTED_FROM).map(String::as_str)
+    }
+
+    /// Returns whether what the run wrote has ended with it: an X-ray or a proof knows its own data alone.
+    pub fn has_lost_its_target(&self) -> bool {
+        let is_adaptive = [PROOF_SUITE, XRAY_SUITE].contains(&self.plan.suite.id.as_str());
+        is_adaptive && self.drive.kind == TargetKind::File && self.plan.is_destructive()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::reader::{self, Input};
 use crate::rest_of_run::RestOfRun;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::{Bytes, Plan, TargetKind};
-use ssdgauge_lab::{Expectation, PROOF_SUITE, Recorded, RecordedXray, XRAY_SUITE, assumed_rates};
+use ssdgauge_lab::{Expectation, Recorded, RecordedXray, assumed_rates};
 use ssdgauge_runfile::{
     Head, MAX_WRITES, RunFile, RunFileError, StepPlace, StepRecord, StepState, Writer,
 };
@@ -123,15 +123,9 @@ fn recorded_limit(run: &RunFile) -> Result<Option<Bytes>, RunFileError> {
     Ok(found.and_then(|one| one.value.parse().ok()).map(Bytes))
 }
 
-/// Returns whether what the run wrote has ended with it: an X-ray or a proof knows its own data alone.
-pub(crate) fn has_lost_its_target(head: &Head) -> bool {
-    let is_adaptive = [PROOF_SUITE, XRAY_SUITE].contains(&head.plan.suite.id.as_str());
-    is_adaptive && head.drive.kind == TargetKind::File && head.plan.is_destructive()
-}
-
 /// Returns how the interrupted run in `file` goes on, as a clause.
 pub(crate) fn way_on(head: &Head, file: &Path) -> String {
-    match has_lost_its_target(head) {
+    match head.has_lost_its_target() {
         false => format!("continue with `ssdgauge resume {}`", file.display()),
         true => format!(
             "its scratch file ended with it; begin again with `ssdgauge {} {}`",

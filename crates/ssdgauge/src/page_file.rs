@@ -47,7 +47,12 @@ fn interrupted(file: &Path) -> Result<Failure, Failure> {
     Ok(Failure::new(FailureKind::Interrupted, format!("interrupted: {}", rest.finished()), hint))
 }
 
-/// Finishes a run: prints its summary or JSON, and writes its page.
+/// Returns what the rest of the run in `file` takes; `None` where that is not known.
+pub(crate) fn rest_of(file: &Path) -> Option<String> {
+    RestOfRun::read(&RunFile::open(file).ok()?).ok()?.left()
+}
+
+/// Finishes a run: prints its summary or JSON, and writes its page, also where the run failed or was interrupted.
 ///
 /// # Errors
 ///
@@ -57,16 +62,27 @@ pub(crate) fn finish_run(
     file: &Path,
     json: bool,
 ) -> Result<(), Failure> {
-    let completion = result.map_err(|error| {
-        let mut failure = Failure::from(error);
-        failure.hint = failure.hint.replace("resume FILE", &format!("resume {}", file.display()));
-        failure
-    })?;
-    if completion == Completion::Interrupted {
-        return Err(interrupted(file)?);
+    let failure = match result {
+        Ok(Completion::Interrupted) => interrupted(file)?,
+        Err(error) => {
+            let mut failure = Failure::from(error);
+            let resume = format!("resume {}", file.display());
+            failure.hint = failure.hint.replace("resume FILE", &resume);
+            failure
+        }
+        Ok(_) => return finish_complete(file, json),
+    };
+    // The failure of the run comes first: where its page cannot be written as well, that is not the news.
+    if let Ok(run) = ssdgauge_report::read(file)
+        && write_own_page(file, &run).is_ok()
+    {
+        print_files(file);
     }
+    Err(failure)
+}
+
+fn finish_complete(file: &Path, json: bool) -> Result<(), Failure> {
     let run = ssdgauge_report::read(file)?;
-    let page = page_beside(file);
     if json {
         let value = ssdgauge_report::json(std::slice::from_ref(&run));
         terminal::print_json(&value);
@@ -74,11 +90,20 @@ pub(crate) fn finish_run(
         let width = terminal::width::columns();
         terminal::print(&ssdgauge_report::terminal_summary(&run, width, terminal::has_colour()));
     }
-    let runs = std::slice::from_ref(&run);
-    write_page(&page, &[file], runs, &PageOptions::default())?;
+    write_own_page(file, &run)?;
+    print_files(file);
+    Ok(())
+}
+
+/// Writes the page of `run` beside its `file`.
+fn write_own_page(file: &Path, run: &Run) -> Result<(), Failure> {
+    let options = PageOptions { rest: rest_of(file), ..PageOptions::default() };
+    write_page(&page_beside(file), &[file], std::slice::from_ref(run), &options)
+}
+
+fn print_files(file: &Path) {
     terminal::print_lines([
         format!("run file: {}", file.display()),
-        format!("report:   {}", page.display()),
+        format!("report:   {}", page_beside(file).display()),
     ]);
-    Ok(())
 }

@@ -34,7 +34,8 @@ impl RestOfRun {
             .map(|step| step.place)
             .collect();
         let is_open = plan.repeat_until.is_some()
-            || [ssdgauge_lab::XRAY_SUITE, ssdgauge_lab::PROOF_SUITE].contains(&&*plan.suite.id)
+            || [ssdgauge_runfile::XRAY_SUITE, ssdgauge_runfile::PROOF_SUITE]
+                .contains(&&*plan.suite.id)
             || plan.tests.iter().any(|test| test.search.is_some() || test.rounds.is_some());
         let next = if is_open { None } else { next(plan, &finished) };
         let rest = next.map(|place| {

@@ -41,6 +41,6 @@ pub(crate) fn places(plan: &Plan) -> impl Iterator<Item = (StepPlace, &Step)> {
 pub(crate) fn count(plan: &Plan) -> Option<usize> {
     let has_search = plan.tests.iter().any(|test| test.search.is_some());
     // What an X-ray carries out follows from the answers of the drive.
-    let is_open = has_search || plan.suite.id == ssdgauge_lab::XRAY_SUITE;
+    let is_open = has_search || plan.suite.id == ssdgauge_runfile::XRAY_SUITE;
     (!is_open).then(|| plan.steps().count())
 }

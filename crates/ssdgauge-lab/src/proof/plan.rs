@@ -7,9 +7,7 @@ use ssdgauge_core::{
     Access, Action, Bytes, DriveInfo, Engine, Metric, Phase, PhaseKind, Plan, Rest, Restart, Score,
     Step, Stream, SuiteIdentity, Test, Until, Workload,
 };
-
-/// The id of the suite in the run file of a proof.
-pub const PROOF_SUITE: &str = "prove";
+use ssdgauge_runfile::PROOF_SUITE;
 
 /// The requests of a proof.
 const REQUEST: Bytes = Bytes(1 << 20);

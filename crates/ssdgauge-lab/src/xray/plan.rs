@@ -14,11 +14,10 @@ use ssdgauge_core::{
     Access, Action, Bytes, DriveInfo, Engine, Metric, Nanos, Phase, PhaseKind, Plan, Preparation,
     Rest, Restart, Score, Step, Stream, SuiteIdentity, Test, Until, Workload,
 };
+use ssdgauge_runfile::XRAY_SUITE;
 use ssdgauge_xray::Structure;
 use std::collections::BTreeSet;
 
-/// The id of the suite of an X-ray.
-pub const XRAY_SUITE: &str = "xray";
 /// The structures that pairs of reads show.
 const OF_UNITS: [Structure; 3] = [Structure::Units, Structure::Chunk, Structure::PageRead];
 

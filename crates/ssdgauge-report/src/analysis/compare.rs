@@ -6,6 +6,7 @@
 
 use crate::analysis::group::{self, Member};
 use crate::analysis::history::{self, History};
+use crate::analysis::run_outcome;
 use crate::analysis::trust::{self, Grade};
 use crate::analysis::workload_text;
 use crate::model::Run;
@@ -178,11 +179,9 @@ fn compare_all(
         let reason = tests.iter().find_map(reason).unwrap_or_else(|| "there are none".to_owned());
         return Err(CompareError::NothingInCommon(reason));
     }
-    let marks_of_b = labels::marks(&b.head, b.complete);
-    let marks = labels::marks(&a.head, a.complete)
-        .into_iter()
-        .filter(|mark| marks_of_b.contains(mark))
-        .collect();
+    let marks_of_b = run_outcome::marks(b);
+    let marks =
+        run_outcome::marks(a).into_iter().filter(|mark| marks_of_b.contains(mark)).collect();
     let [name_a, name_b] = distinct([a, b]);
     let gate = options.threshold.map(|threshold| gate(&tests, threshold));
     let ids = [a, b].map(|run| sanitize::prose(&run.head.id));

@@ -5,9 +5,10 @@ use crate::analysis::group::{Group, Member};
 use crate::analysis::outcome::{self, Outcome};
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
-use crate::analysis::statements::{capital, in_letters, listed, times, uncapitalised};
+use crate::analysis::statements::{in_letters, listed, times};
 use crate::analysis::workload_text;
 use crate::model::SpeedFall;
+use crate::text::case::{capital, uncapitalised};
 use crate::text::{interval, number};
 use ssdgauge_core::{Family, Metric};
 

@@ -4,10 +4,11 @@
 //! equal. A model never
 //! shares a chart with a measured drive, or with a model of another revision.
 
+use crate::analysis::run_outcome;
 use crate::model::metrics;
 use crate::model::plan::measured_spans;
 use crate::model::{PointRun, Run, TestRun};
-use crate::text::{labels, number, sanitize};
+use crate::text::{number, sanitize};
 use ssdgauge_core::{Bytes, DriveInfo, Metric, RequestPath, TargetKind};
 use std::collections::BTreeSet;
 
@@ -90,7 +91,7 @@ impl Group<'_> {
 impl Member<'_> {
     /// Returns the marks of the run that accompany its results, such as `MODEL`.
     pub(crate) fn run_marks(&self) -> Vec<String> {
-        labels::marks(&self.run.head, self.run.complete)
+        run_outcome::marks(self.run)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::analysis::caches::Writes;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::statements::{self, Sentence};
 use crate::model::Run;
+use crate::text::case::{capital, uncapitalised};
 use crate::text::number;
 use crate::text::sanitize;
 use ssdgauge_statistics::difference::peers::Peers;
@@ -135,7 +136,7 @@ fn outliers(column: &Column, drives: &ReportDrives) -> Option<String> {
         1 => format!("{name} stands out of {count} {}: {said}, in {what}", drives.noun()),
         several => format!(
             "{} of {count} {} stand out in {what}, {name} the most: {said}",
-            statements::capital(&statements::in_letters(several)),
+            capital(&statements::in_letters(several)),
             drives.noun()
         ),
     })
@@ -231,7 +232,7 @@ fn range(column: &Column, drives: &ReportDrives) -> Option<Sentence> {
     let ranked = column.ranked();
     let (best, last) = (*ranked.first()?, *ranked.last()?);
     let shown = |value: f64| number::measured(value, column.metric);
-    let title = statements::capital(&of_column(column));
+    let title = capital(&of_column(column));
     let middle = shown(median(&values)?);
     let text = match column.is_flat() {
         true => format!("{title}: no difference beyond the noise, median {middle}."),
@@ -255,6 +256,6 @@ fn of_column(column: &Column) -> String {
         Question::Sustained => "sustained writes".to_owned(),
         Question::Tail => "the slowest 1 in 10,000 requests".to_owned(),
         Question::Efficiency => "efficiency".to_owned(),
-        Question::Other => statements::uncapitalised(&column.short),
+        Question::Other => uncapitalised(&column.short),
     }
 }

@@ -22,6 +22,8 @@ pub struct PageOptions {
     pub cohort: Option<Cohort>,
     /// Whether the page has the script that enlarges charts over time and sorts the answer.
     pub script: bool,
+    /// What the rest of an unfinished run takes, such as `2 h 48 min left, 610 GB to write`.
+    pub rest: Option<String>,
     /// What the page of a batch of drives leads with.
     pub batch: Option<Batch>,
 }

@@ -10,8 +10,9 @@ use crate::analysis::trust;
 use crate::model::metrics;
 use crate::model::{FallCause, PointRun, Run, SpeedFall, TestRun};
 use crate::text::number;
-use ssdgauge_core::{Detail, FindingKind, Metric, Scope, Stream, rounded};
+use ssdgauge_core::{Bytes, Detail, FindingKind, Metric, Scope, Stream, rounded};
 use ssdgauge_statistics::cache::FALL;
+use std::cmp::Reverse;
 
 /// The suite whose page is this one.
 pub(crate) const SUITE: &str = "quick";
@@ -31,6 +32,8 @@ pub(crate) struct Figure {
     pub(crate) metric: Metric,
     /// The value.
     pub(crate) value: f64,
+    /// What the step did, such as `4.29 GB in 1.80 s`, where it is too short for its rate to be quoted.
+    pub(crate) did: Option<String>,
     /// The 99th percentile of its latency.
     pub(crate) p99_us: Option<f64>,
     /// The position relative to the cache, where it is known.
@@ -46,11 +49,12 @@ impl Figure {
         self.levels.as_ref().map_or(self.value, |levels| levels.before.max(self.value))
     }
 
-    /// Returns the value in words, without its unit: both levels where there are two.
-    pub(crate) fn words(&self) -> String {
-        match &self.levels {
-            Some(levels) => levels.words.clone(),
-            None => number::text(self.value),
+    /// Returns what a reader may quote, and its unit: both levels where there are two, and for a short step what it did.
+    pub(crate) fn quoted(&self) -> (String, &'static str) {
+        match (&self.did, &self.levels) {
+            (Some(did), _) => (did.clone(), ""),
+            (None, Some(levels)) => (levels.words.clone(), self.metric.unit()),
+            (None, None) => (number::text(self.value), self.metric.unit()),
         }
     }
 
@@ -111,10 +115,13 @@ pub(crate) fn headline(run: &Run) -> String {
     if let (None, Some(answer)) = (&ill, quick_answer::sentence(run)) {
         return answer + &troubles;
     }
-    let speed = |mb_s: f64| number::measured(mb_s, Metric::ThroughputMbS);
+    let speed = |figure: &Figure| match &figure.did {
+        Some(did) => did.clone(),
+        None => format!("at {}", number::measured(figure.value, Metric::ThroughputMbS)),
+    };
     let reads = |figure: &Figure| {
         let order = if figure.is_random { "Random" } else { "Sequential" };
-        format!("{order} reads at {} ({})", speed(figure.value), figure.size_and_depth())
+        format!("{order} reads {} ({})", speed(figure), figure.size_and_depth())
     };
     let writes = |figure: &Figure| match fall(run).zip(fallen(run)) {
         Some((fall, stream)) => {
@@ -123,7 +130,7 @@ pub(crate) fn headline(run: &Run) -> String {
             format!("writes {} ({load}) {}", fall.before_words, fall.until)
         }
         None => {
-            format!("writes at {} ({}) in bursts", speed(figure.value), figure.size_and_depth())
+            format!("writes {} ({}) in bursts", speed(figure), figure.size_and_depth())
         }
     };
     let speeds = match (ill, best(true), best(false)) {
@@ -160,24 +167,25 @@ fn troubles(run: &Run) -> String {
 /// Returns the steps of `run` whose requests are all reads, or all writes, or both: those of a kind of work
 /// in their order, the common loads in the order of a reader, large ones first.
 pub(crate) fn figures(run: &Run, reads: bool) -> Vec<Figure> {
-    let mut figures: Vec<(u8, Figure)> = Vec::new();
+    let mut figures: Vec<(u8, (u64, u64), Figure)> = Vec::new();
     for test in &run.tests {
         for point in &test.points {
             let [stream] = point.workload.streams.as_slice() else { continue };
             let fits = if reads { !stream.writes() && stream.reads() } else { stream.writes() };
-            if fits && let Some(found) = figure(test, point, stream) {
-                figures.push(found);
+            if fits && let Some((place, found)) = figure(test, point, stream) {
+                let load = (stream.smallest_size().0, u64::from(stream.total_depth()));
+                figures.push((place, load, found));
             }
         }
     }
     // A suite for a kind of work has few loads, and its sentence names one of them: all are shown, in order.
-    // Of several steps of the common loads that answer one question, the fastest; the others are behind the
-    // fold.
+    // Of several steps of the common loads that answer one question, always the same: that with the largest and the
+    // most requests in flight, fastest or not. The others are behind the fold.
     if !quick_answer::is_for_work(&run.head.plan.suite.id) {
-        figures.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.value.total_cmp(&a.1.value)));
-        figures.dedup_by_key(|(place, _)| *place);
+        figures.sort_by_key(|(place, load, _)| (*place, Reverse(*load)));
+        figures.dedup_by_key(|(place, _, _)| *place);
     }
-    figures.into_iter().map(|(_, figure)| figure).collect()
+    figures.into_iter().map(|(_, _, figure)| figure).collect()
 }
 
 /// Returns the number of every step of `run` that is one stream.
@@ -207,6 +215,7 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
     };
     let mix = if is_mixed { format!(", {} % read", stream.read_percent) } else { String::new() };
     let value = |metric| metrics::value(point, metric, Scope::All);
+    let levels = level_pair::of_point(point, metric);
     Some((
         place,
         Figure {
@@ -216,12 +225,31 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
             load: format!("{} r{} {}", test.test.id, test.test.revision, point.point.label),
             metric,
             value: value(metric)?,
+            did: did(point, metric).filter(|_| levels.is_none()),
             // Beside commits a second it would be that of the flush alone.
             p99_us: value(Metric::LatP99Us).filter(|_| stream.flush_every.is_none()),
             cache: point.cache.map(|cache| cache.name()),
-            levels: level_pair::of_point(point, metric),
+            levels,
         },
     ))
+}
+
+/// The rate of a step is quoted from so many full seconds on. Chosen: half of the usual ten.
+const QUOTED_SECONDS: usize = 5;
+
+/// Returns what `point` did in all, such as `4.29 GB in 1.80 s`, where it has too few full seconds for its rate to be
+/// quoted.
+fn did(point: &PointRun, metric: Metric) -> Option<String> {
+    if point.point.seconds.full().len() >= QUOTED_SECONDS {
+        return None;
+    }
+    let elapsed = point.point.totals.elapsed;
+    let amount = metrics::value(point, metric, Scope::All)? * elapsed.as_secs_f64();
+    let amount = match metric {
+        Metric::ThroughputMbS => Bytes((amount * 1e6).round() as u64).about(),
+        _ => format!("{} requests", number::count(amount.round() as u64)),
+    };
+    Some(format!("{amount} in {}", elapsed.about()))
 }
 
 /// Requests from this size on are large. Chosen.

@@ -8,6 +8,7 @@ use crate::analysis::drive_slots::{self, Look};
 use crate::analysis::group::{self, Group};
 use crate::analysis::label_comparison;
 use crate::analysis::outcome;
+use crate::analysis::run_outcome;
 use crate::model::Run;
 use crate::text::fitted::fitted;
 use crate::text::labels;
@@ -285,7 +286,7 @@ fn number_drives(runs: &[Run]) -> Vec<usize> {
 }
 
 fn common_marks(runs: &[Run]) -> Vec<String> {
-    let of = |run: &Run| labels::marks(&run.head, run.complete);
+    let of = |run: &Run| run_outcome::marks(run);
     let mut marks = runs.first().map(of).unwrap_or_default();
     marks.retain(|mark| runs.iter().all(|run| of(run).contains(mark)));
     marks

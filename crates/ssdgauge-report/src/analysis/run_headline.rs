@@ -2,11 +2,11 @@
 //! that it comes from, so that a reader can cite it.
 
 use crate::analysis::group::Group;
-use crate::analysis::statements::capital;
 use crate::analysis::tried_loads::tried_loads;
 use crate::analysis::trust;
 use crate::analysis::workload_text::{self, Load};
 use crate::model::TestRun;
+use crate::text::case::capital;
 use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;

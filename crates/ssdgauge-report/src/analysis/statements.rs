@@ -9,6 +9,7 @@ use crate::analysis::fall_words;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::slc_cache;
 use crate::model::{FallCause, SpeedFall};
+use crate::text::case::{capital, uncapitalised};
 use crate::text::number;
 
 /// The rules of the sentences, for readers.
@@ -136,17 +137,6 @@ fn titles(columns: &[&Column]) -> Vec<String> {
 /// Returns the title of a test within a sentence: its first words, the first letter in lower case.
 fn within_sentence(title: &str) -> String {
     uncapitalised(title.split(',').next().unwrap_or(title))
-}
-
-/// Returns `words` with a first letter in lower case; an abbreviation, such as ACT, stays as it is.
-pub(crate) fn uncapitalised(words: &str) -> String {
-    let mut letters = words.chars();
-    match (letters.next(), letters.clone().next()) {
-        (Some(first), Some(second)) if second.is_lowercase() => {
-            first.to_lowercase().chain(letters).collect()
-        }
-        (_, _) => words.to_owned(),
-    }
 }
 
 /// Returns the drives whose write speed falls, and how many drives wrote enough to show it.
@@ -389,10 +379,4 @@ pub(crate) fn in_letters(n: usize) -> String {
         "eleven", "twelve",
     ];
     WORDS.get(n).map_or_else(|| number::count(n as u64), |word| (*word).to_owned())
-}
-
-/// Returns `text` with a capital letter first.
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

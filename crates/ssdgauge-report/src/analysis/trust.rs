@@ -180,7 +180,7 @@ fn of_test(test: &TestRun) -> Vec<Doubt> {
 
 /// Returns whether `found` concerns the result of `test`: not where it is about a measured step that the
 /// headline does not count.
-fn concerns_result(found: &StepFinding, test: &TestRun) -> bool {
+pub(crate) fn concerns_result(found: &StepFinding, test: &TestRun) -> bool {
     let Some(step) = &found.step else { return true };
     let mut points = test.points.iter().filter(|point| point.point.label == *step).peekable();
     points.peek().is_none() || points.any(|point| test.test.score.needs(point.point.position))

@@ -4,7 +4,7 @@ use crate::model::run::{Durability, PointRun, Proof, StepFinding};
 use crate::model::tracked::Tracked;
 use crate::model::wear::Wear;
 use ssdgauge_core::{Finding, Test, Totals};
-use ssdgauge_runfile::Head;
+use ssdgauge_runfile::{Head, Outcome};
 use std::collections::BTreeMap;
 
 /// One run file, read.
@@ -12,12 +12,16 @@ use std::collections::BTreeMap;
 pub(crate) struct RecordedRun {
     /// The head of the run file: plan, drive, environment.
     pub(crate) head: Head,
+    /// The name of the run file, without its folder.
+    pub(crate) file_name: Option<String>,
     /// The tests in the order of the plan.
     pub(crate) tests: Vec<RecordedTest>,
     /// The findings that belong to the whole run.
     pub(crate) findings: Vec<Finding>,
     /// True if every step that the run needs has finished, and what it wrote was flushed.
     pub(crate) complete: bool,
+    /// How the process that carried it out ended it.
+    pub(crate) recorded_outcome: Option<Outcome>,
     /// True if only the flush behind the last step is missing.
     pub(crate) awaits_flush: bool,
     /// The repetitions after which the run has ended by its rule; `None` without a rule, and while it

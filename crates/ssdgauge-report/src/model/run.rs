@@ -7,7 +7,7 @@ use ssdgauge_core::{
     Bytes, ConfidenceInterval, Direction, Finding, FindingKind, Flush, Headline, KernelQueue,
     Metric, Nanos, OpenLoop, Point, Scope, Test, Workload,
 };
-use ssdgauge_runfile::Head;
+use ssdgauge_runfile::{Head, Outcome};
 use ssdgauge_statistics::cache::Edge;
 use ssdgauge_statistics::separation::Separation;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,12 +17,17 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Run {
     /// The head of the run file: plan, drive, environment.
     pub head: Head,
+    /// The name of the run file, without its folder; `None` where it cannot be shown.
+    pub file_name: Option<String>,
     /// The tests in the order of the plan; the repetitions of one test are one of these.
     pub tests: Vec<TestRun>,
     /// The findings that belong to the whole run.
     pub findings: Vec<Finding>,
     /// True if every step that the run needs has finished, and what it wrote was flushed.
     pub complete: bool,
+    /// How the process that carried it out ended it; `None` where it was killed, is still running, or is of a format
+    /// that records none.
+    pub recorded_outcome: Option<Outcome>,
     /// True if only the flush behind the last step is missing: the run was killed there.
     pub awaits_flush: bool,
     /// The repetitions after which the run has ended by its rule; `None` without a rule, and while it

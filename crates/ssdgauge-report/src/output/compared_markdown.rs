@@ -9,6 +9,7 @@ use crate::analysis::group::{self, Group, Member};
 use crate::analysis::many_drives;
 use crate::analysis::outcome;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::run_outcome;
 use crate::analysis::statements;
 use crate::analysis::trust;
 use crate::analysis::workload_text;
@@ -222,7 +223,7 @@ fn of_drives(
             }
             last_day = day;
             of_run.push(format!("run {}", labels::short_id(&run.head.id)));
-            let marks = labels::marks(&run.head, run.complete);
+            let marks = run_outcome::marks(run);
             of_run.extend(marks.into_iter().filter(|mark| mark != "MODEL"));
             parts.push(of_run.join(" "));
         }

@@ -6,7 +6,7 @@ use crate::analysis::group::{self, Group, Member};
 use crate::analysis::headline_reasons::missing_reason;
 use crate::analysis::options::PageOptions;
 use crate::analysis::report_drives::ReportDrives;
-use crate::analysis::statements::capital;
+use crate::analysis::run_outcome;
 use crate::analysis::workload_text;
 use crate::chart::bars::{self, Ranking};
 use crate::chart::file::{self, Frame, INNER};
@@ -16,6 +16,7 @@ use crate::chart::rows::{self, Rows};
 use crate::chart::shape::Drawing;
 use crate::chart::{raster, specification, svg};
 use crate::model::Run;
+use crate::text::case::capital;
 use crate::text::{labels, number, sanitize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,7 +101,7 @@ fn of_claims(
     let of_run =
         |run: &&Run| format!("{} · {}", labels::suite(&run.head), facts(drives.name(drive), run));
     let mut conditions: Vec<String> = Vec::new();
-    for mark in own.iter().flat_map(|run| labels::marks(&run.head, run.complete)) {
+    for mark in own.iter().flat_map(|run| run_outcome::marks(run)) {
         if !conditions.contains(&mark) {
             conditions.push(mark);
         }
@@ -260,7 +261,7 @@ impl Names {
 /// Returns the line below a picture: the marks that all runs share, the drive where it is one, what
 /// was done, and the date.
 fn source(names: &[String], what: &str, runs: &[&Run]) -> String {
-    let marks = |run: &Run| labels::marks(&run.head, run.complete);
+    let marks = |run: &Run| run_outcome::marks(run);
     let mut parts = runs.first().map(|run| marks(run)).unwrap_or_default();
     parts.retain(|mark| runs.iter().all(|run| marks(run).contains(mark)));
     // The marks of some runs alone, such as UNFINISHED.
@@ -330,7 +331,7 @@ fn properties(run: &Run) -> Vec<String> {
         number::date(head.started_unix_ms),
         format!("run {}", sanitize::prose(&head.id)),
     ];
-    facts.extend(labels::marks(&run.head, run.complete));
+    facts.extend(run_outcome::marks(run));
     facts
 }
 

@@ -7,6 +7,7 @@ use crate::analysis::knee;
 use crate::analysis::level_pair;
 use crate::analysis::media_writes;
 use crate::analysis::quick_look;
+use crate::analysis::run_outcome;
 use crate::analysis::slc_cache;
 use crate::analysis::state_check::{self, StateCheck};
 use crate::analysis::tried_loads::{TriedLoad, tried_loads};
@@ -46,6 +47,7 @@ fn run(run: &Run, cohort: &Cohort) -> Value {
         "id": sanitize::prose(&run.head.id),
         "program": sanitize::prose(&run.head.program),
         "started_unix_ms": run.head.started_unix_ms,
+        "outcome": run_outcome::of(run).name(),
         "complete": run.complete,
         "awaits_flush": run.awaits_flush,
         "model": run.is_model(),
@@ -85,7 +87,10 @@ fn run(run: &Run, cohort: &Cohort) -> Value {
         "endurance": endurance::json(run),
         "environment": strings(&run.head.environment),
         "findings": run.findings.iter().map(finding).collect::<Vec<_>>(),
-        "quick_answer": quick_look::is_quick(&plan.suite.id).then(|| quick_look::headline(run)),
+        "quick_answer": quick_look::is_quick(&plan.suite.id).then(|| {
+            let account = run_outcome::account(run, None);
+            account.map_or_else(|| quick_look::headline(run), |account| account.title)
+        }),
         "quick_bands": bands_json(run, cohort),
         "tests": run.tests.iter().map(|of_run| test(run, of_run)).collect::<Vec<_>>(),
     })

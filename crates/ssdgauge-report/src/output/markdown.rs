@@ -3,6 +3,7 @@
 use crate::analysis::finding_lines::{self, FindingLine};
 use crate::analysis::knee;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::run_outcome::{self, RunOutcome};
 use crate::analysis::trust;
 use crate::analysis::workload_text;
 use crate::model::{LocatedFinding, Run, TestRun};
@@ -50,12 +51,18 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     }
     let facts: Vec<String> = facts.iter().map(|fact| escaped(fact)).collect();
     writeln!(text, "{}", facts.join(" · "))?;
-    let marks = labels::marks(&run.head, run.complete);
+    let marks = run_outcome::marks(run);
     if !marks.is_empty() {
         writeln!(text, "\n**{}**", marks.join(" · "))?;
     }
     if run.is_model() {
         writeln!(text, "\n{}", MODEL)?;
+    }
+    if let Some(account) = run_outcome::account(run, None) {
+        writeln!(text, "\n**{}.** {}", escaped(&account.title), escaped(&account.meaning))?;
+    }
+    if run_outcome::of(run) == RunOutcome::Failed {
+        return findings(text, run);
     }
     writeln!(
         text,
@@ -73,7 +80,7 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     if let Some(unseen) = interval::unseen(run.tests.iter().map(|test| &test.headline)) {
         writeln!(text, "\n{unseen}")?;
     }
-    if let Some(trust) = trust::of_runs([run]) {
+    if let Some(trust) = trust::of_runs([run]).filter(|_| run_outcome::has_grade(run)) {
         writeln!(text, "\nTrust: **{}**: {}", trust.grade.letter(), escaped(&trust.in_words()))?;
     }
     findings(text, run)

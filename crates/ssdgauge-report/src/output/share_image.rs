@@ -6,12 +6,13 @@ use crate::analysis::group;
 use crate::analysis::many_drives;
 use crate::analysis::options::PageOptions;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::run_outcome;
 use crate::chart::card::{self, Card, Row};
 use crate::chart::raster;
 use crate::model::Run;
 use crate::output::figure_files::PNG_MARK;
 use crate::text::short_names::without_capacities;
-use crate::text::{interval, labels, number, sanitize};
+use crate::text::{interval, number, sanitize};
 
 /// The most rows. Chosen: each is 48 pixels high, 14 on a phone of 360 pixels.
 const MOST: usize = 6;
@@ -31,12 +32,18 @@ fn card(runs: &[Run], options: &PageOptions) -> Card {
     let stated = options.title.as_deref().or(of_notes).map(sanitize::prose);
     let generated = match drives.count() {
         0 => "No runs".to_owned(),
-        1 => drives.name(0).to_owned(),
+        1 => match runs {
+            [run] => match run_outcome::account(run, options.rest.as_deref()) {
+                Some(account) => format!("{}: {}", drives.name(0), account.title),
+                None => drives.name(0).to_owned(),
+            },
+            [] | [_, ..] => drives.name(0).to_owned(),
+        },
         _ => many_drives::headline(runs, &answer, &writes, &drives),
     };
     let mut marks: Vec<String> = Vec::new();
     for run in runs {
-        for mark in labels::marks(&run.head, run.complete) {
+        for mark in run_outcome::marks(run) {
             if !marks.contains(&mark) {
                 marks.push(mark);
             }
@@ -44,7 +51,8 @@ fn card(runs: &[Run], options: &PageOptions) -> Card {
     }
     let (caption, rows) = match column(&answer) {
         Some(column) if drives.count() > 1 => of_drives(column, &answer, &drives),
-        Some(_) | None => of_tests(&groups),
+        Some(_) | None if runs.iter().all(run_outcome::is_quoted) => of_tests(&groups),
+        Some(_) | None => (String::new(), Vec::new()),
     };
     Card { title: stated.unwrap_or(generated), marks, caption, rows }
 }

@@ -9,6 +9,7 @@ mod style;
 
 use crate::analysis::finding_lines::{self, FindingLine};
 use crate::analysis::quick_look;
+use crate::analysis::run_outcome::{self, RunOutcome};
 use crate::analysis::trust;
 use crate::model::Run;
 use crate::output::terminal::style::Style;
@@ -33,21 +34,32 @@ pub fn terminal_summary(run: &Run, width: usize, colour: bool) -> String {
     let mut lines = header(run, &style);
     let suite = &run.head.plan.suite.id;
     let is_quick = quick_look::is_quick(suite);
-    if is_quick {
+    let account = run_outcome::account(run, None);
+    if is_quick || account.is_some() {
         lines.push(String::new());
-        lines.extend(card::verdict(run, &style));
+        lines.extend(match &account {
+            Some(account) => card::account(account, &style),
+            None => card::verdict(run, &style),
+        });
     }
     lines.push(style.rule());
-    lines.extend(match suite == quick_look::SUITE {
-        true => rows::customary(run, &style),
-        false => rows::headlines(run, &style),
-    });
-    lines.push(style.rule());
+    if run_outcome::of(run) != RunOutcome::Failed {
+        if !run_outcome::is_quoted(run) {
+            lines.push(style.dim("for the record; these are no results of the drive:"));
+        }
+        lines.extend(match suite == quick_look::SUITE {
+            true => rows::customary(run, &style),
+            false => rows::headlines(run, &style),
+        });
+        lines.push(style.rule());
+    }
     if is_quick {
         lines.extend(card::health(run, &style));
     }
     lines.extend(card::endurance(run, &style));
-    lines.extend(card::trust(run, &style));
+    if run_outcome::has_grade(run) {
+        lines.extend(card::trust(run, &style));
+    }
     lines.extend(findings(run, &style));
     let mut text = lines.join("\n");
     text.push('\n');
@@ -66,7 +78,7 @@ fn header(run: &Run, style: &Style) -> Vec<String> {
     lines.push(style.plain(&facts.join(" · ")));
     lines.push(style.dim(&origin.join(" · ")));
     lines.extend(style.dim_folded(&sanitize::prose(&head.program)));
-    let marks = labels::marks(&run.head, run.complete);
+    let marks = run_outcome::marks(run);
     if !marks.is_empty() {
         lines.push(style.alarm(&marks.join(" · ")));
     }

@@ -14,6 +14,7 @@ use crate::chart::svg::markup;
 use crate::page::grade;
 use crate::page::kit::fold;
 use crate::page::kit::mark::{class, icon};
+use crate::text::case::uncapitalised;
 use crate::text::interval;
 use crate::text::number;
 use maud::{Markup, html};
@@ -166,7 +167,7 @@ fn row(
 /// Returns what stands below the name of a drive.
 fn below_name(best_for: &BestFor) -> String {
     match best_for {
-        BestFor::Uses(words) => format!("Best for {}", statements::uncapitalised(words)),
+        BestFor::Uses(words) => format!("Best for {}", uncapitalised(words)),
         BestFor::Open(_) | BestFor::NoDifference | BestFor::Nothing => best_for.words().to_owned(),
     }
 }

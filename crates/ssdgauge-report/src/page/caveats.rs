@@ -77,7 +77,7 @@ fn item(line: &Line<'_>, drives: &ReportDrives) -> Markup {
                 @match finding_words::meaning(kind) {
                     Some(meaning) if line.n > 1 => { (meaning) }
                     None if line.differ => {
-                        "For example: " (crate::analysis::statements::uncapitalised(&sentence(&line.first.text)))
+                        "For example: " (crate::text::case::uncapitalised(&sentence(&line.first.text)))
                         (advice(line.first))
                     }
                     Some(_) | None => { (sentence(&line.first.text)) (advice(line.first)) }
@@ -95,7 +95,7 @@ fn count(n: usize) -> String {
 }
 
 fn sentence(text: &str) -> String {
-    format!("{}.", crate::analysis::statements::capital(&number::spaced(&sanitize::prose(text))))
+    format!("{}.", crate::text::case::capital(&number::spaced(&sanitize::prose(text))))
 }
 
 fn advice(finding: &Finding) -> String {

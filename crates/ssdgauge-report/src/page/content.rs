@@ -8,15 +8,17 @@ use crate::analysis::options::PageOptions;
 use crate::analysis::prices;
 use crate::analysis::quick_look;
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::run_outcome::{self, Account, RunOutcome};
 use crate::analysis::sections::{self as order, Sections};
 use crate::analysis::trust::{self, Trust};
 use crate::model::Run;
 use crate::page::head::{self, Head};
 use crate::page::kit::names::names_kept;
 use crate::page::{
-    answer, bar, batch, caveats, endurance, fill_states, flag, grade, method, notes, quick,
-    results, sections, specification,
+    answer, bar, batch, caveats, endurance, fill_states, flag, grade, method, notes, outcome,
+    quick, results, sections, specification,
 };
+use crate::text::number;
 use crate::text::sanitize;
 use maud::{Markup, html};
 
@@ -37,13 +39,20 @@ pub(super) struct Content<'a> {
     writes: Vec<Option<Writes>>,
     sections: Sections,
     states: Vec<FillStates>,
+    /// What to know of the only run, where it is not simply complete.
+    account: Option<(RunOutcome, Account)>,
 }
 
 impl<'a> Content<'a> {
     /// Returns what the page of `runs` shows.
     pub(super) fn new(runs: &'a [Run], options: &'a PageOptions) -> Content<'a> {
         let drives = ReportDrives::new(runs, options.highlight);
-        let groups = group::groups(runs);
+        let account = account(runs, options);
+        let mut groups = group::groups(runs);
+        if account.is_some() {
+            // A test that has not begun is a line in a list, and not an empty section.
+            groups.retain(|group| group.members.iter().any(|one| !one.test.points.is_empty()));
+        }
         let answer = answers::answer(&groups, &drives);
         let writes = caches::of_drives(&groups, &drives);
         let sections = order::sections(&groups);
@@ -63,9 +72,12 @@ impl<'a> Content<'a> {
             (None, [run]) if is_quick(runs, options) => quick_look::headline(run),
             (None, _) => title,
         };
-        let (title, dek) = match &options.batch {
-            Some(batch) => head::batch(batch),
-            None => (title, dek),
+        let (title, dek) = match (&options.batch, &account) {
+            (Some(batch), _) => head::batch(batch),
+            (None, Some((_, account))) => {
+                (account.title.clone(), html! { (number::spaced(&account.meaning)) })
+            }
+            (None, None) => (title, dek),
         };
         let ids = ids(&groups);
         let states = states::fill_states(runs, &drives);
@@ -82,6 +94,7 @@ impl<'a> Content<'a> {
             writes,
             sections,
             states,
+            account,
         }
     }
 
@@ -110,6 +123,12 @@ impl<'a> Content<'a> {
                 ))
             };
         }
+        if let Some((outcome @ (RunOutcome::Failed | RunOutcome::Disturbed), account)) =
+            &self.account
+            && let [run] = self.runs
+        {
+            return self.not_quoted(run, *outcome, account);
+        }
         let notes = self.options.notes.as_ref();
         html! {
             a.skip href="#answer" { "Skip to the results" }
@@ -117,14 +136,21 @@ impl<'a> Content<'a> {
             div.wrap {
                 header.page {
                     @if let Some(notes) = notes { (notes::logo(notes)) }
-                    p.kick { (self.kick) }
+                    p.kick {
+                        @if let Some((outcome, _)) = &self.account { (outcome::word(*outcome)) " " }
+                        (self.kick)
+                    }
                     h1 { (names_kept(&self.title, &self.drives)) }
                     p.dek { (self.dek) }
-                    @if self.drives.count() == 1 { (grade::line(trust::of_runs(self.runs).as_ref())) }
+                    @if self.drives.count() == 1 && self.runs.iter().any(run_outcome::has_grade) {
+                        (grade::line(trust::of_runs(self.runs).as_ref()))
+                    }
                     @if let Some(notes) = notes { (notes::byline(notes)) }
                 }
                 @if let Some(batch) = &self.options.batch { (batch::table(batch)) }
+                @if let Some((_, account)) = &self.account { (outcome::next(account)) }
                 section aria-label="Answer" { (self.answer_table()) }
+                @if let (Some(_), [run]) = (&self.account, self.runs) { (outcome::to_come(run)) }
             }
             (bar::bar(&self.sections, &self.answer.order, &self.drives, &self.further()))
             main.wrap {
@@ -139,6 +165,28 @@ impl<'a> Content<'a> {
                     "Made with ssdgauge. One file, " (self.scripts()) ", no network. The terms are explained in "
                     "the glossary of its documentation."
                 }
+            }
+        }
+    }
+
+    /// Returns the body of the page of a run whose numbers are not those of the drive.
+    fn not_quoted(&self, run: &Run, outcome: RunOutcome, account: &Account) -> Markup {
+        let trust = trust::of_runs(self.runs).filter(|_| run_outcome::has_grade(run));
+        html! {
+            a.skip href="#todo" { "Skip to what to do now" }
+            (flag::flag(self.runs))
+            main.wrap.d-0 {
+                header.page {
+                    p.kick { (outcome::word(outcome)) " " (self.kick) }
+                    h1 class=[(outcome == RunOutcome::Failed).then_some("bad")] { (self.title) }
+                    p.dek { (self.dek) }
+                    @if trust.is_some() { (grade::line(trust.as_ref())) }
+                }
+                (outcome::next(account))
+                (outcome::record(run, outcome, (&self.groups, &self.ids), &self.uses(|_| true)))
+                section.use aria-labelledby="caveats" { (self.caveats()) }
+                section.use aria-labelledby="method" { (self.method()) }
+                footer.page { "Made with ssdgauge. One file, " (self.scripts()) ", no network." }
             }
         }
     }
@@ -248,9 +296,19 @@ impl<'a> Content<'a> {
     }
 }
 
+/// Returns what to know of a single run that is not simply complete. The head of a batch says it for its drives.
+fn account(runs: &[Run], options: &PageOptions) -> Option<(RunOutcome, Account)> {
+    let [run] = runs else { return None };
+    let account = run_outcome::account(run, options.rest.as_deref())?;
+    options.batch.is_none().then(|| (run_outcome::of(run), account))
+}
+
 /// A single quick run has a page of its own; with the notes of an editor, or in a batch, it is a page like others.
 fn is_quick(runs: &[Run], options: &PageOptions) -> bool {
-    options.notes.is_none() && options.batch.is_none() && quick::fits(runs)
+    options.notes.is_none()
+        && options.batch.is_none()
+        && quick::fits(runs)
+        && account(runs, options).is_none()
 }
 
 /// Returns the trust in each drive, by its number.

@@ -3,6 +3,7 @@
 use crate::analysis::group::Group;
 use crate::analysis::report_drives::ReportDrives;
 use crate::model::Run;
+use crate::text::case::capital;
 use crate::text::sanitize;
 use maud::{Markup, html};
 use ssdgauge_core::{Finding, Severity};
@@ -114,9 +115,4 @@ fn places(places: &[String]) -> String {
         true => format!("{} and {} more", places[..MOST].join("; "), places.len() - MOST),
         false => places.join("; "),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,16 +1,22 @@
 //! The line above the page that says why its numbers must not be quoted as those of a product.
 
+use crate::analysis::run_outcome::{self, RunOutcome};
 use crate::model::Run;
 use maud::{Markup, html};
 
-/// Returns the line for models, shortened, scaled, polled, passed through and unfinished runs; nothing where none applies.
+/// Returns a line for each mark that `runs` have; nothing where none applies.
 pub(super) fn flag(runs: &[Run]) -> Markup {
     let count = |holds: fn(&Run) -> bool| runs.iter().filter(|run| holds(run)).count();
     let of = |n: usize| match runs.len() {
         total if n == total => String::new(),
         total => format!("{n} of {total} runs: "),
     };
-    let flags: [(usize, &str, &str); 8] = [
+    // The page of a single run says it in its headline.
+    let ended = |outcome: RunOutcome| match runs {
+        [_] => 0,
+        [] | [_, ..] => runs.iter().filter(|run| run_outcome::of(run) == outcome).count(),
+    };
+    let flags: [(usize, &str, &str); 9] = [
         (
             count(Run::is_model),
             "MODEL",
@@ -47,14 +53,20 @@ pub(super) fn flag(runs: &[Run]) -> Markup {
              compared with those of such runs alone.",
         ),
         (
-            count(|run| !run.complete && !run.awaits_flush),
-            "UNFINISHED",
-            "Not all steps have finished. Missing results are named at each test.",
+            ended(RunOutcome::Failed),
+            "FAILED",
+            "Drive or host failed before the end. The results are not those of a sound drive.",
         ),
         (
-            count(|run| run.awaits_flush),
-            "NOT FLUSHED",
-            "All steps have finished, but what they wrote was neither flushed nor read back.",
+            ended(RunOutcome::Disturbed),
+            "DISTURBED",
+            "Something outside of the drive changed most of the results.",
+        ),
+        (
+            ended(RunOutcome::Unfinished),
+            "UNFINISHED",
+            "Not all steps have finished, or what they wrote was not flushed. Missing results are named at \
+             each test.",
         ),
     ];
     html! {

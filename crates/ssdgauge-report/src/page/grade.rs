@@ -1,7 +1,7 @@
 //! The grade of trust: a letter that leads to the caveats, and on a page of one drive its reason.
 
-use crate::analysis::statements;
 use crate::analysis::trust::Trust;
+use crate::text::case::uncapitalised;
 use maud::{Markup, html};
 
 /// The most reasons in words; the caveats have all of them.
@@ -24,7 +24,7 @@ pub(super) fn line(trust: Option<&Trust>) -> Markup {
         return html! { p.trust { "No test has a result, so that there is no grade of trust." } };
     };
     let reasons = trust.reasons.iter().take(MOST);
-    let shown: Vec<String> = reasons.map(|reason| statements::uncapitalised(reason)).collect();
+    let shown: Vec<String> = reasons.map(|reason| uncapitalised(reason)).collect();
     let more = trust.reasons.len().saturating_sub(MOST);
     html! {
         p.trust {

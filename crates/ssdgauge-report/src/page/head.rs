@@ -8,10 +8,12 @@ use crate::analysis::group::Group;
 use crate::analysis::many_drives;
 use crate::analysis::report_drives::ReportDrives;
 use crate::analysis::run_headline::{self, RunHeadline};
+use crate::analysis::run_outcome::{self, RunOutcome};
 use crate::analysis::sections::Sections;
 use crate::analysis::statements::{self, Sentence};
 use crate::model::Run;
 use crate::page::kit::names::names_kept;
+use crate::text::case::capital;
 use crate::text::labels;
 use crate::text::number;
 use crate::text::sanitize;
@@ -45,7 +47,7 @@ pub(super) fn several(
 ) -> Head {
     let n = drives.count();
     let ssds = drives.ssds();
-    let count = statements::capital(&statements::in_letters(ssds));
+    let count = capital(&statements::in_letters(ssds));
     let of_runs = || statements::in_letters(runs.len());
     let mut parts = vec![match ssds {
         1 => format!("One SSD, {} runs", of_runs()),
@@ -128,6 +130,8 @@ pub(super) fn single(
     let RunHeadline { text: title, has_name } =
         run_headline::headline(&name, groups, sections.hero);
     let mut kick = Vec::new();
+    // A headline that says how the run ended does not name the drive.
+    let has_name = has_name && run_outcome::of(run) == RunOutcome::Complete;
     kick.extend((!has_name).then_some(name));
     kick.extend([labels::suite(&run.head), labels::plain_size(drive)]);
     kick.extend(

@@ -7,6 +7,7 @@ use crate::analysis::group::Group;
 use crate::analysis::quick_answer;
 use crate::analysis::quick_look::{self, Fall, Figure, Tile};
 use crate::analysis::report_drives::ReportDrives;
+use crate::analysis::run_outcome;
 use crate::analysis::sections::Sections;
 use crate::analysis::trust;
 use crate::chart::axis::{Across, Up};
@@ -133,7 +134,13 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
             }
         }
         @if let Some(small) = small.filter(|_| !is_for_work) {
-            "The drive completes " b { (number::text(small.value)) } " small reads a second, one at a time. "
+            @match &small.did {
+                Some(did) => { "Small reads, one at a time: " b { (did) } ". " }
+                None => {
+                    "The drive completes " b { (number::text(small.value)) }
+                    " small reads a second, one at a time. "
+                }
+            }
         }
     }
 }
@@ -211,20 +218,21 @@ fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Ma
     html! {
         section.card aria-label=(title) {
             h2.h { (title) }
-            p.cond { (marks(&labels::marks(&run.head, run.complete))) (scale) }
+            p.cond { (marks(&run_outcome::marks(run))) (scale) }
             ul.met {
                 @for figure in figures {
                     @let most = most(figure);
                     @let share = |value: f64| percent(if most > 0.0 { value / most } else { 0.0 });
                     @let position = position(figure, bands);
+                    @let (quoted, unit) = figure.quoted();
                     li {
                         div.h {
                             span { (figure.name) }
-                            b { (figure.words()) " " small { (figure.metric.unit()) } }
+                            b { (quoted) @if !unit.is_empty() { " " small { (unit) } } }
                         }
                         svg width="100%" height="16" {
                             title {
-                                (figure.name) ": " (figure.words()) " " (figure.metric.unit())
+                                (figure.name) ": " (quoted) " " (unit)
                                 @if let (Some(band), Some(bands)) = (band(figure), bands) {
                                     "; " (bands.name()) " of the class: " (number::text(band.low)) " to "
                                     (number::measured(band.high, figure.metric))
@@ -285,7 +293,7 @@ fn end_of_cache(run: &Run, fall: Option<&Fall>, ids: &[String], drives: &ReportD
                     figcaption {
                         h3 { (fall_words(run, fall)) }
                         p.cond {
-                            (marks(&labels::marks(&run.head, run.complete)))
+                            (marks(&run_outcome::marks(run)))
                             "MB/s in each second" (loads(&writes))
                         }
                     }
@@ -293,7 +301,7 @@ fn end_of_cache(run: &Run, fall: Option<&Fall>, ids: &[String], drives: &ReportD
                     (bars(&writes, fall, true))
                     (values_of(&writes, drives))
                 }
-                @if let Some(fall) = fall { (copies(fall, run.head.drive.capacity, &labels::marks(&run.head, run.complete))) }
+                @if let Some(fall) = fall { (copies(fall, run.head.drive.capacity, &run_outcome::marks(run))) }
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::analysis::group::{Group, Member};
 use crate::analysis::report_drives::ReportDrives;
-use crate::analysis::statements::capital;
 use crate::analysis::tried_loads::{TriedLoad, tried_loads};
 use crate::page::kit::stack;
+use crate::text::case::capital;
 use crate::text::{number, sanitize};
 use maud::{Markup, html};
 use ssdgauge_core::{Metric, Nanos};

@@ -116,8 +116,8 @@ fn in_words(drive: &DriveInfo, capacity: fn(u64) -> String) -> String {
     }
 }
 
-/// Returns the marks of `run` that stand beside each of its numbers, such as `MODEL`.
-pub(crate) fn marks(head: &Head, complete: bool) -> Vec<String> {
+/// Returns the marks of the run with `head` that follow from its plan, such as `MODEL`.
+pub(crate) fn marks(head: &Head) -> Vec<String> {
     let plan = &head.plan;
     let mut marks = Vec::new();
     if head.drive.is_model() {
@@ -135,9 +135,6 @@ pub(crate) fn marks(head: &Head, complete: bool) -> Vec<String> {
     }
     if plan.pass_through {
         marks.push("PASS-THROUGH".to_owned());
-    }
-    if !complete {
-        marks.push("UNFINISHED".to_owned());
     }
     marks
 }

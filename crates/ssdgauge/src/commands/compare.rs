@@ -84,7 +84,7 @@ fn compares_cards(
 ) -> Result<bool, Failure> {
     let refuse = |text: &str, hint: &str| Err(Failure::new(FailureKind::Usage, text, hint));
     let ids = runs.map(|run| run.head.plan.suite.id.as_str());
-    if ids.contains(&ssdgauge_lab::PROOF_SUITE) {
+    if ids.contains(&ssdgauge_runfile::PROOF_SUITE) {
         return refuse(
             "a proof has a verdict on one drive, and no number to compare",
             "print both cards with `ssdgauge report FILE`",
@@ -94,7 +94,7 @@ fn compares_cards(
         || arguments.junit
         || arguments.threshold.is_some()
         || arguments.history.is_some();
-    match ids.map(|id| id == ssdgauge_lab::XRAY_SUITE) {
+    match ids.map(|id| id == ssdgauge_runfile::XRAY_SUITE) {
         [false, false] => Ok(false),
         [true, true] if has_options => refuse(
             "two X-rays are compared by the intervals of their structures, without a threshold or a history",

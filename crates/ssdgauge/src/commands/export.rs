@@ -109,11 +109,11 @@ fn plan_of_run(
 ) -> Result<Source, Failure> {
     let head = &outline::records(source, false)?.head;
     let cannot = match head.plan.suite.id.as_str() {
-        ssdgauge_lab::PROOF_SUITE => Some((
+        ssdgauge_runfile::PROOF_SUITE => Some((
             "a proof of the capacity",
             "nothing was written; fio does not check which address a block was written to",
         )),
-        ssdgauge_lab::XRAY_SUITE => Some((
+        ssdgauge_runfile::XRAY_SUITE => Some((
             "an X-ray",
             "nothing was written; the next request of an X-ray follows from the answers before it",
         )),

@@ -7,7 +7,7 @@ use crate::arguments;
 use crate::commands::{prove, xray};
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
-use crate::page_file::{page_beside, write_page};
+use crate::page_file::{page_beside, rest_of, write_page};
 use crate::run_files;
 use crate::settings;
 use crate::terminal;
@@ -79,6 +79,10 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         notes: notes.map(|file| notes::read(file, &runs)).transpose()?,
         script: arguments.script,
         batch: None,
+        rest: match runs.as_slice() {
+            [run] if !run.complete => arguments.files.first().and_then(|file| rest_of(file)),
+            [] | [_, ..] => None,
+        },
         cohort: (!cohort.is_empty()).then(|| cohort::read(cohort)).transpose()?,
     };
     let figures = figures(arguments, &runs, &options)?;
@@ -104,10 +108,12 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
 /// Refuses every other form.
 fn print_card(arguments: &arguments::ReportArguments, runs: &[Run]) -> Result<bool, Failure> {
     let ([file], [run]) = (arguments.files.as_slice(), runs) else { return Ok(false) };
-    let is_xray = run.head.plan.suite.id == ssdgauge_lab::XRAY_SUITE;
+    let is_xray = run.head.plan.suite.id == ssdgauge_runfile::XRAY_SUITE;
     let what = match is_xray {
         true => "an X-ray",
-        false if run.head.plan.suite.id == ssdgauge_lab::PROOF_SUITE => "a proof of the capacity",
+        false if run.head.plan.suite.id == ssdgauge_runfile::PROOF_SUITE => {
+            "a proof of the capacity"
+        }
         false => return Ok(false),
     };
     let asked = [

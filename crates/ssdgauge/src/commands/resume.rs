@@ -52,7 +52,7 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
         ));
     }
     let plan = &head.plan;
-    if outline::has_lost_its_target(head) {
+    if head.has_lost_its_target() {
         return Err(Failure::new(
             FailureKind::Refused,
             format!("the scratch file of {} ended with its run", arguments.file.display()),

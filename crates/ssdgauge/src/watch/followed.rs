@@ -5,10 +5,11 @@ use crate::step_title;
 use crate::watch::live::receiver::LiveReceiver;
 use crate::watch::second::{Assembler, Moved, Second};
 use ssdgauge_core::{Direction, LatencyOf, Nanos, Reading, Workload};
-use ssdgauge_lab::{Outlook, PROOF_SUITE, assumed_rates};
+use ssdgauge_lab::{Outlook, assumed_rates};
 use ssdgauge_report::{ReportError, sanitize_prose};
 use ssdgauge_runfile::{
-    FindingRecord, Follower, Head, News, RunFileError, StepId, StepPlace, StepRecord, StepState,
+    FindingRecord, Follower, Head, News, PROOF_SUITE, RunFileError, StepId, StepPlace, StepRecord,
+    StepState,
 };
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};

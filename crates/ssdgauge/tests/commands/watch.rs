@@ -302,6 +302,8 @@ fn a_finished_an_interrupted_and_a_killed_run_have_their_words_and_exit_codes() 
                 std::fs::rename(from, bench.path(&format!("{name}{suffix}"))).unwrap();
             }
         }
+        // The page of the interrupted run; a killed one writes none.
+        assert_eq!(std::fs::remove_file(bench.path("a.html")).is_ok(), word == "interrupted");
         let before = std::fs::read(bench.path(name)).unwrap();
         let names = bench.names();
         let output = bench.call(&["watch", name]);

@@ -221,8 +221,9 @@ impl Paths {
         let mut paths = Paths::default();
         let mut at = 0;
         while at < words.len() {
-            if words[at] == "use" {
-                let before = &words[..at];
+            let before = &words[..at];
+            // `section.use` is a class of HTML.
+            if words[at] == "use" && before.last().is_none_or(|word| word != ".") {
                 // `pub use`, or `pub(crate) use`.
                 let is_public = before.ends_with(&["pub".to_owned()])
                     || (before.last().is_some_and(|word| word == ")")

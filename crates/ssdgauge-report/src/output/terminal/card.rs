@@ -2,6 +2,7 @@
 
 use crate::analysis::endurance;
 use crate::analysis::quick_look::{self, Tile};
+use crate::analysis::run_outcome::Account;
 use crate::analysis::trust;
 use crate::model::{FallCause, Run};
 use crate::output::terminal::style::Style;
@@ -26,6 +27,20 @@ pub(super) fn verdict(run: &Run, style: &Style) -> Vec<String> {
         });
     }
     style.folded("", &text)
+}
+
+/// Returns what happened to a run that is not simply complete, and what to do.
+pub(super) fn account(account: &Account, style: &Style) -> Vec<String> {
+    let mut lines = style.folded("", &format!("{}. {}", account.title, account.meaning));
+    for step in &account.next {
+        lines.extend(style.folded("- ", &step.what));
+        lines.extend(
+            step.command.iter().flat_map(|(command, effect)| {
+                style.folded("  ", &format!("{command}  ({effect})"))
+            }),
+        );
+    }
+    lines
 }
 
 /// Returns the state of the drive, and what was not checked.

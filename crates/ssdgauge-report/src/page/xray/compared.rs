@@ -6,6 +6,7 @@ use crate::chart::xray::chart::chart;
 use crate::chart::xray::fact::View;
 use crate::chart::xray::picture::{marks, summary};
 use crate::chart::xray::{cut, words};
+use crate::text::case::capital;
 use crate::text::sanitize;
 use maud::{Markup, html};
 use ssdgauge_xray::{CheckedCard, Compared, Identified, Likeness, Structure, meaning, read_from};
@@ -40,7 +41,7 @@ pub fn xray_compared_page(
         (flags(&shown_marks))
         header.page { div.wrap {
             p.kick { "X-rays of two drives" }
-            h1 { (capital(sentence)) }
+            h1 { (capital(&sanitize::prose(sentence))) }
             @for (name, card) in both() {
                 p.dek {
                     b { (name) } " " (sanitize::prose(&card.card.drive))
@@ -80,12 +81,6 @@ pub fn xray_compared_page(
     document("X-rays of two drives", &style::of_xray(), &body, false)
 }
 
-fn capital(sentence: &str) -> String {
-    let sentence = sanitize::prose(sentence);
-    let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// Returns a structure of both drives, with the series of both in one chart.
 fn row(cards: [&CheckedCard; 2], compared: &Compared) -> Markup {
     let structure = compared.structure;
@@ -97,7 +92,7 @@ fn row(cards: [&CheckedCard; 2], compared: &Compared) -> Markup {
     };
     let words = html! {
         p.cond { (meaning(structure)) }
-        p.small { span class=(class) { (capital(word)) } (beside(compared)) }
+        p.small { span class=(class) { (capital(&sanitize::prose(word))) } (beside(compared)) }
         @for (name, outcome) in NAMES.into_iter().zip(&compared.outcomes) {
             (found(name, structure, outcome.as_ref()))
         }
