@@ -130,7 +130,8 @@ pub(crate) fn headline(run: &Run) -> String {
             format!("writes {} ({load}) {}", fall.before_words, fall.until)
         }
         None => {
-            format!("writes {} ({}) in bursts", speed(figure), figure.size_and_depth())
+            let in_bursts = if figure.did.is_none() { " in bursts" } else { "" };
+            format!("writes {} ({}){in_bursts}", speed(figure), figure.size_and_depth())
         }
     };
     let speeds = match (ill, best(true), best(false)) {
