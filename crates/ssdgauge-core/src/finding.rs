@@ -198,6 +198,8 @@ pub enum FindingKind {
     Generated,
     /// The numbers were measured by another program.
     Imported,
+    /// The other program stated percentiles without the histogram that they follow from.
+    ImportedPercentiles,
     /// A finding of a newer version of the program.
     #[serde(other)]
     Unknown,

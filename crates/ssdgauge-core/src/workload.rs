@@ -24,6 +24,9 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// The most streams. Suites state up to 8; an imported result has one for each job that ran at a time.
+    pub const MAX_STREAMS: usize = 64;
+
     /// Returns the requests in flight of a closed loop; `None` where a stream has a rate or pauses.
     pub fn closed_depth(&self) -> Option<u32> {
         let closed = |stream: &Stream| stream.arrival.per_second().is_none() && !stream.pauses();

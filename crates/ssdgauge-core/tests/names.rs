@@ -9,7 +9,7 @@ use ssdgauge_core::{
 };
 use std::fmt::Debug;
 
-const FINDINGS: [&str; 86] = [
+const FINDINGS: [&str; 87] = [
     "model",
     "shortened",
     "span-scaled",
@@ -95,6 +95,7 @@ const FINDINGS: [&str; 86] = [
     "replayed",
     "generated",
     "imported",
+    "imported-percentiles",
     "unknown",
 ];
 

@@ -1,8 +1,8 @@
 //! A log of ACT as the test of the suite `act` that does the same load, with the shares of slow reads.
 
 use crate::act_log::{ActForm, ActLog, BinUnit, Bins, READS};
-use crate::import::{Imported, ImportedStep};
 use crate::import_error::ImportError;
+use crate::imported::{Imported, ImportedStep};
 use ssdgauge_core::rounded::number;
 use ssdgauge_core::{
     Action, Arrival, Bytes, Detail, Deviation, Direction, DriveInfo, EngineReport, Figure, Finding,

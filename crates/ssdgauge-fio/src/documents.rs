@@ -1,9 +1,10 @@
-//! The documents in an output of fio: one, or with `--status-interval` one for each interval and a last
-//! one, which is the result.
+//! The documents in an output of fio: one, with `--status-interval` one for each interval and a last one,
+//! which is the result, or those of several runs one after the other.
 
-use crate::import_error::ImportError;
+use crate::import_error::{ImportError, MAX_GROUPS};
 use crate::output::{Job, Output, Side};
 use ssdgauge_core::{Finding, FindingKind, Severity};
+use std::borrow::Cow;
 
 /// The longest name of a version.
 const MAX_VERSION: usize = 40;
@@ -11,50 +12,92 @@ const MAX_VERSION: usize = 40;
 /// are rounded to seconds.
 const MAX_BEGIN_SHIFT: u64 = 5_000;
 
-/// Returns the last document in `text`, whose counts include those of all before, and what is to be said
-/// of the others. Lines before, between and after the documents are skipped: fio prints messages there.
+/// The name that every document begins with.
+const FIRST_NAME: &str = "\"fio version\"";
+
+/// Returns the last document of each run in `text`, whose counts include those of all before, and what is
+/// to be said of the others. Lines before, between and after the documents are skipped: fio prints
+/// messages and its other formats there.
 ///
 /// # Errors
-/// A text without a document of fio 3, and documents of several runs.
-pub(crate) fn last(text: &str) -> Result<(Output, Vec<Finding>), ImportError> {
+/// A text without a document of fio 3.
+pub(crate) fn results(text: &str) -> Result<(Vec<Output>, Vec<Finding>), ImportError> {
+    let mut runs: Vec<(Output, u64)> = Vec::new();
+    let mut is_cut = false;
     let mut begin = next_begin(text, 0);
     if begin.is_none() {
         return Err(ImportError::NoOutput("no line begins with '{'".into()));
     }
-    let mut last: Option<Output> = None;
-    let mut documents = 0u64;
-    let mut is_cut = false;
     while let Some(at) = begin {
-        let mut parsed = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Output>();
-        let output = match parsed.next() {
-            Some(Ok(output)) => output,
-            Some(Err(error)) if last.is_some() && error.is_eof() => {
+        let rest = &text[at..];
+        let (output, length) = match read(rest) {
+            Ok(read) => read,
+            Err(error) if !runs.is_empty() && error.is_eof() && has_first_name(rest) => {
                 is_cut = true;
                 break;
             }
-            Some(Err(error)) => return Err(no_output(&text[at..], &error)),
-            None => return Err(ImportError::NoOutput("it is empty".into())),
+            Err(error) => {
+                // A message can begin like a document.
+                begin = next_begin(text, at + 1);
+                if has_first_name(rest) || (begin.is_none() && runs.is_empty()) {
+                    return Err(no_output(rest, &error));
+                }
+                continue;
+            }
         };
         check(&output)?;
-        documents += 1;
-        if last.as_ref().is_some_and(|before| !is_later(before, &output)) {
-            return Err(ImportError::SeveralRuns(documents));
+        begin = next_begin(text, at + length);
+        match runs.last_mut().filter(|(before, _)| is_later(before, &output)) {
+            Some(run) => *run = (output, run.1 + 1),
+            None => runs.push((output, 1)),
         }
-        last = Some(output);
-        begin = next_begin(text, at + parsed.byte_offset());
+        if runs.len() > MAX_GROUPS {
+            return Err(ImportError::Groups(runs.len()));
+        }
     }
-    let output = last.ok_or_else(|| ImportError::NoOutput("it is empty".into()))?;
-    let finding = finding(documents, is_cut);
-    Ok((output, finding.into_iter().collect()))
+    let findings = findings(&runs, is_cut);
+    Ok((runs.into_iter().map(|(output, _)| output).collect(), findings))
 }
 
-/// Returns the place of the first line from `from` on that begins with a brace.
-fn next_begin(text: &str, from: usize) -> Option<usize> {
-    let rest = &text[from..];
-    if rest.starts_with('{') && (from == 0 || text[..from].ends_with('\n')) {
-        return Some(from);
+/// Reads the document at the begin of `text`, and returns it with its length.
+fn read(text: &str) -> serde_json::Result<(Output, usize)> {
+    let document = |text: &str| {
+        let mut parsed = serde_json::Deserializer::from_str(text).into_iter::<Output>();
+        let output = parsed.next().unwrap_or_else(|| Err(serde::de::Error::custom("it is empty")));
+        output.map(|output| (output, parsed.byte_offset()))
+    };
+    document(text).or_else(|error| match without_nan(text) {
+        Cow::Owned(text) => document(&text),
+        Cow::Borrowed(_) => Err(error),
+    })
+}
+
+/// Returns `text` with a number in place of each `nan` and `inf` that fio prints for a rate or a deviation
+/// over no time, which JSON does not have.
+fn without_nan(text: &str) -> Cow<'_, str> {
+    const NONE: [(&str, &str); 4] =
+        [(": -nan", ": -0.0"), (": nan", ": 0.0"), (": -inf", ": -0.0"), (": inf", ": 0.0")];
+    let is_in = |(none, _): &(&str, &str)| text.contains(none);
+    if !NONE.iter().any(is_in) {
+        return Cow::Borrowed(text);
     }
-    rest.find("\n{").map(|at| from + at + 1)
+    // Of the same length, so that places in the text stay.
+    NONE.iter().fold(Cow::Borrowed(text), |text, (none, number)| text.replace(none, number).into())
+}
+
+/// Returns the place of the first brace from `from` on with which a document may begin: that of a line, or
+/// one before the name that every document begins with.
+fn next_begin(text: &str, from: usize) -> Option<usize> {
+    let may_begin = |at: usize| {
+        let is_first = at == 0 || text[..at].ends_with(['\n', '\r', '\u{feff}']);
+        is_first || has_first_name(&text[at..])
+    };
+    text[from..].match_indices('{').map(|(at, _)| from + at).find(|at| may_begin(*at))
+}
+
+/// Returns whether the object at the begin of `text` has the first name of a document.
+fn has_first_name(text: &str) -> bool {
+    text.trim_start_matches('{').trim_start().starts_with(FIRST_NAME)
 }
 
 /// Refuses a document of another version or of several machines, and jobs without results.
@@ -113,28 +156,41 @@ fn is_later(before: &Output, after: &Output) -> bool {
         && before.jobs.iter().zip(&after.jobs).all(continues)
 }
 
-fn finding(documents: u64, is_cut: bool) -> Option<Finding> {
-    let advice = "run the job again, and let fio end by itself";
-    match (is_cut, documents) {
-        (false, ..=1) => None,
-        (false, _) => Some(Finding::new(
-            FindingKind::Imported,
+/// Returns what is to be said of the documents that are not the result of a run.
+fn findings(runs: &[(Output, u64)], is_cut: bool) -> Vec<Finding> {
+    let imported =
+        |severity, text, advice: &str| Finding::new(FindingKind::Imported, severity, text, advice);
+    let mut findings = Vec::new();
+    if runs.len() > 1 {
+        let text = format!(
+            "the output has results of {} runs: each group of jobs of each run is a test",
+            runs.len()
+        );
+        findings.push(imported(
             Severity::Note,
-            format!(
-                "the output has {documents} documents of one run (--status-interval): these numbers \
-                 are those of the last one, which includes the others"
-            ),
-            "nothing has to be done; a course in time needs a histogram log (--hist-log)",
-        )),
-        (true, _) => Some(Finding::new(
-            FindingKind::Imported,
-            Severity::Warning,
-            format!(
-                "the output ends within document {}: these numbers are those of the one before, a \
-                 status of the run (--status-interval) and not its result",
-                documents + 1
-            ),
-            advice,
-        )),
+            text,
+            "import runs that differ from files of their own",
+        ));
     }
+    for (_, documents) in runs.iter().filter(|(_, documents)| *documents > 1) {
+        let text = format!(
+            "the output has {documents} documents of one run (--status-interval): these numbers are \
+             those of the last one, which includes the others"
+        );
+        let advice = "nothing has to be done; a course in time needs a histogram log (--hist-log)";
+        findings.push(imported(Severity::Note, text, advice));
+    }
+    if is_cut {
+        let number = runs.iter().map(|(_, documents)| documents).sum::<u64>() + 1;
+        let text = format!(
+            "the output ends within document {number}: these numbers are those of the one before, a \
+             status of the run (--status-interval) and not its result"
+        );
+        findings.push(imported(
+            Severity::Warning,
+            text,
+            "run the job again, and let fio end by itself",
+        ));
+    }
+    findings
 }

@@ -112,13 +112,13 @@ fn add_direction(
     elapsed: Nanos,
 ) -> Result<(), ImportError> {
     let contradicts = |what: String| ImportError::contradiction(&job.jobname, &what);
-    if side.lat_ns.as_ref().and_then(|lat| lat.bins.as_ref()).is_some_and(|bins| !bins.is_empty()) {
+    if side.lat_ns.as_ref().is_some_and(|latency| !latency.bins.is_empty()) {
         let what = "its log has completion latencies, its JSON others (lat_percentiles=1)";
         return Err(ImportError::unfit(&job.jobname, what));
     }
-    let latency = side.clat_ns.as_ref().filter(|latency| latency.bins.is_some());
+    let latency = side.clat_ns.as_ref().filter(|latency| !latency.bins.is_empty());
     let latency = latency.ok_or_else(|| ImportError::NoBins(job.jobname.clone()))?;
-    let mut rest = latency.bins.clone().unwrap_or_default();
+    let mut rest = latency.bins.clone();
     let mut parts: Vec<(u32, BTreeMap<u64, u64>)> = Vec::new();
     let of_direction = seconds.iter().filter(|((one, _), _)| *one == direction);
     for ((_, second), bins) in of_direction {
@@ -142,7 +142,7 @@ fn add_direction(
     rest.retain(|_, count| *count > 0);
     let lost: u64 = rest.values().sum();
     if lost > 0 {
-        course.findings.push(lost_finding(job, direction, lost, latency.count));
+        course.findings.push(lost_finding(job, direction, lost, latency.counted().unwrap_or(0)));
         parts.push((last + 1, rest));
     }
     let bytes_each = side.io_bytes / side.total_ios;
@@ -180,7 +180,8 @@ fn histograms<'a>(
     latency: &Latency,
     parts: impl Iterator<Item = &'a BTreeMap<u64, u64>> + Clone,
 ) -> Result<Vec<Histogram>, ImportError> {
-    let &Latency { min, max, mean, count, .. } = latency;
+    let &Latency { min, max, mean, .. } = latency;
+    let count = latency.counted().unwrap_or(0);
     let broken = |what: &str| ImportError::contradiction(&job.jobname, what);
     if min > max || !mean.is_finite() || mean < 0.0 {
         return Err(broken("its latencies have no range"));

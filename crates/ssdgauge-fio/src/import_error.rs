@@ -15,17 +15,14 @@ pub enum ImportError {
     /// Results of several machines.
     #[error("it holds results of several machines (fio --client)")]
     Clients,
-    /// Documents that do not belong to one run, with the number of the first that does not.
-    #[error("its document {0} is of another run than the documents before it")]
-    SeveralRuns(u64),
     /// No job has results, with the reasons.
     #[error("it has no result: {0}")]
     NoResults(String),
     /// No job, or more than a run file holds.
     #[error("it holds {0} groups of jobs; 1 to {MAX_GROUPS} are accepted")]
     Groups(usize),
-    /// A job without latencies.
-    #[error("job '{0}' has no latency bins")]
+    /// A job without the latencies that its histogram logs divide.
+    #[error("job '{0}' has no latency bins, which a histogram log needs")]
     NoBins(String),
     /// Numbers that contradict each other.
     #[error("job '{job}' contradicts itself: {what}")]

@@ -1,6 +1,7 @@
-//! The output of fio in JSON (`--output-format=json+`), as fio 3 writes it (fio, stat.c).
+//! The output of fio in JSON (`--output-format=json` and `json+`), as fio 3 writes it (fio, stat.c).
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The whole output.
@@ -11,7 +12,7 @@ pub(crate) struct Output {
     /// The end of the load, in milliseconds since 1970 (UTC).
     #[serde(default)]
     pub(crate) timestamp_ms: i64,
-    #[serde(default, rename = "global options")]
+    #[serde(default, rename = "global options", deserialize_with = "options")]
     pub(crate) options: Options,
     #[serde(default)]
     pub(crate) jobs: Vec<Job>,
@@ -39,7 +40,7 @@ pub(crate) struct Job {
     /// Requests that failed while the job continued.
     #[serde(default)]
     pub(crate) total_err: u64,
-    #[serde(default, rename = "job options")]
+    #[serde(default, rename = "job options", deserialize_with = "options")]
     pub(crate) options: Options,
     #[serde(default = "Side::absent")]
     pub(crate) read: Side,
@@ -50,6 +51,9 @@ pub(crate) struct Job {
     /// The sum of all directions (`unified_rw_reporting`): in their place, or beside them.
     #[serde(default)]
     pub(crate) mixed: Option<Side>,
+    /// Whether the reads are the sum of reads and writes, which cannot be divided.
+    #[serde(skip)]
+    pub(crate) is_sum: bool,
 }
 
 /// The requests of a job in one direction.
@@ -77,14 +81,55 @@ impl Side {
 }
 
 /// Latencies in nanoseconds.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(crate) struct Latency {
     pub(crate) min: u64,
     pub(crate) max: u64,
     pub(crate) mean: f64,
+    /// Not stated by the first versions of fio 3.
     #[serde(default, rename = "N")]
-    pub(crate) count: u64,
+    pub(crate) count: Option<u64>,
     /// The middle of each bin and its count, with `json+` alone.
-    #[serde(default)]
-    pub(crate) bins: Option<BTreeMap<u64, u64>>,
+    #[serde(default, deserialize_with = "bins")]
+    pub(crate) bins: BTreeMap<u64, u64>,
+    /// Each percentile in percent with its value, in ascending order.
+    #[serde(default, rename = "percentile", deserialize_with = "percentiles")]
+    pub(crate) percentiles: Vec<(f64, u64)>,
+}
+
+impl Latency {
+    /// Returns the number of latencies, where it or the bins are stated.
+    pub(crate) fn counted(&self) -> Option<u64> {
+        let of_bins = || self.bins.values().fold(0u64, |sum, n| sum.saturating_add(*n));
+        self.count.or_else(|| (!self.bins.is_empty()).then(of_bins))
+    }
+}
+
+/// Reads options, whose values are texts but for those that other programs rewrote.
+fn options<'de, D: Deserializer<'de>>(from: D) -> Result<Options, D::Error> {
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    let read = Option::<BTreeMap<String, Value>>::deserialize(from)?.unwrap_or_default();
+    Ok(read.into_iter().map(|(key, value)| (key, text(value))).collect())
+}
+
+/// Reads bins; early versions have constants among them, under names.
+fn bins<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<u64, u64>, D::Error> {
+    let read = BTreeMap::<String, u64>::deserialize(from)?;
+    let bins = read.into_iter().filter(|(key, _)| !key.starts_with("FIO_IO_U_PLAT"));
+    let number = |key: String| key.parse().map_err(|_| serde::de::Error::custom("an unknown bin"));
+    bins.map(|(key, n)| Ok((number(key)?, n))).collect()
+}
+
+/// Reads percentiles; early versions fill the list with percentiles of `0.00`.
+fn percentiles<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(f64, u64)>, D::Error> {
+    let read = BTreeMap::<String, u64>::deserialize(from)?;
+    let number = |(key, value): (String, u64)| Some((key.trim().parse::<f64>().ok()?, value));
+    let mut read: Vec<(f64, u64)> = read.into_iter().filter_map(number).collect();
+    read.retain(|(percent, _)| *percent > 0.0 && *percent <= 100.0);
+    read.sort_by(|one, other| one.0.total_cmp(&other.0));
+    Ok(read)
 }

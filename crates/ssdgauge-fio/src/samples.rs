@@ -4,19 +4,20 @@ use crate::import_error::ImportError;
 use crate::output::{Job, Latency, Side};
 use ssdgauge_core::{Direction, Histogram, Interval, Nanos};
 
-/// The most requests and bytes of a job, and nanoseconds of all its latencies together: no drive reaches
-/// them, and sums over jobs stay within 64 bits.
+/// The most requests and bytes of a job, and nanoseconds of all its latencies together, such as those of 256
+/// requests in flight for 25 days: sums over a thousand jobs stay within 63 bits, and are checked.
 const MAX_IOS: u64 = 1 << 40;
 const MAX_BYTES: u64 = 1 << 52;
-const MAX_LATENCY_SUM: f64 = (1u64 << 52) as f64;
+pub(crate) const MAX_LATENCY_SUM: f64 = (1u64 << 59) as f64;
 /// The longest duration: 99 days.
 const MAX_RUNTIME_MS: u64 = 1 << 33;
 
 /// Checks that no number of a job is beyond any drive.
 pub(crate) fn check_limits(job: &Job) -> Result<(), ImportError> {
-    for side in [&job.read, &job.write].into_iter().chain(&job.mixed) {
+    for side in [&job.read, &job.write].into_iter().chain(&job.trim).chain(&job.mixed) {
         let sums = [&side.clat_ns, &side.lat_ns].into_iter().flatten();
-        let sum = sums.map(|latency| latency.mean * latency.count as f64).fold(0.0, f64::max);
+        let sum = sums.map(|one| one.mean * one.counted().unwrap_or(side.total_ios) as f64);
+        let sum = sum.fold(0.0, f64::max);
         let is_counted = side.total_ios <= MAX_IOS && side.io_bytes <= MAX_BYTES;
         if !is_counted || side.runtime > MAX_RUNTIME_MS || sum > MAX_LATENCY_SUM {
             return Err(ImportError::unfit(
@@ -28,10 +29,9 @@ pub(crate) fn check_limits(job: &Job) -> Result<(), ImportError> {
     Ok(())
 }
 
-/// Returns the requests of one direction as one interval; `None` where there are none.
+/// Returns the requests of one direction as one interval of stream 0; `None` where there are none.
 pub(crate) fn interval_of(
     job: &Job,
-    stream: u16,
     direction: Direction,
     side: &Side,
     length: Nanos,
@@ -39,29 +39,70 @@ pub(crate) fn interval_of(
     if side.total_ios == 0 {
         return Ok(None);
     }
-    let has_bins = |latency: &&Latency| latency.bins.as_ref().is_some_and(|bins| !bins.is_empty());
-    // The whole latency where fio was told to put it into bins, otherwise its larger part.
-    let latency = side.lat_ns.as_ref().filter(has_bins);
-    let latency = latency.or_else(|| side.clat_ns.as_ref().filter(has_bins));
-    let latency = latency.ok_or_else(|| ImportError::NoBins(job.jobname.clone()))?;
+    let latency = match latency_of(side) {
+        None => Histogram::default(),
+        Some(latency) if latency.bins.is_empty() => stated(job, latency, side.total_ios)?,
+        Some(latency) => histogram_of(job, latency)?,
+    };
     Ok(Some(Interval {
         second: 0,
-        stream,
+        stream: 0,
         direction,
         length,
         ios: side.total_ios,
         bytes: side.io_bytes,
         errors: 0,
-        latency: histogram_of(job, latency)?,
+        latency,
     }))
+}
+
+/// Returns the latencies of `side`: whole ones where fio was told to put them into bins or percentiles
+/// (`lat_percentiles`), otherwise their larger part; `None` where it measured none.
+pub(crate) fn latency_of(side: &Side) -> Option<&Latency> {
+    let is_measured =
+        |latency: &&Latency| latency.counted().is_none_or(|count| count > 0) && latency.max > 0;
+    let both = [&side.lat_ns, &side.clat_ns].map(|one| one.as_ref().filter(is_measured));
+    let first = |has: fn(&Latency) -> bool| both.into_iter().flatten().find(|one| has(one));
+    let [whole, larger_part] = both;
+    first(|latency| !latency.bins.is_empty())
+        .or_else(|| first(|latency| !latency.percentiles.is_empty()))
+        .or(larger_part)
+        .or(whole)
+}
+
+/// Returns whether the latencies of `side` are whole ones.
+pub(crate) fn has_whole_latency(side: &Side) -> bool {
+    let same = |whole: &Latency| latency_of(side).is_some_and(|used| std::ptr::eq(used, whole));
+    side.lat_ns.as_ref().is_some_and(same)
+}
+
+/// Returns the mean, minimum, maximum and percentiles that fio states, for `count` requests: after a ramp
+/// it counts requests and latencies from different moments on.
+fn stated(job: &Job, latency: &Latency, count: u64) -> Result<Histogram, ImportError> {
+    let &Latency { min, max, mean, .. } = latency;
+    let is_ascending = latency.percentiles.is_sorted_by(|one, other| one.1 <= other.1);
+    if min > max || !mean.is_finite() || mean < 0.0 || !is_ascending {
+        let what = "its mean, minimum, maximum and percentiles are not of one set of latencies";
+        return Err(ImportError::contradiction(&job.jobname, what));
+    }
+    let figures = (count, sum_of(latency, count), min, max);
+    Ok(Histogram::from_stated(figures, &latency.percentiles))
+}
+
+/// Returns the sum of `count` latencies with the mean of `latency`.
+fn sum_of(latency: &Latency, count: u64) -> u128 {
+    let sum = (latency.mean * count as f64).round() as u128;
+    let [least, most] = [latency.min, latency.max].map(|one| u128::from(one) * u128::from(count));
+    sum.clamp(least, most)
 }
 
 /// Returns the histogram of the bins, with the exact sum, minimum and maximum of fio.
 fn histogram_of(job: &Job, latency: &Latency) -> Result<Histogram, ImportError> {
-    let &Latency { min, max, mean, count, ref bins } = latency;
-    let bins = bins.as_ref().into_iter().flatten();
+    let &Latency { min, max, mean, ref bins, .. } = latency;
+    let count = latency.counted().unwrap_or(0);
     // The value of a bin is its middle, which can lie beyond the smallest and the largest latency.
     let mut values: Vec<(u64, u64)> = bins
+        .iter()
         .filter(|(_, n)| **n > 0)
         .map(|(value, n)| ((*value).max(min).min(max.max(min)), *n))
         .collect();
@@ -80,9 +121,7 @@ fn histogram_of(job: &Job, latency: &Latency) -> Result<Histogram, ImportError> 
         values.push((max, 1));
     }
     values.retain(|(_, n)| *n > 0);
-    let sum = (mean * count as f64).round() as u128;
-    let sum = sum.clamp(u128::from(min) * u128::from(count), u128::from(max) * u128::from(count));
-    Histogram::from_parts(values, sum, min, max, 0).ok_or_else(|| {
+    Histogram::from_parts(values, sum_of(latency, count), min, max, 0).ok_or_else(|| {
         ImportError::contradiction(
             &job.jobname,
             "its smallest or largest latency is in none of its bins",

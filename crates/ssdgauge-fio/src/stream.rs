@@ -1,44 +1,68 @@
 //! The stream of a plan that does the work of a job of fio.
 
 use crate::import_error::ImportError;
-use crate::output::{Job, Options};
-use ssdgauge_core::{Access, Arrival, Bytes, Data, Processors, Stream};
+use crate::output::{Job, Options, Side};
+use ssdgauge_core::{Access, Arrival, BLOCK_SIZES, Bytes, Data, Operation, Processors, Stream};
 
-/// Returns the stream that does the work of `job`.
+/// The most requests in flight and threads that a plan shows.
+const MAX_IN_FLIGHT: u64 = 4_096;
+
+/// Returns the stream with the reads and writes of `job`.
 pub(crate) fn stream_of(job: &Job, options: &Options) -> Result<Stream, ImportError> {
-    let unfit = |what: String| ImportError::unfit(&job.jobname, what);
-    let number = |key: &str| match options.get(key) {
-        None => Ok(1),
-        Some(text) => text.trim().parse().map_err(|_| unfit(format!("its {key} is '{text}'"))),
-    };
     let ios = job.read.total_ios + job.write.total_ios;
     let bytes = job.read.io_bytes.saturating_add(job.write.io_bytes);
     if ios == 0 {
-        return Err(unfit("it completed no read and no write".into()));
+        let what = "it completed no read and no write".to_owned();
+        return Err(ImportError::unfit(&job.jobname, what));
     }
-    // In whole logical blocks: the mean of several block sizes is no length of a request.
-    let block_size = Bytes((bytes / ios).next_multiple_of(512));
     let read_percent = match (job.read.total_ios, job.write.total_ios) {
+        (_, 0) if job.is_sum => mix_of(options),
         (_, 0) => 100,
         (0, _) => 0,
         (reads, _) => (reads as f64 * 100.0 / ios as f64).round().clamp(1.0, 99.0) as u8,
     };
-    let order = options.get("rw").or_else(|| options.get("readwrite"));
-    let is_random = order.is_some_and(|order| order.starts_with("rand"));
-    let (access, random_percent) = match (is_random, random_percent(job, options)) {
+    let random_percent = random_percent(job, options);
+    Ok(Stream { read_percent, ..addressed(job, options, (ios, bytes), random_percent) })
+}
+
+/// Returns the stream with the trims of `job`, which is not its only one where `is_second`.
+pub(crate) fn trims_of(job: &Job, trims: &Side, options: &Options, is_second: bool) -> Stream {
+    let name = match is_second {
+        true => format!("{} trims", job.jobname),
+        false => job.jobname.clone(),
+    };
+    Stream {
+        name,
+        operation: Operation::Trim,
+        read_percent: 0,
+        ..addressed(job, options, (trims.total_ios, trims.io_bytes), Some(100))
+    }
+}
+
+/// Returns a stream of `ios` requests with `bytes` as the options of `job` address them.
+fn addressed(
+    job: &Job,
+    options: &Options,
+    (ios, bytes): (u64, u64),
+    random_percent: Option<u8>,
+) -> Stream {
+    // In whole logical blocks: the mean of several block sizes is no length of a request.
+    let block_size = Bytes((bytes / ios.max(1)).next_multiple_of(512));
+    let block_size = block_size.clamp(*BLOCK_SIZES.start(), *BLOCK_SIZES.end());
+    let is_random = order_of(options).is_some_and(|order| order.starts_with("rand"));
+    let (access, random_percent) = match (is_random, random_percent) {
         (false, _) | (true, Some(0)) => (Access::Sequential, 100),
         (true, share) => (Access::Random, share.unwrap_or(100)),
     };
     let size = options.get("size").and_then(|size| parse_size(size));
     let span = Bytes(size.unwrap_or(bytes).max(block_size.0));
-    Ok(Stream {
+    Stream {
         name: job.jobname.clone(),
         access,
         random_percent,
         block_size,
-        read_percent,
-        queue_depth: number("iodepth")?,
-        threads: number("numjobs")?,
+        queue_depth: count_of(options, "iodepth").unwrap_or(1),
+        threads: count_of(options, "numjobs").unwrap_or(1),
         cpus: cpus(options).unwrap_or_default(),
         offset: Bytes(0),
         span,
@@ -46,7 +70,26 @@ pub(crate) fn stream_of(job: &Job, options: &Options) -> Result<Stream, ImportEr
         data: Data::Incompressible,
         sync: false,
         ..Stream::default()
-    })
+    }
+}
+
+fn order_of(options: &Options) -> Option<&String> {
+    options.get("rw").or_else(|| options.get("readwrite"))
+}
+
+/// Returns the option `key` as a number of requests or threads, 1 where it is absent; `None` where a plan does
+/// not show it.
+pub(crate) fn count_of(options: &Options, key: &str) -> Option<u32> {
+    let Some(text) = options.get(key) else { return Some(1) };
+    let count = parse_size(text).filter(|count| (1..=MAX_IN_FLIGHT).contains(count))?;
+    u32::try_from(count).ok()
+}
+
+/// Returns the share of reads that the options of a mix state, in percent: half where they state none.
+fn mix_of(options: &Options) -> u8 {
+    let share = |key: &str| options.get(key).and_then(|text| text.trim().parse::<u8>().ok());
+    let share = share("rwmixread").or(share("rwmixwrite").map(|share| 100 - share.min(100)));
+    share.unwrap_or(50).clamp(1, 99)
 }
 
 /// Returns the share of the requests of `job` at random places, in percent; `None` where reads and writes

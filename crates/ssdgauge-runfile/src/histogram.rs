@@ -23,7 +23,7 @@ const LARGEST: usize = BUCKETS as usize * 9 + HEADER;
 
 /// Encodes the buckets of `histogram`; a histogram without buckets gives an empty blob.
 pub fn encode(histogram: &Histogram) -> Vec<u8> {
-    if histogram.count() == histogram.overflow() {
+    if histogram.count() == histogram.overflow() || !histogram.has_buckets() {
         return Vec::new();
     }
     // Values beyond the largest bucket are not in the blob: `lat_overflow` counts them.

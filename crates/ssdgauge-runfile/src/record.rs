@@ -4,6 +4,7 @@ mod flushes;
 pub(crate) mod reader;
 mod since_format_3;
 
+pub(crate) use since_format_3::with_percentiles;
 pub use since_format_3::{Answer, Digest, ImportedPercentile, Outcome, OutcomeKind};
 
 use rusqlite::types::{Value, ValueRef};

@@ -20,9 +20,6 @@ const MAX_BYTES: u64 = 1 << 54;
 /// More intervals of one step than a year of seconds has, for eight streams and two directions.
 const MAX_INTERVALS: u64 = 1 << 29;
 
-/// The most streams of a step that are summed up one by one.
-const MAX_STREAMS: usize = 64;
-
 /// The samples of steps, of a file that is read or of one that is written.
 pub(crate) trait Samples {
     /// Calls `take` with every interval of `step`, in the order of recording.
@@ -115,7 +112,7 @@ pub(crate) fn aggregate(
     let is_ours = !file.is_imported();
     // Of one stream the whole is the sum; a file may claim any number of streams.
     let mut aggregator = SecondAggregator::new(series)
-        .of_workload(workload, MAX_STREAMS)
+        .of_workload(workload, Workload::MAX_STREAMS)
         .with_worst_seconds(workload.never_pauses())
         .with_own_lengths(has_own_lengths);
     let mut wrong = None;

@@ -124,6 +124,9 @@ enum Counts {
     Dense(Box<[u64]>),
     /// The occupied buckets, each with its count, in ascending order: the form that is kept.
     Sparse(Box<[(u32, u64)]>),
+    /// No buckets, but percentiles that another program computed from its own: each in percent, with its
+    /// value.
+    Stated(Box<[(f64, u64)]>),
 }
 
 impl Default for Histogram {
@@ -135,7 +138,9 @@ impl Default for Histogram {
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
         let figures = |h: &Histogram| (h.count, h.sum, h.min, h.max, h.overflow);
-        figures(self) == figures(other) && self.buckets().eq(other.buckets())
+        figures(self) == figures(other)
+            && self.buckets().eq(other.buckets())
+            && self.stated() == other.stated()
     }
 }
 
@@ -149,7 +154,9 @@ impl Histogram {
         }
         match &mut self.counts {
             Counts::Dense(counts) => counts,
-            Counts::Sparse(_) => unreachable!("the counters were made dense above"),
+            Counts::Sparse(_) | Counts::Stated(_) => {
+                unreachable!("the counters were made dense above")
+            }
         }
     }
 
@@ -236,7 +243,37 @@ impl Histogram {
         Histogram { counts, count, sum: words(sum), min, max, overflow }
     }
 
-    /// Adds all values of `other`. Merging is associative and without loss.
+    /// Returns a histogram with these exact figures, without buckets, and with the percentiles that another
+    /// program stated: each in percent, with its value in nanoseconds.
+    pub fn from_stated(
+        (count, sum, min, max): (u64, u128, u64, u64),
+        percentiles: &[(f64, u64)],
+    ) -> Histogram {
+        let counts = Counts::Stated(percentiles.into());
+        Histogram { counts, ..Histogram::from_figures(count, sum, min, max, 0) }
+    }
+
+    /// Returns the percentiles that another program stated, each in percent with its value in nanoseconds;
+    /// empty where there are buckets.
+    pub fn stated(&self) -> &[(f64, u64)] {
+        match &self.counts {
+            Counts::Stated(percentiles) => percentiles,
+            Counts::Dense(_) | Counts::Sparse(_) => &[],
+        }
+    }
+
+    /// Returns whether the buckets hold all values in the range, also where there are none.
+    pub fn has_buckets(&self) -> bool {
+        self.count == self.overflow
+            || match &self.counts {
+                Counts::Dense(counts) => !counts.is_empty(),
+                Counts::Sparse(counts) => !counts.is_empty(),
+                Counts::Stated(_) => false,
+            }
+    }
+
+    /// Adds all values of `other`. Merging is associative, and without loss where both have buckets;
+    /// otherwise the sum has neither buckets nor percentiles.
     pub fn merge(&mut self, other: &Histogram) {
         if other.count == 0 {
             return;
@@ -247,6 +284,9 @@ impl Histogram {
             return;
         }
         match &other.counts {
+            _ if !self.has_buckets() || !other.has_buckets() => {
+                self.counts = Counts::Dense(Box::default());
+            }
             Counts::Dense(others) if !others.is_empty() => {
                 let range = other.range();
                 let counts = &mut self.counts_mut()[range.clone()];
@@ -256,7 +296,7 @@ impl Histogram {
                 let counts = self.counts_mut();
                 others.iter().for_each(|(bucket, n)| counts[*bucket as usize] += n);
             }
-            Counts::Dense(_) | Counts::Sparse(_) => {}
+            Counts::Dense(_) | Counts::Sparse(_) | Counts::Stated(_) => {}
         }
         self.count += other.count;
         self.add_sum(other.sum());
@@ -286,6 +326,7 @@ impl Histogram {
         match &self.counts {
             Counts::Dense(counts) => size_of_val(&**counts),
             Counts::Sparse(counts) => size_of_val(&**counts),
+            Counts::Stated(percentiles) => size_of_val(&**percentiles),
         }
     }
 
@@ -322,15 +363,18 @@ impl Histogram {
     /// Returns the percentile of `share`, in nanoseconds: the nearest-rank percentile.
     ///
     /// It is the upper edge of the bucket that contains value number ⌈share × n⌉ (definition D1),
-    /// never above the exact maximum. `None` where no value is beyond it, because the sample does
-    /// not determine it, and where it is among the values above the range.
+    /// never above the exact maximum. Without buckets, it is the one that another program stated. `None`
+    /// where no value is beyond it, because the sample does not determine it, where it is among the
+    /// values above the range, and where it is not stated.
     pub fn percentile(&self, share: f64) -> Option<u64> {
         debug_assert!((0.0..=1.0).contains(&share), "a percentile of {share}");
         let rank = (share * self.count as f64).ceil().max(1.0) as u64;
         if rank >= self.count {
             return None;
         }
-        self.value_at_rank(rank)
+        let is_it = |(percent, _): &&(f64, u64)| (percent - share * 100.0).abs() < 1e-6;
+        let stated = self.stated().iter().find(is_it).map(|(_, value)| *value);
+        stated.or_else(|| self.value_at_rank(rank))
     }
 
     fn value_at_rank(&self, rank: u64) -> Option<u64> {
@@ -345,6 +389,7 @@ impl Histogram {
                 let (bucket, _) = counts.iter().find(reaches)?;
                 return Some(edges_of(*bucket as usize).1.min(self.max));
             }
+            Counts::Stated(_) => return None,
         };
         // Sums of stretches first: they need no branch per counter, and a report evaluates hundreds
         // of thousands of histograms.
@@ -375,7 +420,7 @@ impl Histogram {
             Counts::Dense(counts) if !counts.is_empty() && self.count > 0 => {
                 bucket_of(self.min.min(MAX_VALUE))..bucket_of(self.max.min(MAX_VALUE)) + 1
             }
-            Counts::Dense(_) | Counts::Sparse(_) => 0..0,
+            Counts::Dense(_) | Counts::Sparse(_) | Counts::Stated(_) => 0..0,
         }
     }
 
@@ -395,7 +440,7 @@ impl Histogram {
     pub(crate) fn sparse_counts(&self) -> Option<&[(u32, u64)]> {
         match &self.counts {
             Counts::Sparse(counts) => Some(counts),
-            Counts::Dense(_) => None,
+            Counts::Dense(_) | Counts::Stated(_) => None,
         }
     }
 
@@ -406,17 +451,19 @@ impl Histogram {
         let (dense, sparse): (&[u64], &[(u32, u64)]) = match &self.counts {
             Counts::Dense(counts) => (&counts[range], &[]),
             Counts::Sparse(counts) => (&[], counts),
+            Counts::Stated(_) => (&[], &[]),
         };
         let dense = dense.iter().enumerate().map(move |(index, n)| (first + index, *n));
         let sparse = sparse.iter().map(|(bucket, n)| (*bucket as usize, *n));
         dense.filter(|(_, n)| *n > 0).chain(sparse)
     }
 
-    /// Returns the share of values above `value`, exact to one bucket; `None` without values.
+    /// Returns the share of values above `value`, exact to one bucket; `None` without values or buckets.
     pub fn share_above(&self, value: u64) -> Option<f64> {
         let above: u64 =
             self.occupied().filter(|(bucket, _)| edges_of(*bucket).0 > value).map(|(_, n)| n).sum();
-        (self.count > 0).then(|| (above + self.overflow) as f64 / self.count as f64)
+        let is_known = self.count > 0 && self.has_buckets();
+        is_known.then(|| (above + self.overflow) as f64 / self.count as f64)
     }
 }
 

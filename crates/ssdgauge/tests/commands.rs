@@ -20,6 +20,7 @@ mod house_form;
 mod import;
 mod import_act;
 mod import_jobs;
+mod import_percentiles;
 mod large_files;
 mod meters;
 mod missing_targets;

@@ -11,8 +11,6 @@ use crate::workload::{Rest, Stream, Until, Workload};
 
 /// The most requests in flight per thread, and the most threads of a stream.
 const MAX_IN_FLIGHT: u32 = 4_096;
-/// The most streams of a workload.
-const MAX_STREAMS: usize = 8;
 /// The longest duration of a step: ten years. Sums of all steps stay within 64 bits.
 const LONGEST: Nanos = Nanos(10 * 366 * 86_400 * 1_000_000_000);
 /// The highest rate of an open loop, in requests per second: one each nanosecond.
@@ -144,7 +142,7 @@ fn defect_of_limits(until: &Until) -> Option<String> {
 }
 
 fn defect_of_workload(workload: &Workload, capacity: Bytes) -> Option<String> {
-    defect_of_streams(workload, MAX_STREAMS, capacity)
+    defect_of_streams(workload, Workload::MAX_STREAMS, capacity)
 }
 
 fn defect_of_streams(workload: &Workload, most: usize, capacity: Bytes) -> Option<String> {

@@ -20,7 +20,8 @@ use crate::output::bands::bands_json;
 use crate::text::{labels, sanitize};
 use serde_json::{Map, Value, json};
 use ssdgauge_core::{
-    ConfidenceInterval, Direction, DriveInfo, Finding, Flush, Headline, Metric, Nanos, Scope, Score,
+    ConfidenceInterval, Direction, DriveInfo, Finding, Flush, Headline, Metric, Nanos, Scope,
+    Score, Totals,
 };
 use ssdgauge_statistics::cache::Edge;
 use ssdgauge_statistics::separation::{Separation, Verdict};
@@ -161,6 +162,7 @@ fn test(of: &Run, run: &TestRun) -> Value {
                     .and_then(|_| slc_cache::cache_edge(run))
                     .map(|edge| cache_end(&edge)),
                 "streams": streams(point),
+                "stated_percentiles": stated_percentiles(point),
                 "open_loop": point.open_loop,
                 "kernel": point.kernel,
                 "flush": point.flush.as_ref().map(flush),
@@ -230,6 +232,27 @@ fn streams(point: &PointRun) -> Vec<Value> {
         })
     });
     figures.collect()
+}
+
+/// Returns the percentiles that another program stated without a histogram, of each stream and direction.
+fn stated_percentiles(point: &PointRun) -> Vec<Value> {
+    let streams = match point.point.streams.as_slice() {
+        [] => std::slice::from_ref(&point.point.totals),
+        streams => streams,
+    };
+    let of_stream = |(stream, totals): (usize, &Totals)| {
+        let of_direction = |direction: Direction| {
+            let stated = totals.directions[direction as usize].latency.stated();
+            let row = |(percent, ns): &(f64, u64)| {
+                json!({
+                    "stream": stream, "direction": direction.name(), "percent": percent, "lat_ns": ns,
+                })
+            };
+            stated.iter().map(row).collect::<Vec<_>>()
+        };
+        Direction::ALL.into_iter().flat_map(of_direction).collect::<Vec<_>>()
+    };
+    streams.iter().enumerate().flat_map(of_stream).collect()
 }
 
 fn flush(flush: &Flush) -> Value {

@@ -11,7 +11,9 @@ mod since_format_3;
 
 use crate::error::RunFileError;
 use crate::histogram::Decoder;
-use crate::record::{FindingRecord, Head, PropertyRecord, StepId, StepRecord, StepState};
+use crate::record::{
+    FindingRecord, Head, PropertyRecord, StepId, StepRecord, StepState, with_percentiles,
+};
 use crate::schema;
 use crate::untrusted::{self, Budget, MAX_FACTS, MAX_RECORDS};
 use ranges::{Range, Ranges};
@@ -150,11 +152,16 @@ impl RunFile {
         with_buckets: bool,
         mut take: impl FnMut(Interval),
     ) -> Result<(), RunFileError> {
+        let stated = match with_buckets {
+            true => self.percentiles_of(step)?,
+            false => Vec::new(),
+        };
         let range = self.range("interval", step)?;
         self.rows()
             .each_of_step("interval", range, 13, |row| {
                 let mut decoder = self.decoder.borrow_mut();
-                take(row.interval(with_buckets.then_some(&mut *decoder))?);
+                let interval = row.interval(with_buckets.then_some(&mut *decoder))?;
+                take(with_percentiles(interval, &stated));
                 Ok(())
             })
             .map_err(|error| match self.decoder.borrow().is_spent() {

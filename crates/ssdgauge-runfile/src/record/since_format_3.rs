@@ -1,6 +1,6 @@
 //! Records of the tables that format 3 added, except those of the chain of hashes.
 
-use ssdgauge_core::{Direction, Nanos};
+use ssdgauge_core::{Direction, Histogram, Interval, Nanos};
 
 /// What a drive answered to one call of a protocol, such as an X-ray.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,23 @@ pub struct ImportedPercentile {
     pub percent: f64,
     /// The latency that this share of the requests did not exceed.
     pub latency: Nanos,
+}
+
+/// Returns `interval` with those percentiles of `stated` that are of its stream and direction, where it has
+/// latencies without a histogram.
+pub(crate) fn with_percentiles(interval: Interval, stated: &[ImportedPercentile]) -> Interval {
+    let own = |one: &&ImportedPercentile| {
+        (one.stream, one.direction) == (interval.stream, interval.direction)
+    };
+    if stated.is_empty() || interval.latency.has_buckets() {
+        return interval;
+    }
+    let percentiles = stated.iter().filter(own).map(|one| (one.percent, one.latency.0));
+    let percentiles: Vec<(f64, u64)> = percentiles.collect();
+    let latency = &interval.latency;
+    let [min, max] = [latency.min(), latency.max()].map(Option::unwrap_or_default);
+    let latency = Histogram::from_stated((latency.count(), latency.sum(), min, max), &percentiles);
+    Interval { latency, ..interval }
 }
 
 /// The numbers of a finished step, computed by the program that measured it.

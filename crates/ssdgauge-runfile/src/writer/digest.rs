@@ -7,7 +7,9 @@ use crate::digest::samples_crc;
 use crate::error::RunFileError;
 use crate::histogram::Decoder;
 use crate::record::reader::Rows;
-use crate::record::{Head, StepId, StepPlace, StepRecord, StepState, integer, text};
+use crate::record::{
+    Head, StepId, StepPlace, StepRecord, StepState, integer, text, with_percentiles,
+};
 use crate::room::Room;
 use crate::samples::{Samples, aggregate};
 use crate::untrusted::Budget;
@@ -93,8 +95,13 @@ impl Samples for WrittenSamples<'_> {
         take: &mut dyn FnMut(Interval),
     ) -> Result<(), RunFileError> {
         let sql = "SELECT * FROM interval WHERE step_id = ?1 ORDER BY rowid";
+        let stated = match self.is_imported {
+            true => self.rows().percentiles_of(step)?,
+            false => Vec::new(),
+        };
         self.rows().each("interval", sql, [step.0], 13, |row| {
-            take(row.interval(Some(&mut self.decoder.borrow_mut()))?);
+            let interval = row.interval(Some(&mut self.decoder.borrow_mut()))?;
+            take(with_percentiles(interval, &stated));
             Ok(())
         })
     }

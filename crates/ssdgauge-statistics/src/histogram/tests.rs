@@ -98,6 +98,32 @@ fn counts_are_refused_where_they_are_out_of_order_empty_or_beyond_the_buckets() 
     assert!(Histogram::from_counts(&[(BUCKETS as u32, 1)], 0, beyond, beyond, 0).is_none());
 }
 
+#[test]
+fn percentiles_that_another_program_stated_are_neither_merged_nor_a_distribution() {
+    let stated = Histogram::from_stated((1_000, 90_000, 10, 700), &[(50.0, 80), (99.9, 600)]);
+    assert_eq!([stated.percentile(0.5), stated.percentile(0.99)], [Some(80), None]);
+    // Of a thousand values, one is beyond; of a hundred, none is.
+    assert_eq!(stated.percentile(0.999), Some(600));
+    let few = Histogram::from_stated((100, 9_000, 10, 700), &[(99.9, 600)]);
+    assert_eq!((few.percentile(0.999), few.stated()), (None, &[(99.9, 600)][..]));
+    assert_eq!(
+        (stated.mean(), stated.buckets().count(), stated.share_above(80)),
+        (Some(90.0), 0, None)
+    );
+    let mut sum = Histogram::default();
+    sum.merge(&stated);
+    assert_eq!(sum, stated, "the sum of one is that one");
+    let mut counted = Histogram::default();
+    counted.record(500);
+    for (one, other) in [(&stated, &stated), (&stated, &counted), (&counted, &stated)] {
+        let mut sum = one.clone();
+        sum.merge(other);
+        assert_eq!(sum.count(), one.count() + other.count());
+        assert_eq!((sum.max(), sum.percentile(0.5)), (Some(700), None));
+        assert!(sum.stated().is_empty() && !sum.has_buckets());
+    }
+}
+
 proptest! {
     #[test]
     fn merging_equals_recording_all(a in values(), b in values(), c in values()) {

@@ -8,11 +8,11 @@ use crate::failure::{Failure, FailureKind};
 use crate::output;
 use crate::process;
 use crate::terminal;
-use ssdgauge_core::{DriveInfo, EndedBy, Finding};
+use ssdgauge_core::{DriveInfo, EndedBy, Finding, Nanos};
 use ssdgauge_fio::{ImportError, Imported, ImportedStep};
 use ssdgauge_runfile::{
-    FindingRecord, Head, Opening, Outcome, OutcomeKind, RunFileError, StepEnd, StepId, StepPlace,
-    StepState, Writer,
+    FindingRecord, Head, ImportedPercentile, Opening, Outcome, OutcomeKind, RunFileError, StepEnd,
+    StepId, StepPlace, StepState, Writer,
 };
 use std::fs::File;
 use std::io::Read;
@@ -95,18 +95,20 @@ fn store(
 /// Reads the input, which can be a pipe.
 fn read(path: &Path) -> Result<String, Failure> {
     let failure = |text: String| {
-        let hint = "nothing was written; name an output of fio --output-format=json+";
+        let hint = "nothing was written; name an output of fio --output-format=json";
         Failure::new(FailureKind::Usage, format!("{}: {text}", path.display()), hint)
     };
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| failure(error.to_string()))?;
-    file.take(MAX_BYTES + 1)
-        .read_to_string(&mut text)
-        .map_err(|error| failure(error.to_string()))?;
-    match text.len() as u64 > MAX_BYTES {
-        true => Err(failure("it is longer than 64 MiB".into())),
-        false => Ok(text),
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failure(error.to_string()))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(failure("it is longer than 64 MiB".into()));
     }
+    // Messages of fio can quote bytes of the drive.
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(other) => String::from_utf8_lossy(other.as_bytes()).into_owned(),
+    })
 }
 
 fn hint_of(error: &ImportError) -> &'static str {
@@ -116,9 +118,6 @@ fn hint_of(error: &ImportError) -> &'static str {
         }
         ImportError::Version(_) => "nothing was written; run the job again with fio 3",
         ImportError::Clients => "nothing was written; import the output of each machine alone",
-        ImportError::SeveralRuns(_) => {
-            "nothing was written; import each output from a file of its own"
-        }
         ImportError::NoResults(_) => "nothing was written; see the messages of fio",
         ImportError::Groups(_) => "nothing was written; divide the job file",
         ImportError::Contradiction { .. } => {
@@ -185,6 +184,12 @@ fn write_steps(
         let id = writer.begin_step(place, 1, &imported.plan, at)?;
         for interval in intervals {
             writer.interval(id, interval)?;
+            let (stream, direction) = (interval.stream, interval.direction);
+            for (percent, latency) in interval.latency.stated() {
+                let (percent, latency) = (*percent, Nanos(*latency));
+                writer
+                    .percentile(id, &ImportedPercentile { stream, direction, percent, latency })?;
+            }
         }
         for reading in readings {
             writer.reading(id, reading)?;

@@ -68,11 +68,15 @@ fn of_the_documents_of_one_run_the_last_is_the_result() {
     ramp[1]["jobs"][0]["read"] = at(1)["jobs"][0]["read"].clone();
     let (run, _) = imported(&format!("{}\n{}\n", ramp[0], ramp[1]));
     assert_eq!(run["tests"][0]["points"][0]["ios"], 1_000);
-    // Outputs of several runs are none of one.
+    // Outputs of several runs, one of them with a status before it: each run is a test.
     let mut later = at(4);
     later["timestamp_ms"] = 1_700_000_100_000_u64.into();
     for other in [later, at(1), document(&[job("b", "read", 9_000, 9_000)], 4)] {
-        refuses_text(&format!("{}\n{other}\n", at(2)), "its document 2 is of another run");
+        let (run, messages) = imported(&format!("{}\n{}\nnext\n{other}\n", at(1), at(2)));
+        let ios = |test: usize| run["tests"][test]["points"][0]["ios"].clone();
+        assert_eq!([ios(0), ios(1)], [json!(2_000), other["jobs"][0]["read"]["total_ios"].clone()]);
+        assert!(messages.contains("results of 2 runs"), "{messages}");
+        assert!(messages.contains("2 documents of one run"), "{messages}");
     }
 }
 
@@ -139,19 +143,18 @@ fn a_job_without_results_is_left_out_and_named_and_the_others_are_imported() {
     for part in [
         "job 'failed' failed with error 28 (No space left on device)",
         "job 'stopped' ended with error 5 (Input/output error)",
-        "job 'sum' reports the sum of its reads and writes (unified_rw_reporting=1)",
+        "job 'sum' reports its reads and writes as one sum (unified_rw_reporting=1)",
     ] {
         assert!(messages.contains(part), "{part}: {messages}");
     }
     let ios = |stream: usize| &run["tests"][0]["points"][0]["streams"][stream]["ios"];
-    assert_eq!([ios(0), ios(1), ios(2)], [3_000, 1_024, 500]);
-    assert_eq!(run["tests"][0]["title"], "good, stopped, reads");
+    assert_eq!([ios(0), ios(1), ios(2), ios(3)], [3_000, 1_024, 500, 500]);
+    assert_eq!(run["tests"][0]["title"], "good, stopped, sum, reads");
     let findings = run["findings"].to_string();
     assert!(findings.contains("\"faults\"") && findings.contains("'failed'"), "{findings}");
     // Without any other job there is no result, for the same reason.
     let alone = |job: &Value| document(std::slice::from_ref(job), 1).to_string();
     refuses_text(&alone(&failed), "it has no result: job 'failed' failed with error 28");
-    refuses_text(&alone(&sum), "it has no result: job 'sum' reports the sum");
     failed.as_object_mut().unwrap().remove("read");
     refuses_text(&alone(&failed), "not an output of fio in JSON: job 'failed' has no reads");
 }
@@ -182,15 +185,15 @@ fn what_fio_itself_writes_of_uneven_and_failed_jobs_comes_out_again() {
     assert!(documents.len() > 1, "{} documents", documents.len());
     let (run, messages) = imported(&written);
     assert!(messages.contains("job 'failed' failed with error 28"), "{messages}");
-    assert!(messages.contains("job 'sum' reports the sum"), "{messages}");
+    assert!(messages.contains("job 'sum' reports its reads and writes as one sum"), "{messages}");
     let jobs = documents.last().unwrap()["jobs"].as_array().unwrap();
     let streams = run["tests"][0]["points"][0]["streams"].as_array().unwrap();
-    assert_eq!(streams.len(), 3, "{streams:?}");
+    assert_eq!(streams.len(), 4, "{streams:?}");
     for stream in streams {
         let job = jobs.iter().find(|job| job["jobname"] == stream["name"]).unwrap();
         let sides = ["read", "write", "mixed"].map(|side| &job[side]);
         let sides: Vec<&Value> = match job["job options"]["unified_rw_reporting"].as_str() {
-            Some("1") => vec![sides[2]],
+            Some("1" | "mixed") => vec![sides[2]],
             _ => sides[..2].to_vec(),
         };
         let sum = |key: &str| sides.iter().map(|side| side[key].as_f64().unwrap()).sum::<f64>();
@@ -198,67 +201,4 @@ fn what_fio_itself_writes_of_uneven_and_failed_jobs_comes_out_again() {
         assert_eq!(stream["ios"].as_f64().unwrap(), sum("total_ios"), "{name}");
         agrees(&json!(iops_of(stream)), sum("iops"), 1e-3, name);
     }
-}
-
-#[test]
-fn real_results_are_imported_with_the_rates_of_fio_or_refused_for_lack_of_bins() {
-    let Some(corpus) = std::env::var_os("SSDGAUGE_CORPUS") else {
-        println!("skipped: SSDGAUGE_CORPUS names no folder of real results");
-        return;
-    };
-    let (mut read, mut refused) = (0, 0);
-    for name in ["samsung-980-pro", "optane-evo-zns"] {
-        let folder = tempfile::tempdir().unwrap();
-        let archive = std::path::Path::new(&corpus).join(format!("fio/{name}.tar.xz"));
-        let mut tar = Command::new("tar");
-        let tar = tar.arg("-C").arg(folder.path()).arg("-xJf").arg(&archive).status();
-        assert!(tar.unwrap().success(), "{}", archive.display());
-        let mut folders = vec![folder.path().to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                    continue;
-                }
-                let Ok(text) = std::fs::read_to_string(&path) else { continue };
-                match text.contains("\"fio version\"").then(|| check_real(&text)) {
-                    Some(true) => read += 1,
-                    Some(false) => refused += 1,
-                    None => {}
-                }
-            }
-        }
-    }
-    println!("{read} imported, {refused} without bins");
-    assert!(read + refused > 1_400, "{read} {refused}");
-}
-
-/// Imports a real result twice: alone, and as one of two documents of its run. Returns whether it is
-/// imported; otherwise it has no bins.
-#[track_caller]
-fn check_real(text: &str) -> bool {
-    let fio: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
-    let two_documents = format!("{text}\n{text}");
-    for text in [text, &two_documents] {
-        let result = ssdgauge_fio::import(text);
-        match result {
-            Ok(imported) => {
-                let rates = |job: &Value| {
-                    let rate = |side: &str| job[side]["iops"].as_f64().unwrap();
-                    rate("read") + rate("write")
-                };
-                let theirs: f64 = fio["jobs"].as_array().unwrap().iter().map(rates).sum();
-                let intervals = imported.steps.iter().flat_map(|step| &step.intervals);
-                let ours = intervals.map(|one| one.ios as f64 / one.length.as_secs_f64());
-                let ours: f64 = ours.sum();
-                assert!((ours / theirs - 1.0).abs() < 1e-3, "ours {ours}, theirs {theirs}");
-            }
-            Err(error) => {
-                assert!(error.to_string().contains("has no latency bins"), "{error}");
-                return false;
-            }
-        }
-    }
-    true
 }

@@ -101,7 +101,12 @@ impl<'a> Row<'a> {
         let max = self.maybe(10, |row, at| row.number(at))?.unwrap_or(0);
         let sum: u64 = self.number(8)?;
         let overflow = self.number(11)?;
-        let latency = match decoder {
+        // Latencies of another program, of which their sum and percentiles are known: a second with
+        // latencies has a minimum.
+        let is_stated = overflow == 0
+            && self.blob(12)?.is_empty()
+            && self.maybe(9, |row, at| row.number::<u64>(at))?.is_some();
+        let latency = match decoder.filter(|_| !is_stated) {
             Some(decoder) => {
                 let counts = decoder.decode(self.blob(12)?)?;
                 Histogram::from_counts(counts, u128::from(sum), min, max, overflow)

@@ -1,7 +1,7 @@
 //! Records of the tables that format 3 added. Files of earlier formats have none.
 
-use super::RunFile;
 use super::row::Row;
+use super::{Rows, RunFile};
 use crate::digest::samples_crc;
 use crate::error::RunFileError;
 use crate::packed;
@@ -43,6 +43,17 @@ impl RunFile {
     /// [`RunFileError::Damaged`] where a record fails its check.
     pub fn percentiles(&self) -> Result<Vec<(StepId, ImportedPercentile)>, RunFileError> {
         self.all_of("percentile", 5, |row| row.percentile())
+    }
+
+    /// Returns the percentiles that another program stated for `step`.
+    pub(super) fn percentiles_of(
+        &self,
+        step: StepId,
+    ) -> Result<Vec<ImportedPercentile>, RunFileError> {
+        match self.format >= 3 && self.head.imported_from().is_some() {
+            true => self.rows().percentiles_of(step),
+            false => Ok(Vec::new()),
+        }
     }
 
     /// Returns every log page with its step, in the order of recording.
@@ -96,6 +107,22 @@ impl RunFile {
         }
         let sql = format!("SELECT * FROM {table} ORDER BY rowid");
         self.rows().collect(table, &sql, sealed, read)
+    }
+}
+
+impl Rows<'_> {
+    /// Returns the percentiles that another program stated for `step`.
+    pub(crate) fn percentiles_of(
+        &self,
+        step: StepId,
+    ) -> Result<Vec<ImportedPercentile>, RunFileError> {
+        let mut stated = Vec::new();
+        let sql = "SELECT * FROM percentile WHERE step_id = ?1 ORDER BY rowid";
+        self.each("percentile", sql, [step.0], 5, |row| {
+            stated.push(row.percentile()?.1);
+            Ok(())
+        })?;
+        Ok(stated)
     }
 }
 
