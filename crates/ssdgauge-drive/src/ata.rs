@@ -222,7 +222,9 @@ impl DeviceStatistics {
     /// Returns whether it is one of these.
     pub(crate) fn set(&mut self, page: u8, at: usize, word: u64) -> bool {
         let (double, long) = (Some(word & 0xffff_ffff), Some(word & 0xffff_ffff_ffff));
-        let celsius = Some(word as u8 as i8);
+        // -128 °C is no temperature: the SCT status (ACS-3, 8.5) defines it as invalid, and real drives have
+        // it here as well.
+        let celsius = Some(word as u8 as i8).filter(|celsius| *celsius != i8::MIN);
         match (page, at) {
             (1, 8) => self.power_cycles = double,
             (1, 16) => self.power_on_hours = double,

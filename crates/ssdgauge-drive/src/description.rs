@@ -6,6 +6,7 @@
 mod condition;
 mod identity;
 mod life;
+mod paired;
 pub(crate) mod source;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use super::source::{
     CONTROLLER, FEATURES, HWMON, POWER_LOG, SMART, STATISTICS, first_known, reported,
 };
-use super::{QueryResults, life};
+use super::{NOT_ATA, QueryResults, life, paired};
 use crate::ata::usual_name;
 use crate::health::Health;
 use crate::media::Unit;
@@ -109,7 +109,7 @@ pub(super) fn thermal(device: &SysfsDevice, results: &QueryResults) -> Section {
     }
     let composite = first_known([
         reported(&results.health, |health| health.composite_c),
-        reported(&results.statistics, |statistics| statistics.temperature_c.map(f64::from)),
+        paired::temperature(results),
     ]);
     section.add(SMART, "temperature_c", "Temperature", "°C", composite);
     let sensors = reported(&results.health, |health| {
@@ -216,48 +216,29 @@ pub(super) fn health(results: &QueryResults) -> Section {
 
 /// Adds the counters that NVMe and ATA drives report.
 fn add_common_counters(section: &mut Section, results: &QueryResults) {
-    let (health, statistics) = (&results.health, &results.statistics);
-    let ata = |count: Option<u64>| count.and_then(|sectors| sectors.checked_mul(results.sector));
+    let health = &results.health;
+    let hosts = paired::host_bytes(results);
     let both: [(&str, &str, &'static str, FromHealth, Value); 5] = [
-        (
-            "written_bytes",
-            "Written by hosts",
-            "B",
-            |h| h.written_bytes,
-            reported(statistics, |s| ata(s.sectors_written)),
-        ),
-        (
-            "read_bytes",
-            "Read by hosts",
-            "B",
-            |h| h.read_bytes,
-            reported(statistics, |s| ata(s.sectors_read)),
-        ),
-        (
-            "media_errors",
-            "Media errors",
-            "",
-            |h| h.media_errors,
-            reported(statistics, |s| s.uncorrectable_errors),
-        ),
+        ("written_bytes", "Written by hosts", "B", |h| h.written_bytes, hosts.written),
+        ("read_bytes", "Read by hosts", "B", |h| h.read_bytes, hosts.read),
+        ("media_errors", "Media errors", "", |h| h.media_errors, paired::media_errors(results)),
         (
             "power_on_hours",
             "Power-on hours",
             "h",
             |h| h.power_on_hours,
-            reported(statistics, |s| s.power_on_hours),
+            paired::power_on_hours(results),
         ),
-        (
-            "power_cycles",
-            "Power cycles",
-            "",
-            |h| h.power_cycles,
-            reported(statistics, |s| s.power_cycles),
-        ),
+        ("power_cycles", "Power cycles", "", |h| h.power_cycles, paired::power_cycles(results)),
     ];
     for (key, label, unit, nvme, ata) in both {
         section.add(SMART, key, label, unit, first_known([reported(health, nvme), ata]));
     }
+    let counter = match results.statistics {
+        Err(ref reason) if reason == NOT_ATA => Value::Missing(reason.clone()),
+        _ => hosts.counter,
+    };
+    section.add(STATISTICS, "host_counter", "Host writes counted by", "", counter);
 }
 
 /// Adds the counters that only the SMART log of NVMe drives has.

@@ -219,6 +219,12 @@ impl Family {
         Ok((family, Written { host: written.host.or(logged), ..written }))
     }
 
+    /// Returns the attribute that counts the sectors that hosts wrote, where the family counts pages.
+    pub(crate) fn host_sectors(&self) -> Option<u8> {
+        let counters = self.counters.as_ref().ok()?;
+        (counters.media.1 == Unit::Pages).then_some(MICRON_SECTORS)
+    }
+
     /// Returns how the family is known to be right, in words.
     pub(crate) fn evidence(&self) -> String {
         match &self.counters {

@@ -207,7 +207,8 @@ impl Output {
             self.attributes.iter().filter_map(Attribute::plain).collect();
         results.media = Family::written(&self.model(), &plain, self.statistics, block)
             .map(|(family, written)| (Source::Attributes(family, block), written));
-        if plain.len() < self.attributes.len() {
+        if plain.len() < self.attributes.len() || self.attributes.iter().any(|one| one.raw.is_err())
+        {
             // The table has what is printed; counters are taken from whole numbers alone.
             facts.push(("health", "attributes", self.attribute_table().into()));
         }
@@ -230,9 +231,14 @@ impl Output {
 }
 
 impl Attribute {
-    /// Returns the attribute as the drive stores it, where its raw value is one number.
+    /// Returns the attribute as the drive stores it, where its raw value is one number. That of a
+    /// temperature has the current one in its lowest byte, and smartctl prints it first.
     fn plain(&self) -> Option<SmartAttribute> {
-        let raw = *self.raw.as_ref().ok()?;
+        let raw = match (&self.raw, self.id) {
+            (Ok(raw), _) => *raw,
+            (Err(text), 190 | 194) => u8::try_from(numbers::whole(text)?).ok()?.into(),
+            (Err(_), _) => return None,
+        };
         Some(SmartAttribute { id: self.id, value: self.value?, worst: self.worst?, raw })
     }
 }

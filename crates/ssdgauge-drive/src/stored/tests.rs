@@ -134,9 +134,9 @@ fn a_text_that_ends_anywhere_has_no_number_that_the_whole_text_does_not_have() {
             for section in &drives[0].sections {
                 for fact in &section.facts {
                     let is_equal = whole.value(section.key, &fact.key) == Some(&fact.value);
-                    // Fewer attributes are a shorter table.
-                    let is_known =
-                        !matches!(fact.value, Value::Missing(_)) && fact.key != "attributes";
+                    // Fewer attributes are a shorter table, and without a log they count.
+                    let is_known = !matches!(fact.value, Value::Missing(_))
+                        && !["attributes", "host_counter"].contains(&&fact.key[..]);
                     assert!(!is_known || is_equal, "{end} {}: {:?}", fact.key, fact.value);
                 }
             }
@@ -289,4 +289,77 @@ fn a_sas_drive_has_the_facts_of_its_text() {
     has(&drive, "thermal", "temperature_c", 27.0);
     has(&drive, "health", "power_on_hours", 982_u64);
     has(&drive, "health", "written_bytes", 292_086_584_000_000_u64);
+}
+
+/// An output with attributes and values of the Device Statistics log: place, value.
+fn sata(model: &str, attributes: &[(u8, &str)], log: &[(&str, i64)]) -> DriveDescription {
+    let mut text = format!(
+        "smartctl 7.1\nDevice Model: {model}\nID# ATTRIBUTE_NAME FLAGS VALUE WORST THRESH FAIL RAW_VALUE\n"
+    );
+    for (id, raw) in attributes {
+        text += &format!("{id:3} Name -O--CK 100 100 000 - {raw}\n");
+    }
+    text += "\nDevice Statistics (GP Log 0x04)\nPage  Offset Size        Value Flags Description\n";
+    for (place, value) in log {
+        text += &format!("{place}  6  {value}  ---  Text\n\n");
+    }
+    one(&text)
+}
+
+/// Returns why a value is missing.
+fn why<'a>(drive: &'a DriveDescription, section: &str, key: &str) -> &'a str {
+    let section = drive.sections.iter().find(|one| one.key == section).unwrap();
+    match &section.facts.iter().find(|fact| fact.key == key).unwrap().value {
+        Value::Missing(reason) => reason,
+        known => panic!("{key}: {known:?}"),
+    }
+}
+
+#[test]
+fn a_log_of_32_bits_gives_way_to_the_attribute_that_has_all() {
+    // A Crucial MX500: 126,424,699,233 modulo 2^32 is 1,870,647,649.
+    let log = [("0x01  0x018", 1_870_647_649), ("0x01  0x028", 5)];
+    let drive = sata("CT1000MX500SSD4", &[(246, "126424699233")], &log);
+    has(&drive, "health", "written_bytes", 126_424_699_233_u64 * 512);
+    assert!(why(&drive, "health", "read_bytes").contains("low 32 bits"));
+    let Some(Value::Text(counter)) = drive.value("health", "host_counter") else { panic!() };
+    assert!(counter.starts_with("attribute 246"), "{counter}");
+}
+
+#[test]
+fn two_counters_of_one_thing_that_contradict_each_other_are_not_used() {
+    // A WD Blue (hours of 0 in the log), a Kingston A400 (a constant temperature), an Intel 520 (cycles).
+    let drive = sata("WDC WDS100T2B0A-00SM50", &[(9, "26614")], &[("0x01  0x010", 0)]);
+    assert!(
+        why(&drive, "health", "power_on_hours")
+            .contains("0 h by the Device Statistics log, 26,614 h by attribute 9")
+    );
+    let celsius = [(194, "26 (Min/Max 21/50)")];
+    let drive = sata("KINGSTON SA400S37240G", &celsius, &[("0x05  0x008", 40)]);
+    assert!(why(&drive, "thermal", "temperature_c").contains("40 °C by the Device"));
+    let drive = sata("INTEL SSDSC2CW120A3", &[(12, "37")], &[("0x01  0x008", 53)]);
+    assert!(why(&drive, "health", "power_cycles").contains("contradict"));
+    let drive = sata("SanDisk SD8SN8U-256G-1006", &[(241, "1700")], &[("0x01  0x018", 0)]);
+    assert!(why(&drive, "health", "written_bytes").contains("contradict"));
+    // Of two sensors, one that agrees is enough; -128 °C is none.
+    let sensors = [(190, "22"), (194, "31")];
+    has(&sata("INTEL A", &sensors, &[("0x05  0x008", 22)]), "thermal", "temperature_c", 22.0);
+    assert_eq!(sata("A", &[], &[("0x05  0x008", -128)]).value("thermal", "temperature_c"), None);
+    // Hours by the attribute alone, unless it has more than thirty years.
+    has(&sata("A", &[(9, "8210")], &[]), "health", "power_on_hours", 8_210_u64);
+    assert_eq!(sata("A", &[(9, "894780")], &[]).value("health", "power_on_hours"), None);
+}
+
+#[test]
+fn the_unit_of_an_attribute_is_that_in_which_it_agrees_with_the_log() {
+    let counter = |raw: &str, sectors: i64| {
+        let drive = sata("A", &[(241, raw)], &[("0x01  0x018", sectors)]);
+        has(&drive, "health", "written_bytes", sectors as u64 * 512);
+        let Some(Value::Text(counter)) = drive.value("health", "host_counter") else { panic!() };
+        counter.clone()
+    };
+    assert!(counter("30303463508", 30_303_463_508).contains("units of 512 B"));
+    assert!(counter("227835", 227_835 * 65_536).contains("units of 32 MiB"));
+    assert!(counter("33190", 33_190 * 2_097_152).contains("units of 1 GiB"));
+    assert!(counter("100", 123_456_789_012).contains("none of the usual units"));
 }

@@ -71,6 +71,54 @@ fn agrees(value: &Value, expected: Option<u64>, what: &str) {
     }
 }
 
+/// Returns a raw value that is one number.
+fn attribute(text: &str, id: u64) -> Option<u64> {
+    let mut rows = text.lines().filter(|line| {
+        line.contains(" -O") || line.contains(" P") || line.contains(" --") || line.contains(" 0x")
+    });
+    rows.find_map(|line| {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        let place = if columns.get(2)?.starts_with("0x") { 9 } else { 7 };
+        let is_row = columns[0].parse() == Ok(id) && columns.len() == place + 1;
+        columns.get(place).filter(|_| is_row)?.parse().ok()
+    })
+}
+
+/// Checks that what is stated contradicts neither the log nor the attribute, where both have it.
+#[track_caller]
+fn contradicts_nothing(text: &str, health: &Value, name: &str) {
+    for (key, place, id) in
+        [("power_on_hours", "0x01  0x010", 9), ("power_cycles", "0x01  0x008", 12)]
+    {
+        let Some(stated) = health[key].as_u64() else { continue };
+        for other in [logged(text, place), attribute(text, id)].into_iter().flatten() {
+            assert!(
+                stated.abs_diff(other) <= 24.max(other / 50),
+                "{name} {key}: {stated}, {other}"
+            );
+        }
+    }
+    let (Some(stated), Some(sectors)) =
+        (health["written_bytes"].as_u64(), logged(text, "0x01  0x018"))
+    else {
+        return;
+    };
+    let counter = health["host_counter"].as_str().unwrap();
+    let is_explained =
+        counter.starts_with("attribute") || counter.contains("none of the usual units");
+    assert!(
+        stated == sectors * 512 || stated == sectors * 4_096 || is_explained,
+        "{name}: {counter}"
+    );
+    if let Some(raw) = attribute(text, 241).filter(|raw| *raw > 1_000) {
+        let units = [512, 32 << 20, 1_000_000_000, 1 << 30]
+            .map(|unit: u64| u128::from(raw) * u128::from(unit));
+        let agrees =
+            units.iter().any(|bytes| bytes.abs_diff(stated.into()) < u128::from(stated / 25));
+        assert!(agrees || is_explained, "{name}: {stated} bytes, attribute 241 {raw}");
+    }
+}
+
 #[test]
 fn every_real_output_is_described_by_the_numbers_in_it() {
     let (bench, folder) = (Bench::new(), tempfile::tempdir().unwrap());
@@ -99,6 +147,7 @@ fn every_real_output_is_described_by_the_numbers_in_it() {
             logged(&text, "0x07  0x008").map(|used| used & 0xff),
             &name,
         );
+        contradicts_nothing(&text, health, &name);
         if let Some(amplification) = health["write_amplification"].as_f64() {
             assert!((0.95..=100.0).contains(&amplification), "{name}: {amplification}");
             assert!(health["media_counter"].as_str().unwrap().contains("confirmed"), "{name}");
