@@ -10,7 +10,7 @@ mod peers;
 
 pub use drive_run::{DriveModel, DriveRun, TestKey, drive_run};
 pub use history::Drift;
-pub use peers::{Group, LEAST_DRIVES, NotJudged, Reason, Suspect, Unjudged};
+pub use peers::{Group, LEAST_DRIVES, NotJudged, Place, Reason, Strip, Suspect, Unjudged};
 
 /// The results for a fleet.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,11 +23,13 @@ pub struct FleetDrift {
     pub groups: Vec<Group>,
     /// The drives that could not be compared, with the reason.
     pub unjudged: Vec<Unjudged>,
+    /// Every latency that was compared, with all of its drives.
+    pub strips: Vec<Strip>,
 }
 
 /// Judges the drives of `runs`.
 pub fn drift(runs: &[DriveRun]) -> FleetDrift {
     let drifts = history::drifts(runs);
-    let peers = peers::judge(runs);
-    FleetDrift { drifts, suspects: peers.suspects, groups: peers.groups, unjudged: peers.unjudged }
+    let peers::Peers { suspects, groups, unjudged, strips } = peers::judge(runs);
+    FleetDrift { drifts, suspects, groups, unjudged, strips }
 }

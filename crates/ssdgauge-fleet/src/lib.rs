@@ -14,8 +14,8 @@ mod rows;
 mod table;
 
 pub use drift::{
-    Drift, DriveModel, DriveRun, FleetDrift, Group, LEAST_DRIVES, NotJudged, Reason, Suspect,
-    TestKey, Unjudged, drift, drive_run,
+    Drift, DriveModel, DriveRun, FleetDrift, Group, LEAST_DRIVES, NotJudged, Place, Reason, Strip,
+    Suspect, TestKey, Unjudged, drift, drive_run,
 };
 pub use json_lines::{json_lines, json_lines_head};
 pub use parquet_file::{ParquetError, parquet};

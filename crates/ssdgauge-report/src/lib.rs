@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::ScopedJoinHandle;
 
-pub use analysis::batch::{Batch, BatchDrive, BatchState};
+pub use analysis::batch::{Batch, BatchDot, BatchDrive, BatchState, BatchStrip};
 pub use analysis::cohort::Cohort;
 pub use analysis::compare::{
     CompareError, CompareOptions, Comparison, Difference, TestComparison, compare,
@@ -52,7 +52,7 @@ pub use output::{
     openmetrics, published_curve, rate_of_seconds, share_image, terminal_summary, values, xray_png,
     xray_svg,
 };
-pub use page::{PAGE_MARK, fragment, page, xray_compared_page, xray_page};
+pub use page::{PAGE_MARK, fleet_page, fragment, page, xray_compared_page, xray_page};
 pub use text::labels::{data_origin, imported_mark};
 pub use text::sanitize::{
     device as sanitize_device, json as sanitize_json, prose as sanitize_prose,

@@ -7,7 +7,6 @@
 
 mod answer;
 mod bar;
-mod batch;
 mod caveats;
 mod content;
 mod endurance;
@@ -15,6 +14,7 @@ mod environment;
 mod fill_states;
 mod findings;
 mod flag;
+mod fleet;
 mod fragment;
 mod grade;
 mod head;
@@ -39,6 +39,7 @@ use crate::analysis::options::PageOptions;
 use crate::model::Run;
 use crate::text::number;
 use content::Content;
+pub use fleet::fleet_page;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub use xray::{xray_compared_page, xray_page};
 

@@ -103,6 +103,50 @@ pub struct Reason {
     pub drives: usize,
 }
 
+/// One latency of all drives of a kind, each against what is expected of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strip {
+    /// Model and firmware.
+    pub kind: DriveModel,
+    /// The test.
+    pub test: TestKey,
+    /// The label of the step.
+    pub step: String,
+    /// The direction.
+    pub direction: Direction,
+    /// The metric.
+    pub metric: Metric,
+    /// The drives, from the fastest to the slowest.
+    pub places: Vec<Place>,
+}
+
+impl Strip {
+    /// Returns how far the slowest drive is beyond its bound, as a multiple of the bound; 0 without a drive.
+    pub fn farthest(&self) -> f64 {
+        self.places.iter().map(Place::of_bound).fold(0.0, f64::max)
+    }
+}
+
+/// One drive of a strip.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The drive.
+    pub serial: String,
+    /// Its latency, in microseconds.
+    pub latency_us: f64,
+    /// How much longer that is than expected, as a share: 0.1 is a tenth longer.
+    pub excess: f64,
+    /// The excess that one healthy drive of a thousand has.
+    pub bound: f64,
+}
+
+impl Place {
+    /// Returns the logarithm of the latency against what is expected, in units of that of the bound: above 1 is beyond.
+    pub fn of_bound(&self) -> f64 {
+        self.excess.ln_1p() / self.bound.ln_1p()
+    }
+}
+
 impl fmt::Display for NotJudged {
     /// Writes the reason as a clause, such as `2 drives with the same load; 7 are needed`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -144,6 +188,7 @@ pub(super) struct Peers {
     pub(super) suspects: Vec<Suspect>,
     pub(super) groups: Vec<Group>,
     pub(super) unjudged: Vec<Unjudged>,
+    pub(super) strips: Vec<Strip>,
 }
 
 /// One latency with the run that it is of.
@@ -160,7 +205,8 @@ pub(super) fn judge(runs: &[DriveRun]) -> Peers {
     }
     let mut peers = Peers::default();
     for (kind, runs) in kinds {
-        let Judged { drives, most, bounds, none } = judge_kind(&runs, &mut peers.suspects);
+        let (suspects, strips) = (&mut peers.suspects, &mut peers.strips);
+        let Judged { drives, most, bounds, none } = judge_kind(&runs, suspects, strips);
         if bounds > 0 {
             peers.groups.push(Group { kind: kind.clone(), drives, runs: runs.len(), bounds });
         }
@@ -189,7 +235,7 @@ struct Judged {
 }
 
 /// Judges the drives of one kind.
-fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>) -> Judged {
+fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>, strips: &mut Vec<Strip>) -> Judged {
     let mut loads: BTreeMap<(&TestKey, Direction, &str, Metric), Vec<Observed<'_>>> =
         BTreeMap::new();
     for run in runs {
@@ -217,6 +263,7 @@ fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>) -> Judged {
             }
         };
         found.bounds += 1;
+        strips.extend(strips_of(&observed, &bound));
         let is_judged = |(run, _): &&Observed<'_>| drives[run.serial.as_str()].run_id == run.run_id;
         for (run, latency) in observed.iter().filter(is_judged) {
             let step = (&latency.test, latency.step.as_str(), latency.direction);
@@ -246,6 +293,38 @@ fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>) -> Judged {
         });
     }
     found
+}
+
+/// Returns the latencies of each step of one load against its bound.
+fn strips_of(observed: &[Observed<'_>], bound: &PredictionBound) -> Vec<Strip> {
+    let mut steps: BTreeMap<&str, Vec<Observed<'_>>> = BTreeMap::new();
+    for one in observed {
+        steps.entry(one.1.step.as_str()).or_default().push(*one);
+    }
+    let strip = |of_step: Vec<Observed<'_>>| {
+        let place = |(run, latency): &Observed<'_>| {
+            let [expected, upper] =
+                [bound.expected(latency.throughput), bound.upper(latency.throughput)];
+            Place {
+                serial: run.serial.clone(),
+                latency_us: latency.latency.exp(),
+                excess: (latency.latency - expected).exp_m1(),
+                bound: (upper - expected).exp_m1(),
+            }
+        };
+        let mut places: Vec<Place> = of_step.iter().map(place).collect();
+        places.sort_by(|a, b| a.excess.total_cmp(&b.excess));
+        let (run, latency) = of_step.first()?;
+        Some(Strip {
+            kind: run.kind.clone(),
+            test: latency.test.clone(),
+            step: latency.step.clone(),
+            direction: latency.direction,
+            metric: latency.metric,
+            places,
+        })
+    };
+    steps.into_values().filter_map(strip).collect()
 }
 
 /// Returns the latest run of each drive; of runs that started at one time, the one with the last id.

@@ -1,31 +1,73 @@
-//! What the page of a batch of drives leads with: which of them stand out, and the state of each.
+//! The page of many drives: which of them stand out, by how much, and in which measures.
 //!
-//! The judgement is made elsewhere and handed in as words; nothing here changes a number of a run.
+//! The judgement is made elsewhere and handed in; nothing here changes a number of a run.
 
-/// The lead of the page of a batch.
-#[derive(Clone, Debug, PartialEq)]
+/// Everything that the page of a batch shows.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
+    /// The line above the headline, such as the number of drives and their model.
+    pub kick: String,
     /// The headline.
     pub title: String,
     /// The sentences below it.
     pub sentences: Vec<String>,
+    /// What to do next, and the command that does it.
+    pub next: Option<(String, String)>,
+    /// Whether the drives are virtual ones.
+    pub is_model: bool,
+    /// The measures, the one with the clearest outlier first.
+    pub strips: Vec<BatchStrip>,
     /// The drives, those that stand out first.
     pub drives: Vec<BatchDrive>,
+    /// How drives are judged, a paragraph each.
+    pub method: Vec<String>,
+}
+
+/// One measure of all drives that have it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchStrip {
+    /// The measure, such as `Random read, QD32: 99th percentile latency of reads`.
+    pub title: String,
+    /// The value in the middle of the drives, with its unit.
+    pub median: String,
+    /// The excess that one healthy drive of a thousand has.
+    pub bound: f64,
+    /// The drives, from the fastest to the slowest.
+    pub dots: Vec<BatchDot>,
+}
+
+/// One drive in a strip.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchDot {
+    /// Its place among the drives of the batch.
+    pub drive: usize,
+    /// How much longer its latency is than expected, as a share: 0.1 is a tenth longer.
+    pub excess: f64,
+    /// Its value, with its unit.
+    pub value: String,
+    /// Whether it is beyond its bound, and its drive one that stands out.
+    pub is_slow: bool,
 }
 
 /// One drive of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchDrive {
-    /// Its label or serial.
+    /// Its name on this page: the end of its serial that no other drive shares, or its label.
     pub name: String,
+    /// The label of its run, where that is not its name.
+    pub label: Option<String>,
     /// Its model; empty where there is no run.
     pub model: String,
-    /// Its page, as a path from the page of the batch.
+    /// Its run file; `None` where there is none.
+    pub file: Option<String>,
+    /// Its own page, as a path from the page of the batch; `None` where there is none.
     pub page: Option<String>,
     /// What was found.
     pub state: BatchState,
     /// The reasons; empty where there is nothing to say.
     pub reasons: Vec<String>,
+    /// The steps beyond their bound, and the steps that have one.
+    pub beyond: (usize, usize),
 }
 
 /// What was found about a drive of a batch, in the order of the table.
@@ -33,6 +75,8 @@ pub struct BatchDrive {
 pub enum BatchState {
     /// There is no run, or it cannot be read.
     NoRun,
+    /// Its run failed.
+    Failed,
     /// Its run is not complete.
     Unfinished,
     /// Slower than the other drives of its model.
@@ -50,11 +94,17 @@ impl BatchState {
     pub fn name(self) -> &'static str {
         match self {
             BatchState::NoRun => "no run",
+            BatchState::Failed => "failed",
             BatchState::Unfinished => "unfinished",
             BatchState::Slow => "slow",
             BatchState::Worse => "worse",
             BatchState::NotJudged => "not judged",
-            BatchState::Unsuspicious => "nothing found",
+            BatchState::Unsuspicious => "within the batch",
         }
+    }
+
+    /// Returns whether a reader has to look at the drive.
+    pub fn stands_out(self) -> bool {
+        self < BatchState::NotJudged
     }
 }

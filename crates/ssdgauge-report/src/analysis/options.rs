@@ -1,6 +1,5 @@
 //! Options of a report.
 
-use crate::analysis::batch::Batch;
 use crate::analysis::cohort::Cohort;
 use crate::analysis::notes::Notes;
 use crate::analysis::specification::Specification;
@@ -24,6 +23,4 @@ pub struct PageOptions {
     pub script: bool,
     /// What the rest of an unfinished run takes, such as `2 h 48 min left, 610 GB to write`.
     pub rest: Option<String>,
-    /// What the page of a batch of drives leads with.
-    pub batch: Option<Batch>,
 }

@@ -15,8 +15,8 @@ use crate::model::Run;
 use crate::page::head::{self, Head};
 use crate::page::kit::names::names_kept;
 use crate::page::{
-    answer, bar, batch, caveats, endurance, fill_states, flag, grade, method, notes, outcome,
-    quick, results, sections, specification,
+    answer, bar, caveats, endurance, fill_states, flag, grade, method, notes, outcome, quick,
+    results, sections, specification,
 };
 use crate::text::number;
 use crate::text::sanitize;
@@ -72,12 +72,11 @@ impl<'a> Content<'a> {
             (None, [run]) if is_quick(runs, options) => quick_look::headline(run),
             (None, _) => title,
         };
-        let (title, dek) = match (&options.batch, &account) {
-            (Some(batch), _) => head::batch(batch),
-            (None, Some((_, account))) => {
+        let (title, dek) = match &account {
+            Some((_, account)) => {
                 (account.title.clone(), html! { (number::spaced(&account.meaning)) })
             }
-            (None, None) => (title, dek),
+            None => (title, dek),
         };
         let ids = ids(&groups);
         let states = states::fill_states(runs, &drives);
@@ -147,7 +146,6 @@ impl<'a> Content<'a> {
                     }
                     @if let Some(notes) = notes { (notes::byline(notes)) }
                 }
-                @if let Some(batch) = &self.options.batch { (batch::table(batch)) }
                 @if let Some((_, account)) = &self.account { (outcome::next(account)) }
                 section aria-label="Answer" { (self.answer_table()) }
                 @if let (Some(_), [run]) = (&self.account, self.runs) { (outcome::to_come(run)) }
@@ -296,19 +294,15 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Returns what to know of a single run that is not simply complete. The head of a batch says it for its drives.
+/// Returns what to know of a single run that is not simply complete.
 fn account(runs: &[Run], options: &PageOptions) -> Option<(RunOutcome, Account)> {
     let [run] = runs else { return None };
-    let account = run_outcome::account(run, options.rest.as_deref())?;
-    options.batch.is_none().then(|| (run_outcome::of(run), account))
+    Some((run_outcome::of(run), run_outcome::account(run, options.rest.as_deref())?))
 }
 
-/// A single quick run has a page of its own; with the notes of an editor, or in a batch, it is a page like others.
+/// A single quick run has a page of its own; with the notes of an editor it is a page like others.
 fn is_quick(runs: &[Run], options: &PageOptions) -> bool {
-    options.notes.is_none()
-        && options.batch.is_none()
-        && quick::fits(runs)
-        && account(runs, options).is_none()
+    options.notes.is_none() && quick::fits(runs) && account(runs, options).is_none()
 }
 
 /// Returns the trust in each drive, by its number.

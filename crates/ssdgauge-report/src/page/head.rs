@@ -1,7 +1,6 @@
 //! The head of the page: the line above the headline, the headline and the dek.
 
 use crate::analysis::answer::Answer;
-use crate::analysis::batch::Batch;
 use crate::analysis::caches::Writes;
 use crate::analysis::drive_summary;
 use crate::analysis::group::Group;
@@ -105,17 +104,6 @@ pub(super) fn labelled(several: Head, runs: &[Run], drives: &ReportDrives) -> He
         statements::listed(&names)
     );
     Head { kick: kick.join(" · "), title, dek: several.dek }
-}
-
-/// Returns the headline of a batch of drives, and the sentences below it.
-pub(super) fn batch(batch: &Batch) -> (String, Markup) {
-    let dek = html! {
-        @for (place, sentence) in batch.sentences.iter().enumerate() {
-            @if place > 0 { " " }
-            (sanitize::prose(sentence))
-        }
-    };
-    (sanitize::prose(&batch.title), dek)
 }
 
 /// Returns the head of a single run: the drive with the result of its first figure.

@@ -11,6 +11,9 @@ use std::fmt::Write;
 /// The rules that are the same on every page.
 const RULES: &str = include_str!("style.css");
 
+/// The rules of the page of many drives.
+const FLEET: &str = include_str!("fleet.css");
+
 /// The rules of the page of an X-ray.
 const XRAY: &str = include_str!("xray.css");
 /// Paper is white, and its ink black.
@@ -34,15 +37,24 @@ pub(super) fn sheet(drives: &ReportDrives, accent: Option<&str>) -> String {
 
 /// Returns the style sheet of the page of an X-ray, whose drives have the classes `x0` and `x1`.
 pub(super) fn of_xray() -> String {
+    without_slots(&look::xray_rules(), XRAY)
+}
+
+/// Returns the style sheet of the page of many drives, which have no colours of their own.
+pub(super) fn of_fleet() -> String {
+    without_slots("", FLEET)
+}
+
+/// Returns a style sheet without drives, with the rules `looks` of charts and `own` of the page.
+fn without_slots(looks: &str, own: &str) -> String {
     let light = variables(false);
     let dark = variables(true);
     format!(
         ":root{{color-scheme:light dark;{light}}}\
          @media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
-         {}{}{RULES}{}{XRAY}\
+         {}{looks}{RULES}{}{own}\
          @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}",
         look::rules(),
-        look::xray_rules(),
         stacked()
     )
 }

@@ -14,7 +14,7 @@ pub(crate) enum FleetAction {
     /// Print how the results of each drive change over its runs, and which drives are slower than the
     /// others of their model and firmware.
     Drift(DriftArguments),
-    /// Write one page of many drives, which leads with those that stand out, and a page of each drive.
+    /// Write one page of many drives, which leads with those that stand out.
     Page(FleetPageArguments),
 }
 
@@ -23,9 +23,12 @@ pub(crate) struct FleetPageArguments {
     /// Run files, and folders of them.
     #[arg(value_name = "RUN", required = true)]
     pub(crate) sources: Vec<PathBuf>,
-    /// File of the page of all drives. That of each drive is beside its run file, with the suffix .html.
+    /// File of the page of all drives.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    /// Write the page of each drive too, beside its run file, with the suffix .html.
+    #[arg(long)]
+    pub(crate) pages: bool,
     /// State run files that are named and do not exist on the page, with the last error in the log beside
     /// them (suffix .log).
     #[arg(long)]

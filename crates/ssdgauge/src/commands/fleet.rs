@@ -4,6 +4,7 @@ mod drift;
 mod judged;
 mod names;
 mod page;
+mod strips;
 
 use crate::arguments::{FleetAction, FleetArguments};
 use crate::failure::Failure;

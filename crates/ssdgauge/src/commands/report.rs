@@ -78,7 +78,6 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         compare_labels: arguments.compare_labels,
         notes: notes.map(|file| notes::read(file, &runs)).transpose()?,
         script: arguments.script,
-        batch: None,
         rest: match runs.as_slice() {
             [run] if !run.complete => arguments.files.first().and_then(|file| rest_of(file)),
             [] | [_, ..] => None,

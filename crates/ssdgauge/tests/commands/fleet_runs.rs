@@ -113,12 +113,17 @@ fn batch() -> Bench {
 fn the_page_of_a_batch_leads_with_the_slow_drive_and_states_what_is_missing() {
     let bench = batch();
     std::fs::remove_file(bench.path("quick-S1.html")).unwrap();
-    let printed = bench.print(&["fleet", "page", ".", "-o", "batch.html"]);
+    let printed = bench.print(&["fleet", "page", ".", "--pages", "-o", "batch.html"]);
     assert_eq!(printed, "MODEL: 1 of 8 drives is slower than its peers: S5\n");
     let page = std::fs::read_to_string(bench.path("batch.html")).unwrap();
     assert!(page.contains("1 of 8 drives is slower than its peers: "), "{page}");
     let link = |n: u32| page.find(&format!("<a href=\"./quick-S{n}.html\">S{n}</a>"));
     assert!(link(5).unwrap() < link(1).unwrap(), "the slow one is first");
+    // Red is the slow drive alone, and its name the same in every part: strips, measures, table.
+    let red: Vec<&str> = page.split("circle class=\"dot slow\"").skip(1).collect();
+    assert!(red.len() > 1 && red.iter().all(|dot| dot.contains("<title>S5: ")), "{}", red.len());
+    assert!(page.contains("<th class=\"slow\" scope=\"col\"><span>S5</span></th>"), "{page}");
+    assert!(!page.contains("Best for") && !page.contains("Trust"));
     assert!(bench.path("quick-S1.html").exists(), "a page that was missing is written");
 
     // A drive without a run, with the error in its log; one without a log; one with part of its run.

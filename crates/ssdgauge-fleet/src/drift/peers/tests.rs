@@ -56,6 +56,27 @@ fn closed(random: &mut Random, steps: usize, offset: f64) -> Vec<Latency> {
     (0..steps).map(one).collect()
 }
 
+#[test]
+fn a_strip_has_every_drive_at_the_distance_that_it_really_has() {
+    let mut random = Random::new(20_261_128, 0);
+    // The last one needs e^0.5, 1.65 times, as long as the others.
+    let offset = |drive: usize| if drive == 39 { 0.5 } else { 0.0 };
+    let runs: Vec<DriveRun> = (0..40)
+        .map(|drive| run(&format!("S{drive:02}"), 1, closed(&mut random, 3, offset(drive))))
+        .collect();
+    let strips = judge(&runs).strips;
+    assert_eq!(strips.len(), 3);
+    for strip in strips {
+        assert_eq!(strip.places.len(), 40);
+        let last = &strip.places[39];
+        // Three standard deviations of 3 %, of the drive and of the middle of the others.
+        assert!((last.excess - 0.65).abs() < 0.65 * 0.1, "{last:?}");
+        assert_eq!((last.serial.as_str(), strip.farthest()), ("S39", last.of_bound()));
+        let beyond = strip.places.iter().filter(|place| place.of_bound() > 1.0).count();
+        assert_eq!(beyond, 1, "the others are healthy");
+    }
+}
+
 fn serials(found: &Peers) -> Vec<&str> {
     found.suspects.iter().map(|suspect| suspect.serial.as_str()).collect()
 }

@@ -2,52 +2,101 @@
 
 use super::drift;
 use ssdgauge_core::rounded::count_of;
-use ssdgauge_fleet::{DriveRun, FleetDrift, NotJudged, Reason, Suspect, Unjudged};
-use ssdgauge_report::{BatchState, Run};
+use ssdgauge_fleet::{DriveRun, FleetDrift, NotJudged, Reason, Strip, Suspect, Unjudged};
+use ssdgauge_report::{BatchState, Run, RunOutcome, run_outcome};
 use std::collections::BTreeMap;
 
 /// The reasons that are stated for a drive.
 const MOST_REASONS: usize = 3;
 
+/// What the page of a fleet needs of a run: all of a thousand runs would not fit in memory.
+pub(super) struct Extract {
+    /// The run, or why it says nothing about its drive.
+    pub(super) drive_run: Result<DriveRun, &'static str>,
+    pub(super) outcome: RunOutcome,
+    /// The label, the serial and the model of the drive, and the id of the run.
+    pub(super) label: Option<String>,
+    pub(super) serial: Option<String>,
+    pub(super) model: String,
+    pub(super) run_id: String,
+    pub(super) is_model: bool,
+    /// The titles of the tests by their id.
+    pub(super) titles: Vec<(String, String)>,
+    /// The suite and the drive, for the command that tests it again.
+    pub(super) suite: String,
+    pub(super) target: String,
+}
+
+impl Extract {
+    pub(super) fn new(run: &Run) -> Extract {
+        let (head, drive) = (&run.head, &run.head.drive);
+        let prose = ssdgauge_report::sanitize_prose;
+        let titles = run.tests.iter();
+        Extract {
+            drive_run: ssdgauge_fleet::drive_run(run),
+            outcome: run_outcome(run),
+            label: head.environment.get("label").map(|label| prose(label)),
+            serial: drive.serial.as_deref().map(ssdgauge_report::sanitize_device),
+            model: drive.name().to_owned(),
+            run_id: prose(&head.id),
+            is_model: run.is_model(),
+            titles: titles.map(|one| (prose(&one.test.id), prose(&one.test.title))).collect(),
+            suite: prose(&head.plan.suite.id),
+            target: prose(&drive.target),
+        }
+    }
+
+    /// Returns what tells its drive from others: the serial, or the id of the run.
+    pub(super) fn identity(&self) -> &str {
+        let serial = match &self.drive_run {
+            Ok(run) => Some(run.serial.as_str()),
+            Err(_) => self.serial.as_deref(),
+        };
+        serial.filter(|serial| !serial.is_empty()).unwrap_or(&self.run_id)
+    }
+}
+
 /// What was found about each run.
-pub(super) struct Judged {
+pub(super) struct Judged<'a> {
+    runs: &'a [Extract],
     found: FleetDrift,
-    /// Each run, or why it says nothing.
-    runs: Vec<Result<DriveRun, &'static str>>,
-    /// Whether each run is complete.
-    complete: Vec<bool>,
     /// The latest run of each serial, by its place.
-    latest: BTreeMap<String, usize>,
+    latest: BTreeMap<&'a str, usize>,
 }
 
 /// What was found about the drive of a run.
 pub(super) struct OneRun {
     pub(super) state: BatchState,
     pub(super) reasons: Vec<String>,
+    /// The steps beyond their bound, and those that have one.
+    pub(super) beyond: (usize, usize),
 }
 
-impl Judged {
+impl<'a> Judged<'a> {
     /// Judges the drives of `runs`.
-    pub(super) fn new(runs: &[Run]) -> Judged {
-        let complete = runs.iter().map(|run| run.complete).collect();
-        let runs: Vec<_> = runs.iter().map(ssdgauge_fleet::drive_run).collect();
-        let usable: Vec<DriveRun> = runs.iter().flatten().cloned().collect();
-        let mut latest: BTreeMap<String, usize> = BTreeMap::new();
-        for (place, run) in runs.iter().enumerate() {
-            let Ok(run) = run else { continue };
-            let known = latest.entry(run.serial.clone()).or_insert(place);
+    pub(super) fn new(runs: &'a [Extract]) -> Judged<'a> {
+        // A run that something outside of the drive disturbed is no measure for others, nor is one that failed.
+        let counts =
+            |one: &&Extract| matches!(one.outcome, RunOutcome::Complete | RunOutcome::Unfinished);
+        let usable = runs.iter().filter(counts);
+        let usable: Vec<DriveRun> =
+            usable.filter_map(|one| one.drive_run.as_ref().ok()).cloned().collect();
+        let mut latest: BTreeMap<&str, usize> = BTreeMap::new();
+        for (place, one) in runs.iter().enumerate() {
+            let Ok(run) = &one.drive_run else { continue };
+            let known = latest.entry(run.serial.as_str()).or_insert(place);
             let is_later = |other: &DriveRun| other.started_unix_ms <= run.started_unix_ms;
-            if runs[*known].as_ref().is_ok_and(is_later) {
+            if runs[*known].drive_run.as_ref().is_ok_and(is_later) {
                 *known = place;
             }
         }
-        Judged { found: ssdgauge_fleet::drift(&usable), runs, complete, latest }
+        Judged { runs, found: ssdgauge_fleet::drift(&usable), latest }
     }
 
     /// Returns whether a later run of the same drive stands for the one at `place`.
     pub(super) fn is_earlier(&self, place: usize) -> bool {
-        match &self.runs[place] {
-            Ok(run) => self.latest.get(&run.serial).is_some_and(|latest| *latest != place),
+        match &self.runs[place].drive_run {
+            Ok(run) => self.latest.get(run.serial.as_str()).is_some_and(|latest| *latest != place),
             Err(_) => false,
         }
     }
@@ -57,17 +106,29 @@ impl Judged {
         self.found.groups.iter().map(|group| group.drives).sum()
     }
 
+    /// Returns every latency that was compared.
+    pub(super) fn strips(&self) -> &[Strip] {
+        &self.found.strips
+    }
+
     /// Returns what was found about the drive of the run at `place`.
     pub(super) fn of(&self, place: usize) -> OneRun {
-        let run = match &self.runs[place] {
-            Ok(run) => run,
-            Err(reason) if self.complete[place] => {
-                return OneRun {
-                    state: BatchState::NotJudged,
-                    reasons: vec![(*reason).to_owned()],
-                };
+        let none = |state, reasons: &[&str]| OneRun {
+            state,
+            reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
+            beyond: (0, 0),
+        };
+        let one = &self.runs[place];
+        let run = match (&one.drive_run, one.outcome) {
+            (_, RunOutcome::Failed) => return none(BatchState::Failed, &[]),
+            (_, RunOutcome::Disturbed) => {
+                let reason =
+                    "its run was disturbed by something outside of the drive: run it again";
+                return none(BatchState::NotJudged, &[reason]);
             }
-            Err(_) => return OneRun { state: BatchState::Unfinished, reasons: Vec::new() },
+            (Err(_), RunOutcome::Unfinished) => return none(BatchState::Unfinished, &[]),
+            (Err(reason), RunOutcome::Complete) => return none(BatchState::NotJudged, &[reason]),
+            (Ok(run), RunOutcome::Complete | RunOutcome::Unfinished) => run,
         };
         let suspect = self.found.suspects.iter().find(|one| one.serial == run.serial);
         let worse =
@@ -76,7 +137,8 @@ impl Judged {
         let was_slow = !reasons.is_empty();
         reasons.extend(worse.map(drift::drift_line).take(MOST_REASONS));
         let is_judged = self.found.groups.iter().any(|group| group.kind == run.kind);
-        let state = match (self.complete[place], was_slow, reasons.is_empty(), is_judged) {
+        let is_complete = one.outcome == RunOutcome::Complete;
+        let state = match (is_complete, was_slow, reasons.is_empty(), is_judged) {
             (false, ..) => BatchState::Unfinished,
             (true, true, ..) => BatchState::Slow,
             (true, false, false, _) => BatchState::Worse,
@@ -87,7 +149,8 @@ impl Judged {
                 BatchState::NotJudged
             }
         };
-        OneRun { state, reasons }
+        let beyond = suspect.map_or((0, 0), |suspect| (suspect.slow, suspect.judged));
+        OneRun { state, reasons, beyond }
     }
 
     /// Returns which drives were judged beside others, and which were not, with the reason.
@@ -110,10 +173,5 @@ impl Judged {
 }
 
 fn slow_words(suspect: &Suspect) -> Vec<String> {
-    let mut words: Vec<String> =
-        suspect.reasons.iter().take(MOST_REASONS).map(Reason::to_string).collect();
-    if let Some(first) = words.first_mut() {
-        first.push_str(&format!(" ({} of {} steps are beyond it)", suspect.slow, suspect.judged));
-    }
-    words
+    suspect.reasons.iter().take(MOST_REASONS).map(Reason::to_string).collect()
 }

@@ -1,14 +1,16 @@
-//! `ssdgauge fleet page`: one page of many drives that leads with those that stand out, and one of each.
+//! `ssdgauge fleet page`: one page of many drives that leads with those that stand out.
 
-use super::judged::{Judged, OneRun};
-use super::names::Names;
+use super::judged::{Extract, Judged, OneRun};
+use super::names::names;
+use super::strips;
 use crate::arguments::FleetPageArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::page_file::{page_beside, write_page};
 use crate::{run_files, terminal};
 use ssdgauge_core::rounded::count_of;
-use ssdgauge_report::{Batch, BatchDrive, BatchState, PageOptions, Run};
+use ssdgauge_core::shell_word;
+use ssdgauge_report::{Batch, BatchDrive, BatchState, BatchStrip, PageOptions, Run, RunOutcome};
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// The end of a log that is searched for an error, in bytes.
 const LOG_END: u64 = 1 << 16;
 
-/// Writes the page of many drives, and that of each one whose page is missing or older than its run.
+/// Writes the page of many drives, and with `--pages` that of each one whose page is missing or older than its run.
 ///
 /// # Errors
 ///
@@ -29,31 +31,26 @@ pub(super) fn execute(arguments: &FleetPageArguments) -> Result<(), Failure> {
     let all: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
     output::check(&arguments.output, Format::Page, &all)?;
     check_name(&arguments.output, &all)?;
+    let counted = run_files::one_for_each_run(inputs.clone());
 
-    let mut read: Vec<(PathBuf, Run)> = Vec::new();
-    let take = &mut |one| read.push(one);
-    run_files::for_each_run(&inputs, &|path, run| Ok((path.to_owned(), run.clone())), take);
-    let known: BTreeSet<PathBuf> = read.iter().map(|(path, _)| path.clone()).collect();
+    let mut read: Vec<(PathBuf, Extract)> = Vec::new();
+    let work = |path: &Path, run: &Run| {
+        if arguments.pages {
+            write_own_page(path, run)?;
+        }
+        Ok((path.to_owned(), Extract::new(run)))
+    };
+    run_files::for_each_run(&counted, &work, &mut |one| read.push(one));
+    let known: BTreeSet<&PathBuf> = read.iter().map(|(path, _)| path).collect();
     let unread: Vec<PathBuf> =
-        inputs.iter().filter(|file| !known.contains(*file)).cloned().collect();
-    for (path, run) in &read {
-        write_own_page(path, run)?;
-    }
-    let (mut runs, mut files) = (Vec::new(), Vec::new());
-    for (path, run) in read {
-        files.push(path);
-        runs.push(run);
-    }
-    let (counted, repeated) = ssdgauge_report::once_each(runs);
-    let left_out: BTreeSet<usize> = repeated.iter().map(|one| one.left_out).collect();
-    let files = files.into_iter().enumerate().filter(|(place, _)| !left_out.contains(place));
-    let files: Vec<PathBuf> = files.map(|(_, file)| file).collect();
+        counted.iter().filter(|file| !known.contains(*file)).cloned().collect();
+    let (files, runs): (Vec<PathBuf>, Vec<Extract>) = read.into_iter().unzip();
 
-    let batch = batch(&files, &counted, (&unread, &missing), &arguments.output);
-    let mark = if counted.iter().any(Run::is_model) { "MODEL: " } else { "" };
+    let batch = batch(&files, &runs, (&unread, &missing), &arguments.output);
+    let mark = if batch.is_model { "MODEL: " } else { "" };
     let words = format!("{mark}{}\n", batch.title);
-    let options = PageOptions { batch: Some(batch), ..PageOptions::default() };
-    write_page(&arguments.output, &all, &counted, &options)?;
+    let page = ssdgauge_report::fleet_page(&batch);
+    output::write(&arguments.output, Format::Page, &all, page.as_bytes())?;
     terminal::print_text(&words);
     terminal::print_message(&format!("report: {}", arguments.output.display()));
     match unread.len() {
@@ -98,15 +95,18 @@ fn write_own_page(file: &Path, run: &Run) -> Result<(), Failure> {
     write_page(&page, &[file], std::slice::from_ref(run), &PageOptions::default())
 }
 
-/// Returns what the page leads with.
+/// Returns what the page shows.
 fn batch(
     files: &[PathBuf],
-    runs: &[Run],
+    runs: &[Extract],
     (unread, missing): (&[PathBuf], &[PathBuf]),
     output: &Path,
 ) -> Batch {
-    let names = Names::new(runs);
+    let identities: Vec<(Option<&str>, &str)> =
+        runs.iter().map(|one| (one.label.as_deref(), one.identity())).collect();
     let judged = Judged::new(runs);
+    let latest: Vec<usize> = (0..runs.len()).filter(|place| !judged.is_earlier(*place)).collect();
+    let names = names(&latest.iter().map(|place| identities[*place]).collect::<Vec<_>>());
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok();
     let link = |file: &Path| {
@@ -114,40 +114,95 @@ fn batch(
         let page = if page == output { None } else { page.canonicalize().ok() }?;
         page.strip_prefix(folder.as_ref()?).ok()?.to_str().map(str::to_owned)
     };
-    let mut drives: Vec<BatchDrive> = Vec::new();
-    for (place, run) in runs.iter().enumerate() {
-        // The latest run of a drive stands for it.
-        if judged.is_earlier(place) {
-            continue;
-        }
-        let OneRun { state, mut reasons } = judged.of(place);
-        if !run.complete {
+    // The latest run of a drive stands for it.
+    let mut drives: Vec<(Option<usize>, BatchDrive)> = Vec::new();
+    for (place, name) in latest.iter().copied().zip(names) {
+        let OneRun { state, mut reasons, beyond } = judged.of(place);
+        let run = &runs[place];
+        if matches!(run.outcome, RunOutcome::Unfinished | RunOutcome::Failed) {
             reasons.extend(last_error(&files[place]));
         }
-        drives.push(BatchDrive {
-            name: names.of(place).to_owned(),
-            model: run.head.drive.name().to_owned(),
+        let label = run.label.clone().filter(|label| *label != name);
+        let drive = BatchDrive {
+            name,
+            label,
+            model: run.model.clone(),
+            file: Some(files[place].display().to_string()),
             page: link(&files[place]),
             state,
             reasons,
-        });
+            beyond,
+        };
+        drives.push((Some(place), drive));
     }
-    let mut without = |files: &[PathBuf], words: &str| {
-        for file in files {
-            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-            drives.push(BatchDrive {
-                name: stem.into_owned(),
-                model: String::new(),
-                page: None,
-                state: BatchState::NoRun,
-                reasons: vec![last_error(file).unwrap_or_else(|| words.to_owned())],
-            });
-        }
+    drives.extend(without_run(unread, "the run file cannot be read").map(|one| (None, one)));
+    let words = "no run file and no error in a log: it has not begun";
+    drives.extend(without_run(missing, words).map(|one| (None, one)));
+    drives
+        .sort_by(|(_, a), (_, b)| (a.state, &a.model, &a.name).cmp(&(b.state, &b.model, &b.name)));
+    let (places, drives): (Vec<Option<usize>>, Vec<BatchDrive>) = drives.into_iter().unzip();
+    let strips = strips::strips(&judged, runs, &places, &drives);
+    Batch {
+        kick: kick(runs, drives.len()),
+        title: title(&drives, &judged),
+        sentences: sentences(&drives, &strips, &judged),
+        next: next(&places, &drives, runs),
+        is_model: runs.iter().any(|one| one.is_model),
+        strips,
+        drives,
+        method: METHOD.map(str::to_owned).to_vec(),
+    }
+}
+
+/// How drives are judged.
+const METHOD: [&str; 2] = [
+    "Drives are compared with others of their model, firmware, capacity and suite. For each step, what is expected follows \
+     from all of them: the latency in the middle in a closed loop, a regression on the rate in an open loop. The bound is \
+     the latency that one healthy drive of a thousand exceeds. A drive is slow if it is beyond the bound in two steps or \
+     more. The latest run of a drive counts.",
+    "A dot is red where a slow drive is beyond the bound. A drive beyond it in one step stays grey: among many drives and \
+     steps, some are by chance. Runs that failed or were disturbed are no measure for others, and are listed.",
+];
+
+/// Returns the drives of run files that do not exist or cannot be read.
+fn without_run(files: &[PathBuf], words: &str) -> impl Iterator<Item = BatchDrive> {
+    files.iter().map(move |file| BatchDrive {
+        name: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        label: None,
+        model: String::new(),
+        file: None,
+        page: None,
+        state: BatchState::NoRun,
+        reasons: vec![last_error(file).unwrap_or_else(|| words.to_owned())],
+        beyond: (0, 0),
+    })
+}
+
+/// Returns the line above the headline.
+fn kick(runs: &[Extract], drives: usize) -> String {
+    let models: BTreeSet<&str> = runs.iter().map(|one| one.model.as_str()).collect();
+    let of = match models.len() {
+        0 => String::new(),
+        1 => format!(" · {}", models.first().copied().unwrap_or_default()),
+        n => format!(" of {n} models"),
     };
-    without(unread, "the run file cannot be read");
-    without(missing, "no run file and no error in a log: it has not begun");
-    drives.sort_by(|a, b| (a.state, &a.model, &a.name).cmp(&(b.state, &b.model, &b.name)));
-    Batch { title: title(&drives, &judged), sentences: sentences(&drives, &judged), drives }
+    format!("{}{of}", count_of(drives, "drive"))
+}
+
+/// Returns the command that tests the slowest drive again; `None` where none is slow.
+fn next(
+    places: &[Option<usize>],
+    drives: &[BatchDrive],
+    runs: &[Extract],
+) -> Option<(String, String)> {
+    let slow = drives.iter().position(|drive| drive.state == BatchState::Slow)?;
+    let run = &runs[places[slow]?];
+    let (name, target) = (&drives[slow].name, shell_word(&run.target));
+    let command = match run.suite.strip_prefix("quick") {
+        Some("") => format!("ssdgauge quick {target} --label again"),
+        Some(_) | None => format!("ssdgauge plan {} {target}", run.suite),
+    };
+    Some((format!("Test {name} again, alone:"), command))
 }
 
 /// Returns the last error in the log beside the run file, which a laboratory keeps there.
@@ -161,7 +216,7 @@ fn last_error(file: &Path) -> Option<String> {
     text.lines().rfind(|line| line.starts_with("error: ")).map(str::to_owned)
 }
 
-fn title(drives: &[BatchDrive], judged: &Judged) -> String {
+fn title(drives: &[BatchDrive], judged: &Judged<'_>) -> String {
     let of_state = |state: BatchState| {
         let of = drives.iter().filter(|drive| drive.state == state);
         of.map(|drive| drive.name.as_str()).collect::<Vec<_>>()
@@ -174,6 +229,11 @@ fn title(drives: &[BatchDrive], judged: &Judged) -> String {
         (1, _) => format!("1 of {all} drives is slower than its peers: {}", slow[0]),
         (n, _) => format!("{n} of {all} drives are slower than their peers: {}", listed(&slow)),
     };
+    match of_state(BatchState::Failed).as_slice() {
+        [] => {}
+        [one] => title.push_str(&format!("; {one} failed")),
+        many => title.push_str(&format!("; {} failed", count_of(many.len(), "drive"))),
+    }
     match of_state(BatchState::Worse).as_slice() {
         [] => {}
         [one] => title.push_str(&format!("; {one} has become worse")),
@@ -205,13 +265,20 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-fn sentences(drives: &[BatchDrive], judged: &Judged) -> Vec<String> {
-    let mut sentences: Vec<String> = drives
-        .iter()
-        .filter(|drive| drive.state == BatchState::Slow)
-        .take(3)
-        .filter_map(|drive| Some(format!("{}: {}.", drive.name, drive.reasons.first()?)))
-        .collect();
+/// Returns where the slowest drives stand out most, and which drives were judged.
+fn sentences(drives: &[BatchDrive], strips: &[BatchStrip], judged: &Judged<'_>) -> Vec<String> {
+    let slow = drives.iter().enumerate().filter(|(_, drive)| drive.state == BatchState::Slow);
+    let sentence = |(place, drive): (usize, &BatchDrive)| {
+        let dots = strips.iter().flat_map(|strip| strip.dots.iter().map(move |dot| (strip, dot)));
+        let own = dots.filter(|(_, dot)| dot.drive == place && dot.is_slow);
+        let (strip, dot) = own.max_by(|a, b| a.1.excess.total_cmp(&b.1.excess))?;
+        let (slow, all) = drive.beyond;
+        Some(format!(
+            "{}: {} {}, where {} is usual; beyond the bound in {slow} of {all} steps.",
+            drive.name, strip.title, dot.value, strip.median
+        ))
+    };
+    let mut sentences: Vec<String> = slow.take(3).filter_map(sentence).collect();
     sentences.push(judged.coverage());
     sentences
 }
