@@ -22,6 +22,12 @@ pub(super) fn found(ends: &Ends<'_>) -> Vec<(u64, String)> {
     found.extend(sysv(ends));
     found.extend(hibernation(ends));
     found.extend(xfs_log(ends));
+    found.extend(udf(ends));
+    found.extend(minix(ends));
+    found.extend(hfs(ends));
+    found.extend(sun(ends));
+    found.extend(dasd(ends));
+    found.extend(atari(ends));
     found.extend(last_sector(ends));
     found
 }
@@ -111,6 +117,81 @@ fn xfs_log(ends: &Ends<'_>) -> Option<(u64, String)> {
     // head of the log is.
     let at = (0..512).map(|sector| sector * 512).find(is_record)?;
     Some((at, format!("a log of XFS at byte {at}")))
+}
+
+/// Finds the descriptor of UDF in the volume recognition sequence (ECMA-167, 2/8), which begins at 32 KiB and
+/// may have those of ISO 9660 before it.
+fn udf(ends: &Ends<'_>) -> Option<(u64, String)> {
+    let is_nsr = |at: &u64| matches!(ends.bytes(at + 1, 5), Some(b"NSR02" | b"NSR03"));
+    let at = (0..64).map(|number| 32_768 + number * 2_048).find(is_nsr)?;
+    Some((at, format!("a UDF file system at byte {at}")))
+}
+
+/// Finds the superblock of MINIX file systems in either byte order (`minix_fs.h` of Linux): versions 1 and
+/// 2 have their state behind the magic number, of two bits, version 3 a zero.
+fn minix(ends: &Ends<'_>) -> Option<(u64, String)> {
+    const OLD: [u16; 4] = [0x137f, 0x138f, 0x2468, 0x2478];
+    let words = |at: u64, from: fn([u8; 2]) -> u16| {
+        let bytes = ends.bytes(at, 4)?;
+        Some((from([bytes[0], bytes[1]]), from([bytes[2], bytes[3]])))
+    };
+    [u16::from_le_bytes, u16::from_be_bytes].into_iter().find_map(|from| {
+        let is_old =
+            words(1_040, from).is_some_and(|(magic, state)| OLD.contains(&magic) && state < 4);
+        let is_new = words(1_048, from) == Some((0x4d5a, 0));
+        let at = if is_old { 1_040 } else { 1_048 };
+        (is_old || is_new).then(|| (at, format!("a MINIX file system at byte {at}")))
+    })
+}
+
+/// Finds the master directory block of HFS (Inside Macintosh: Files, 2-60): its signature and the size of
+/// an allocation block, a multiple of 512 bytes.
+fn hfs(ends: &Ends<'_>) -> Option<(u64, String)> {
+    const AT: u64 = 1_024;
+    let size = ends.bytes(AT + 20, 4)?.first_chunk().copied().map(u32::from_be_bytes)?;
+    let is_hfs = ends.bytes(AT, 2)? == b"BD" && size > 0 && size % 512 == 0;
+    is_hfs.then(|| (AT, format!("an HFS file system at byte {AT}")))
+}
+
+/// Finds the disk label of Sun: the magic number at its end, and words that are zero in all (`sun.h` of
+/// Linux).
+fn sun(ends: &Ends<'_>) -> Option<(u64, String)> {
+    let (words, _) = ends.bytes(0, 512)?.as_chunks::<2>();
+    let sum = words.iter().fold(0, |sum, word| sum ^ u16::from_be_bytes(*word));
+    let is_sun = words[254] == [0xda, 0xbe] && sum == 0;
+    is_sun.then(|| (508, "a partition table (Sun) at byte 508".to_owned()))
+}
+
+/// Finds the volume label of a mainframe disk in its third block (`ibm.c` of Linux): VOL1, LNX1 or CMS1 in
+/// EBCDIC.
+fn dasd(ends: &Ends<'_>) -> Option<(u64, String)> {
+    const LABELS: [[u8; 4]; 3] =
+        [[0xe5, 0xd6, 0xd3, 0xf1], [0xd3, 0xd5, 0xe7, 0xf1], [0xc3, 0xd4, 0xe2, 0xf1]];
+    let is_label = |at: &u64| {
+        ends.bytes(*at, 4).is_some_and(|bytes| LABELS.iter().any(|label| label == bytes))
+    };
+    let at = [512, 1_024, 2_048, 4_096].map(|block| 2 * block).into_iter().find(is_label)?;
+    Some((at, format!("a partition table (DASD) at byte {at}")))
+}
+
+/// Finds the root sector of Atari: entries with a flag, three letters, start and size in sectors
+/// (`atari.c` of Linux). An active one of a known kind lies on the drive.
+fn atari(ends: &Ends<'_>) -> Option<(u64, String)> {
+    const KINDS: [&[u8]; 7] = [b"GEM", b"BGM", b"XGM", b"RAW", b"LNX", b"SWP", b"MIX"];
+    const AT: u64 = 0x1c6;
+    let number = |bytes: &[u8]| bytes.first_chunk().copied().map_or(0, u32::from_be_bytes);
+    let is_active = |entry: &[u8]| {
+        let (start, size) = (number(&entry[4..8]), number(&entry[8..]));
+        let end = (u64::from(start) + u64::from(size)) * 512;
+        entry[0] & 1 == 1
+            && KINDS.contains(&&entry[1..4])
+            && start > 0
+            && size > 0
+            && end <= ends.size
+    };
+    let entries = ends.bytes(AT, 4 * 12)?;
+    let is_table = entries.chunks_exact(12).any(is_active);
+    is_table.then(|| (AT, format!("a partition table (Atari) at byte {AT}")))
 }
 
 /// Finds the RAID metadata whose magic number in the last 512 bytes is short: of VIA and Silicon Image by

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+use super::blkid_tests::agrees;
 use super::{LABEL_LENGTH, Owner, contents, ownership_label};
 use ssdgauge_core::Bytes;
 use std::fs::File;
@@ -64,7 +65,28 @@ const FORMATS: [Format; 27] = [
 ];
 
 /// Formats at the head, whose drives can end anywhere as well.
-const AT_THE_HEAD: [(u64, &[u8], &str); 25] = [
+const AT_THE_HEAD: [(u64, &[u8], &str); 44] = [
+    // Magic numbers by the headers of their drivers in Linux and U-Boot, and the specifications of their
+    // makers.
+    (0, b"-rom1fs-", "romfs"),                                 // romfs_fs.h
+    (0, b"UBI#", "UBI device"),                                // ubi-media.h
+    (0, &[0x31, 0x18, 0x10, 0x06], "UBIFS"),                   // ubifs-media.h, 0x06101831
+    (0, b"SFOZ", "zonefs"),                                    // zonefs.h, 0x5a4f4653
+    (0, &[0xce, 0xfa, 0xad, 0x1b], "BFS file system"),         // bfs_fs.h, 0x1badface
+    (0, &[0x45, 0x3d, 0xcd, 0x28], "cramfs"),                  // cramfs_fs.h, 0x28cd3d45
+    (512, &[0x45, 0x3d, 0xcd, 0x28], "cramfs"),                // behind a boot sector
+    (544, b"1SFB", "BeFS"),                                    // befs_fs_types.h
+    (3, b"ReFS\0", "ReFS"),                                    // libyal, libfsrefs
+    (0, b"mpoolDev", "mpool"),                                 // mpool of HSE
+    (0, b"$DRBDmgr=q", "DRBD control volume"),                 // drbdmanage
+    (54, b"FAT16\0\0\0", "FAT file system"),                   // mkdosfs without heads
+    (512, &[0x57, 0x45, 0x56, 0x82], "partition table (BSD)"), // disklabel.h, 0x82564557
+    (0, &[0x0b, 0xe5, 0xa9, 0x41], "partition table (SGI)"),   // sgi.c
+    (1_040, &[0x8f, 0x13, 0x01, 0x00], "MINIX"),               // minix_fs.h, with its state
+    (1_040, &[0x13, 0x8f, 0x00, 0x01], "MINIX"),
+    (8_192, &[0xe5, 0xd6, 0xd3, 0xf1], "partition table (DASD)"), // VOL1 in EBCDIC
+    (0x1c6, b"\x01RAW\0\0\0\x02\0\0\x10\0", "table (Atari)"),     // atari.h
+    (1_024, b"BD\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0", "HFS file system"),
     (0, b"dmvdo001", "VDO volume"),
     (1 << 20, &[0x0d, 0xd0, 0x01, 0xc0], "VMFS volume"),
     (2 << 20, &[0x5e, 0xf1, 0xab, 0x2f], "VMFS file system"),
@@ -231,6 +253,43 @@ fn every_image_of_util_linux_is_recognised_on_a_drive_of_any_size() {
         assert!(cases >= REMAINDERS.len(), "{name}");
     }
     println!("{} images, each on drives of 8 sizes; {unnamed} without a name", images.len());
+}
+
+/// Returns the type of an image that libblkid expects, or that of its partition table; `None` for an image that
+/// has only several.
+fn expected(folder: &Path, name: &str) -> Option<String> {
+    let read =
+        |start: &str| std::fs::read_to_string(folder.join(format!("expected/{start}{name}")));
+    let (file_system, table) = (read("low-probe-").ok(), read("lowprobe-pt-").ok());
+    let of_file = |text: &str| {
+        text.lines().find_map(|line| line.strip_prefix("ID_FS_TYPE=")).map(str::to_owned)
+    };
+    let of_table = |text: &str| Some(text.split_once("PT: ")?.1.split(',').next()?.to_owned());
+    file_system.as_deref().and_then(of_file).or_else(|| table.as_deref().and_then(of_table))
+}
+
+#[test]
+fn every_image_of_util_linux_has_the_name_that_libblkid_gives_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(images) = images(folder.path()) else { return };
+    let path = folder.path().join("image");
+    let (mut named, mut without) = (0, Vec::new());
+    for packed in &images {
+        let name = packed.file_name().unwrap().to_string_lossy();
+        let name = name.strip_suffix(".img.xz").unwrap();
+        let Some(theirs) = expected(folder.path(), name) else {
+            without.push(name.to_owned());
+            continue;
+        };
+        let unpacked = Image::unpack(packed);
+        let drive = image(&path, unpacked.length, &unpacked.moved(0, 0));
+        agrees(name, &theirs, &found(&drive, unpacked.length));
+        named += 1;
+    }
+    println!(
+        "{named} images have the name that libblkid expects; without an expectation: {without:?}"
+    );
+    assert!(named >= 135, "{named}");
 }
 
 /// Returns the type that libblkid finds, or `None`.
