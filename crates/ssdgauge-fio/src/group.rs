@@ -8,7 +8,7 @@ use crate::imported::ImportedStep;
 use crate::output::{Job, Options, Output};
 use crate::samples::{MAX_LATENCY_SUM, interval_of};
 use crate::stream::{stream_of, trims_of};
-use crate::unexpressed::{SYNCHRONOUS, findings_of, merged};
+use crate::unexpressed::{SYNCHRONOUS, findings_of, is_of_report, merged};
 use ssdgauge_core::{
     Action, Direction, Engine, EngineReport, Figure, Finding, FindingKind, Interval, Metric, Nanos,
     Phase, PhaseKind, Rest, Restart, Score, Severity, Step, Stream, Test, Until, Workload,
@@ -27,10 +27,11 @@ struct Part {
     processes: usize,
 }
 
-/// Returns the test of jobs that ran at the same time, and its samples.
+/// Returns the test of jobs that ran at the same time on a target of `capacity` bytes, and its samples.
 pub(crate) fn import_group(
     jobs: &[&Job],
     output: &Output,
+    capacity: u64,
 ) -> Result<(Test, ImportedStep), ImportError> {
     let unfit = |what: String| ImportError::unfit(&jobs[0].jobname, what);
     if jobs.len() > MAX_JOBS {
@@ -40,7 +41,7 @@ pub(crate) fn import_group(
     let mut findings = Vec::new();
     for job in jobs {
         let options = merged(&output.options, &job.options);
-        parts.extend(parts_of(job, &options)?);
+        parts.extend(parts_of(job, &options, capacity)?);
         findings.extend(findings_of(job, &options));
     }
     let lengths = parts.iter().flat_map(|part| &part.intervals).map(|one| one.length);
@@ -75,12 +76,13 @@ pub(crate) fn import_group(
     };
     let has_latencies = |one: &Interval| one.latency.count() > 0 && one.latency.has_buckets();
     let has_distribution = intervals.iter().all(has_latencies);
-    let test = test_of(&jobs[0].jobname, streams, engine, (elapsed, has_distribution));
+    let mut test = test_of(&jobs[0].jobname, streams, engine, (elapsed, has_distribution));
+    test.source = source_of(jobs, output);
     Ok((test, ImportedStep { elapsed, intervals, readings: Vec::new(), report, findings }))
 }
 
 /// Returns the reads and writes of `job`, and its trims, each as a stream.
-fn parts_of(job: &Job, options: &Options) -> Result<Vec<Part>, ImportError> {
+fn parts_of(job: &Job, options: &Options, capacity: u64) -> Result<Vec<Part>, ImportError> {
     let sides = [(Direction::Read, Some(&job.read)), (Direction::Write, Some(&job.write))];
     let sides = sides.into_iter().chain([(Direction::Trim, job.trim.as_ref())]);
     let longest = [Some(&job.read), Some(&job.write), job.trim.as_ref()].into_iter().flatten();
@@ -98,11 +100,11 @@ fn parts_of(job: &Job, options: &Options) -> Result<Vec<Part>, ImportError> {
     }
     let mut parts = Vec::new();
     if !transfers.is_empty() {
-        let stream = stream_of(job, options)?;
+        let stream = stream_of(job, options, capacity)?;
         parts.push(Part { stream, intervals: transfers, processes: 1 });
     }
     if let Some(side) = job.trim.as_ref().filter(|_| !trims.is_empty()) {
-        let stream = trims_of(job, side, options, !parts.is_empty());
+        let stream = trims_of(job, side, options, capacity, !parts.is_empty());
         parts.push(Part { stream, intervals: trims, processes: 1 });
     }
     Ok(parts)
@@ -159,12 +161,52 @@ fn common_length(one: &Interval, other: &Interval) -> Nanos {
     Nanos((seconds * 1e9).round() as u64)
 }
 
+/// Returns the options of `jobs` that make the load: only results with the same ones are compared.
+fn source_of(jobs: &[&Job], output: &Output) -> String {
+    let options = |job: &Job| {
+        let all = merged(&output.options, &job.options);
+        let of_load = all.iter().filter(|(key, _)| !is_of_report(key));
+        let words = of_load.map(|(key, value)| match value.is_empty() {
+            true => key.clone(),
+            false => format!("{key}={}", value.replace(',', "/")),
+        });
+        words.collect::<Vec<_>>().join(", ")
+    };
+    let mut each: Vec<(String, &str)> = Vec::new();
+    for job in jobs {
+        let one = options(job);
+        if !each.iter().any(|(other, _)| *other == one) {
+            each.push((one, &job.jobname));
+        }
+    }
+    let [(only, _)] = each.as_slice() else {
+        let words = each.iter().map(|(options, name)| {
+            let of_job = options.split(", ").map(|option| format!("{name}: {option}"));
+            of_job.collect::<Vec<_>>().join(", ")
+        });
+        return format!("a job of fio: {}", words.collect::<Vec<_>>().join(", "));
+    };
+    format!("a job of fio: {only}")
+}
+
 /// Returns the finding about percentiles without a histogram.
 fn percentiles_finding(parts: &[Part]) -> Option<Finding> {
     let without = |part: &&Part| part.intervals.iter().any(|one| !one.latency.has_buckets());
     let mut lost = parts.iter().filter(without).filter(|part| part.processes > 1).peekable();
     let intervals = parts.iter().flat_map(|part| &part.intervals).count();
     parts.iter().find(without)?;
+    let has_stated = |one: &Interval| !one.latency.stated().is_empty();
+    if lost.peek().is_none() && !parts.iter().flat_map(|part| &part.intervals).any(has_stated) {
+        let text = "fio stated neither percentiles nor the histogram that they follow from: mean, minimum and \
+                    maximum are known";
+        let advice = "run fio with --output-format=json+ and clat_percentiles=1";
+        return Some(Finding::new(
+            FindingKind::ImportedPercentiles,
+            Severity::Warning,
+            text,
+            advice,
+        ));
+    }
     let mut text =
         "fio stated percentiles without the histogram that they follow from: they are shown as \
                     stated, without a distribution"
@@ -226,7 +268,7 @@ fn test_of(
         id: id_of(&title),
         revision: 1,
         title,
-        source: "a job of fio".into(),
+        source: String::new(),
         score: Score::MeanOf(if is_large { Metric::ThroughputMbS } else { Metric::Iops }),
         also: vec![Score::MeanOf(Metric::LatP99Us)],
         figures: [Figure::Ranking].into_iter().chain(distribution).collect(),

@@ -12,6 +12,7 @@ use crate::import_error::{ImportError, MAX_GROUPS};
 use crate::imported::{Imported, ImportedStep};
 use crate::left_out;
 use crate::output::{Job, Output};
+use crate::stream::capacity_of;
 use ssdgauge_core::{
     Bytes, Detail, DriveInfo, Figure, Finding, FindingKind, Interval, Plan, Severity,
     SuiteIdentity, TargetKind, Test,
@@ -36,13 +37,14 @@ pub fn import(text: &str) -> Result<Imported, ImportError> {
 pub fn import_with_logs(text: &str, logs: &[String]) -> Result<Imported, ImportError> {
     let (mut outputs, mut findings) = documents::results(text)?;
     findings.extend(left_out::take_out(&mut outputs)?);
+    let capacity = capacity_of(&outputs);
     let mut tests: Vec<Test> = Vec::new();
     let mut steps = Vec::new();
     for output in &outputs {
         let mut groups: BTreeMap<u32, Vec<&Job>> = BTreeMap::new();
         output.jobs.iter().for_each(|job| groups.entry(job.groupid).or_default().push(job));
         for jobs in groups.values() {
-            let (mut test, step) = import_group(jobs, output)?;
+            let (mut test, step) = import_group(jobs, output, capacity)?;
             let same = tests.iter().filter(|other| other.title == test.title).count();
             if same > 0 {
                 test.id = format!("{}-{}", test.id, same + 1);

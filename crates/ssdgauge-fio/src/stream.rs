@@ -1,14 +1,18 @@
 //! The stream of a plan that does the work of a job of fio.
 
 use crate::import_error::ImportError;
-use crate::output::{Job, Options, Side};
+use crate::output::{Job, Options, Output, Side};
 use ssdgauge_core::{Access, Arrival, BLOCK_SIZES, Bytes, Data, Operation, Processors, Stream};
 
 /// The most requests in flight and threads that a plan shows.
 const MAX_IN_FLIGHT: u64 = 4_096;
 
-/// Returns the stream with the reads and writes of `job`.
-pub(crate) fn stream_of(job: &Job, options: &Options) -> Result<Stream, ImportError> {
+/// Returns the stream with the reads and writes of `job` on a target of `capacity`.
+pub(crate) fn stream_of(
+    job: &Job,
+    options: &Options,
+    capacity: u64,
+) -> Result<Stream, ImportError> {
     let ios = job.read.total_ios + job.write.total_ios;
     let bytes = job.read.io_bytes.saturating_add(job.write.io_bytes);
     if ios == 0 {
@@ -22,11 +26,17 @@ pub(crate) fn stream_of(job: &Job, options: &Options) -> Result<Stream, ImportEr
         (reads, _) => (reads as f64 * 100.0 / ios as f64).round().clamp(1.0, 99.0) as u8,
     };
     let random_percent = random_percent(job, options);
-    Ok(Stream { read_percent, ..addressed(job, options, (ios, bytes), random_percent) })
+    Ok(Stream { read_percent, ..addressed(job, options, capacity, (ios, bytes), random_percent) })
 }
 
 /// Returns the stream with the trims of `job`, which is not its only one where `is_second`.
-pub(crate) fn trims_of(job: &Job, trims: &Side, options: &Options, is_second: bool) -> Stream {
+pub(crate) fn trims_of(
+    job: &Job,
+    trims: &Side,
+    options: &Options,
+    capacity: u64,
+    is_second: bool,
+) -> Stream {
     let name = match is_second {
         true => format!("{} trims", job.jobname),
         false => job.jobname.clone(),
@@ -35,14 +45,16 @@ pub(crate) fn trims_of(job: &Job, trims: &Side, options: &Options, is_second: bo
         name,
         operation: Operation::Trim,
         read_percent: 0,
-        ..addressed(job, options, (trims.total_ios, trims.io_bytes), Some(100))
+        ..addressed(job, options, capacity, (trims.total_ios, trims.io_bytes), Some(100))
     }
 }
 
-/// Returns a stream of `ios` requests with `bytes` as the options of `job` address them.
+/// Returns a stream of `ios` requests with `bytes` as the options of `job` address them: all of the target
+/// where they state no size.
 fn addressed(
     job: &Job,
     options: &Options,
+    capacity: u64,
     (ios, bytes): (u64, u64),
     random_percent: Option<u8>,
 ) -> Stream {
@@ -54,8 +66,7 @@ fn addressed(
         (false, _) | (true, Some(0)) => (Access::Sequential, 100),
         (true, share) => (Access::Random, share.unwrap_or(100)),
     };
-    let size = options.get("size").and_then(|size| parse_size(size));
-    let span = Bytes(size.unwrap_or(bytes).max(block_size.0));
+    let span = Bytes(stated_size(options).unwrap_or(capacity).max(block_size.0));
     Stream {
         name: job.jobname.clone(),
         access,
@@ -71,6 +82,23 @@ fn addressed(
         sync: false,
         ..Stream::default()
     }
+}
+
+/// Returns the largest range that a job addressed, in bytes: the size that it states, or what it moved.
+pub(crate) fn capacity_of(outputs: &[Output]) -> u64 {
+    let of_job = |output: &Output, job: &Job| {
+        let size = stated_size(&job.options).or_else(|| stated_size(&output.options));
+        let sides = [Some(&job.read), Some(&job.write), job.trim.as_ref()].into_iter().flatten();
+        size.unwrap_or_else(|| sides.map(|side| side.io_bytes).fold(0, u64::saturating_add))
+    };
+    let jobs =
+        outputs.iter().flat_map(|output| output.jobs.iter().map(move |job| of_job(output, job)));
+    jobs.max().unwrap_or(0)
+}
+
+/// Returns the size that the options of a job state in bytes.
+fn stated_size(options: &Options) -> Option<u64> {
+    options.get("size").and_then(|size| parse_size(size))
 }
 
 fn order_of(options: &Options) -> Option<&String> {
@@ -147,7 +175,7 @@ mod tests {
             "read": side(ios[0]), "write": side(ios[1]),
         });
         let job: Job = serde_json::from_value(job).expect("a job of fio");
-        let stream = stream_of(&job, &job.options).expect("a stream");
+        let stream = stream_of(&job, &job.options, 1 << 30).expect("a stream");
         (stream.access, stream.random_percent, random_percent(&job, &job.options).is_some())
     }
 

@@ -38,6 +38,27 @@ const EXPRESSED: [&str; 25] = [
 /// The engines of fio with one request in flight for each job.
 pub(crate) const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 
+/// Returns whether an option names the target or chooses what fio reports: of one load, it moves no number.
+pub(crate) fn is_of_report(key: &str) -> bool {
+    const NAMES: [&str; 13] = [
+        "name",
+        "filename",
+        "filename_format",
+        "directory",
+        "description",
+        "percentile_list",
+        "clat_percentiles",
+        "slat_percentiles",
+        "group_reporting",
+        "unified_rw_reporting",
+        "per_job_logs",
+        "stonewall",
+        "new_group",
+    ];
+    let is_log = key.starts_with("log_") || key.starts_with("write_") && key.ends_with("_log");
+    is_log || NAMES.contains(&key)
+}
+
 /// Returns the options of a job over the global ones.
 pub(crate) fn merged(global: &Options, own: &Options) -> Options {
     global.iter().chain(own).map(|(key, value)| (key.clone(), value.clone())).collect()

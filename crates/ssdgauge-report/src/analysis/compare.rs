@@ -18,6 +18,7 @@ use ssdgauge_core::rounded::count_of;
 use ssdgauge_core::{Headline, Metric, Ratio, Verdict};
 use ssdgauge_statistics::difference::earlier::Earlier;
 use ssdgauge_statistics::difference::{self, Outcome};
+use std::borrow::Cow;
 use thiserror::Error;
 
 /// Options of a comparison.
@@ -225,7 +226,7 @@ fn numbers(
     options: &CompareOptions,
 ) -> Vec<(usize, TestComparison)> {
     let b = b.ok_or_else(|| "the second run has no such test".to_owned()).and_then(|b| {
-        let why = invalid([a, b]).or_else(|| group::incomparable(a, b).map(str::to_owned));
+        let why = invalid([a, b]).or_else(|| group::incomparable(a, b).map(Cow::into_owned));
         why.map_or(Ok(b), Err)
     });
     let further = if b.is_ok() { a.test.also.len() } else { 0 };

@@ -10,6 +10,7 @@ use crate::model::plan::measured_spans;
 use crate::model::{PointRun, Run, TestRun};
 use crate::text::{number, sanitize};
 use ssdgauge_core::{Bytes, DriveInfo, Metric, RequestPath, TargetKind};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Tests of several runs that may be compared.
@@ -47,6 +48,8 @@ struct Key {
     /// The revision of the model; `None` for drives.
     model_revision: Option<u32>,
     spans: Vec<Extent>,
+    /// The options of an imported job of fio; empty for other tests.
+    job: BTreeSet<String>,
 }
 
 /// The part of a target that a stream covers.
@@ -96,7 +99,7 @@ impl Member<'_> {
 }
 
 /// Returns the reason why `a` and `b` must not be compared; `None` where they may.
-pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<&'static str> {
+pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<Cow<'static, str>> {
     let of_power = a.test.headline.metric.needs_power();
     let scopes = [a, b].map(|member| metrics::power_scopes(member.test));
     let (a, b) = (key(a), key(b));
@@ -114,7 +117,32 @@ pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<&'static str>
             "the scopes of the power meters differ",
         ),
     ];
-    reasons.into_iter().find(|(differs, _)| *differs).map(|(_, why)| why)
+    let reason = reasons.into_iter().find(|(differs, _)| *differs).map(|(_, why)| why.into());
+    reason.or_else(|| (a.job != b.job).then(|| other_job(&a.job, &b.job).into()))
+}
+
+/// Returns in what two jobs of fio differ.
+fn other_job(a: &BTreeSet<String>, b: &BTreeSet<String>) -> String {
+    let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
+        let own = in_words(one.difference(other));
+        if own.is_empty() { "no such option".to_owned() } else { own }
+    };
+    format!("the jobs of fio differ: {} in the first run, {} in the second", only(a, b), only(b, a))
+}
+
+/// Returns options of a job in words, some of them at most.
+fn in_words<'a>(options: impl Iterator<Item = &'a String>) -> String {
+    const MOST: usize = 8;
+    let options: Vec<String> = options.take(MOST).map(|one| sanitize::prose(one)).collect();
+    options.join(", ")
+}
+
+/// Returns the options of an imported job of fio, which its source states.
+fn job(member: Member<'_>) -> BTreeSet<String> {
+    let is_imported = member.run.head.imported_from().is_some();
+    let source = Some(&member.test.test.source).filter(|_| is_imported);
+    let options = source.and_then(|source| source.strip_prefix("a job of fio: "));
+    options.into_iter().flat_map(|all| all.split(", ")).map(str::to_owned).collect()
 }
 
 /// Returns why a metric of power must not be compared: what one meter sees of a host, another does
@@ -219,6 +247,7 @@ fn key(member: Member<'_>) -> Key {
             .into_iter()
             .map(|span| extent(span, &member.run.head.drive))
             .collect(),
+        job: job(member),
     }
 }
 
@@ -287,6 +316,11 @@ fn distinction(key: &Key, all: &[Key]) -> String {
             Some(Extent::Part(span)) => format!("span {}", number::capacity(span.0)),
             None => "no load".to_owned(),
         });
+    }
+    let job: BTreeSet<&String> =
+        others.iter().flat_map(|other| key.job.difference(&other.job)).collect();
+    if !job.is_empty() {
+        words.push(in_words(job.into_iter()));
     }
     words.join(", ")
 }

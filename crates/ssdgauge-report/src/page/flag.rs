@@ -26,8 +26,8 @@ pub(super) fn flag(runs: &[Run]) -> Markup {
         (
             count(|run| run.head.imported_from().is_some()),
             "IMPORTED",
-            "Measured by another program. Percentiles follow from its bins, and the course in time is not \
-             known.",
+            "Measured by another program. Percentiles follow from its bins or are those that it stated; values \
+             over time and intervals are not known.",
         ),
         (
             count(Run::is_shortened),

@@ -206,6 +206,30 @@ fn percentiles_without_a_histogram_are_never_merged() {
 }
 
 #[test]
+fn results_of_different_jobs_are_not_compared_and_the_options_that_differ_are_named() {
+    let bench = Bench::new();
+    let import = |name: &str, change: &dyn Fn(&mut Value)| {
+        let mut fio = document("job", &FACTS[0]);
+        fio["jobs"][0]["job options"]["filename"] = "/dev/nvme0n1".into();
+        change(&mut fio["jobs"][0]["job options"]);
+        std::fs::write(bench.path("out.json"), fio.to_string()).unwrap();
+        bench.print(&["import", "--fio", "out.json", "-o", name, "--label", name]);
+    };
+    import("one.ssdg", &|_| ());
+    import("same.ssdg", &|options| options["filename"] = "/dev/nvme1n1".into());
+    import("other.ssdg", &|options| options["iodepth"] = "32".into());
+    bench.print(&["compare", "one.ssdg", "same.ssdg"]);
+    let refused = bench.call(&["compare", "one.ssdg", "other.ssdg"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let message = "the jobs of fio differ: iodepth=4 in the first run, iodepth=32 in the second";
+    assert!(text(&refused.stderr).contains(message), "{}", text(&refused.stderr));
+    // Neither do they share a chart.
+    bench.print(&["report", "one.ssdg", "other.ssdg", "-o", "page.html"]);
+    let page = std::fs::read_to_string(bench.path("page.html")).unwrap();
+    assert!(page.contains("job (iodepth=4)") && page.contains("job (iodepth=32)"));
+}
+
+#[test]
 fn what_versions_and_options_of_fio_leave_out_is_left_out() {
     let import = |fio: &Value| ssdgauge_fio::import(&fio.to_string()).unwrap();
     let whole = document("job", &FACTS[0]);
