@@ -51,6 +51,7 @@ pub(crate) mod repeated_runs;
 mod repetitions;
 pub(crate) mod report_drives;
 pub(crate) mod run_headline;
+pub(crate) mod run_line;
 pub(crate) mod run_outcome;
 pub(crate) mod sections;
 pub(crate) mod sent_late;

@@ -37,6 +37,7 @@ pub use analysis::notes::{DriveNotes, Notes, Photograph};
 pub use analysis::options::PageOptions;
 pub use analysis::repeated_runs::{RepeatedRun, once_each};
 pub use analysis::report_drives::find_run;
+pub use analysis::run_line::{grade as run_grade, headline as run_headline};
 pub use analysis::run_outcome::{RunOutcome, of as run_outcome};
 pub use analysis::spec_file::{CacheSide, State};
 pub use analysis::specification::{Claim, Specification};

@@ -12,6 +12,7 @@ mod doctor;
 mod export;
 mod fleet;
 mod import;
+mod library;
 mod notify;
 mod own_process;
 mod prove;
@@ -34,6 +35,7 @@ pub(crate) use doctor::DoctorArguments;
 pub(crate) use export::ExportArguments;
 pub(crate) use fleet::{DriftArguments, FleetAction, FleetArguments, FleetPageArguments};
 pub(crate) use import::ImportArguments;
+pub(crate) use library::{ListArguments, ListedOutcome, OpenArguments, ShowArguments};
 pub(crate) use notify::NotifyOptions;
 pub(crate) use own_process::{
     LookArguments, LookText, NotifierArguments, PrivilegedHelper, PrivilegedSearch, Question,
@@ -106,6 +108,12 @@ pub(crate) enum Command {
     Config(ConfigArguments),
     /// Print the readings of power meters, or list the sensors of this machine.
     Meters(MetersArguments),
+    /// List the runs of the library, or of other folders, with their numbers.
+    List(ListArguments),
+    /// Print the result of a run.
+    Show(ShowArguments),
+    /// Write the page of a run, and open it in the browser.
+    Open(OpenArguments),
     /// Write a report of one or more runs.
     Report(ReportArguments),
     /// Test six virtual drives in about half a minute, and write a sample report.
@@ -184,7 +192,7 @@ pub(crate) struct PlanOptions {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub(crate) shorten: u32,
     /// Scale the spans down to a target that is too small; the run is marked.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) scale_spans: bool,
     /// Run all tests N times in turn; each result is the mean of its repetitions, with the 95 %
     /// interval between them. until:2% repeats until every interval is within ±2 % of its mean, 5 to
@@ -193,34 +201,40 @@ pub(crate) struct PlanOptions {
     pub(crate) repeat: Repeat,
     /// Rated endurance of the drive, such as 600TBW; a run that would write more than
     /// --endurance-share of it is refused.
-    #[arg(long, value_name = "SIZE", value_parser = parse_endurance)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_endurance, hide_short_help = true)]
     pub(crate) endurance: Option<Bytes>,
     /// Share of the rated endurance that a run may write, in percent.
-    #[arg(long, value_name = "PERCENT", default_value_t = ssdgauge_lab::DEFAULT_WEAR_SHARE * 100.0, value_parser = parse_share)]
+    #[arg(long, value_name = "PERCENT", default_value_t = ssdgauge_lab::DEFAULT_WEAR_SHARE * 100.0, value_parser = parse_share, hide_short_help = true)]
     pub(crate) endurance_share: f64,
     /// Rate of large sequential writes of the drive behind its cache, in bytes per second, for the
     /// expected time and bytes; other rates of writes scale with it [default: by the class of the
     /// drive].
-    #[arg(long, value_name = "SIZE", value_parser = parse_rate)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_rate, hide_short_help = true)]
     pub(crate) write_rate: Option<Bytes>,
     /// Purge by this method only: format, discard, secure-erase, sanitize-block, sanitize-crypto
     /// or sanitize-overwrite [default: the best of format and discard].
-    #[arg(long, value_name = "METHOD")]
+    #[arg(long, value_name = "METHOD", hide_short_help = true)]
     pub(crate) purge: Option<PurgeMethod>,
     /// Read everything that the run wrote at its end, and compare every byte; a difference ends the
     /// run with exit code 1. Blocks that were trimmed or overwritten with zeros are left out.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) verify: bool,
     /// Poll for completions (IOPOLL) in measured loads instead of waiting for interrupts. Needs a whole
     /// drive with poll queues, such as NVMe under nvme.poll_queues=1; compared only with polled runs.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) polled: bool,
     /// Send the requests of measured loads as NVMe commands (io_uring pass-through), without the block
     /// layer. Needs a whole NVMe drive, Linux 5.19 and root; compared only with such runs.
-    #[arg(long, conflicts_with = "polled")]
+    #[arg(long, conflicts_with = "polled", hide_short_help = true)]
     pub(crate) pass_through: bool,
     /// Seed of all random numbers.
-    #[arg(long, default_value_t = 1, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        default_value_t = 1,
+        value_name = "NUMBER",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     pub(crate) seed: u64,
 }
 
@@ -229,22 +243,22 @@ pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) plan: PlanOptions,
     /// Run file; the report is written beside it with the suffix .html [default: SUITE-TIME.ssdg].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, alias = "output", value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Label of the run, such as bare, heatsink or "firmware 2", shown with the name of the drive.
     #[arg(long, value_name = "TEXT", value_parser = parse_label)]
     pub(crate) label: Option<String>,
     /// Continue the run if the run file exists already, for schedulers that start a command again.
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out", hide_short_help = true)]
     pub(crate) or_resume: bool,
     /// Interval between two reads of the SMART data within a step, in seconds; 0 reads it only
     /// before and after each step.
-    #[arg(long, default_value_t = 10, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 10, value_name = "SECONDS", hide_short_help = true)]
     pub(crate) health_every: u32,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,
     /// Write a log of all measured requests, 16 bytes each; `ssdgauge log` prints it.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) log_ios: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) power: PowerOptions,
@@ -256,6 +270,9 @@ pub(crate) struct RunOptions {
     /// Show the course of the run on a screen, as `ssdgauge watch` does.
     #[arg(long)]
     pub(crate) watch: bool,
+    /// Print steps, time and bytes of the run and stop, as `ssdgauge plan` does; nothing is written.
+    #[arg(long = "plan")]
+    pub(crate) only_plan: bool,
     /// Print the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -297,7 +314,7 @@ pub(crate) struct LogArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
-    /// Run file of the interrupted run. A scratch file in another folder than that of the run file
+    /// Run file of the interrupted run, its number, or the folder with this one. A scratch file in another folder than that of the run file
     /// needs `--confirm FOLDER` after a restart of the machine.
     pub(crate) file: PathBuf,
     #[command(flatten)]
@@ -318,6 +335,9 @@ pub(crate) struct ResumeArguments {
 pub(crate) struct SuitesArguments {
     /// Suite of the list, or path of a suite file.
     pub(crate) suite: Option<String>,
+    /// Print the sources, steps and chosen values of each test as well.
+    #[arg(long, requires = "suite")]
+    pub(crate) all: bool,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -338,28 +358,28 @@ pub(crate) struct DrivesArguments {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ReportArguments {
-    /// Run files.
+    /// Run files, folders of them, or numbers of the library.
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// File of the page [default: the name of the first run file, with the suffix .html].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long = "out", alias = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Compare the results with the manufacturer's claims in a spec file; may be repeated.
     #[arg(long = "spec", value_name = "FILE")]
     pub(crate) specifications: Vec<PathBuf>,
     /// Highlight this drive (part of its name, or a run ID).
-    #[arg(long, value_name = "DRIVE")]
+    #[arg(long, value_name = "DRIVE", hide_short_help = true)]
     pub(crate) highlight: Option<String>,
     /// Rank by the result at this fill level (percent), for tests that sweep it.
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, hide_short_help = true)]
     pub(crate) fill_level: Option<f64>,
     /// Headline of the page, in place of the generated one.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
     pub(crate) title: Option<String>,
     /// Compare runs of one drive by their labels (`run --label`).
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) compare_labels: bool,
     /// Compare a run of the suite quick with the quick runs in this folder [default: virtual drives].
     #[arg(long, value_name = "FOLDER")]
@@ -368,13 +388,13 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) notes: Option<PathBuf>,
     /// Add a script to the page: dragging enlarges a chart over time, a press sorts the answer.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) script: bool,
     /// Print one part of the page as an HTML fragment with its styles; ID is an anchor of the page.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["json", "csv", "markdown", "openmetrics"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["json", "csv", "markdown", "openmetrics"], hide_short_help = true)]
     pub(crate) embed: Option<String>,
     /// Write an image of 1,200 by 630 pixels for shared links.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) share_image: Option<PathBuf>,
     /// Write every chart as an SVG file into this folder.
     #[arg(long, value_name = "FOLDER")]
@@ -383,7 +403,7 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) png: Option<PathBuf>,
     /// Print the headlines as OpenMetrics text.
-    #[arg(long, conflicts_with_all = ["json", "csv", "markdown"])]
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown"], hide_short_help = true)]
     pub(crate) openmetrics: bool,
     /// Print the results as JSON.
     #[arg(long, conflicts_with_all = ["csv", "markdown"])]
@@ -400,7 +420,7 @@ pub(crate) struct ReportArguments {
 pub(crate) struct DemoArguments {
     /// File of the page; its run files are written into a folder beside it [default:
     /// ssdgauge-demo-TIME.html].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long = "out", alias = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Carry out two whole reviews, of client drives and of servers' drives, each with a page of its own.
     #[arg(long)]
@@ -409,23 +429,25 @@ pub(crate) struct DemoArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// Run file of the reference.
-    pub(crate) first: PathBuf,
-    /// Run file that is compared with the reference.
-    pub(crate) second: PathBuf,
+    /// The reference and the run that is compared with it: run files, numbers of the library, or a folder with both.
+    #[arg(value_name = "RUN", required_unless_present = "last")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Compare the last complete run of the library with the one of its suite before: --last 2.
+    #[arg(long, value_name = "N", conflicts_with = "files")]
+    pub(crate) last: Option<usize>,
     /// Exit with code 4 if the second run is worse by more than this percentage, and with 75 if the
     /// intervals are too wide to tell.
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub(crate) threshold: Option<f64>,
     /// Largest difference within which results are equal, in percent: the noise between runs.
-    #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = parse_percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = parse_percent, hide_short_help = true)]
     pub(crate) noise: f64,
     /// Folder with earlier runs of the drive under the same suite: a difference is significant where it is
     /// larger than the changes between them, in place of --noise.
     #[arg(long, value_name = "FOLDER", conflicts_with = "noise")]
     pub(crate) history: Option<PathBuf>,
     /// Compare runs of one drive with different firmware.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) any_firmware: bool,
     /// Print JSON.
     #[arg(long, conflicts_with_all = ["markdown", "junit"])]
@@ -434,7 +456,7 @@ pub(crate) struct CompareArguments {
     #[arg(long, conflicts_with = "junit")]
     pub(crate) markdown: bool,
     /// Print JUnit XML.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) junit: bool,
 }
 

@@ -14,9 +14,11 @@ mod export;
 mod fleet;
 mod import;
 mod inquiry;
+mod list;
 mod log;
 mod look;
 mod meters;
+mod open;
 mod plan;
 mod profiles;
 mod prove;
@@ -25,6 +27,7 @@ mod report;
 mod resume;
 mod run;
 mod serve;
+mod show;
 mod stored_drives;
 mod suites;
 mod trace;
@@ -33,14 +36,15 @@ mod xray;
 
 use crate::arguments::{Command, PrivilegedHelper};
 use crate::failure::Failure;
-use crate::{notification, restriction};
+use crate::{library, notification, restriction};
 
 /// Executes `command`, restricted to what it needs.
 ///
 /// # Errors
 ///
 /// Returns the failure of the command; its kind decides the exit code.
-pub(crate) fn execute(command: Command) -> Result<(), Failure> {
+pub(crate) fn execute(mut command: Command) -> Result<(), Failure> {
+    library::words::resolve(&mut command)?;
     // Before the privileges are dropped that its command has.
     notification::prepare(&command)?;
     restriction::apply(&command)?;
@@ -83,6 +87,9 @@ fn carry_out(command: Command) -> Result<(), Failure> {
             Ok(())
         }
         Command::Meters(arguments) => meters::execute(&arguments),
+        Command::List(arguments) => list::execute(&arguments),
+        Command::Show(arguments) => show::execute(&arguments),
+        Command::Open(arguments) => open::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Claims(arguments) => claims::execute(&arguments),
         Command::Demo(arguments) => demo::execute(&arguments),

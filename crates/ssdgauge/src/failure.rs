@@ -17,6 +17,7 @@ use ssdgauge_lab::{ConductError, PlanError, ProofError, SuiteError, WearError};
 use ssdgauge_meter::MeterError;
 use ssdgauge_report::{CompareError, InputError, ReportError};
 use ssdgauge_runfile::RunFileError;
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 
@@ -116,8 +117,15 @@ impl Failure {
             return Failure::new(FailureKind::Refused, error.to_string(), hint);
         }
         let text = format!("cannot write {}: {error}", path.display());
-        let hint = "no other file was changed; choose another folder";
-        Failure::new(FailureKind::Failed, text, hint)
+        let is_forbidden =
+            matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem);
+        let (kind, hint) = match is_forbidden {
+            true => {
+                (FailureKind::Refused, "nothing was written; name a folder that you may write to")
+            }
+            false => (FailureKind::Failed, "no other file was changed; choose another folder"),
+        };
+        Failure::new(kind, text, hint)
     }
 
     /// Returns the failure to read a run file whose interrupted write was undone before.
@@ -159,8 +167,11 @@ impl From<SuiteError> for Failure {
 
 impl From<InputError> for Failure {
     fn from(error: InputError) -> Failure {
-        let (text, span) = (error.to_string(), error.span.clone());
-        Failure::in_file(&error.file, &error.text, span, text, &error.hint)
+        let (text, hint) = match suggestion::unknown_key(&error.message) {
+            Some((what, hint)) => (format!("{}:{}: {what}", error.file, error.line), hint),
+            None => (error.to_string(), error.hint),
+        };
+        Failure::in_file(&error.file, &error.text, error.span, text, &hint)
     }
 }
 

@@ -4,12 +4,15 @@
 //! failures to exit codes. It never computes a result.
 
 mod arguments;
+mod browser;
 mod build_identity;
 mod caller;
 mod commands;
 mod commit_interval;
 mod failure;
+mod help;
 mod in_parallel;
+mod library;
 mod look_process;
 mod meter_specs;
 mod notification;
@@ -54,7 +57,8 @@ use terminal::width;
 fn main() -> ExitCode {
     own_process::close_inherited(std::env::args_os());
     own_process::survive_file_size_limit();
-    let command = Arguments::command().term_width(width::columns().min(width::DEFAULT));
+    let columns = width::columns().min(width::DEFAULT);
+    let command = help::grouped(Arguments::command(), columns).term_width(columns);
     let parsed = command.clone().try_get_matches();
     // A process that the program itself starts has no settings: its command line has what it needs.
     let is_hidden = |matches: &ArgMatches| {
@@ -77,7 +81,13 @@ fn main() -> ExitCode {
             }
         }
         Err(error) => match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => error.exit(),
+            ErrorKind::DisplayHelp => {
+                terminal::print(
+                    &help::asked(&command, std::env::args()).unwrap_or(error.to_string()),
+                );
+                ExitCode::SUCCESS
+            }
+            ErrorKind::DisplayVersion => error.exit(),
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if std::env::args().len() == 1 => {
                 terminal::print_lines(welcome::screen().lines());
                 ExitCode::from(FailureKind::Usage.exit_code())

@@ -25,6 +25,8 @@ pub(crate) enum Format {
     Parquet,
     /// A trace in the packed form.
     PackedTrace,
+    /// The index of a library.
+    Index,
 }
 
 impl Format {
@@ -35,6 +37,7 @@ impl Format {
             Format::FioJob => "job file",
             Format::Parquet => "table",
             Format::PackedTrace => "trace",
+            Format::Index => "index",
         }
     }
 
@@ -47,19 +50,23 @@ impl Format {
             Format::FioJob => ssdgauge_fio::MARK.as_bytes(),
             Format::Parquet => ssdgauge_fleet::MARK.as_bytes(),
             Format::PackedTrace => ssdgauge_trace::PACKED_MARK,
+            Format::Index => INDEX_MARK,
         }
     }
 
     /// Returns the number of leading bytes that are searched for the signature.
     fn search_length(self) -> u64 {
         match self {
-            Format::Page | Format::Svg | Format::Png | Format::FioJob => 4_096,
+            Format::Page | Format::Svg | Format::Png | Format::FioJob | Format::Index => 4_096,
             Format::PackedTrace => ssdgauge_trace::PACKED_MARK.len() as u64,
             // It has its program at its end; the seconds of a run of a week take some 50 MB.
             Format::Parquet => 1 << 30,
         }
     }
 }
+
+/// How the lines of the index of a library begin.
+const INDEX_MARK: &[u8] = b"{\"ssdgauge-";
 
 /// The suffix of a file that is not complete, after the number of the process that writes it.
 const PARTIAL: &str = ".partial";

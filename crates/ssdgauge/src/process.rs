@@ -136,6 +136,13 @@ pub(crate) fn iso_time(unix_ms: i64) -> String {
         .unwrap_or_else(|_| unix_ms.to_string())
 }
 
+/// Returns a wall-clock time as `2026-11-20 22:15`.
+pub(crate) fn minute(unix_ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(unix_ms)
+        .map(|time| time.strftime("%Y-%m-%d %H:%M").to_string())
+        .unwrap_or_else(|_| unix_ms.to_string())
+}
+
 /// Returns an identifier for a new run: its start time and 32 random bits.
 ///
 /// # Errors

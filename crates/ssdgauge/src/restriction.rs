@@ -11,7 +11,7 @@ use crate::arguments::{
 };
 use crate::failure::{Failure, FailureKind};
 use crate::page_file::page_beside;
-use crate::{reader, run_files, settings};
+use crate::{library, reader, run_files, settings};
 use ssdgauge_host::Reach;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
@@ -98,7 +98,9 @@ fn of(command: &Command) -> Restriction {
         // confines the run of a virtual one.
         Command::Resume(_) => Unrestricted,
         Command::Watch(_) => Connected(Vec::new()),
-        Command::Prove(prove) => on_target(&prove.target, vec![folder_of(prove.out.as_deref())]),
+        Command::Prove(prove) => {
+            on_target(&prove.target, vec![folder_of_run(prove.out.as_deref())])
+        }
         Command::Xray(xray) => of_xray(xray),
         Command::Suites(_) | Command::Config(_) => Confined(Vec::new()),
         Command::Drives(drives) if !drives.from.is_empty() => Confined(Vec::new()),
@@ -131,9 +133,17 @@ fn of(command: &Command) -> Restriction {
         Command::Demo(_) if !ssdgauge_host::is_root() => Unrestricted,
         Command::Demo(demo) => Confined(vec![folder_of(demo.output.as_deref())]),
         Command::Compare(compare) => {
-            let files = [&compare.first, &compare.second].into_iter().chain(&compare.history);
+            let files = compare.files.iter().chain(&compare.history);
             Confined(journals(&files.collect::<Vec<_>>()))
         }
+        Command::List(list) => {
+            let library = library::writable(library::folder()).filter(|_| list.sources.is_empty());
+            let sources = journals(&list.sources.iter().collect::<Vec<_>>());
+            Confined(library.into_iter().chain(sources).collect())
+        }
+        Command::Show(show) => Confined(journals(&show.files.iter().collect::<Vec<_>>())),
+        // It reads no file: another process of the program writes the page. It starts the browser of its user.
+        Command::Open(_) => Unrestricted,
         Command::Export(export) => of_export(export),
         Command::Fleet(fleet) => match &fleet.action {
             FleetAction::Drift(drift) => {
@@ -158,7 +168,7 @@ fn of(command: &Command) -> Restriction {
         Command::Completions(_) | Command::Manual(_) | Command::Log(_) => Confined(Vec::new()),
         Command::Trace(trace) => match &trace.action {
             TraceAction::Info(_) => Confined(Vec::new()),
-            TraceAction::Convert(convert) => Confined(vec![folder_of(Some(&convert.out))]),
+            TraceAction::Convert(convert) => Confined(vec![folder_of(Some(convert.out()))]),
         },
         // Opens a target, with the privileges that are measured.
         Command::Bench(_) => Unrestricted,
@@ -168,6 +178,10 @@ fn of(command: &Command) -> Restriction {
                 Confined(vec![folder_of(file.canonicalize().ok().as_deref().or(Some(file)))])
             }
             Question::Records { file, .. } => Confined(journals(&[file])),
+            Question::Library { folder, .. } => {
+                Confined(library::writable(folder.clone()).into_iter().collect())
+            }
+            Question::Entries { files } => Confined(journals(&files.iter().collect::<Vec<_>>())),
             Question::Suite { .. }
             | Question::Meters { .. }
             | Question::Stated { .. }
@@ -203,7 +217,7 @@ fn of_run(targets: &[String], options: &RunOptions) -> Restriction {
     }
     let out = options.out.iter().filter(|out| out.is_dir()).cloned();
     let log = options.log_ios.iter().map(|log| folder_of(Some(log)));
-    let folders = out.chain([folder_of(options.out.as_deref())]).chain(log).collect();
+    let folders = out.chain([folder_of_run(options.out.as_deref())]).chain(log).collect();
     // A process for each target, which are watched.
     match options.part.is_none() && (options.watch || targets.len() > 1) {
         true => Restriction::Starting(folders),
@@ -217,7 +231,7 @@ fn of_xray(xray: &XrayArguments) -> Restriction {
     let folders = files.map(|file| folder_of(Some(file)));
     match &xray.target {
         Some(target) => {
-            on_target(target, folders.chain([folder_of(xray.out.as_deref())]).collect())
+            on_target(target, folders.chain([folder_of_run(xray.out.as_deref())]).collect())
         }
         None => {
             let read: Vec<&PathBuf> =
@@ -248,6 +262,11 @@ fn of_export(export: &ExportArguments) -> Restriction {
 fn socket_folder(serve: &ServeArguments) -> Vec<PathBuf> {
     let path = serve.nbd.strip_prefix("unix:").map(Path::new);
     path.map(|path| folder_of(Some(path))).into_iter().collect()
+}
+
+/// Returns the folder of the run file `out`; that of the library where none is named.
+fn folder_of_run(out: Option<&Path>) -> PathBuf {
+    out.map_or_else(library::folder, |out| folder_of(Some(out)))
 }
 
 /// Returns the folder of the output `file`, the current one where it has none.

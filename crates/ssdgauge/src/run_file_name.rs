@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::page_file::page_beside;
-use crate::process;
+use crate::{library, process};
 use ssdgauge_runfile::{Opening, RunFileError, Writer};
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ pub(crate) enum RunFileName {
     Given(PathBuf),
     /// `STEM.ssdg`, and `STEM-2.ssdg` and so on where other runs began in the same second.
     Default {
-        /// Suite and second, such as `quick-20261120-221530`.
-        stem: String,
+        /// Suite and second, such as `quick-20261120-221530`, in the folder of the library.
+        stem: PathBuf,
     },
 }
 
@@ -27,7 +27,8 @@ impl RunFileName {
         match given {
             Some(path) => RunFileName::Given(path.to_owned()),
             None => {
-                let stem = format!("{suite}-{}", process::file_timestamp(unix_ms));
+                let name = format!("{suite}-{}", process::file_timestamp(unix_ms));
+                let stem = library::place_of_new(&name);
                 RunFileName::Default { stem }
             }
         }
@@ -41,10 +42,11 @@ impl RunFileName {
     pub(crate) fn find(&self) -> Result<PathBuf, Failure> {
         let RunFileName::Default { stem } = self else { return Ok(self.first()) };
         let names = std::iter::once(self.first())
-            .chain((2..=MOST).map(|number| PathBuf::from(format!("{stem}-{number}.ssdg"))));
+            .chain((2..=MOST).map(|number| with_end(stem, &format!("-{number}.ssdg"))));
         let mut free = names.filter(|name| is_free(name));
         free.next().ok_or_else(|| {
-            let text = format!("{stem}.ssdg and {} names behind it exist already", MOST - 1);
+            let text =
+                format!("{}.ssdg and {} further names exist already", stem.display(), MOST - 1);
             Failure::new(FailureKind::Refused, text, "nothing was written; name another --out")
         })
     }
@@ -77,9 +79,15 @@ impl RunFileName {
     fn first(&self) -> PathBuf {
         match self {
             RunFileName::Given(path) => path.clone(),
-            RunFileName::Default { stem } => PathBuf::from(format!("{stem}.ssdg")),
+            RunFileName::Default { stem } => with_end(stem, ".ssdg"),
         }
     }
+}
+
+fn with_end(stem: &Path, end: &str) -> PathBuf {
+    let mut name = stem.as_os_str().to_owned();
+    name.push(end);
+    name.into()
 }
 
 /// Returns whether neither `path`, nor its page, nor a file of SQLite beside it exists.

@@ -2,17 +2,32 @@
 
 use strsim::damerau_levenshtein;
 
+/// The fewest letters of a name that is taken for the beginning of others.
+const LEAST_OF_PREFIX: usize = 3;
+/// The most names that are suggested.
+const MOST: usize = 3;
+
 /// Returns the one of `known` that is nearest to `name`: at most two letters added, removed, replaced or
-/// exchanged, one in a name below five letters. Chosen: two letters in a short name connect too many.
+/// exchanged, one in a name below five letters; otherwise the first one that begins with it. Chosen: two letters in a
+/// short name connect too many.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let most = if name.chars().count() < 5 { 1 } else { 2 };
+    near(name, known).first().copied()
+}
+
+/// Returns the nearest one of `known` by letters, otherwise those that begin with `name`.
+pub(crate) fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let letters = name.chars().count();
+    let most = if letters < 5 { 1 } else { 2 };
     let name = name.to_lowercase();
-    let distances =
-        known.into_iter().map(|one| (damerau_levenshtein(&name, &one.to_lowercase()), one));
-    distances
-        .filter(|(distance, _)| *distance <= most)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, one)| one)
+    let distances = known.iter().map(|one| (damerau_levenshtein(&name, &one.to_lowercase()), *one));
+    let by_letters =
+        distances.filter(|(distance, _)| *distance <= most).min_by_key(|(one, _)| *one);
+    if let Some((_, one)) = by_letters {
+        return vec![one];
+    }
+    let begins = |one: &&str| letters >= LEAST_OF_PREFIX && one.to_lowercase().starts_with(&name);
+    known.into_iter().filter(begins).take(MOST).collect()
 }
 
 /// Returns the hint about a mistyped name: the nearest of `known` where there is one, and `all`, the
@@ -23,10 +38,25 @@ pub(crate) fn hint<'a>(
     prefix: &str,
     all: &str,
 ) -> String {
-    match nearest(name, known) {
-        Some(meant) => format!("did you mean '{prefix}{meant}'? `{all}` lists all"),
-        None => format!("`{all}` lists all"),
+    let meant: Vec<String> =
+        near(name, known).into_iter().map(|one| format!("'{prefix}{one}'")).collect();
+    match meant.is_empty() {
+        false => format!("did you mean {}? `{all}` lists all", meant.join(" or ")),
+        true => format!("`{all}` lists all"),
     }
+}
+
+/// Returns text and hint for the message of serde about a key that is unknown; `None` for another message.
+pub(crate) fn unknown_key(message: &str) -> Option<(String, String)> {
+    let (_, rest) = message.split_once("unknown field `")?;
+    let (key, rest) = rest.split_once('`')?;
+    // Every second part is a name between marks.
+    let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+    let hint = match nearest(key, known.iter().copied()) {
+        Some(meant) => format!("did you mean '{meant}'?"),
+        None => format!("the keys here are {}", known.join(", ")),
+    };
+    Some((format!("unknown key '{key}'"), hint))
 }
 
 #[cfg(test)]
@@ -43,9 +73,21 @@ mod tests {
             ("atc", Some("act")),
             ("tri", Some("trim")),
             ("tea", None),
+            ("clie", Some("client-2018")),
+            ("cl", None),
             ("server-2018", None),
         ] {
             assert_eq!(nearest(name, known), meant, "{name}");
         }
+    }
+
+    #[test]
+    fn an_unknown_key_gets_the_nearest_one_or_all() {
+        let of = |key: &str| {
+            unknown_key(&format!("unknown field `{key}`, expected one of `model`, `source`"))
+        };
+        assert_eq!(of("modle").unwrap().1, "did you mean 'model'?");
+        assert_eq!(of("price").unwrap().1, "the keys here are model, source");
+        assert_eq!(unknown_key("missing field `model`"), None);
     }
 }

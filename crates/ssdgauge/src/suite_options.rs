@@ -6,15 +6,28 @@ use crate::reader::{self, Input};
 use crate::suggestion;
 use crate::target::SizeRequest;
 use crate::text_file::read_text_file;
-use ssdgauge_core::{Bytes, DriveInfo};
+use ssdgauge_core::{Bytes, DriveInfo, shell_word};
 use ssdgauge_lab::{
     AssumedRates, Endurance, Options, Suite, assumed_rates, built_in_ids, find_built_in,
     needed_span,
 };
+use std::path::Path;
 
 /// The size of the scratch file of a suite without sizes, and of the range of a drive that `quick`
 /// tests.
 pub(crate) const DEFAULT_SIZE: Bytes = ssdgauge_lab::SCRATCH_SIZE;
+
+/// What people ask for, and the suites that answer it.
+const SYNONYMS: [(&str, &str); 8] = [
+    ("gaming", "'quick-desktop' or 'tasks'"),
+    ("games", "'quick-desktop' or 'tasks'"),
+    ("desktop", "'quick-desktop' or 'client-2018'"),
+    ("database", "'quick-database' or 'act'"),
+    ("ai", "'quick-ai' or 'ai-experts'"),
+    ("server", "'enterprise-2019'"),
+    ("cache", "'cache-fill'"),
+    ("snia", "'snia-pts-c' or 'snia-pts-e'"),
+];
 
 /// Finds the suite `name`: a built-in one, or a file if the name has a `/` or ends in `.toml`.
 ///
@@ -24,22 +37,48 @@ pub(crate) const DEFAULT_SIZE: Bytes = ssdgauge_lab::SCRATCH_SIZE;
 pub(crate) fn find_suite(name: &str) -> Result<Suite, Failure> {
     let is_path = name.contains('/') || name.ends_with(".toml");
     if !is_path {
-        return find_built_in(name).map_err(|error| {
+        return find_built_in(name).map_err(|_| {
             let known = built_in_ids();
-            match suggestion::nearest(name, known.iter().copied()) {
-                Some(meant) => Failure::new(
-                    FailureKind::Usage,
-                    format!("there is no suite '{name}'"),
-                    format!("did you mean '{meant}'? `ssdgauge suites` lists all"),
-                ),
-                None => error.into(),
-            }
+            let is_wish = SYNONYMS.iter().find(|(word, _)| name.eq_ignore_ascii_case(word));
+            let hint = match is_wish {
+                Some((_, meant)) => format!("did you mean {meant}? `ssdgauge suites` lists all"),
+                None => suggestion::hint(name, known.iter().copied(), "", "ssdgauge suites"),
+            };
+            Failure::new(FailureKind::Usage, format!("unknown suite '{name}'"), hint)
         });
     }
     let hint = "`ssdgauge suites` lists the built-in suites";
     let text =
         read_text_file(name).map_err(|error| Failure::new(FailureKind::Usage, error, hint))?;
     parse_suite(name, &text)
+}
+
+/// Checks that suite and targets of `ssdgauge COMMAND` are in this order.
+///
+/// # Errors
+///
+/// Fails where a target is named in the place of the suite.
+pub(crate) fn check_order(command: &str, suite: &str, targets: &[&str]) -> Result<(), Failure> {
+    const PREFIXES: [&str; 4] = ["sim:", "null:", "file:", "/dev/"];
+    let is_target =
+        PREFIXES.iter().any(|prefix| suite.starts_with(prefix)) || Path::new(suite).is_dir();
+    if !is_target {
+        return Ok(());
+    }
+    let is_suite = |name: &&&str| built_in_ids().contains(*name) || name.ends_with(".toml");
+    let hint = match targets.iter().find(is_suite) {
+        Some(meant) => {
+            let others = targets.iter().filter(|one| *one != meant);
+            let words: Vec<String> =
+                [*meant, suite].into_iter().chain(others.copied()).map(shell_word).collect();
+            format!("did you mean `ssdgauge {command} {}`?", words.join(" "))
+        }
+        None => format!(
+            "name a suite before it: `ssdgauge {command} SUITE TARGET`; `ssdgauge suites` lists all"
+        ),
+    };
+    let error = format!("'{suite}' is a target, and the suite comes first");
+    Err(Failure::new(FailureKind::Usage, error, hint))
 }
 
 /// Returns the suite with the contents `text` of the file `name`.

@@ -275,7 +275,11 @@ fn final_refusal(candidate: &Candidate) -> Option<Refusal> {
 }
 
 /// Refuses a plan with threads on processors that this process may not use.
-fn check_processors(plan: &Plan) -> Result<(), Failure> {
+///
+/// # Errors
+///
+/// Refuses such a plan.
+pub(crate) fn check_processors(plan: &Plan) -> Result<(), Failure> {
     let allowed = ssdgauge_os::thread::allowed_processors();
     let workloads = plan.steps().filter_map(|(_, _, step)| step.action.workload());
     match workloads.filter_map(|workload| workload.processor_missing(&allowed)).next() {

@@ -13,7 +13,10 @@ const MAX_BYTES: u64 = 1 << 20;
 /// [`MAX_BYTES`], or is not UTF-8.
 pub(crate) fn read_text_file(name: &str) -> Result<String, String> {
     let path = Path::new(name);
-    let metadata = std::fs::metadata(path).map_err(|error| format!("{name}: {error}"))?;
+    let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => format!("there is no file {name}"),
+        _ => format!("{name}: {error}"),
+    })?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES {
         return Err(format!("{name} is not a text file of at most {MAX_BYTES} bytes"));
     }

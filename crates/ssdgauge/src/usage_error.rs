@@ -20,6 +20,26 @@ const REMOVED_OPTIONS: [(&str, &str, &str); 2] = [
     ),
 ];
 
+/// What people type in the place of a command, and what does it.
+const WISHES: [(&[&str], &str); 10] = [
+    (&["gaming", "games", "game"], "`ssdgauge quick FOLDER --for desktop`"),
+    (
+        &["benchmark", "test", "check", "start", "speed"],
+        "`ssdgauge quick FOLDER`, or `ssdgauge run SUITE TARGET`",
+    ),
+    (&["version", "ver", "about"], "`ssdgauge --version`"),
+    (&["ls", "history", "runs", "library"], "`ssdgauge list`"),
+    (
+        &["smart", "info", "health", "devices", "disks"],
+        "`ssdgauge drives`, or `ssdgauge drives DRIVE`",
+    ),
+    (&["html", "page", "browse", "view"], "`ssdgauge open RUN`, or `ssdgauge report RUN`"),
+    (&["diff", "vs"], "`ssdgauge compare RUN RUN`"),
+    (&["continue", "restart"], "`ssdgauge resume RUN`"),
+    (&["fake", "genuine", "capacity"], "`ssdgauge prove TARGET`"),
+    (&["man", "docs"], "`ssdgauge --help`"),
+];
+
 /// Returns the failure of a command line that `command` does not accept.
 pub(crate) fn from_clap(error: &Error, command: &Command) -> Failure {
     let name = chosen_command(command);
@@ -34,8 +54,15 @@ pub(crate) fn from_clap(error: &Error, command: &Command) -> Failure {
             let given = context(error, ContextKind::InvalidSubcommand).unwrap_or_default();
             let known = command.get_subcommands().filter(|one| !one.is_hide_set());
             let known = known.map(Command::get_name);
-            let hint = suggestion::hint(&given, known, "", "ssdgauge --help");
-            (format!("there is no command '{given}'"), hint)
+            let meant =
+                WISHES.iter().find(|(words, _)| words.contains(&given.to_lowercase().as_str()));
+            let hint = match meant {
+                Some((_, instead)) => {
+                    format!("use {instead}; `ssdgauge --help` lists all commands")
+                }
+                None => suggestion::hint(&given, known, "", "ssdgauge --help"),
+            };
+            (format!("unknown command '{given}'"), hint)
         }
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
             let of = name.as_deref().map_or(String::new(), |name| format!(" of `{name}`"));
@@ -47,7 +74,10 @@ pub(crate) fn from_clap(error: &Error, command: &Command) -> Failure {
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => invalid_value(error, &help),
         ErrorKind::MissingRequiredArgument => {
-            (format!("no {argument} is given"), listed("the arguments"))
+            let usage = context(error, ContextKind::Usage).unwrap_or_default();
+            let usage = usage.trim_start_matches("Usage: ").lines().next().unwrap_or_default();
+            let hint = format!("usage: {usage}; {}", listed("the arguments"));
+            (format!("no {argument} is given"), hint)
         }
         ErrorKind::ArgumentConflict => {
             let prior = context(error, ContextKind::PriorArg).unwrap_or_default();
@@ -75,6 +105,9 @@ fn meant_option(given: &str, command: &Command, name: Option<&str>, help: &str) 
     if let Some((_, _, instead)) = removed.find(is_given) {
         return instead.to_owned();
     }
+    if given == "-v" {
+        return "`ssdgauge --version` prints the version".to_owned();
+    }
     let word = given.trim_start_matches('-').split('=').next().unwrap_or_default();
     suggestion::hint(word, known, "--", help)
 }
@@ -86,12 +119,20 @@ fn invalid_value(error: &Error, help: &str) -> (String, String) {
     if value.is_empty() {
         return (format!("{option} has no value"), format!("`{help}` describes it"));
     }
-    let reason = match (std::error::Error::source(error), valid) {
+    let reason = match (std::error::Error::source(error), &valid) {
         (Some(reason), _) => format!(": {reason}"),
         (None, Some(valid)) => format!(" (known: {valid})"),
         (None, None) => String::new(),
     };
-    let hint = format!("`{help}` describes it");
+    let known = valid.iter().flat_map(|valid| valid.split(", "));
+    let meant = match value.to_lowercase().as_str() {
+        "gaming" | "games" | "office" => known.clone().find(|one| *one == "desktop"),
+        _ => None,
+    };
+    let hint = match meant.or_else(|| suggestion::nearest(&value, known)) {
+        Some(meant) => format!("did you mean '{meant}'? `{help}` describes it"),
+        None => format!("`{help}` describes it"),
+    };
     (format!("'{value}' is not valid for {option}{reason}"), hint)
 }
 
@@ -100,6 +141,7 @@ fn context(error: &Error, kind: ContextKind) -> Option<String> {
         ContextValue::String(text) => Some(text.clone()),
         ContextValue::Strings(texts) => Some(texts.join(", ")),
         ContextValue::Number(number) => Some(number.to_string()),
+        ContextValue::StyledStr(text) => Some(text.to_string()),
         _ => None,
     }
 }

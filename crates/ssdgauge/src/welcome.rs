@@ -12,7 +12,7 @@ pub(crate) fn screen() -> String {
         ("drives", "which drives are here, and which may be tested"),
         ("suites", "the test suites and what each one measures"),
         ("plan SUITE TARGET", "what a run would write and erase; runs nothing"),
-        ("report RUN.ssdg", "the page of one or more runs"),
+        ("list", "your runs by number; `open N` shows a page"),
     ];
     let mut text =
         "ssdgauge: measures SSDs every second, and states how far to trust the result\n\n"

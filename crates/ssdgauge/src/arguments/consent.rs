@@ -14,7 +14,7 @@ pub(crate) struct ConsentOptions {
     #[arg(long, value_name = "SERIAL")]
     pub(crate) erase: Vec<String>,
     /// Accept that uses of the drive with this serial may be hidden, as in a container.
-    #[arg(long, value_name = "SERIAL")]
+    #[arg(long, value_name = "SERIAL", hide_short_help = true)]
     pub(crate) confined: Vec<String>,
     /// Bytes that the run may write at most, such as 2TB: a run that is expected to write more is
     /// refused, and one that would is stopped. Without a terminal, a run that writes more than 100 GB to

@@ -17,13 +17,13 @@ pub(crate) struct CrosscheckArguments {
     #[arg(long)]
     pub(crate) writes: bool,
     /// Repetitions by each program, in turn.
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=100))]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=100), hide_short_help = true)]
     pub(crate) turns: u32,
     /// Longest time of each repetition, such as 5min.
     #[arg(long, default_value = "30s", value_name = "TIME")]
     pub(crate) time: Nanos,
     /// The program fio, of version 3.
-    #[arg(long, default_value = "fio", value_name = "PROGRAM")]
+    #[arg(long, default_value = "fio", value_name = "PROGRAM", hide_short_help = true)]
     pub(crate) fio: PathBuf,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,

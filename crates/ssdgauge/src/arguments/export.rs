@@ -32,7 +32,7 @@ pub(crate) struct ExportArguments {
     #[arg(long, value_name = "SIZE", value_parser = super::parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
     /// File that is written [default: the standard output].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long = "out", alias = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) options: PlanOptions,

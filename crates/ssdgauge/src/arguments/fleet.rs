@@ -24,7 +24,7 @@ pub(crate) struct FleetPageArguments {
     #[arg(value_name = "RUN", required = true)]
     pub(crate) sources: Vec<PathBuf>,
     /// File of the page of all drives.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long = "out", alias = "output", value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Write the page of each drive too, beside its run file, with the suffix .html.
     #[arg(long)]

@@ -22,7 +22,7 @@ pub(crate) struct ImportArguments {
     pub(crate) act: Option<PathBuf>,
     /// Run file that is written; it must not exist [default: the name of the input, with the suffix
     /// .ssdg].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long = "out", alias = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Capacity of the drive, which a log of ACT does not state [default: 1 TB is assumed].
     #[arg(long, requires = "act", value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]

@@ -126,4 +126,17 @@ pub(crate) enum Question {
     },
     /// The result of fio on standard input.
     Fio,
+    /// The library.
+    Library {
+        /// Whether the folders below are a part of it.
+        #[arg(long)]
+        whole: bool,
+        /// Its folder.
+        folder: PathBuf,
+    },
+    /// What run files hold.
+    Entries {
+        /// The files.
+        files: Vec<PathBuf>,
+    },
 }

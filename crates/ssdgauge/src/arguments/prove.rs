@@ -24,7 +24,7 @@ pub(crate) struct ProveArguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
     /// Run file with the evidence [default: prove-TIME.ssdg].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, alias = "output", value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,

@@ -7,13 +7,13 @@ use ssdgauge_trace::Format;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ReplayOptions {
     /// Shorten idle times of a trace that are longer, such as 25ms or 1s; none keeps all of them.
-    #[arg(long, value_name = "TIME|none", value_parser = parse_cut)]
+    #[arg(long, value_name = "TIME|none", value_parser = parse_cut, hide_short_help = true)]
     pub(crate) idle_cut: Option<IdleCut>,
     /// Write the target once before a trace is replayed; a scratch file is always written.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) fill: bool,
     /// Format of a trace, as for `trace info` [default: recognised by the content].
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub(crate) trace_format: Option<Format>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct RunArguments {
     pub(crate) size: Option<Bytes>,
     /// Check before the runs whether the targets disturb each other, by short loads on each alone and
     /// beside the others. A drive that the suite only reads is only read.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) check_interference: bool,
     /// The result of that check for the target of this process; set by the program itself.
     #[arg(long, hide = true, value_parser = parse_finding)]

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use ssdgauge_trace::Format;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceArguments {
@@ -35,9 +35,21 @@ pub(crate) struct TraceInfoArguments {
 pub(crate) struct TraceConvertArguments {
     /// Trace in any known format.
     pub(crate) file: PathBuf,
+    /// File that is written; -o FILE names it as well.
+    #[arg(required_unless_present = "named")]
+    out: Option<PathBuf>,
     /// File that is written.
-    pub(crate) out: PathBuf,
+    #[arg(short, long = "out", alias = "output", value_name = "FILE", conflicts_with = "out")]
+    named: Option<PathBuf>,
     /// Format of the trace, as for `trace info` [default: recognised by the content].
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<Format>,
+}
+
+impl TraceConvertArguments {
+    /// Returns the file that is written.
+    pub(crate) fn out(&self) -> &Path {
+        let out = self.out.as_deref().or(self.named.as_deref());
+        out.expect("one of both is required")
+    }
 }

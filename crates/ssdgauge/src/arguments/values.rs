@@ -69,6 +69,26 @@ fn parse_number(text: &str, unit: &str, is_allowed: impl Fn(f64) -> bool) -> Opt
     is_allowed(number).then_some(number)
 }
 
+/// Parses a day such as `2026-11-20`, or a number of hours, days or weeks before now, such as `7d`: milliseconds since
+/// 1970.
+pub(super) fn parse_since(text: &str) -> Result<i64, String> {
+    const HOUR_MS: i64 = 3_600_000;
+    let text = text.trim();
+    if let Ok(day) = text.parse::<jiff::civil::Date>() {
+        let start = day.to_zoned(jiff::tz::TimeZone::UTC).map_err(|error| error.to_string())?;
+        return Ok(start.timestamp().as_millisecond());
+    }
+    let units = [("h", HOUR_MS), ("d", 24 * HOUR_MS), ("w", 7 * 24 * HOUR_MS)];
+    let parsed = units.into_iter().find_map(|(unit, length)| {
+        let count: i64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+        count.checked_mul(length).filter(|before| *before >= 0)
+    });
+    let now = jiff::Timestamp::now().as_millisecond();
+    parsed
+        .map(|before| now.saturating_sub(before))
+        .ok_or_else(|| "use a day such as 2026-11-20, or a time such as 7d, 12h or 2w".to_owned())
+}
+
 /// Parses a rate such as `2GB` or `2GB/s`.
 pub(super) fn parse_rate(text: &str) -> Result<Bytes, String> {
     match text.trim().trim_end_matches("/s").parse::<Bytes>() {

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchArguments {
-    /// Run files, of runs that go on or have ended. They are read as they grow, and never locked.
-    #[arg(required = true)]
+    /// Run files, folders or numbers, of runs in progress or ended; they are never locked [default: what runs in the
+    /// library].
+    #[arg(value_name = "RUN")]
     pub(crate) files: Vec<PathBuf>,
     /// Print one JSON object per line: each step, second and finding from the start of the run on,
     /// and its end.

@@ -23,14 +23,10 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
         noise: share(arguments.noise),
         threshold: arguments.threshold.map(share),
     };
-    let first = ssdgauge_report::read(&arguments.first)?;
-    let second = ssdgauge_report::read(&arguments.second)?;
+    let [first, second] = arguments.files.as_slice() else { unreachable!("two files were found") };
+    let (first, second) = (ssdgauge_report::read(first)?, ssdgauge_report::read(second)?);
     if compares_cards(arguments, [&first, &second])? {
-        return xray::compare(
-            &[arguments.first.clone(), arguments.second.clone()],
-            None,
-            arguments.json,
-        );
+        return xray::compare(&arguments.files, None, arguments.json);
     }
     if first.head.id == second.head.id {
         terminal::print_message("note: both files hold the same run");

@@ -6,10 +6,9 @@ use crate::arguments;
 use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
 use crate::virtual_runs::{self, VirtualRun};
-use crate::{page_file, suite_options, terminal};
+use crate::{browser, page_file, suite_options, terminal};
 use ssdgauge_core::Rig;
 use ssdgauge_lab::Options;
-use ssdgauge_os::child::{self, End};
 use ssdgauge_report::PageOptions;
 use ssdgauge_sim::VirtualRig;
 use std::path::{Path, PathBuf};
@@ -117,10 +116,8 @@ pub(crate) fn execute(arguments: &arguments::DemoArguments) -> Result<(), Failur
         let runs = ssdgauge_report::read_all(files)?;
         page_file::write_page(page, &[], &runs, &PageOptions::default())?;
         terminal::print_message(&format!("report:    {}", page.display()));
-        if terminal::has_desktop() && open(page).is_err() {
-            terminal::print_message(
-                "no browser was started (xdg-open failed): open the report in one",
-            );
+        if terminal::has_desktop() {
+            browser::show(page);
         }
     }
     Ok(())
@@ -169,16 +166,6 @@ fn page_of(output: &Path, review: &Review) -> PathBuf {
 fn runs_beside(page: &Path) -> PathBuf {
     let name = page.file_stem().unwrap_or(page.as_os_str()).to_string_lossy();
     page.with_file_name(format!("{name}-runs"))
-}
-
-/// Opens the page in the default browser, without waiting for it.
-fn open(page: &Path) -> std::io::Result<()> {
-    let null = std::process::Stdio::null;
-    let page = std::path::absolute(page)?;
-    let browser = child::start("xdg-open", End::Never, &[], |command| {
-        command.arg(page).stdin(null()).stdout(null()).stderr(null());
-    });
-    browser.map(drop)
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ fn find(program: &CommandLine, name: &str) -> Result<CommandLine, Failure> {
     program.find_subcommand(name).cloned().ok_or_else(|| {
         let names = program.get_subcommands().map(CommandLine::get_name);
         let hint = suggestion::hint(name, names, "", "ssdgauge --help");
-        Failure::new(FailureKind::Usage, format!("there is no command '{name}'"), hint)
+        Failure::new(FailureKind::Usage, format!("unknown command '{name}'"), hint)
     })
 }
 

@@ -10,6 +10,7 @@ use ssdgauge_core::{Bytes, DriveDescription, Fact, FindingKind, Severity, Table,
 use ssdgauge_drive::{DescribeError, NOT_IN_OUTPUT};
 use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_report::{sanitize_device, sanitize_prose};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use textwrap::core::display_width;
 
@@ -107,7 +108,13 @@ impl From<DescribeError> for Failure {
                 "nothing was written; name a block device such as /dev/nvme0n1, or sim:PROFILE"
             }
         };
-        Failure::new(FailureKind::Usage, error.to_string(), hint)
+        let text = match &error {
+            DescribeError::System { path, cause } if cause.kind() == ErrorKind::NotFound => {
+                format!("there is no device {}", path.display())
+            }
+            DescribeError::System { .. } | DescribeError::NotBlockDevice(_) => error.to_string(),
+        };
+        Failure::new(FailureKind::Usage, text, hint)
     }
 }
 

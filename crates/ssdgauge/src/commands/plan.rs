@@ -6,8 +6,8 @@ mod text;
 use crate::arguments::{self, PlanOptions};
 use crate::failure::Failure;
 use crate::protocol::Protocol;
-use crate::suite_options::{endurance_from, rates_from};
-use crate::target::Target;
+use crate::suite_options::{check_order, endurance_from, rates_from};
+use crate::target::{SizeRequest, Target, check_processors};
 use crate::terminal;
 use serde_json::{Value, json};
 use ssdgauge_core::{Bytes, DriveInfo, Plan};
@@ -24,19 +24,38 @@ use ssdgauge_lab::{
 /// Fails where the suite has no plan for the target, and where the scratch file has no room.
 pub(crate) fn execute(arguments: &arguments::PlanArguments) -> Result<(), Failure> {
     let options = &arguments.options;
+    check_order("plan", &arguments.suite, &[&arguments.target])?;
     let protocol = Protocol::find(&arguments.suite, &arguments.replay)?;
     let size = protocol.size(options, arguments.size);
-    let target = Target::find(&arguments.target, size, options.seed)?;
+    print(&protocol, &arguments.target, size, options, (arguments.all, arguments.json))
+}
+
+/// Prints the plan of `protocol` on the target `name`: with `is_whole` every step and value, or as JSON.
+///
+/// # Errors
+///
+/// As [`execute`].
+pub(crate) fn print(
+    protocol: &Protocol,
+    name: &str,
+    size: SizeRequest,
+    options: &PlanOptions,
+    (is_whole, as_json): (bool, bool),
+) -> Result<(), Failure> {
+    let target = Target::find(name, size, options.seed)?;
     let plan = protocol.plan(target.info(), options)?;
     target.check_free_space()?;
     let drive = target.info();
-    let refusal = target.final_refusal();
-    if arguments.json {
+    let is_real = matches!(target, Target::Real(_));
+    let processors =
+        || check_processors(&plan).err().filter(|_| is_real).map(|failure| failure.error);
+    let refusal = target.final_refusal().or_else(processors);
+    if as_json {
         let mut value = to_json(&plan, drive, options);
         value["refused"] = json!(refusal);
         terminal::print_json(&value);
     } else {
-        let text = text::to_text(&plan, drive, options, arguments.all, refusal.as_deref());
+        let text = text::to_text(&plan, drive, options, is_whole, refusal.as_deref());
         terminal::print_text(&text);
     }
     Ok(())

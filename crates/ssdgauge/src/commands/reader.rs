@@ -7,7 +7,7 @@ use super::xray::stated_figures;
 use crate::arguments::Question;
 use crate::failure::{Failure, FailureKind};
 use crate::trace_file::{self, TraceFacts};
-use crate::{meter_specs, outline, suite_options};
+use crate::{library, meter_specs, outline, suite_options};
 use serde::Serialize;
 use ssdgauge_trace::Format;
 use std::fs::File;
@@ -44,6 +44,8 @@ pub(crate) fn serve(question: &Question) -> Result<(), Failure> {
         })),
         Question::Rest { file } => answer(outline::read(file)),
         Question::Records { file, judged } => answer(outline::records(file, *judged)),
+        Question::Library { whole, folder } => answer(library::read_from(folder, *whole)),
+        Question::Entries { files } => answer(Ok(library::entries_of(files))),
         Question::Fio => answer(text().and_then(|text| crosscheck::result_of_fio(&text))),
     };
     answered.map_err(|error| cannot_serve(&error))

@@ -40,6 +40,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         None => Some(page_beside(&arguments.files[0])),
     };
     if let Some(page) = &page {
+        check_suffix(page)?;
         output::check(page, Format::Page, &inputs)?;
     }
     if let Some(image) = &arguments.share_image {
@@ -99,13 +100,35 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     print_text(arguments, &runs, &options)
 }
 
+/// Refuses a name whose suffix asks for another form than a page, with what makes that one.
+fn check_suffix(page: &Path) -> Result<(), Failure> {
+    let suffix = page.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let instead = match suffix.as_str() {
+        "pdf" => {
+            "write the page as .html and print it to PDF: in a browser, or with `chromium --headless \
+             --print-to-pdf=FILE.pdf PAGE.html`; it has a layout for paper"
+        }
+        "png" => "`--share-image FILE.png` writes one image, `--png FOLDER` every chart",
+        "svg" => "`--svg FOLDER` writes every chart",
+        "json" => "`report --json` prints it: add `> FILE.json`",
+        "csv" => "`report --csv` prints it: add `> FILE.csv`",
+        "md" => "`report --markdown` prints it: add `> FILE.md`",
+        _ => return Ok(()),
+    };
+    let text = format!("{} is not a name of a page, which is HTML", page.display());
+    Err(Failure::new(FailureKind::Usage, text, format!("nothing was written; {instead}")))
+}
+
 /// Prints the card of a proof or of an X-ray, which have no measurements for a chart or a table; returns false where
 /// `runs` are others, or the page of a proof is asked for, which shows it in its list of runs.
 ///
 /// # Errors
 ///
 /// Refuses every other form.
-fn print_card(arguments: &arguments::ReportArguments, runs: &[Run]) -> Result<bool, Failure> {
+pub(super) fn print_card(
+    arguments: &arguments::ReportArguments,
+    runs: &[Run],
+) -> Result<bool, Failure> {
     let ([file], [run]) = (arguments.files.as_slice(), runs) else { return Ok(false) };
     let is_xray = run.head.plan.suite.id == ssdgauge_runfile::XRAY_SUITE;
     let what = match is_xray {

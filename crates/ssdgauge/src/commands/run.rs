@@ -5,7 +5,7 @@ mod several;
 
 use crate::arguments::{self, ConsentOptions, PlanOptions, ReplayOptions, RunOptions};
 use crate::build_identity;
-use crate::commands::resume;
+use crate::commands::{plan, resume};
 use crate::commit_interval;
 use crate::failure::{Failure, FailureKind};
 use crate::output;
@@ -15,7 +15,7 @@ use crate::process::{self, StopFlag};
 use crate::progress::Progress;
 use crate::protocol::Protocol;
 use crate::run_file_name::RunFileName;
-use crate::suite_options::{DEFAULT_SIZE, endurance_from, rates_from};
+use crate::suite_options::{DEFAULT_SIZE, check_order, endurance_from, rates_from};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::watch::live::sender::LiveSeconds;
 use crate::{meter_specs, notification, outline, request_path, terminal};
@@ -55,6 +55,8 @@ struct Interference {
 /// fails or is interrupted.
 pub(crate) fn execute(arguments: &arguments::RunArguments) -> Result<(), Failure> {
     let options = &arguments.options;
+    let targets: Vec<&str> = arguments.targets.iter().map(String::as_str).collect();
+    check_order("run", &arguments.suite, &targets)?;
     let protocol = || {
         let protocol = Protocol::find(&arguments.suite, &arguments.replay)?;
         let size = protocol.size(&options.plan, arguments.size);
@@ -95,7 +97,14 @@ fn execute_on(
             }
             (target, RunOptions { out: Some(out), ..options.clone() })
         }
-        None if options.watch || targets.len() > 1 => {
+        None if options.only_plan && targets.len() > 1 => {
+            for target in targets {
+                let (protocol, size) = protocol()?;
+                plan::print(&protocol, target, size, &options.plan, (false, options.json))?;
+            }
+            return Ok(());
+        }
+        None if (options.watch && !options.only_plan) || targets.len() > 1 => {
             let prepare = |target: &str, out: &Path| {
                 let (protocol, size) = protocol()?;
                 let others = targets.len().saturating_sub(1);
@@ -107,6 +116,10 @@ fn execute_on(
         }
         None => (&targets[0], options.clone()),
     };
+    if options.only_plan {
+        let (protocol, size) = protocol()?;
+        return plan::print(&protocol, target, size, &options.plan, (false, options.json));
+    }
     process::retry_while_busy(options.wait, || {
         let (protocol, size) = protocol()?;
         start(protocol, target, size, &options, interference.found.as_ref())
@@ -334,7 +347,10 @@ fn expectation(
     options: &PlanOptions,
 ) -> (String, Expectation<Bytes>) {
     let cost = ssdgauge_lab::estimate(plan, drive.capacity, &rates_from(options, drive));
-    let time = cost.time.expected.about();
+    let mut time = cost.time.expected.about();
+    if drive.kind == TargetKind::Virtual {
+        time.push_str(" of virtual time");
+    }
     let text = match cost.written.expected {
         Bytes(0) if plan.is_destructive() => {
             format!("expected: {time}, nothing written, data deallocated")

@@ -1,14 +1,18 @@
 //! `ssdgauge suites`: lists the suites, or the tests of one.
 
+mod questions;
+
 use crate::arguments;
 use crate::failure::Failure;
 use crate::in_parallel;
 use crate::provenance;
 use crate::suite_options::{DEFAULT_SIZE, find_suite};
 use crate::terminal::colour::{Paint, Role};
-use crate::terminal::table::{self, Column, Fit};
+use crate::terminal::fold;
 use crate::terminal::{self, line, width};
+use questions::QUESTIONS;
 use serde_json::json;
+use ssdgauge_core::shell_word;
 use ssdgauge_lab::{
     ListedSuite, Suite, assumed_rates, built_in_ids, estimate, expected_on_1_tb, find_built_in,
     listed, plan_on_1_tb,
@@ -27,7 +31,8 @@ pub(crate) fn execute(arguments: &arguments::SuitesArguments) -> Result<(), Fail
     }
     match arguments.suite {
         Some(_) => {
-            let texts = each(arguments, |suite| full_text(&suite))?;
+            let of = if arguments.all { full_text } else { short_text };
+            let texts = each(arguments, |suite| of(&suite))?;
             texts.iter().for_each(|text| terminal::print_text(text));
         }
         None => print_list(&listed()),
@@ -49,39 +54,64 @@ fn each<T: Send>(
     }
 }
 
-/// The columns of the list.
-const COLUMNS: [Column; 4] = [
-    Column::text("SUITE", Fit::Whole),
-    Column::number("TIME", Fit::Whole),
-    Column::number("WRITES", Fit::Whole),
-    Column::text("PROTOCOL", Fit::Fold),
-];
+/// The indent of the lines below the name of a suite.
+const INDENT: usize = 4;
 
-/// Prints a line for each suite.
+/// Prints the suites by the questions that they answer, in at most three lines each: name, cost and title, and what it
+/// does.
 fn print_list(rows: &[ListedSuite]) {
     let (width, paint) = (width::columns(), Paint::of_stdout());
-    let row = |ListedSuite { id, title, cost }: &ListedSuite| {
-        let cell = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-        vec![
-            paint.text(Role::Value, id),
-            cell(cost.map(|(time, _)| time.about())),
-            cell(cost.map(|(_, written)| written.about())),
-            (*title).to_owned(),
-        ]
-    };
-    let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
-    terminal::print_folded(&table::rows(&COLUMNS, &rows, width).concat());
+    let summaries = in_parallel::map(built_in_ids(), |id| {
+        find_built_in(id).map(|suite| line(&suite.summary)).unwrap_or_default()
+    });
+    let mut text = String::new();
+    for (question, suites) in QUESTIONS {
+        text.push_str(&format!("{question}\n"));
+        for id in suites {
+            let Some(place) = rows.iter().position(|row| row.id == *id) else { continue };
+            let ListedSuite { title, cost, .. } = &rows[place];
+            let cost = cost.map_or_else(String::new, |(time, written)| {
+                format!("{}, writes {}: ", time.about(), written.about())
+            });
+            text.push_str(&format!("  {}  {cost}{title}\n", paint.text(Role::Value, id)));
+            let indented = format!("{}{}", " ".repeat(INDENT), summaries[place]);
+            let mut lines = fold::lines(&indented, INDENT, width);
+            let rest = lines.split_off(lines.len().min(1)).join(" ");
+            if !rest.is_empty() {
+                lines.push(fold::cut(&format!("{}{}", " ".repeat(INDENT), rest.trim()), width));
+            }
+            text.push_str(&format!("{}\n", lines.join("\n")));
+        }
+        text.push('\n');
+    }
+    terminal::print_folded(&text);
     let (one, own) = ("ssdgauge suites act", "ssdgauge plan act TARGET");
     terminal::print_folded(&format!(
-        "\nTime and bytes are expected on an NVMe client drive of 1 TB; the quick ones use a scratch file of \
-         {}, the others up to the whole drive, and erase it.\none suite:      {}\nanother drive:  {}\n",
+        "Time and bytes are expected on an NVMe client drive of 1 TB. The quick ones use a scratch file of {} and erase \
+         nothing; the others test up to the whole drive, and erase it.\none suite:   {}\nyour drive:  {}\n",
         DEFAULT_SIZE.about(),
         paint.text(Role::Command, one),
         paint.text(Role::Command, own),
     ));
 }
 
-fn full_text(suite: &Suite) -> String {
+/// Returns the tests of `suite`, three lines each: what it is, what counts, and its points.
+fn short_text(suite: &Suite) -> String {
+    let mut text = head(suite);
+    for test in &suite.tests {
+        text.push_str(&format!("\n{}: {}\n", test.id, line(&test.title)));
+        let (words, key) = (test.score.words(), test.score.metric().key());
+        text.push_str(&format!("  headline {words} of {key}\n"));
+        text.push_str(&format!("  points   {}\n", line(&points_text(test, FOLDED_SHORT))));
+    }
+    let id = shell_word(&suite.id);
+    text.push_str(&format!(
+        "\nsources and chosen values:  ssdgauge suites {id} --all\ntime and bytes of a drive:  ssdgauge plan {id} TARGET\n"
+    ));
+    text
+}
+
+fn head(suite: &Suite) -> String {
     let Suite { id, revision, .. } = suite;
     let [title, summary, source] =
         [&suite.title, &suite.summary, &suite.source].map(|text| line(text));
@@ -91,6 +121,11 @@ fn full_text(suite: &Suite) -> String {
         text.push_str(&format!("On an NVMe client drive of 1 TB: {time}, writes {written}\n"));
     }
     text.push_str(&format!("{summary}\nSource: {source}\n"));
+    text
+}
+
+fn full_text(suite: &Suite) -> String {
+    let mut text = head(suite);
     for test in &suite.tests {
         text.push_str(&format!(
             "\n{} (revision {}): {}\n",
@@ -114,20 +149,21 @@ fn full_text(suite: &Suite) -> String {
                 "  beside   queue depth, latency (mean, p99, p99.99) and {efficiency} at that depth\n"
             ));
         }
-        text.push_str(&format!("  points   {}\n", line(&points_text(test))));
+        text.push_str(&format!("  points   {}\n", line(&points_text(test, FOLDED_FROM))));
         text.push_str(&provenance::lines(&test.chosen, &test.deviations, 11));
     }
     text
 }
 
-/// The number of points of a test from which only the first and the last are listed.
+/// The number of points of a test from which only the first and the last are listed, in full and in short.
 const FOLDED_FROM: usize = 40;
+const FOLDED_SHORT: usize = 13;
 
 /// Returns the labels of the points; of very many, the first and the last with their number.
-fn points_text(test: &ssdgauge_lab::TestRule) -> String {
+fn points_text(test: &ssdgauge_lab::TestRule, folded_from: usize) -> String {
     let labels: Vec<&str> = test.points.iter().map(|point| point.label.as_str()).collect();
     match labels.as_slice() {
-        [first, .., last] if labels.len() >= FOLDED_FROM => {
+        [first, .., last] if labels.len() >= folded_from => {
             format!("{first} to {last} ({} points)", labels.len())
         }
         _ => labels.join(", "),

@@ -37,7 +37,8 @@ fn info(arguments: &TraceInfoArguments) -> Result<(), Failure> {
 /// Writes the packed form: the first reading checks the trace and finds out whether it has response
 /// times.
 fn convert(arguments: &TraceConvertArguments) -> Result<(), Failure> {
-    let TraceConvertArguments { file, out, format } = arguments;
+    let TraceConvertArguments { file, format, .. } = arguments;
+    let out = arguments.out();
     output::check(out, Format::PackedTrace, &[file])?;
     let summary = trace_file::summary(file, *format)?;
     let mut trace = trace_file::open(file, *format, "writing the packed form")?;

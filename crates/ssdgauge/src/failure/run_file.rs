@@ -74,6 +74,14 @@ impl From<RunFileError> for Failure {
             {
                 return Failure::not_created(path, cause);
             }
+            RunFileError::System { path, cause }
+                if matches!(
+                    cause.kind(),
+                    std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem
+                ) =>
+            {
+                return Failure::not_created(path, cause);
+            }
             RunFileError::System { cause, .. }
                 if cause.kind() == std::io::ErrorKind::StorageFull =>
             {

@@ -13,6 +13,13 @@ impl From<TargetError> for Failure {
                 let hint = missing_folder(path, nearest, name, others);
                 return Failure::new(FailureKind::Usage, error.to_string(), hint);
             }
+            TargetError::Exists(path) if path.extension().is_some_and(|end| end == "ssdg") => {
+                let path = path.display();
+                format!(
+                    "nothing was written; {path} is a run file: `ssdgauge show {path}` prints its result, `ssdgauge resume \
+                     {path}` continues it; a target is a folder, a drive or sim:PROFILE"
+                )
+            }
             TargetError::Exists(_) => {
                 "nothing was written; ssdgauge never overwrites a file: name the folder, or a \
                  file that does not exist yet"

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 /// Returns the commands that the help of the program lists.
 fn listed(bench: &Bench) -> Vec<String> {
     let help = bench.print(&["--help"]);
-    let commands = help.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
+    let commands = help.split("Usage:").nth(1).unwrap().split("Options:").next().unwrap();
     let names = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }

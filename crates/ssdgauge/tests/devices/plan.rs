@@ -37,7 +37,7 @@ fn a_plan_states_expected_values_bounds_and_the_assumed_rates() {
     std::fs::write(bench.path("five.toml"), FIVE_FILLS).unwrap();
     let plan = bench.print(&["plan", "five.toml", TARGET]);
     // 5 GB at 540 MB/s, and 50 ms of reads; the bound at half the rate.
-    assert_eq!(line(&plan, "  time "), "  time      9 s expected, at most 19 s");
+    assert_eq!(line(&plan, "  time "), "  time      9 s of virtual time expected, at most 19 s");
     let writes = "  writes    5.00 GB expected, at most 5.00 GB: 2.5 drive writes";
     assert_eq!(line(&plan, "  writes "), writes);
     let rates = unfolded(&plan);
@@ -134,7 +134,9 @@ fn a_plan_of_several_tests_has_a_line_for_each_and_the_next_command() {
     }
     assert!(line(&plan, "  mixed-random ").ends_with("11: 100 % read to 0 % read"), "{plan}");
     assert!(plan.lines().count() < 30, "{plan}");
-    assert!(plan.contains("values are chosen by ssdgauge") && plan.contains("--all lists"));
+    assert!(
+        plan.contains("values are chosen by ssdgauge") && plan.contains("--all of `plan` lists")
+    );
     assert_eq!(plan.lines().last(), Some("next:  ssdgauge run client-2018 sim:tlc-client"));
     // The command can be pasted: with its options, and with what a shell would read otherwise in quotes.
     let drive = "sim:tlc-client?capacity=64GB&seed=3";

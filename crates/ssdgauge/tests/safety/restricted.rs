@@ -35,6 +35,9 @@ const RESTRICTED: &[&[&str]] = &[
     &["drives", "sim:"],
     &["drives", "sim:tiny"],
     &["doctor", "sim:tiny"],
+    &["list"],
+    &["list", "a.ssdg"],
+    &["show", "a.ssdg"],
     &["report", "a.ssdg"],
     &["report", "a.ssdg", "--json"],
     &["report", "a.ssdg", "--svg", "charts", "--share-image", "share.png", "--csv"],
@@ -64,6 +67,7 @@ const UNRESTRICTED: &[(&str, &str)] = &[
     ("look", "looks at drives for the guard"),
     ("meters", "opens the devices of meters"),
     ("notifier", "calls a command with the rights of the caller"),
+    ("open", "starts the browser of its user; another process of the program writes the page"),
     ("privileged-helper", "restricts itself; see the module privileges"),
     ("privileged-search", "restricts itself; see the module privileges"),
 ];

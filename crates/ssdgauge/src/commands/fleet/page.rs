@@ -76,7 +76,7 @@ fn check_name(output: &Path, files: &[&Path]) -> Result<(), Failure> {
         |file: &&&Path| output_place.is_some() && place(&page_beside(file)) == output_place;
     files.iter().find(of_one).map_or(Ok(()), |file| {
         let text = format!("{} is the page of the drive of {}", output.display(), file.display());
-        Err(Failure::new(FailureKind::Usage, text, "nothing was written; name another --output"))
+        Err(Failure::new(FailureKind::Usage, text, "nothing was written; name another --out"))
     })
 }
 

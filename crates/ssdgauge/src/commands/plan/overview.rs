@@ -38,7 +38,7 @@ pub(super) fn table(tests: &[(&Test, Estimate)], width: usize) -> String {
         1 => "1 value is chosen by ssdgauge, not stated by the source.\n".to_owned(),
         many => format!("{many} values are chosen by ssdgauge, not stated by the source.\n"),
     };
-    let rest = "--all lists every step and value, --test ID those of one test.";
+    let rest = "--all of `plan` lists every step and value, --test ID those of one test.";
     format!("\n{lines}\n{chosen}{rest}\n")
 }
 

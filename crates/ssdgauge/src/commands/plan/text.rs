@@ -70,11 +70,12 @@ next:  {}",
 fn run_command() -> String {
     // A path may hold bytes that are no text.
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    let mut words = words.skip_while(|word| word != "plan").skip(1);
-    let mut command = "ssdgauge run".to_owned();
+    let mut words = words.skip_while(|word| !["plan", "run", "quick"].contains(&word.as_str()));
+    let name = words.next().filter(|name| name == "quick").unwrap_or_else(|| "run".to_owned());
+    let mut command = format!("ssdgauge {name}");
     while let Some(word) = words.next() {
         match word.as_str() {
-            "--all" | "--json" => {}
+            "--all" | "--json" | "--plan" => {}
             "--color" => _ = words.next(),
             colour if colour.starts_with("--color=") => {}
             word => command = format!("{command} {}", shell_word(word)),
@@ -125,8 +126,9 @@ fn cost_lines(plan: &Plan, cost: &Estimate, drive: &DriveInfo, rates: &AssumedRa
         text.push_str(&line("", &format!("{most} times:")));
     }
     let Estimate { time, written } = cost;
+    let unit = if drive.kind == TargetKind::Virtual { " of virtual time" } else { "" };
     let times = format!(
-        "{} expected, at most {}",
+        "{}{unit} expected, at most {}",
         overview::whole_seconds(time.expected),
         time.at_most.about()
     );

@@ -8,6 +8,7 @@ mod process;
 
 use crate::arguments::{ConsentOptions, Part, RunOptions};
 use crate::failure::{Failure, FailureKind};
+use crate::library;
 use crate::page_file;
 use crate::process::{file_timestamp, unix_ms};
 use crate::terminal;
@@ -39,7 +40,7 @@ impl Names {
                 out.with_extension("")
             }
             Some(out) => out.clone(),
-            None => PathBuf::from(format!("{suite}-{}", file_timestamp(begun))),
+            None => library::place_of_new(&format!("{suite}-{}", file_timestamp(begun))),
         };
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let suffix = |target: &String| {

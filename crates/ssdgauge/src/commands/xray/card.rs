@@ -5,6 +5,7 @@ use crate::terminal;
 use serde_json::json;
 use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan};
 use ssdgauge_lab::{RecordedXray, review_xray};
+use ssdgauge_report::{sanitize_device, sanitize_prose};
 use ssdgauge_runfile::RunFile;
 use ssdgauge_xray::{Answer, CARD_FORMAT, CARD_VERSION, CheckedCard, Series, Value, axes};
 use ssdgauge_xray::{shown, shown_interval};
@@ -76,15 +77,20 @@ pub(super) fn of_run(file: &Path) -> Result<serde_json::Value, Failure> {
     run.check_chain()?;
     let drive = &run.head().drive;
     let examined = review_xray(drive, &recorded)?;
-    let findings = run.findings()?.into_iter().map(|record| record.finding);
+    // Texts of the drive are in some findings.
+    let findings = run.findings()?.into_iter().map(|record| Finding {
+        text: sanitize_prose(&record.finding.text),
+        advice: sanitize_prose(&record.finding.advice),
+        ..record.finding
+    });
     let findings: Vec<Finding> = findings.collect();
     let answers: Vec<serde_json::Value> = examined.answers.iter().map(answer_json).collect();
     Ok(json!({
         "format": CARD_FORMAT,
         "version": CARD_VERSION,
         "schema_version": 1,
-        "target": drive.target,
-        "drive": drive.name(),
+        "target": sanitize_prose(&drive.target),
+        "drive": sanitize_device(drive.name()),
         "is_model": drive.is_model(),
         "capacity_bytes": drive.capacity.0,
         "is_complete": examined.is_complete,
