@@ -112,7 +112,9 @@ pub use rig::{
 pub use sample::{Direction, Interval, LogPage, PowerScope, Reading};
 pub use schedule::{MAX_LAG, Schedule};
 pub use scope::Scope;
-pub use score::{PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window};
+pub use score::{
+    FIRST_FAILED_SLICE, PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window,
+};
 pub use second::{OpenSeconds, SHORTEST_RATE, Second, Side, rate};
 pub use second_aggregator::{AggregatedStep, SecondAggregator};
 pub use seconds::{FullSeconds, SecondMark, Seconds};

@@ -105,6 +105,10 @@ pub enum ScoreFamily {
 /// The quantity of the reading that is 1 where a load passed by response latency, otherwise 0.
 pub const PASSED: &str = "borne";
 
+/// The quantity of the reading with the number of the first slice, from 1, in which a load of several slices
+/// failed.
+pub const FIRST_FAILED_SLICE: &str = "first_failed_slice";
+
 /// The quantity of the reading that is 1 where a load passed by service latency, otherwise 0.
 pub const PASSED_BY_SERVICE_LATENCY: &str = "borne_from_sending";
 

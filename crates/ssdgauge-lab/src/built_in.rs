@@ -20,6 +20,8 @@ const FILES: &[(&str, &str)] = &[
     ("snia-pts-e", include_str!("../suites/snia-pts-e.toml")),
     ("snia-pts-c", include_str!("../suites/snia-pts-c.toml")),
     ("act", include_str!("../suites/act.toml")),
+    ("act-24h", include_str!("../suites/act-24h.toml")),
+    ("act-48h", include_str!("../suites/act-48h.toml")),
     ("load-curve", include_str!("../suites/load-curve.toml")),
     ("size-curve", include_str!("../suites/size-curve.toml")),
     ("as-ssd", include_str!("../suites/as-ssd.toml")),

@@ -5,8 +5,9 @@ use super::By;
 use ssdgauge_core::rounded::number;
 use ssdgauge_core::search::{Judged, Limits, Search, SearchRule};
 use ssdgauge_core::{
-    Action, Arrival, Direction, EndedBy, Finding, FindingKind, Histogram, Interval, Nanos,
-    OpenLoop, PASSED, PASSED_BY_SERVICE_LATENCY, Reading, Severity, Sink, Stream, Workload,
+    Action, Arrival, Direction, EndedBy, FIRST_FAILED_SLICE, Finding, FindingKind, Histogram,
+    Interval, Nanos, OpenLoop, PASSED, PASSED_BY_SERVICE_LATENCY, Reading, Severity, Sink, Stream,
+    Workload,
 };
 
 /// The share of its requests that a stream may leave unsent at the end of a load that passes. In steps of
@@ -137,6 +138,18 @@ impl Slices {
         }
     }
 
+    /// Returns the number, from 1, of the first of several slices in which a load failed that ended at `at`: the
+    /// first one that reaches a limit, otherwise the one in which it ended.
+    fn first_failed(&self, at: Nanos) -> Option<u32> {
+        let fails = |slice: &Histogram| {
+            let shares = self.limits.worst(std::slice::from_ref(slice));
+            self.limits.broken(&shares).is_some()
+        };
+        let ended = || (at.0.saturating_sub(1) / self.limits.slice.0) as usize;
+        let first = self.slices.iter().position(fails).unwrap_or_else(|| ended().min(self.last));
+        (self.last > 0).then(|| u32::try_from(first + 1).ok()).flatten()
+    }
+
     /// Returns whether the load passed, and records the verdict `at` the end of the step: readings
     /// of the worst slice, and a finding where it did not pass.
     ///
@@ -174,6 +187,10 @@ impl Slices {
         let is_judged = self.slices.iter().any(|slice| slice.count() > 0);
         let passed = is_judged && lag.is_none() && broken.is_none() && !self.cannot_pass;
         read(PASSED.into(), f64::from(u8::from(passed)));
+        let first_failed = if passed { None } else { self.first_failed(at) };
+        if let Some(slice) = first_failed {
+            read(FIRST_FAILED_SLICE.into(), f64::from(slice));
+        }
         let open_loop = open_loops.get(usize::from(self.limits.of.stream));
         if let Some(service) = open_loop.filter(|_| !self.is_mixed).and_then(OpenLoop::service) {
             let shares = self.limits.worst(std::slice::from_ref(&service));
@@ -189,7 +206,14 @@ impl Slices {
             (None, Some((latency, share))) => {
                 let (share, latency) = (number(share), latency.about());
                 let requests = &self.requests;
-                format!("{share} % of the {requests} took longer than {latency} in the worst slice")
+                let length = self.limits.slice.about();
+                let first = first_failed.map(|slice| {
+                    format!("; slice {slice}, each of {length}, is the first that fails")
+                });
+                let first = first.unwrap_or_default();
+                format!(
+                    "{share} % of the {requests} took longer than {latency} in the worst slice{first}"
+                )
             }
             (None, None) if self.cannot_pass => {
                 format!("more {} exceeded a latency than a whole slice allows", self.requests)

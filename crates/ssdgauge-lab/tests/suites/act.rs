@@ -85,6 +85,30 @@ fn the_headline_load_passes_and_rates_are_exact() {
 }
 
 #[test]
+fn a_load_of_a_day_states_the_hour_in_which_it_fails() {
+    // Random writes use up the spare area of this drive: until then it passes loads that it fails later.
+    let run = run("act-24h", &["act-5-24h"], "tiny", 120);
+    let test = &run.tests[0];
+    assert_eq!(test.test.id, "act-5-24h");
+    assert_eq!(test.test.title, "Highest load passed for 24 hours, ACT 5: latency from the queue");
+    let search = test.test.search.as_ref().unwrap();
+    assert_eq!(search.limits.slice, Nanos::from_secs(30), "24 slices of 720 s");
+    let highest = test.headline.value.unwrap();
+    let failed = |point: &PointRun| point.point.totals.reading("first_failed_slice");
+    for point in &test.points {
+        let has_passed = point.point.totals.reading("borne") == Some(1.0);
+        assert_eq!(failed(point).is_none(), has_passed, "{}", point.point.label);
+        // Counted again over the seconds of the step.
+        let Some(slice) = failed(point) else { continue };
+        let elapsed = point.point.totals.elapsed.as_secs_f64();
+        let executions = f64::from(point.point.totals.executions.max(1));
+        assert!(slice >= 1.0 && (slice - 1.0) * 30.0 <= elapsed / executions, "{slice} {elapsed}");
+        assert!(point.point.position > highest);
+    }
+    assert!(test.points.iter().any(|point| failed(point).is_some()));
+}
+
+#[test]
 fn a_load_that_the_drive_does_not_carry_does_not_pass() {
     // Latencies of ACT 6 count from the submission: a drive of four dies that writes slowly never exceeds
     // them, and falls behind its load.

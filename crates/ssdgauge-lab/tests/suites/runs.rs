@@ -17,6 +17,8 @@ pub const RUNS: &[(&str, u32, &str)] = &[
     ("snia-pts-e", 60, "tiny"),
     ("snia-pts-c", 60, "tiny"),
     ("act", 60, "tiny"),
+    ("act-24h", 1_440, "tiny"),
+    ("act-48h", 2_880, "tiny"),
     ("load-curve", 60, "tiny"),
     ("size-curve", 5, "tiny"),
     ("as-ssd", 60, "tiny"),

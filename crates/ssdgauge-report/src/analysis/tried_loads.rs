@@ -2,7 +2,7 @@
 //! table that Aerospike ACT prints.
 
 use crate::model::{PointRun, TestRun};
-use ssdgauge_core::{Nanos, PASSED};
+use ssdgauge_core::{FIRST_FAILED_SLICE, Nanos, PASSED};
 
 /// A load that was tried in full length.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub(crate) struct TriedLoad {
     pub(crate) requests: String,
     /// The duration of an attempt, the mean of two; a load that cannot pass ends early.
     pub(crate) elapsed: Nanos,
+    /// The first slice, from 1, that exceeded a limit; of two trials their mean.
+    pub(crate) failed_slice: Option<f64>,
     /// Each latency with the share of judged requests above it in the worst slice, and the share that a
     /// passing load stays below, in percent.
     pub(crate) above: Vec<(Nanos, Option<f64>, f64)>,
@@ -37,6 +39,7 @@ pub(crate) fn tried_loads(test: &TestRun) -> Vec<TriedLoad> {
             disagrees: totals.reading(PASSED).is_some_and(|value| value > 0.0 && value < 1.0),
             requests: search.limits.of.words(&point.workload),
             elapsed: Nanos(totals.elapsed.0 / u64::from(totals.executions.max(1))),
+            failed_slice: totals.reading(FIRST_FAILED_SLICE),
             above: above.collect(),
         }
     };

@@ -321,6 +321,7 @@ fn tried_load(load: &TriedLoad) -> Value {
         "trials_disagree": load.disagrees,
         "requests": sanitize::prose(&load.requests),
         "elapsed_ns": load.elapsed.0,
+        "first_failed_slice": load.failed_slice,
         "above": load.above.iter().map(above).collect::<Vec<_>>(),
     })
 }

@@ -54,9 +54,12 @@ fn row(drive: &str, load: &TriedLoad) -> Markup {
             @for (_, above, _) in &load.above { td.n { (share(*above)) } }
             td { (load.elapsed.about()) }
             td { (match (load.passed, load.disagrees) {
-                (true, _) => "yes",
-                (false, true) => "one of two trials",
-                (false, false) => "no",
+                (true, _) => "yes".to_owned(),
+                (false, true) => "one of two trials".to_owned(),
+                (false, false) => match load.failed_slice {
+                    Some(slice) => format!("no, from slice {} on", number::text(slice)),
+                    None => "no".to_owned(),
+                },
             }) }
         }
     }

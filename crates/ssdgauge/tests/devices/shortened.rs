@@ -31,6 +31,8 @@ const SUITES: &[(&str, u32)] = &[
     ("snia-pts-e", 100_000),
     ("snia-pts-c", 100_000),
     ("act", 20_000),
+    ("act-24h", 480_000),
+    ("act-48h", 960_000),
     ("load-curve", 300),
     ("size-curve", 500),
     ("as-ssd", 2_000),
@@ -71,6 +73,8 @@ const SOME: &[(&str, &[&str])] = &[
         ],
     ),
     ("snia-pts-c", &["latency", "idle-recovery-5s", "cross-stimulus"]),
+    ("act-24h", &["act-5-24h"]),
+    ("act-48h", &["act-6-48h"]),
     ("ssd-iq", &["zones", "latency"]),
     ("fsload", &["database", "copy"]),
 ];
@@ -124,7 +128,15 @@ fn pts_style_client_tests_run_shortened_on_a_loop_device_with_the_headlines_of_t
 #[test]
 #[ignore = "second tier"]
 fn other_suites_run_shortened_on_a_loop_device_with_the_headlines_of_the_queries() {
-    check_suites(&["consistency-2016", "fill-ladder", "act", "load-curve", "size-curve"]);
+    check_suites(&[
+        "consistency-2016",
+        "fill-ladder",
+        "act",
+        "act-24h",
+        "act-48h",
+        "load-curve",
+        "size-curve",
+    ]);
 }
 
 #[test]
