@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[command(group = ArgGroup::new("source").required(true))]
 #[command(override_usage = "ssdgauge import --fio <FILE>|--act <LOG> [OPTIONS]")]
 pub(crate) struct ImportArguments {
-    /// Output of fio 3 with --output-format=json+.
+    /// Output of fio 3 with --output-format=json or json+.
     #[arg(long, group = "source", value_name = "FILE")]
     pub(crate) fio: Option<PathBuf>,
     /// Histogram log of the one job (write_hist_log with log_hist_msec=1000), for the course in time;
