@@ -103,7 +103,7 @@ fn measure(
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("fit.ssdg");
     carry_out(&suite, &target, &options, &file)?;
-    let run = ssdgauge_report::read(&file)?;
+    let run = ssdgauge_analysis::read(&file)?;
     number.measured(&run).ok_or_else(|| format!("{}: no number", fit.published).into())
 }
 

@@ -7,12 +7,13 @@
     reason = "a measurement, not the program"
 )]
 
-#[path = "../../crates/ssdgauge-report/tests/support.rs"]
+#[path = "../../tests/recipes.rs"]
 mod support;
 
 use self::support::{Pace, Recipe, plan, quick, record, step, stream, test};
+use ssdgauge_analysis::{PageOptions, read_all};
 use ssdgauge_core::{Access, Figure, Metric, Nanos, Score, Stream, Window};
-use ssdgauge_report::{PageOptions, page, read_all};
+use ssdgauge_page::page;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -7,9 +7,9 @@
 
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
 
+use ssdgauge_analysis::Run;
 use ssdgauge_core::Random;
 use ssdgauge_fleet::{Cell, Table, parquet, path, tables};
-use ssdgauge_report::Run;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         return Err("usage: many_runs RUN.ssdg FOLDER [RUNS]".into());
     };
     let runs = rest.first().map_or(Ok(10_000), |number| number.parse())?;
-    let run = ssdgauge_report::read(Path::new(file))?;
+    let run = ssdgauge_analysis::read(Path::new(file))?;
     if !run.is_model() {
         return Err("the run has to be of a virtual drive: its copies are no measurements".into());
     }

@@ -7,7 +7,7 @@ use crate::claim::TestNeed;
 use crate::measure::Measurements;
 use crate::reference::Value;
 use serde::Deserialize;
-use ssdgauge_report::Run;
+use ssdgauge_analysis::Run;
 use std::collections::BTreeMap;
 
 const FITS: &str = include_str!("../fits/fits.toml");

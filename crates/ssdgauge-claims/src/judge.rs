@@ -4,8 +4,8 @@ use crate::catalogue::RunNeed;
 use crate::check::{Data, Outcome};
 use crate::claim::{Claim, Group, Review};
 use crate::measure::Measurements;
+use ssdgauge_analysis::Run;
 use ssdgauge_core::{Finding, FindingKind, Severity, Verdict};
-use ssdgauge_report::Run;
 use std::collections::BTreeMap;
 
 /// The state of a claim.

@@ -1,10 +1,10 @@
 //! Numbers and curves of runs, by reference.
 
 use crate::reference::{Curve, Pick, Quantity, Seconds, Source, Value};
+use ssdgauge_analysis::{PointRun, Run, TestRun};
 use ssdgauge_core::{
     Bytes, ConfidenceInterval, Direction, Estimate, FullSeconds, Headline, Metric, Scope, Totals,
 };
-use ssdgauge_report::{PointRun, Run, TestRun};
 use ssdgauge_statistics::{change_point, knee, steady, summary};
 use std::collections::BTreeMap;
 

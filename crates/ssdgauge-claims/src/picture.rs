@@ -7,8 +7,9 @@
 use crate::catalogue::RunNeed;
 use crate::claim::{Claim, Review};
 use crate::reference::{Pick, Quantity, Seconds, Source};
+use ssdgauge_analysis::Run;
 use ssdgauge_core::Metric;
-use ssdgauge_report::{NamedFigure, PublishedNumber, Run, published_curve, rate_of_seconds};
+use ssdgauge_page::{NamedFigure, PublishedNumber, published_curve, rate_of_seconds};
 use std::collections::BTreeMap;
 
 /// One chart of a review.

@@ -1,7 +1,7 @@
 //! The place of a table of a run among those of others.
 
 use crate::table::Table;
-use ssdgauge_report::Run;
+use ssdgauge_analysis::Run;
 
 /// The value of a partition without a name, as Hive has it.
 const UNNAMED: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -13,7 +13,7 @@ const MOST_BYTES: usize = 120;
 /// `value/suite=quick/drive=Disk%20X/7f3a….parquet`. A run that is exported again has the same path.
 pub fn path(table: &Table, run: &Run) -> String {
     let suite = segment(&run.head.plan.suite.id);
-    let drive = segment(&ssdgauge_report::sanitize_device(run.head.drive.name()));
+    let drive = segment(&ssdgauge_analysis::sanitize_device(run.head.drive.name()));
     format!("{}/suite={suite}/drive={drive}/{}.parquet", table.name, segment(&run.head.id))
 }
 

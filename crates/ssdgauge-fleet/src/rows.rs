@@ -3,8 +3,9 @@
 
 use crate::table::Kind::{Boolean, Integer, Integers, Real, Small, Text, Time};
 use crate::table::{Cell, Column, Kind, Table};
+use ssdgauge_analysis::{PointRun, Run, TestRun, sanitize_device, sanitize_prose};
 use ssdgauge_core::{Detail, Direction, PowerScope, Severity};
-use ssdgauge_report::{PointRun, Run, TestRun, sanitize_device, sanitize_prose, values};
+use ssdgauge_export::values;
 
 /// The first columns of every table.
 const OF_RUN: [Column; 15] = [

@@ -185,7 +185,7 @@ pub(crate) fn records(file: &Path, is_judged: bool) -> Result<Records, Failure> 
 fn read_records(file: &Path, is_judged: bool) -> Result<Records, Failure> {
     let run = RunFile::open(file)?;
     let is_complete = match is_judged {
-        true => Some(ssdgauge_report::read(file)?.complete),
+        true => Some(ssdgauge_analysis::read(file)?.complete),
         false => None,
     };
     let (head, steps, origin) = (run.head().clone(), run.steps()?, run.origin()?);

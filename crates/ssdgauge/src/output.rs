@@ -44,9 +44,9 @@ impl Format {
     /// Returns the bytes that identify a file of this format as written by ssdgauge.
     fn signature(self) -> &'static [u8] {
         match self {
-            Format::Page => ssdgauge_report::PAGE_MARK.as_bytes(),
-            Format::Svg => ssdgauge_report::SVG_MARK.as_bytes(),
-            Format::Png => ssdgauge_report::PNG_MARK,
+            Format::Page => ssdgauge_page::PAGE_MARK.as_bytes(),
+            Format::Svg => ssdgauge_page::SVG_MARK.as_bytes(),
+            Format::Png => ssdgauge_page::PNG_MARK,
             Format::FioJob => ssdgauge_fio::MARK.as_bytes(),
             Format::Parquet => ssdgauge_fleet::MARK.as_bytes(),
             Format::PackedTrace => ssdgauge_trace::PACKED_MARK,

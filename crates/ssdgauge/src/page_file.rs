@@ -4,8 +4,8 @@ use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::rest_of_run::RestOfRun;
 use crate::terminal;
+use ssdgauge_analysis::{PageOptions, Run};
 use ssdgauge_lab::{Completion, ConductError};
-use ssdgauge_report::{PageOptions, Run};
 use ssdgauge_runfile::RunFile;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub(crate) fn write_page(
     runs: &[Run],
     options: &PageOptions,
 ) -> Result<(), Failure> {
-    let page = ssdgauge_report::page(runs, options);
+    let page = ssdgauge_page::page(runs, options);
     output::write(output, Format::Page, inputs, page.as_bytes())
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn finish_run(
         Ok(_) => return finish_complete(file, json),
     };
     // The failure of the run comes first: where its page cannot be written as well, that is not the news.
-    if let Ok(run) = ssdgauge_report::read(file)
+    if let Ok(run) = ssdgauge_analysis::read(file)
         && write_own_page(file, &run).is_ok()
     {
         print_files(file);
@@ -82,13 +82,13 @@ pub(crate) fn finish_run(
 }
 
 fn finish_complete(file: &Path, json: bool) -> Result<(), Failure> {
-    let run = ssdgauge_report::read(file)?;
+    let run = ssdgauge_analysis::read(file)?;
     if json {
-        let value = ssdgauge_report::json(std::slice::from_ref(&run));
+        let value = ssdgauge_export::json(std::slice::from_ref(&run));
         terminal::print_json(&value);
     } else {
         let width = terminal::width::columns();
-        terminal::print(&ssdgauge_report::terminal_summary(&run, width, terminal::has_colour()));
+        terminal::print(&ssdgauge_export::terminal_summary(&run, width, terminal::has_colour()));
     }
     write_own_page(file, &run)?;
     print_files(file);

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, FailureKind};
 use crate::terminal::live_lines::{Count, LiveLines};
 use crate::{in_parallel, terminal};
-use ssdgauge_report::Run;
+use ssdgauge_analysis::Run;
 use ssdgauge_runfile::RunFile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ pub(crate) fn one_for_each_run(inputs: Vec<PathBuf>) -> Vec<PathBuf> {
     }
     let mut left_out = BTreeSet::new();
     for copies in files.into_values().filter(|files| files.len() > 1) {
-        let read = |path: &PathBuf| Some((path.clone(), ssdgauge_report::read(path).ok()?));
+        let read = |path: &PathBuf| Some((path.clone(), ssdgauge_analysis::read(path).ok()?));
         let (paths, runs): (Vec<_>, Vec<_>) = copies.into_iter().filter_map(read).unzip();
         left_out.extend(once_each(&paths, runs).1);
     }
@@ -75,7 +75,7 @@ pub(crate) fn one_for_each_run(inputs: Vec<PathBuf>) -> Vec<PathBuf> {
 /// Returns `runs` of `files` without those that were given twice, and the files of these, with a note for
 /// each.
 pub(crate) fn once_each(files: &[PathBuf], runs: Vec<Run>) -> (Vec<Run>, Vec<PathBuf>) {
-    let (runs, repeated) = ssdgauge_report::once_each(runs);
+    let (runs, repeated) = ssdgauge_analysis::once_each(runs);
     let mut left_out = Vec::new();
     for one in repeated {
         let (file, counted) = (&files[one.left_out], files[one.counted].display());
@@ -96,7 +96,7 @@ pub(crate) fn for_each_run<T: Send>(
     take: &mut dyn FnMut(T),
 ) -> usize {
     let (progress, count) = (LiveLines::new(), Count::to(inputs.len() as u64));
-    let one = |path: &PathBuf| work(path, &ssdgauge_report::read(path)?);
+    let one = |path: &PathBuf| work(path, &ssdgauge_analysis::read(path)?);
     let (mut exported, mut done) = (0, 0);
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     for some in inputs.chunks(at_once) {

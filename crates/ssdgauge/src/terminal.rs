@@ -48,14 +48,14 @@ pub(crate) fn print_while_open(text: &str) -> bool {
 /// order of their neighbours are escaped in its strings, which keep their values.
 pub(crate) fn print_json(value: &serde_json::Value) {
     // A report can have tens of megabytes, so no copy is made beyond these two.
-    let mut text = ssdgauge_report::sanitize_json(&format!("{value:#}"));
+    let mut text = ssdgauge_analysis::sanitize_json(&format!("{value:#}"));
     text.push('\n');
     print(&text);
 }
 
 /// Writes lines of JSON to stdout, with the same escapes.
 pub(crate) fn print_json_lines(lines: &str) {
-    print(&ssdgauge_report::sanitize_json(lines));
+    print(&ssdgauge_analysis::sanitize_json(lines));
 }
 
 /// Writes text to stdout, sanitized, folded to the width and with a final line break.
@@ -105,13 +105,13 @@ pub(crate) fn message(text: &str) -> String {
 /// Returns `text` as one line, with control, invisible and direction-changing characters escaped. Names of
 /// files, and texts of suites and run files, may have line breaks: none of them begins a line of its own.
 pub(crate) fn line(text: &str) -> String {
-    ssdgauge_report::sanitize_prose(&text.replace('\n', "\\n").replace('\r', "\\r"))
+    ssdgauge_analysis::sanitize_prose(&text.replace('\n', "\\n").replace('\r', "\\r"))
 }
 
 /// Returns `text`, lines of this program, with control, invisible and direction-changing characters escaped.
 /// Line breaks stay: what is not of this program is put into it by [`line()`].
 pub(crate) fn sanitize(text: &str) -> String {
-    text.lines().map(ssdgauge_report::sanitize_prose).collect::<Vec<_>>().join("\n")
+    text.lines().map(ssdgauge_analysis::sanitize_prose).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns whether stderr is a terminal on which lines can be redrawn.

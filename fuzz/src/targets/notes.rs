@@ -1,6 +1,6 @@
 //! Notes of editors (`report --notes`).
 
-use ssdgauge_report::Notes;
+use ssdgauge_analysis::Notes;
 
 /// Reads one input; returns whether it was accepted.
 pub(crate) fn run(data: &[u8]) -> bool {

@@ -12,10 +12,10 @@ pub(crate) fn run(data: &[u8]) -> bool {
         let _ = run.answers(|_, _| ());
         let _ = (run.percentiles(), run.log_pages(), run.digests(), run.outcome());
     }
-    let Ok(run) = ssdgauge_report::read(file.path()) else { return false };
+    let Ok(run) = ssdgauge_analysis::read(file.path()) else { return false };
     let runs = [run];
-    let _ = ssdgauge_report::json(&runs);
-    let _ = ssdgauge_report::csv(&runs);
-    let _ = ssdgauge_report::markdown(&runs);
+    let _ = ssdgauge_export::json(&runs);
+    let _ = ssdgauge_export::csv(&runs);
+    let _ = ssdgauge_export::markdown(&runs);
     true
 }

@@ -1,6 +1,6 @@
 //! Spec files of `report --spec`.
 
-use ssdgauge_report::Specification;
+use ssdgauge_analysis::Specification;
 
 /// Reads one input; returns whether it was accepted.
 pub(crate) fn run(data: &[u8]) -> bool {

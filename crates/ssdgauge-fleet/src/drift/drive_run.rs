@@ -1,7 +1,7 @@
 //! What one run contributes to the judgement of its drive.
 
+use ssdgauge_analysis::{PointRun, Run, TestRun, power_meters, sanitize_device, sanitize_prose};
 use ssdgauge_core::{Bytes, Detail, Direction, Metric, RequestPath, Scope, Severity, Workload};
-use ssdgauge_report::{PointRun, Run, TestRun, power_meters, sanitize_device, sanitize_prose};
 use std::fmt;
 
 /// The latencies that are judged: the mean, as in Perseus, and the 99th percentile, in which a drive that

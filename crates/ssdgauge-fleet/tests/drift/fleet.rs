@@ -138,7 +138,7 @@ pub(crate) fn run(seed: u64, fault: Option<Fault>, strength: f64) -> DriveRun {
     let completion = conduct(&plan, &mut rig, &mut writer, &mut Unwatched).unwrap();
     assert!(matches!(completion, Completion::Finished));
     drop(writer);
-    drive_run(&ssdgauge_report::read(&file).unwrap()).unwrap()
+    drive_run(&ssdgauge_analysis::read(&file).unwrap()).unwrap()
 }
 
 /// Returns the runs of `drives` drives on two threads; the first ones have a fault each, in `strength`.

@@ -1,10 +1,10 @@
 //! Search for the highest passing load, on drives with known results.
 
 use crate::suites::support::{Quiet, begun, carried_out, planned, rig, run};
+use ssdgauge_analysis::PointRun;
 use ssdgauge_core::search::{Attempt, Next};
 use ssdgauge_core::{Action, FindingKind, LatencyClock, Nanos, Plan, Random, Rig};
 use ssdgauge_lab::{Completion, Options, Suite, conduct, resume};
-use ssdgauge_report::PointRun;
 use ssdgauge_runfile::{RunFile, Writer};
 use ssdgauge_sim::VirtualRig;
 
@@ -61,7 +61,7 @@ fn the_headline_load_passes_and_rates_are_exact() {
         assert!(shares("from_sending") <= shares("worst_slice") + 1e-9, "{}", point.point.label);
     }
     // The table of ACT: each load that was tried, with the shares that decided.
-    let json = ssdgauge_report::json(std::slice::from_ref(&run));
+    let json = ssdgauge_export::json(std::slice::from_ref(&run));
     let table = json["runs"][0]["tests"][0]["tried_loads"].as_array().unwrap().clone();
     let passed = table.iter().filter(|load| load["passed"] == true);
     assert_eq!(passed.filter_map(|load| load["load"].as_f64()).fold(0.0, f64::max), highest);
@@ -71,7 +71,7 @@ fn the_headline_load_passes_and_rates_are_exact() {
         above.iter().map(|limit| limit["limit_percent"].as_f64().unwrap()).collect()
     };
     assert!(table.iter().all(|load| limits(load) == [5.0, 1.0, 0.1]), "{table:?}");
-    let page = ssdgauge_report::page(std::slice::from_ref(&run), &Default::default());
+    let page = ssdgauge_page::page(std::slice::from_ref(&run), &Default::default());
     assert!(page.contains("Loads tried in full length"));
     // In the form of ACT 6 the intervals hold the service latencies themselves.
     let one_slice = |point: &&PointRun| point.point.totals.elapsed <= Nanos::from_secs(60);
@@ -143,7 +143,7 @@ fn a_load_that_the_drive_does_not_carry_does_not_pass() {
 fn a_slower_drive_passes_a_lower_load() {
     let calm = run("act", &["act-5"], "tiny?fault.stall_at_s=-1", 60);
     let slow = run("act", &["act-5"], "tiny?nand.t_r_us=2000", 60);
-    let value = |run: &ssdgauge_report::Run| run.tests[0].headline.value.unwrap_or(0.0);
+    let value = |run: &ssdgauge_analysis::Run| run.tests[0].headline.value.unwrap_or(0.0);
     assert!(value(&slow) < value(&calm), "{} {}", value(&slow), value(&calm));
 }
 
@@ -159,14 +159,14 @@ fn an_interrupted_search_is_resumed_and_completed() {
         let cut = conduct(&plan, &mut first, &mut writer, &mut watcher).unwrap();
         assert_eq!(cut, Completion::Interrupted);
         drop(writer);
-        assert!(!ssdgauge_report::read(&path).unwrap().complete);
+        assert!(!ssdgauge_analysis::read(&path).unwrap().complete);
         let (mut writer, file) = Writer::resume(&path).unwrap();
         let mut second = crate::suites::support::rig("tiny");
         let on = resume(&file, &mut second, &mut writer, &mut Quiet::default(), "ssdgauge, again")
             .unwrap();
         assert_eq!(on, Completion::Finished);
         drop((writer, file));
-        let run = ssdgauge_report::read(&path).unwrap();
+        let run = ssdgauge_analysis::read(&path).unwrap();
         assert!(run.complete);
         assert!(run.tests[0].headline.value.is_some() == whole.is_some());
         let file = RunFile::open(&path).unwrap();
@@ -194,7 +194,7 @@ fn planned_after_random_writes(rig: &VirtualRig, shorten: u32) -> Plan {
 }
 
 /// The answer of a search as a range of loads: one load where its trials agree.
-fn answer(run: &ssdgauge_report::Run) -> Option<(f64, f64)> {
+fn answer(run: &ssdgauge_analysis::Run) -> Option<(f64, f64)> {
     let headline = &run.tests[0].headline;
     let value = headline.value?;
     Some(headline.interval.ends().unwrap_or((value, value)))

@@ -21,8 +21,8 @@ fn an_hour_of_writes_is_scored_by_its_last_four_hundred_seconds() {
     assert!(remarks(&run, 0).contains("by the SNIA criterion"), "{}", remarks(&run, 0));
     // The second score of the protocol stands on every surface.
     let ratio = default.also[0].metric.about(mean / sigma);
-    let card = ssdgauge_report::terminal_summary(&run, 100, true);
+    let card = ssdgauge_export::terminal_summary(&run, 100, true);
     assert!(card.contains(&format!("Mean ÷ σ {ratio}")), "{ratio}: {card}");
-    let markdown = ssdgauge_report::markdown(std::slice::from_ref(&run));
+    let markdown = ssdgauge_export::markdown(std::slice::from_ref(&run));
     assert!(markdown.contains(&format!("| {ratio} |")), "{ratio}: {markdown}");
 }

@@ -3,9 +3,10 @@
 use crate::suites::runs::RUNS;
 use crate::suites::shown_values::ShownValues;
 use crate::suites::support::{carried_out, found, planned, remarks, rig, run};
+use ssdgauge_analysis::{CachePlace, PageOptions, Run};
 use ssdgauge_core::{Action, FindingKind, PhaseKind, Rest};
 use ssdgauge_lab::{Suite, built_in, find_built_in};
-use ssdgauge_report::{CachePlace, PageOptions, Run, page};
+use ssdgauge_page::page;
 
 #[test]
 fn every_suite_runs_to_its_end_and_has_every_headline() {

@@ -18,9 +18,9 @@
 mod odd;
 
 use crate::suites::support::carried_out;
+use ssdgauge_analysis::{FallCause, PointRun, Run};
 use ssdgauge_core::{Direction, Nanos, Random, Rig};
 use ssdgauge_lab::{Options, Suite, plan};
-use ssdgauge_report::{FallCause, PointRun, Run};
 use ssdgauge_sim::VirtualRig;
 use std::collections::BTreeMap;
 
@@ -346,13 +346,13 @@ fn no_surface_says_cache_for_a_drive_without_one_that_is_throttled() {
     };
     assert_eq!(fall.cause, FallCause::Heat);
     assert_eq!(runs[1].tests[0].points[0].falls, []);
-    let json = ssdgauge_report::json(&runs);
+    let json = ssdgauge_export::json(&runs);
     let point = &json["runs"][0]["tests"][0]["points"][0];
     assert_eq!(point["write_speed_falls"][0]["cause"], "heat");
     assert!(point["cache_end"].is_null());
-    let page = ssdgauge_report::page(&runs, &ssdgauge_report::PageOptions::default());
+    let page = ssdgauge_page::page(&runs, &ssdgauge_analysis::PageOptions::default());
     assert!(page.contains("when throttled by heat"));
-    let words = [page, ssdgauge_report::markdown(&runs), json["runs"][0]["tests"].to_string()];
+    let words = [page, ssdgauge_export::markdown(&runs), json["runs"][0]["tests"].to_string()];
     for words in words {
         for claim in ["SLC cache of", "cache is full", "cache full", "Fast cache", "end of SLC"] {
             assert!(!words.contains(claim), "{claim}");

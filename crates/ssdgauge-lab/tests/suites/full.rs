@@ -2,9 +2,9 @@
 //! implies.
 
 use crate::suites::support::{remarks, run};
+use ssdgauge_analysis::{Run, TestRun};
 use ssdgauge_core::search::TRIALS;
 use ssdgauge_core::{Action, Metric, Nanos, Scope};
-use ssdgauge_report::{Run, TestRun};
 
 /// Runs a whole suite in full length on a drive of 1 GB, to which spans are reduced.
 pub fn whole(suite: &str, target: &str) -> Run {
@@ -25,7 +25,7 @@ pub fn in_full_length(suite: &str, tests: &[&str], target: &str) -> Run {
             "{}",
             test.test.id
         );
-        let limit = |point: &ssdgauge_report::PointRun| {
+        let limit = |point: &ssdgauge_analysis::PointRun| {
             let steps = test.test.phases.iter().flat_map(|phase| &phase.steps);
             let mut same = steps.filter(|step| step.label == point.point.label);
             same.find_map(|step| match &step.action {
@@ -61,7 +61,7 @@ pub fn test<'a>(run: &'a Run, id: &str) -> &'a TestRun {
 
 /// Returns `metric` at every point of the test `id`.
 pub fn values(run: &Run, id: &str, metric: Metric) -> Vec<f64> {
-    let value = |point: &ssdgauge_report::PointRun| {
+    let value = |point: &ssdgauge_analysis::PointRun| {
         let value = point.point.totals.value(metric, Scope::All);
         value.unwrap_or_else(|| panic!("{id} {}: no {metric:?}", point.point.label))
     };
@@ -209,22 +209,22 @@ fn the_enterprise_suites_of_2019_and_2020() {
 fn check_knee(run: &Run, id: &str, efficiency: Metric) {
     let found = test(run, id);
     let metric = found.headline.metric;
-    let totals = |point: &ssdgauge_report::PointRun| point.point.totals.clone();
+    let totals = |point: &ssdgauge_analysis::PointRun| point.point.totals.clone();
     let best = values(run, id, metric).into_iter().fold(0.0, f64::max);
     // The lowest depth with 95 % of the best, by the steps themselves.
     let mut points: Vec<_> = found.points.iter().collect();
     points.sort_by(|a, b| a.point.position.total_cmp(&b.point.position));
     let value =
-        |point: &ssdgauge_report::PointRun| totals(point).value(metric, Scope::All).unwrap();
+        |point: &ssdgauge_analysis::PointRun| totals(point).value(metric, Scope::All).unwrap();
     let knee = *points.iter().find(|point| value(point) >= 0.95 * best).unwrap();
     let depth = knee.point.position;
-    let json = ssdgauge_report::json(std::slice::from_ref(run));
+    let json = ssdgauge_export::json(std::slice::from_ref(run));
     let tests = json["runs"][0]["tests"].as_array().unwrap();
     let beside = &tests.iter().find(|test| test["id"] == id).unwrap()["headline"]["knee"];
     assert_eq!(beside["queue_depth"].as_f64(), Some(depth), "{id}: {beside}");
-    let csv = ssdgauge_report::csv(std::slice::from_ref(run));
-    let markdown = ssdgauge_report::markdown(std::slice::from_ref(run));
-    let card = ssdgauge_report::terminal_summary(run, 120, true);
+    let csv = ssdgauge_export::csv(std::slice::from_ref(run));
+    let markdown = ssdgauge_export::markdown(std::slice::from_ref(run));
+    let card = ssdgauge_export::terminal_summary(run, 120, true);
     // The card breaks lines.
     let card: Vec<&str> = card.split_whitespace().collect();
     let card = card.join(" ");

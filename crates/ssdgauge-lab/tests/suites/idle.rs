@@ -1,9 +1,9 @@
 //! Idle power, wake-up latency and power states, compared with the profiles of virtual drives.
 
 use crate::suites::support::{carried_out, found, rig, run};
+use ssdgauge_analysis::Run;
 use ssdgauge_core::{Action, FindingKind, Metric, PowerSaving, Preparation, Restart, Rig, Scope};
 use ssdgauge_lab::{Options, Suite, plan};
-use ssdgauge_report::Run;
 
 /// Runs the test of `keys` on `target`.
 fn own(keys: &str, target: &str) -> Run {
@@ -33,7 +33,7 @@ fn idle_power_is_that_of_the_requested_state() {
         let mean = totals.value(Metric::PowerW, Scope::All).unwrap();
         assert!((energy - 300.0 * mean).abs() < 1e-6);
     }
-    let json = ssdgauge_report::json(std::slice::from_ref(&run));
+    let json = ssdgauge_export::json(std::slice::from_ref(&run));
     let metrics = &json["runs"][0]["tests"][0]["points"][0]["metrics"];
     assert!(metrics["iops"].is_null() && metrics["power_w"].is_number(), "{metrics}");
 }

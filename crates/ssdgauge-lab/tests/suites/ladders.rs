@@ -1,8 +1,8 @@
 //! Ladders of writes: what a step shows does not depend on the steps before it.
 
 use crate::suites::support::{carried_out, planned, rig};
+use ssdgauge_analysis::PointRun;
 use ssdgauge_core::{Metric, PhaseKind, Plan, Scope};
-use ssdgauge_report::PointRun;
 
 /// A SATA drive on which a ladder with one preparation fell from 567 to 73 MB/s.
 const DRIVE: &str = "sata-datacentre?capacity=6GB";

@@ -2,14 +2,14 @@
 //! results.
 
 use crate::suites::support::{carried_out, remarks, rig, run};
+use ssdgauge_analysis::{Run, TestRun};
 use ssdgauge_core::{Metric, Rig, Scope, Totals};
 use ssdgauge_lab::{Options, Suite, plan};
-use ssdgauge_report::{Run, TestRun};
 use ssdgauge_statistics::separation::{Separation, Verdict};
 
 /// Returns the values of the points of `test`.
 fn values(test: &TestRun, metric: Metric) -> Vec<f64> {
-    let value = |point: &ssdgauge_report::PointRun| point.point.totals.value(metric, Scope::All);
+    let value = |point: &ssdgauge_analysis::PointRun| point.point.totals.value(metric, Scope::All);
     test.points.iter().map(|point| value(point).unwrap_or(0.0)).collect()
 }
 
@@ -139,7 +139,7 @@ fn the_latency_of_commits_is_that_of_their_flushes_on_every_surface() {
     assert!(point.seconds().filter_map(|second| second.lat_p99_us).all(|p99| p99 >= 1_900.0));
 
     let runs = std::slice::from_ref(&run);
-    let json = ssdgauge_report::json(runs);
+    let json = ssdgauge_export::json(runs);
     let of_test = |id: &str| {
         let tests = json["runs"][0]["tests"].as_array().unwrap();
         tests.iter().find(|test| test["id"] == id).unwrap().clone()
@@ -158,7 +158,7 @@ fn the_latency_of_commits_is_that_of_their_flushes_on_every_surface() {
     assert!(mean(Scope::All) > mean(Scope::Write));
 
     let of_value = |place: &str, key: &str| {
-        let values = ssdgauge_report::values(&run);
+        let values = ssdgauge_export::values(&run);
         let found = values.into_iter().find(|one| {
             one.test.test.id == "etcd" && one.place.starts_with(place) && one.key == key
         });
@@ -169,7 +169,7 @@ fn the_latency_of_commits_is_that_of_their_flushes_on_every_surface() {
     assert_eq!(of_value(label, "write_lat_p99_us").as_deref(), Some("writes"));
     assert_eq!(of_value(label, "iops"), None);
 
-    let page = ssdgauge_report::page(runs, &ssdgauge_report::PageOptions::default());
+    let page = ssdgauge_page::page(runs, &ssdgauge_analysis::PageOptions::default());
     assert!(page.contains("Latency of flushes is measured from"), "no caption says whose it is");
     assert!(page.contains("latency of flushes"), "no row says whose it is");
 }

@@ -1,8 +1,8 @@
 //! The suites of hours, commits, experts and applications in full length: the shape of their results.
 
 use crate::suites::full::{falls, headline, in_full_length, rises, test, values};
+use ssdgauge_analysis::Run;
 use ssdgauge_core::{Metric, Scope};
-use ssdgauge_report::Run;
 
 /// Returns the throughput of the mixed load behind each phase of `degrade-recover`, and of each phase of
 /// writes.
@@ -129,11 +129,11 @@ fn overwrites_and_latencies_of_ssd_iq() {
     }
     // The rates that the drive sustains are sent in full, and the latency grows with them.
     let curve = test(&run, "latency-curve");
-    let sustained: Vec<&ssdgauge_report::PointRun> =
+    let sustained: Vec<&ssdgauge_analysis::PointRun> =
         curve.points.iter().filter(|point| point.ended_by == "time").collect();
     let ends: Vec<&str> = curve.points.iter().map(|point| point.ended_by.as_str()).collect();
     assert!((2..6).contains(&sustained.len()), "{ends:?}");
-    let mean = |point: &&ssdgauge_report::PointRun| {
+    let mean = |point: &&ssdgauge_analysis::PointRun| {
         point.point.streams[1].value(Metric::LatMeanUs, Scope::Read).unwrap()
     };
     let means: Vec<f64> = sustained.iter().map(mean).collect();

@@ -1,9 +1,9 @@
 //! Open loops: exact rates, and latencies that include the waiting time of a stall.
 
 use crate::suites::support::{carried_out, rig, run};
+use ssdgauge_analysis::Run;
 use ssdgauge_core::{FindingKind, Metric, Rig, Scope, Totals};
 use ssdgauge_lab::{Options, Suite, plan};
-use ssdgauge_report::Run;
 
 fn suite(stream: &str, until: &str) -> Suite {
     let text = format!(

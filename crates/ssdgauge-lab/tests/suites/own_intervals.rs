@@ -3,7 +3,7 @@
 use crate::suites::runs::{DRIVES, RUNS, longer};
 use crate::suites::shown_values::ShownValues;
 use crate::suites::support::run;
-use ssdgauge_report::TestRun;
+use ssdgauge_analysis::TestRun;
 
 /// Two suites with starts that flatter, in steps long enough for every interval.
 const LONG_STEPS: [(&str, &str); 2] =

@@ -2,8 +2,8 @@
 //! profile implies.
 
 use crate::suites::full::{falls, in_full_length, rises, test, values};
+use ssdgauge_analysis::Run;
 use ssdgauge_core::Metric;
-use ssdgauge_report::Run;
 
 /// A drive of 1 GB that is ten times slower than its profile, which divides the requests within 22
 /// hours by as much. On a drive twice as slow the last requests of a step of 1 MiB would outlast its

@@ -50,7 +50,7 @@ fn an_interrupted_run_resumes_in_its_repetition() {
     resume(&file, &mut rig("tiny"), &mut writer, &mut watcher, "ssdgauge, again").unwrap();
     drop((writer, file));
     assert_eq!(watcher.begun.len(), 2, "the two remaining steps: {:?}", watcher.begun);
-    let run = ssdgauge_report::read(&path).unwrap();
+    let run = ssdgauge_analysis::read(&path).unwrap();
     assert!(run.complete && run.tests.iter().all(|test| test.repetitions.len() == 2));
 }
 

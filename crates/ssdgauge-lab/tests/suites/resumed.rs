@@ -60,9 +60,9 @@ fn finished(path: &Path) -> Vec<Finished> {
 
 /// Returns the tests of the report, without their findings: those have times and attempts.
 fn results(path: &Path) -> serde_json::Value {
-    let run = ssdgauge_report::read(path).unwrap();
+    let run = ssdgauge_analysis::read(path).unwrap();
     assert!(run.complete);
-    let mut document = ssdgauge_report::json(&[run]);
+    let mut document = ssdgauge_export::json(&[run]);
     let tests = document["runs"][0]["tests"].take();
     tests
         .as_array()

@@ -32,13 +32,13 @@ fn interrupted_rounds_continue_where_they_were_stopped() {
     let cut = conduct(&plan, &mut first, &mut writer, &mut watcher).unwrap();
     assert_eq!(cut, Completion::Interrupted);
     drop(writer);
-    assert!(!ssdgauge_report::read(&path).unwrap().complete);
+    assert!(!ssdgauge_analysis::read(&path).unwrap().complete);
     let (mut writer, file) = Writer::resume(&path).unwrap();
     let mut watcher = Quiet::default();
     let on = resume(&file, &mut rig("tiny"), &mut writer, &mut watcher, "ssdgauge, again").unwrap();
     assert_eq!((on, watcher.begun[0].as_str()), (Completion::Finished, "4KiB 100 % read"));
     drop((writer, file));
-    let run = ssdgauge_report::read(&path).unwrap();
+    let run = ssdgauge_analysis::read(&path).unwrap();
     assert!(run.complete);
     let elapsed = run.tests[0].points[0].point.totals.elapsed;
     assert!(elapsed < Nanos::from_secs(6), "only the rounds after the pause count: {elapsed:?}");

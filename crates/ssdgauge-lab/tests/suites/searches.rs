@@ -1,9 +1,9 @@
 //! Searches that judge other requests than the reads of the first stream.
 
 use crate::suites::support::{carried_out, found, rig};
+use ssdgauge_analysis::{PointRun, Run};
 use ssdgauge_core::{Direction, FindingKind, Nanos, Rig, Scope};
 use ssdgauge_lab::{Options, Suite, plan};
-use ssdgauge_report::{PointRun, Run};
 
 /// Streams of which the first reads, and the others send what is searched for.
 const SEVERAL: &str = r#"streams = [
@@ -70,7 +70,7 @@ fn check(run: &Run, stream: usize, direction: Direction, limit: Nanos) {
     let requests = direction.requests();
     let texts = found(test, FindingKind::Overloaded);
     assert!(texts.iter().any(|text| text.contains(&format!("the {requests}"))), "{texts:?}");
-    let page = ssdgauge_report::page(std::slice::from_ref(run), &Default::default());
+    let page = ssdgauge_page::page(std::slice::from_ref(run), &Default::default());
     let head = requests[..1].to_uppercase() + &requests[1..];
     assert!(page.contains(&format!("{head} ")), "the table does not name the {requests}");
 }

@@ -1,7 +1,9 @@
 //! The values of a run and their intervals, as each surface shows them.
 
 use serde_json::Value;
-use ssdgauge_report::{PageOptions, Run, csv, json, markdown, page};
+use ssdgauge_analysis::{PageOptions, Run};
+use ssdgauge_export::{csv, json, markdown};
+use ssdgauge_page::page;
 
 /// The values of a run that have an interval, as JSON, CSV, Markdown and the page show them.
 #[derive(Default)]

@@ -2,9 +2,9 @@
 //! same from the first point to the last.
 
 use crate::suites::support::{carried_out, found, planned, rig, run};
+use ssdgauge_analysis::{Run, TestRun};
 use ssdgauge_core::{Action, Bytes, FindingKind, Nanos, Phase, PhaseKind, Plan, Random};
 use ssdgauge_lab::Suite;
-use ssdgauge_report::{Run, TestRun};
 
 fn headline(run: &Run, id: &str) -> f64 {
     let test = run.tests.iter().find(|test| test.test.id == id).unwrap();

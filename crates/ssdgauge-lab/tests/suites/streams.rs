@@ -84,14 +84,14 @@ fn the_curve_of_a_neighbour_has_its_queue_depth_on_the_axis() {
     let suite = tenants("stream = \"neighbour\", queue_depth = [1, 4, 16]");
     let plan = plan(&suite, rig.drive(), &Options::default()).unwrap();
     let run = carried_out(&plan, &mut rig);
-    let figures = ssdgauge_report::figures(std::slice::from_ref(&run), &Default::default());
+    let figures = ssdgauge_page::figures(std::slice::from_ref(&run), &Default::default());
     for title in ["IOPS", "IOPS of reads", "99th percentile latency of writes"] {
         let title = format!("{title} by requests in flight of neighbour");
         assert!(figures.iter().any(|figure| figure.svg.contains(&title)), "no curve: {title}");
     }
-    let page = ssdgauge_report::page(std::slice::from_ref(&run), &Default::default());
+    let page = ssdgauge_page::page(std::slice::from_ref(&run), &Default::default());
     assert!(page.contains("neighbour QD16"), "the page does not name the points of the neighbour");
-    let json = ssdgauge_report::json(std::slice::from_ref(&run));
+    let json = ssdgauge_export::json(std::slice::from_ref(&run));
     let points = json["runs"][0]["tests"][0]["points"].as_array().unwrap();
     let places: Vec<(&str, f64)> = points
         .iter()
@@ -176,7 +176,7 @@ fn a_score_counts_one_stream_and_one_direction() {
     assert_eq!(also[4], of(1, Metric::Iops, Scope::Write));
     // A direction of all streams has the interval of its seconds, one of a stream has none.
     assert!(test.also[2].interval.ends().is_some() && test.headline.interval.ends().is_none());
-    let json = ssdgauge_report::json(std::slice::from_ref(&run));
+    let json = ssdgauge_export::json(std::slice::from_ref(&run));
     let said = json["runs"][0]["tests"][0].to_string();
     for rule in ["flushes of the stream log", "reads of the stream tenant", "trims of the point"] {
         assert!(said.contains(rule), "no rule: {rule}");

@@ -1,9 +1,9 @@
 //! Runs of suites on virtual drives, and their results.
 
 use rustix::fs::statvfs;
+use ssdgauge_analysis::{Run, TestRun};
 use ssdgauge_core::{Finding, FindingKind, Nanos, Phase, Plan, Rig, Step, Test};
 use ssdgauge_lab::{Completion, Options, Watcher, conduct, find_built_in, plan};
-use ssdgauge_report::{Run, TestRun};
 use ssdgauge_runfile::{Opening, Writer};
 use ssdgauge_sim::VirtualRig;
 use std::path::PathBuf;
@@ -94,7 +94,7 @@ pub fn carried_out(plan: &Plan, rig: &mut VirtualRig) -> Run {
     let completion = conduct(plan, rig, &mut writer, &mut Quiet::default()).unwrap();
     assert_eq!(completion, Completion::Finished);
     drop(writer);
-    ssdgauge_report::read(&path).unwrap()
+    ssdgauge_analysis::read(&path).unwrap()
 }
 
 /// Runs `tests` of a suite on `target`.
@@ -112,6 +112,6 @@ pub fn found(test: &TestRun, kind: FindingKind) -> Vec<String> {
 
 /// Returns the remarks beside the headline of a test, as JSON.
 pub fn remarks(run: &Run, test: usize) -> String {
-    let json = ssdgauge_report::json(std::slice::from_ref(run));
+    let json = ssdgauge_export::json(std::slice::from_ref(run));
     json["runs"][0]["tests"][test]["remarks"].to_string()
 }

@@ -1,9 +1,9 @@
 //! Measured times: of whole steps, and of trims.
 
 use crate::suites::support::{self, Quiet, begun, carried_out, found, rig};
+use ssdgauge_analysis::{PointRun, Run};
 use ssdgauge_core::{FindingKind, Metric, Rig, Scope, Severity};
 use ssdgauge_lab::{Completion, Options, Repeat, Suite, conduct, plan, resume};
-use ssdgauge_report::{PointRun, Run};
 use ssdgauge_runfile::Writer;
 
 const SUITE: &str = r#"
@@ -63,7 +63,7 @@ fn a_measured_trim_has_a_time_and_a_rate() {
     assert_eq!(test.also[0].value, Some(rate));
     assert_eq!(value(trim, Metric::Iops), Some(0.0));
     assert_eq!(value(&test.points[0], Metric::TrimGbS), None);
-    let json = ssdgauge_report::json(std::slice::from_ref(&run));
+    let json = ssdgauge_export::json(std::slice::from_ref(&run));
     let metrics = &json["runs"][0]["tests"][0]["points"][1]["metrics"];
     assert_eq!(metrics["trim_gb_s"].as_f64(), Some(rate));
     assert!(metrics.get("iops").is_none(), "a trim has no requests: {metrics}");
@@ -99,7 +99,7 @@ fn an_interrupted_test_of_a_trim_continues_on_the_drive_that_its_steps_left() {
     assert_eq!(plan.tests[0].restart, ssdgauge_core::Restart::Test);
     assert_eq!(watcher.begun, ["write again", "trim all"]);
     drop((writer, run));
-    let run = ssdgauge_report::read(&path).unwrap();
+    let run = ssdgauge_analysis::read(&path).unwrap();
     assert!(run.complete && run.tests[0].points.len() == 4);
     assert_eq!(found(&run.tests[0], FindingKind::NotMeasured).len(), 1, "the meter alone");
 }

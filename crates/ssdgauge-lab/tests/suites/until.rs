@@ -1,11 +1,11 @@
 //! Runs that end when the intervals between their repetitions are narrow.
 
 use crate::suites::support::{Quiet, begun, carried_out, rig};
+use ssdgauge_analysis::Run;
 use ssdgauge_core::{Finding, FindingKind, Plan, RepeatUntil, Rig, Severity};
 use ssdgauge_lab::{
     Completion, Options, PlanError, Repeat, RepeatError, Suite, conduct, plan, resume,
 };
-use ssdgauge_report::Run;
 use ssdgauge_runfile::Writer;
 
 /// A drive without an SLC cache: after an idle time its reads depend on their addresses alone.
@@ -96,7 +96,7 @@ fn a_noisy_drive_reaches_the_limit_with_a_warning_that_names_the_test() {
     assert_eq!((verdict.kind, verdict.severity), kind);
     let text = &verdict.text;
     assert!(text.starts_with("not within ±0.001 % after 7 repetitions: Reads ±"), "{text}");
-    let summary = ssdgauge_report::terminal_summary(&run, 100, false);
+    let summary = ssdgauge_export::terminal_summary(&run, 100, false);
     assert!(summary.contains("after 7 repetitions"), "{summary}");
 }
 
@@ -125,7 +125,7 @@ fn a_run_that_is_stopped_anywhere_and_resumed_has_the_same_repetitions() {
         drop(writer);
         let mut parts = 1;
         while completion == Completion::Interrupted {
-            let unfinished = ssdgauge_report::read(&path).unwrap();
+            let unfinished = ssdgauge_analysis::read(&path).unwrap();
             assert!(!unfinished.complete && unfinished.ended_after.is_none());
             let (mut writer, file) = Writer::resume(&path).unwrap();
             // Steps that are repeated are not counted.
@@ -136,7 +136,7 @@ fn a_run_that_is_stopped_anywhere_and_resumed_has_the_same_repetitions() {
             assert!(parts < 40, "the run does not end");
         }
         assert!(parts > 1, "the run was not stopped");
-        let run = ssdgauge_report::read(&path).unwrap();
+        let run = ssdgauge_analysis::read(&path).unwrap();
         assert!(run.complete);
         assert_eq!(values(&run), values(&whole), "a stop every {every} steps");
         assert_eq!(verdict(&run), verdict(&whole));
@@ -166,7 +166,7 @@ fn complete_tests_keep_their_samples_when_a_later_turn_is_resumed() {
     let mut drive = rig(DRIVE);
     resume(&file, &mut drive, &mut writer, &mut Quiet::default(), "again").unwrap();
     drop((writer, file));
-    let run = ssdgauge_report::read(&path).unwrap();
+    let run = ssdgauge_analysis::read(&path).unwrap();
     assert!(run.complete);
     assert_eq!((run.ended_after, values(&run)), (Some(5), values(&whole)));
 }

@@ -1,9 +1,9 @@
 //! The keys of a stream: the examples of the document are carried out on a virtual drive.
 
 use crate::suites::support::{carried_out, rig};
+use ssdgauge_analysis::Run;
 use ssdgauge_core::{Bytes, Direction, Metric, Rig, Scope};
 use ssdgauge_lab::{Options, PlanError, Suite, plan};
-use ssdgauge_report::Run;
 
 const DOCUMENT: &str = include_str!("../../../../docs/reference/suites.md");
 const HEAD: &str = "[suite]\nid = \"own\"\nrevision = 1\ntitle = \"Own\"\n";
@@ -37,7 +37,7 @@ fn flushes_and_trims_have_their_own_numbers_beside_reads_and_writes() {
     let flushes = value(3, Metric::Iops, Scope::Flush).unwrap();
     // 100 a second for two seconds; the step ends with the last write.
     assert!((85.0..101.0).contains(&flushes), "{flushes}");
-    let json = ssdgauge_report::json(std::slice::from_ref(&run));
+    let json = ssdgauge_export::json(std::slice::from_ref(&run));
     let text = json["runs"][0]["tests"][0].to_string();
     for key in ["\"flush_lat_p99_us\"", "\"trim_iops\"", "\"write_iops\""] {
         assert!(text.contains(key), "{key}");
@@ -78,7 +78,7 @@ fn a_share_of_random_requests_is_planned_carried_out_and_named() {
     let mean = 1.0 / (0.3 / iops(0) + 0.7 / iops(2));
     assert!(iops(0) < iops(1) && iops(1) < iops(2), "{} {} {}", iops(0), iops(1), iops(2));
     assert!((iops(1) / mean - 1.0).abs() < 0.3, "{} instead of {mean}", iops(1));
-    let page = ssdgauge_report::page(std::slice::from_ref(&run), &Default::default());
+    let page = ssdgauge_page::page(std::slice::from_ref(&run), &Default::default());
     let page = page.replace('\u{a0}', " ");
     assert!(page.contains("random, 30 % random, sequential"), "the page names the orders");
 }
@@ -103,7 +103,7 @@ fn sizes_are_planned_and_carried_out_with_their_shares() {
             .map(|metric| totals.value(metric, Scope::All).unwrap());
         assert!((mb_s * 1e6 / iops / 20_480.0 - 1.0).abs() < 1e-9, "{mb_s} {iops}");
     }
-    let page = ssdgauge_report::page(std::slice::from_ref(&run), &Default::default());
+    let page = ssdgauge_page::page(std::slice::from_ref(&run), &Default::default());
     assert!(page.replace('\u{a0}', " ").contains(&plain), "the page states the sizes");
 }
 
@@ -125,7 +125,7 @@ fn gaps_and_pauses_are_planned_and_carried_out() {
         (stream.stride, stream.places()),
         (Some(Bytes(65_536)), stream.span.0.div_ceil(65_536))
     );
-    let page = ssdgauge_report::page(std::slice::from_ref(&run), &Default::default());
+    let page = ssdgauge_page::page(std::slice::from_ref(&run), &Default::default());
     for words in ["2 s on and 2 s off in turn", "1 ms of think time", "a request every 64 KiB"] {
         assert!(page.replace('\u{a0}', " ").contains(words), "{words}");
     }
@@ -147,7 +147,7 @@ fn processors_are_named_and_change_nothing_on_a_virtual_drive() {
     let (any, chosen) = (run(""), run(", cpus = \"0-1,4096\""));
     let iops = |run: &Run| run.tests[0].points[0].point.totals.value(Metric::Iops, Scope::All);
     assert_eq!(iops(&any), iops(&chosen));
-    let page = |run| ssdgauge_report::page(std::slice::from_ref(run), &Default::default());
+    let page = |run| ssdgauge_page::page(std::slice::from_ref(run), &Default::default());
     assert!(page(&chosen).contains("on processors 0-1,4096"), "the page names them");
     assert!(!page(&any).contains("on processors"));
 }

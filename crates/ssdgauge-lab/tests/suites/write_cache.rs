@@ -1,9 +1,9 @@
 //! Volatile write cache on and off, compared with the profiles of virtual drives.
 
 use crate::suites::support::{carried_out, planned, rig};
+use ssdgauge_analysis::Run;
 use ssdgauge_core::{Action, Metric, PhaseKind, Preparation, Restart, Rig, Scope, WriteCache};
 use ssdgauge_lab::{Options, Suite, plan};
-use ssdgauge_report::Run;
 
 /// A test of single writes with `prepare` behind its purge.
 fn writes(id: &str, prepare: &str) -> String {
@@ -43,7 +43,7 @@ fn own(target: &str) -> Run {
 }
 
 fn latencies(run: &Run) -> Vec<f64> {
-    let value = |test: &ssdgauge_report::TestRun| {
+    let value = |test: &ssdgauge_analysis::TestRun| {
         let totals = &test.points[0].point.totals;
         // The median, because the first request includes the wake-up latency.
         totals.value(Metric::LatP50Us, Scope::All).unwrap()

@@ -11,12 +11,12 @@ use crate::terminal::colour::{Paint, Role};
 use crate::text_file::read_text_file;
 use crate::virtual_runs::{self, VirtualRun};
 use crate::{suite_options, terminal};
+use ssdgauge_analysis::Run;
 use ssdgauge_claims::{
     CatalogueError, Judgement, Picture, Review, RunNeed, check_ids, judge, reviews,
 };
 use ssdgauge_core::{DriveInfo, Plan, Rig};
 use ssdgauge_lab::{Options, Repeat};
-use ssdgauge_report::Run;
 use ssdgauge_sim::{MODEL_REVISION, VirtualRig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -183,7 +183,7 @@ fn collect(
     }
     needed.retain(|one| one.file.exists());
     let files: Vec<PathBuf> = needed.iter().map(|one| one.file.clone()).collect();
-    let runs = ssdgauge_report::read_all(&files)?;
+    let runs = ssdgauge_analysis::read_all(&files)?;
     let mut found = BTreeMap::new();
     for (one, run) in needed.into_iter().zip(runs) {
         check_run(&one, &run)?;

@@ -4,9 +4,9 @@ use crate::arguments;
 use crate::commands::xray;
 use crate::failure::{Failure, FailureKind};
 use crate::{run_files, terminal};
+use ssdgauge_analysis::{CompareOptions, History, Run};
 use ssdgauge_core::Verdict;
 use ssdgauge_core::rounded::count_of;
-use ssdgauge_report::{CompareOptions, History, Run};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
         threshold: arguments.threshold.map(share),
     };
     let [first, second] = arguments.files.as_slice() else { unreachable!("two files were found") };
-    let (first, second) = (ssdgauge_report::read(first)?, ssdgauge_report::read(second)?);
+    let (first, second) = (ssdgauge_analysis::read(first)?, ssdgauge_analysis::read(second)?);
     if compares_cards(arguments, [&first, &second])? {
         return xray::compare(&arguments.files, None, arguments.json);
     }
@@ -32,19 +32,25 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
         terminal::print_message("note: both files hold the same run");
     }
     let comparison = match &arguments.history {
-        None => ssdgauge_report::compare(&first, &second, &options)?,
+        None => ssdgauge_analysis::compare(&first, &second, &options)?,
         Some(folder) => {
             let history = read_history(folder, &first, &second)?;
-            ssdgauge_report::compare_with_history(&first, &second, &options, &history)?
+            ssdgauge_analysis::compare_with_history(&first, &second, &options, &history)?
         }
     };
     match (arguments.json, arguments.markdown, arguments.junit) {
-        (true, ..) => terminal::print(&format!("{:#}\n", comparison.json())),
-        (_, true, _) => terminal::print(&comparison.markdown()),
-        (_, _, true) => terminal::print(&comparison.junit()),
+        (true, ..) => {
+            terminal::print(&format!("{:#}\n", ssdgauge_export::comparison_json(&comparison)))
+        }
+        (_, true, _) => terminal::print(&ssdgauge_export::comparison_markdown(&comparison)),
+        (_, _, true) => terminal::print(&ssdgauge_export::comparison_junit(&comparison)),
         (false, false, false) => {
             let width = terminal::width::columns();
-            terminal::print(&comparison.text(width, terminal::has_colour()));
+            terminal::print(&ssdgauge_export::comparison_text(
+                &comparison,
+                width,
+                terminal::has_colour(),
+            ));
         }
     }
     let counted = |gate: Verdict| {

@@ -7,9 +7,9 @@ use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
 use crate::virtual_runs::{self, VirtualRun};
 use crate::{browser, page_file, suite_options, terminal};
+use ssdgauge_analysis::PageOptions;
 use ssdgauge_core::Rig;
 use ssdgauge_lab::Options;
-use ssdgauge_report::PageOptions;
 use ssdgauge_sim::VirtualRig;
 use std::path::{Path, PathBuf};
 
@@ -113,7 +113,7 @@ pub(crate) fn execute(arguments: &arguments::DemoArguments) -> Result<(), Failur
     virtual_runs::run_all(runs_of.into_iter().flatten().collect(), &stop, now, AGAIN)?;
     terminal::print_message(&format!("run files: {}", folder.display()));
     for (page, files) in pages.iter().zip(&files) {
-        let runs = ssdgauge_report::read_all(files)?;
+        let runs = ssdgauge_analysis::read_all(files)?;
         page_file::write_page(page, &[], &runs, &PageOptions::default())?;
         terminal::print_message(&format!("report:    {}", page.display()));
         if terminal::has_desktop() {

@@ -4,9 +4,9 @@ use crate::terminal::colour::{Paint, Role};
 use crate::terminal::table::{self, Column, Fit};
 use crate::terminal::{self, fold};
 use serde_json::{Value, json};
+use ssdgauge_analysis::{sanitize_device, sanitize_prose};
 use ssdgauge_core::{Detail, DriveInfo};
 use ssdgauge_guard::{Candidate, ListedDrive, LookPlace, Refusal, TargetError};
-use ssdgauge_report::{sanitize_device, sanitize_prose};
 
 /// The columns of the list.
 const COLUMNS: [Column; 5] = [

@@ -12,7 +12,8 @@ use crate::run_files;
 use crate::settings;
 use crate::terminal;
 use crate::text_file::read_text_file;
-use ssdgauge_report::{NamedFigure, PageOptions, Run, Specification};
+use ssdgauge_analysis::{PageOptions, Run, Specification};
+use ssdgauge_page::NamedFigure;
 use std::path::{Path, PathBuf};
 
 /// Writes the report of run files, or prints their results.
@@ -49,7 +50,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     for folder in [&arguments.svg, &arguments.png].into_iter().flatten() {
         output::check_output_folder(folder)?;
     }
-    let all = ssdgauge_report::read_all(&arguments.files)?;
+    let all = ssdgauge_analysis::read_all(&arguments.files)?;
     let (mut runs, _) = run_files::once_each(&arguments.files, all);
     if print_card(arguments, &runs)? {
         return Ok(());
@@ -94,7 +95,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     }
     write_figures(arguments, &inputs, &figures)?;
     if let Some(image) = &arguments.share_image {
-        let png = ssdgauge_report::share_image(&runs, &options);
+        let png = ssdgauge_page::share_image(&runs, &options);
         output::write(image, Format::Png, &inputs, &png)?;
     }
     print_text(arguments, &runs, &options)
@@ -179,23 +180,23 @@ fn print_text(
     if let Some(id) = &arguments.embed {
         terminal::print(&fragment(runs, options, id)?);
     } else if arguments.json {
-        let mut value = ssdgauge_report::json(runs);
+        let mut value = ssdgauge_export::json(runs);
         if let Some(cohort) = &options.cohort {
             for (number, run) in runs.iter().enumerate() {
-                value["runs"][number]["quick_bands"] = ssdgauge_report::bands_json(run, cohort);
+                value["runs"][number]["quick_bands"] = ssdgauge_export::bands_json(run, cohort);
             }
         }
         if !specifications.is_empty() {
-            value["specifications"] = ssdgauge_report::claims_json(runs, specifications);
+            value["specifications"] = ssdgauge_export::claims_json(runs, specifications);
         }
         terminal::print_json(&value);
     } else if arguments.csv {
-        terminal::print(&ssdgauge_report::csv(runs));
+        terminal::print(&ssdgauge_export::csv(runs));
     } else if arguments.markdown {
-        terminal::print(&ssdgauge_report::markdown(runs));
-        terminal::print(&ssdgauge_report::claims_markdown(runs, specifications));
+        terminal::print(&ssdgauge_export::markdown(runs));
+        terminal::print(&ssdgauge_export::claims_markdown(runs, specifications));
     } else if arguments.openmetrics {
-        terminal::print(&ssdgauge_report::openmetrics(runs));
+        terminal::print(&ssdgauge_export::openmetrics(runs));
     }
     Ok(())
 }
@@ -203,7 +204,7 @@ fn print_text(
 /// Returns the part of the page with the anchor `id`.
 fn fragment(runs: &[Run], options: &PageOptions, id: &str) -> Result<String, Failure> {
     let id = id.strip_prefix('#').unwrap_or(id);
-    ssdgauge_report::fragment(runs, options, id).map_err(|anchors| {
+    ssdgauge_page::fragment(runs, options, id).map_err(|anchors| {
         let error = format!("the page has no part '{}'", id.escape_debug());
         let hint = format!("the parts are {}", anchors.join(", "));
         Failure::new(FailureKind::Usage, error, hint)
@@ -248,7 +249,7 @@ fn check_quick(runs: &[Run]) -> Result<(), Failure> {
 
 /// Checks that `runs` are of one drive and have labels that differ.
 fn check_labels(runs: &[Run]) -> Result<(), Failure> {
-    match ssdgauge_report::compared_labels(runs) {
+    match ssdgauge_analysis::compared_labels(runs) {
         Ok(_) => Ok(()),
         Err(error) => {
             let hint = "give runs of one drive, each started with `ssdgauge run --label TEXT`";
@@ -259,7 +260,7 @@ fn check_labels(runs: &[Run]) -> Result<(), Failure> {
 
 /// Returns the index of the run whose drive is highlighted.
 fn find_highlighted(runs: &[Run], name: &str) -> Result<usize, Failure> {
-    ssdgauge_report::find_run(runs, name).ok_or_else(|| {
+    ssdgauge_analysis::find_run(runs, name).ok_or_else(|| {
         let names: Vec<&str> = runs.iter().map(|run| run.head.drive.name()).collect();
         let hint = format!(
             "use a run ID, or a part of the drive name that no other drive has; the drives are: \
@@ -307,7 +308,7 @@ fn figures(
     if [&arguments.svg, &arguments.png].iter().all(|folder| folder.is_none()) {
         return Ok(Vec::new());
     }
-    let figures = ssdgauge_report::figures(runs, options);
+    let figures = ssdgauge_page::figures(runs, options);
     match figures.is_empty() {
         false => Ok(figures),
         true => Err(Failure::new(

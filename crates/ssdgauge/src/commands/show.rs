@@ -15,11 +15,11 @@ pub(crate) fn execute(arguments: &ShowArguments) -> Result<(), Failure> {
         if place > 0 {
             terminal::print("\n");
         }
-        let run = ssdgauge_report::read(file)?;
+        let run = ssdgauge_analysis::read(file)?;
         let only = ReportArguments { files: vec![file.clone()], ..ReportArguments::default() };
         if !report::print_card(&only, std::slice::from_ref(&run))? {
             let width = terminal::width::columns();
-            terminal::print(&ssdgauge_report::terminal_summary(
+            terminal::print(&ssdgauge_export::terminal_summary(
                 &run,
                 width,
                 terminal::has_colour(),

@@ -234,7 +234,7 @@ pub(crate) fn print_recorded(
         None => deliver(file, &[], as_json).map(drop),
         Some(page) => {
             let card = read::card(file)?;
-            let text = ssdgauge_report::xray_page(&card);
+            let text = ssdgauge_page::xray_page(&card);
             output::write(page, Format::Page, &[file], text.as_bytes())
         }
     }

@@ -1,7 +1,7 @@
 //! What a list shows of a run file.
 
 use serde::{Deserialize, Serialize};
-use ssdgauge_report::{Run, RunOutcome, run_grade, run_headline, run_outcome};
+use ssdgauge_analysis::{Run, RunOutcome, run_grade, run_headline, run_outcome};
 use ssdgauge_runfile::{Follower, RunFileError};
 use std::path::Path;
 
@@ -68,10 +68,10 @@ impl Defect {
 impl Content {
     /// Reads `file`.
     pub(crate) fn read(file: &Path) -> Content {
-        match ssdgauge_report::read(file) {
+        match ssdgauge_analysis::read(file) {
             Ok(run) => Content::Run(Facts::of(&run)),
             Err(error) => {
-                let ssdgauge_report::ReportError::RunFile(cause) = &error;
+                let ssdgauge_analysis::ReportError::RunFile(cause) = &error;
                 Content::defective(defect_of(cause), without_name(&error.to_string(), file))
             }
         }

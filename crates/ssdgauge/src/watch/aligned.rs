@@ -7,8 +7,8 @@ use super::style::{Line, Look, gap, line, pair, span};
 use super::words;
 use crate::terminal::colour::Role;
 use crate::terminal::fold;
+use ssdgauge_analysis::{sanitize_device, sanitize_prose};
 use ssdgauge_core::{Bytes, Severity, rounded};
-use ssdgauge_report::{sanitize_device, sanitize_prose};
 use ssdgauge_runfile::{StepPlace, StepRecord};
 use textwrap::core::display_width;
 

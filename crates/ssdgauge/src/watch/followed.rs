@@ -4,9 +4,9 @@ use crate::failure::{Failure, FailureKind};
 use crate::step_title;
 use crate::watch::live::receiver::LiveReceiver;
 use crate::watch::second::{Assembler, Moved, Second};
+use ssdgauge_analysis::{ReportError, sanitize_prose};
 use ssdgauge_core::{Direction, LatencyOf, Nanos, Reading, Workload};
 use ssdgauge_lab::{Outlook, assumed_rates};
-use ssdgauge_report::{ReportError, sanitize_prose};
 use ssdgauge_runfile::{
     FindingRecord, Follower, Head, News, PROOF_SUITE, RunFileError, StepId, StepPlace, StepRecord,
     StepState,
@@ -253,7 +253,7 @@ impl Followed {
             let ended = if self.is_proved { Standing::Finished } else { Standing::Interrupted };
             return Ok(ended);
         }
-        let run = match ssdgauge_report::read(self.path()) {
+        let run = match ssdgauge_analysis::read(self.path()) {
             Err(ReportError::RunFile(RunFileError::Busy(_))) => return Ok(Standing::Running),
             read => read?,
         };

@@ -140,7 +140,7 @@ fn object(run: &Followed, name: &str, own: Value) -> Value {
         merge(&mut all, json!({ "model_data": "MODEL" }));
     }
     if let Some(program) = run.head().imported_from() {
-        merge(&mut all, json!({ "imported_from": ssdgauge_report::sanitize_device(program) }));
+        merge(&mut all, json!({ "imported_from": ssdgauge_analysis::sanitize_device(program) }));
     }
     merge(&mut all, own);
     drop_nulls(&mut all);

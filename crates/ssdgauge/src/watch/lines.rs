@@ -2,8 +2,8 @@
 
 use super::followed::{Event, Followed};
 use super::words;
+use ssdgauge_analysis::sanitize_prose;
 use ssdgauge_core::Nanos;
-use ssdgauge_report::sanitize_prose;
 
 /// Returns the lines of `events`. With `name`, each begins with it: several runs are watched.
 pub(crate) fn lines(run: &Followed, events: &[Event], name: Option<&str>) -> Vec<String> {

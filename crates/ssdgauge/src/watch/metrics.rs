@@ -3,10 +3,9 @@
 use super::followed::{Followed, Standing, Watched};
 use super::second::{Moved, Second};
 use super::words;
+use ssdgauge_analysis::{sanitize_device, sanitize_prose};
 use ssdgauge_core::{Direction, Severity, Side};
-use ssdgauge_report::{
-    Exposition, MetricFamily, MetricKind, MetricSample, sanitize_device, sanitize_prose,
-};
+use ssdgauge_export::{Exposition, MetricFamily, MetricKind, MetricSample};
 
 /// A family of metrics, and its samples of one run: labels of its own, and the value.
 type Family = (MetricFamily, fn(&Followed) -> Vec<MetricSample>);
@@ -158,7 +157,7 @@ fn labels(run: &Followed, own: Vec<(&'static str, String)>) -> Vec<(&'static str
         ("run", sanitize_prose(&head.id)),
         ("drive", sanitize_device(drive.name())),
         ("serial", serial),
-        ("data", ssdgauge_report::data_origin(head)),
+        ("data", ssdgauge_analysis::data_origin(head)),
     ];
     of_run.into_iter().chain(own).collect()
 }

@@ -4,7 +4,7 @@
 //! bodies would make larger and not safer. A request has a limit of size and of time, and names this machine: a page
 //! of another site whose name leads here (DNS rebinding) gets nothing.
 
-use ssdgauge_report::Exposition;
+use ssdgauge_export::Exposition;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};

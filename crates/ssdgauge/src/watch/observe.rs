@@ -6,7 +6,7 @@ use super::metrics_server::MetricsServer;
 use super::{json_lines, lines, metrics};
 use crate::process::StopFlag;
 use crate::terminal;
-use ssdgauge_report::sanitize_json;
+use ssdgauge_analysis::sanitize_json;
 use std::io;
 use std::time::Duration;
 

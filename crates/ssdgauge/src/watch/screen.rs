@@ -7,8 +7,8 @@ use super::style::{Line, Look, line, pair};
 use super::words;
 use crate::terminal::colour::Role;
 use crate::terminal::fold;
+use ssdgauge_analysis::sanitize_prose;
 use ssdgauge_core::{Severity, rounded};
-use ssdgauge_report::sanitize_prose;
 use ssdgauge_runfile::{StepPlace, StepState};
 
 /// The columns in front of a chart: the label of its axis.

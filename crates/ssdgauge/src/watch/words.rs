@@ -2,8 +2,8 @@
 
 use super::followed::{Followed, Standing};
 use super::second::Second;
+use ssdgauge_analysis::{imported_mark, sanitize_device, sanitize_prose};
 use ssdgauge_core::{Bytes, Nanos, rounded};
-use ssdgauge_report::{imported_mark, sanitize_device, sanitize_prose};
 use ssdgauge_runfile::{StepRecord, StepState};
 
 /// Returns the name of the drive, with the word MODEL before a virtual one, and the mark of an imported result.

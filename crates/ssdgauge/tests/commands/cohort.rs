@@ -2,7 +2,7 @@
 
 use crate::support::{Bench, text};
 use serde_json::Value;
-use ssdgauge_report::Cohort;
+use ssdgauge_analysis::Cohort;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -19,7 +19,7 @@ fn data_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .unwrap()
-        .join("ssdgauge-report/cohort/quick.toml")
+        .join("ssdgauge-analysis/cohort/quick.toml")
 }
 
 /// Runs `quick` on the virtual drives, and returns the cohort of them.
@@ -38,7 +38,7 @@ fn cohort(bench: &Bench, drives: &[&str]) -> Cohort {
     });
     let files: Vec<PathBuf> =
         drives.iter().map(|drive| bench.path(&format!("{drive}.ssdg"))).collect();
-    Cohort::from_runs(&ssdgauge_report::read_all(&files).unwrap()).unwrap()
+    Cohort::from_runs(&ssdgauge_analysis::read_all(&files).unwrap()).unwrap()
 }
 
 /// Returns the tables of the runs in the text of a cohort.

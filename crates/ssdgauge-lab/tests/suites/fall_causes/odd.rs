@@ -6,8 +6,8 @@
 //! moves every end of free space, and the temperature moves nothing but its own falls.
 
 use super::{Drawn, between, run};
+use ssdgauge_analysis::{FallCause, Run, SpeedFall};
 use ssdgauge_core::Random;
-use ssdgauge_report::{FallCause, Run, SpeedFall};
 
 /// What is changed of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::diagnosis::{Check, Diagnosis, DriveLine, State};
 use crate::terminal::colour::{Paint, Role};
 use crate::terminal::fold;
-use ssdgauge_report::{sanitize_device, sanitize_prose};
+use ssdgauge_analysis::{sanitize_device, sanitize_prose};
 
 /// The width of the states and of the names.
 const STATE: usize = 9;

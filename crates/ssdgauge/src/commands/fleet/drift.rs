@@ -4,13 +4,13 @@ use crate::arguments::DriftArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::{process, run_files, terminal};
 use serde_json::{Value, json};
+use ssdgauge_analysis::Run;
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_core::{Estimate, RequestPath};
 use ssdgauge_fleet::{
     Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, NotJudged, Reason, Suspect, TestKey,
     Unjudged,
 };
-use ssdgauge_report::Run;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! The judgement of the fleet, by run: the state of each drive with its reasons in words.
 
 use super::drift;
+use ssdgauge_analysis::{BatchState, Run, RunOutcome, run_outcome};
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_fleet::{DriveRun, FleetDrift, NotJudged, Reason, Strip, Suspect, Unjudged};
-use ssdgauge_report::{BatchState, Run, RunOutcome, run_outcome};
 use std::collections::BTreeMap;
 
 /// The reasons that are stated for a drive.
@@ -30,13 +30,13 @@ pub(super) struct Extract {
 impl Extract {
     pub(super) fn new(run: &Run) -> Extract {
         let (head, drive) = (&run.head, &run.head.drive);
-        let prose = ssdgauge_report::sanitize_prose;
+        let prose = ssdgauge_analysis::sanitize_prose;
         let titles = run.tests.iter();
         Extract {
             drive_run: ssdgauge_fleet::drive_run(run),
             outcome: run_outcome(run),
             label: head.environment.get("label").map(|label| prose(label)),
-            serial: drive.serial.as_deref().map(ssdgauge_report::sanitize_device),
+            serial: drive.serial.as_deref().map(ssdgauge_analysis::sanitize_device),
             model: drive.name().to_owned(),
             run_id: prose(&head.id),
             is_model: run.is_model(),

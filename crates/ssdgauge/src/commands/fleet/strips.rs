@@ -1,9 +1,9 @@
 //! The strips of the page of a fleet: each latency that was compared, with a dot for each drive.
 
 use super::judged::{Extract, Judged};
+use ssdgauge_analysis::{BatchDot, BatchDrive, BatchState, BatchStrip};
 use ssdgauge_core::{Metric, rounded};
 use ssdgauge_fleet::Strip;
-use ssdgauge_report::{BatchDot, BatchDrive, BatchState, BatchStrip};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the strips, the one with the clearest outlier first. `places` are those of the runs of `drives`.

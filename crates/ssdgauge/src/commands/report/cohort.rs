@@ -1,7 +1,7 @@
 //! The cohort of a quick run: the runs in a folder.
 
 use crate::failure::{Failure, FailureKind};
-use ssdgauge_report::Cohort;
+use ssdgauge_analysis::Cohort;
 use std::path::{Path, PathBuf};
 
 /// The most run files that are read from a folder.
@@ -41,7 +41,7 @@ pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 ///
 /// Fails where a file cannot be read, or no run fits.
 pub(super) fn read(files: &[PathBuf]) -> Result<Cohort, Failure> {
-    let runs = ssdgauge_report::read_all(files)?;
+    let runs = ssdgauge_analysis::read_all(files)?;
     Cohort::from_runs(&runs).ok_or_else(|| {
         let error = "the cohort has no finished run of the suite quick on a drive of known class";
         let hint = "docs/reference/reports.md says which runs count";

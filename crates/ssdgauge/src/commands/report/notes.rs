@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::text_file::read_text_file;
-use ssdgauge_report::{InputError, Notes, Run};
+use ssdgauge_analysis::{InputError, Notes, Run};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

@@ -16,8 +16,8 @@ use crate::watch::display::{Display, Wish};
 use crate::watch::followed::Watched;
 use interference::Checked;
 use process::{BETWEEN_LOOKS, Process, Signals, stop_all};
+use ssdgauge_analysis::{PageOptions, Run};
 use ssdgauge_core::rounded::count_of;
-use ssdgauge_report::{PageOptions, Run};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -266,12 +266,12 @@ fn finish(
     for (file, process) in files.iter().zip(processes) {
         // A run that did not finish has its own message.
         if process.failure().is_none() {
-            runs.push(ssdgauge_report::read(file)?);
+            runs.push(ssdgauge_analysis::read(file)?);
             inputs.push(file);
         }
     }
     if options.json {
-        let mut report = ssdgauge_report::json(&runs);
+        let mut report = ssdgauge_export::json(&runs);
         if let Some(checked) = checked {
             report["interference"] = checked.json();
         }
@@ -279,7 +279,7 @@ fn finish(
     } else {
         let width = terminal::width::columns();
         for run in &runs {
-            let text = ssdgauge_report::terminal_summary(run, width, terminal::has_colour());
+            let text = ssdgauge_export::terminal_summary(run, width, terminal::has_colour());
             terminal::print(&text);
         }
     }

@@ -3,9 +3,9 @@
 use crate::failure::{Failure, FailureKind};
 use crate::terminal;
 use serde_json::json;
+use ssdgauge_analysis::{sanitize_device, sanitize_prose};
 use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan};
 use ssdgauge_lab::{RecordedXray, review_xray};
-use ssdgauge_report::{sanitize_device, sanitize_prose};
 use ssdgauge_runfile::RunFile;
 use ssdgauge_xray::{Answer, CARD_FORMAT, CARD_VERSION, CheckedCard, Series, Value, axes};
 use ssdgauge_xray::{shown, shown_interval};

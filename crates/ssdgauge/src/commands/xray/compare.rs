@@ -44,7 +44,7 @@ pub(crate) fn execute(
         false => terminal::print_text(&to_text(cards, &compared, &sentence, &doubts)),
     }
     if let Some(page) = page {
-        let text = ssdgauge_report::xray_compared_page([one, two], &compared, &sentence, &doubts);
+        let text = ssdgauge_page::xray_compared_page([one, two], &compared, &sentence, &doubts);
         output::write(page, Format::Page, &inputs, text.as_bytes())?;
     }
     match inside(&compared, Likeness::Different).is_empty() {

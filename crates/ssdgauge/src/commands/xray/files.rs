@@ -4,7 +4,7 @@ use crate::arguments::XrayArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::terminal;
-use ssdgauge_report::{xray_page, xray_png, xray_svg};
+use ssdgauge_page::{xray_page, xray_png, xray_svg};
 use ssdgauge_xray::CheckedCard;
 use std::path::{Path, PathBuf};
 

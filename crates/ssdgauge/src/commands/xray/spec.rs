@@ -32,7 +32,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Stated>, Failure> {
 /// # Errors
 /// It is not a spec file with stated figures.
 pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<Stated>, Failure> {
-    let here = || Ok(ssdgauge_report::stated_figures(name, text)?);
+    let here = || Ok(ssdgauge_analysis::stated_figures(name, text)?);
     reader::ask(here, &["stated"], &[name.into()], Input::Text(text))
 }
 

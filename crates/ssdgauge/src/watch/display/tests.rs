@@ -8,8 +8,8 @@ use ssdgauge_core::{
     Direction, EngineReport, Finding, Histogram, Interval, Nanos, Phase, PhaseKind, Plan, Random,
     Rig, Step, Test, Workload, rounded,
 };
+use ssdgauge_export::Exposition;
 use ssdgauge_lab::{Options, Watcher};
-use ssdgauge_report::Exposition;
 use ssdgauge_runfile::{Opening, StepEnd, StepId, StepState, Writer};
 use ssdgauge_sim::VirtualRig;
 use std::path::Path;
@@ -339,11 +339,11 @@ fn a_tail_is_no_rate_and_numbers_stand_below_the_name_of_their_step_on_every_sur
         }
     }
     // The report: full seconds, and a single part only where it is long enough.
-    let report = ssdgauge_report::read(&path).unwrap();
+    let report = ssdgauge_analysis::read(&path).unwrap();
     for (place, step, recorded) in steps {
         let is_measured = plan.tests[place.test].phases[place.phase].kind == PhaseKind::Measure;
         let test = &report.tests[place.test];
-        let is_it = |point: &&ssdgauge_report::PointRun| point.point.label == step.label;
+        let is_it = |point: &&ssdgauge_analysis::PointRun| point.point.label == step.label;
         let Some(point) = test.points.iter().find(is_it).filter(|_| is_measured) else {
             assert!(!is_measured, "{} has no point", step.label);
             continue;

@@ -1,0 +1,10 @@
+//! The drives of a report, and what is stated for each of them.
+
+pub mod caches;
+pub mod comparability;
+pub mod drive_class;
+pub mod drive_slots;
+pub mod drive_summary;
+pub mod fill_states;
+pub mod report_drives;
+pub mod sections;

@@ -1,0 +1,6 @@
+//! Findings in words, and what they and the end of a run mean for trust in it.
+
+pub mod finding_lines;
+pub mod finding_words;
+pub mod run_outcome;
+pub mod trust;

@@ -1,0 +1,26 @@
+//! Options of a report.
+
+use crate::inputs::notes::Notes;
+use crate::inputs::specification::Specification;
+use crate::quick::cohort::Cohort;
+
+/// Options of a page and its figures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PageOptions {
+    /// The title; made of the drives' names where there is none.
+    pub title: Option<String>,
+    /// The index of the run whose drive is highlighted in rankings.
+    pub highlight: Option<usize>,
+    /// The claims of makers about the drives.
+    pub specifications: Vec<Specification>,
+    /// Whether the runs are of one drive and compared by their labels.
+    pub compare_labels: bool,
+    /// What an editor adds.
+    pub notes: Option<Notes>,
+    /// The drives that a quick run is compared with; those of the program where there is none.
+    pub cohort: Option<Cohort>,
+    /// Whether the page has the script that enlarges charts over time and sorts the answer.
+    pub script: bool,
+    /// What the rest of an unfinished run takes, such as `2 h 48 min left, 610 GB to write`.
+    pub rest: Option<String>,
+}

@@ -1,0 +1,187 @@
+//! The endurance of a drive: rated, written over its life, what the run cost, and how long the rating
+//! lasts at the load of the run. What is not stated has its reason.
+
+use crate::model::{Run, Wear};
+use crate::text::number;
+use serde_json::{Value, json};
+use ssdgauge_core::{Bytes, Nanos};
+
+/// The seconds of a year of 365.25 days.
+const YEAR: f64 = 31_557_600.0;
+
+/// The least percentage used that a rating is derived from. Chosen: it is a whole number, so the
+/// derived rating is within a fifth.
+const LEAST_USED: f64 = 5.0;
+
+/// The rating of a drive, and where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Rating {
+    /// Given by the user with the run.
+    Given(f64),
+    /// In the notes of an editor.
+    Noted(f64),
+    /// What hosts have written ÷ the percentage used, by the drive.
+    Derived(f64),
+    Unknown,
+}
+
+impl Rating {
+    fn bytes(self) -> Option<f64> {
+        match self {
+            Rating::Given(bytes) | Rating::Noted(bytes) | Rating::Derived(bytes) => Some(bytes),
+            Rating::Unknown => None,
+        }
+    }
+
+    fn source(self) -> Option<&'static str> {
+        match self {
+            Rating::Given(_) => Some("given with --endurance"),
+            Rating::Noted(_) => Some("by the notes"),
+            Rating::Derived(_) => Some("derived from the percentage used, which is a whole number"),
+            Rating::Unknown => None,
+        }
+    }
+}
+
+/// The endurance of the drive of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Endurance {
+    wear: Wear,
+    rating: Rating,
+}
+
+/// Returns the endurance of the drive of `run`; `noted_tb` is the rating in the notes of an editor, in
+/// 10^12 bytes. `None` for a model, and where nothing is stated at all.
+pub fn endurance(run: &Run, noted_tb: Option<f64>) -> Option<Endurance> {
+    let wear = run.wear;
+    let derived = || {
+        let used = wear.used_percent.filter(|used| *used >= LEAST_USED)?;
+        let last = wear.host.map(|host| host.last).filter(|bytes| *bytes > 0.0)?;
+        Some(Rating::Derived(last / used * 100.0))
+    };
+    let rating = match (wear.rated, noted_tb) {
+        (Some(bytes), _) => Rating::Given(bytes.0 as f64),
+        (None, Some(tb)) => Rating::Noted(tb * 1e12),
+        (None, None) => derived().unwrap_or(Rating::Unknown),
+    };
+    let is_stated = wear != Wear::default() || rating != Rating::Unknown;
+    (is_stated && !run.is_model()).then_some(Endurance { wear, rating })
+}
+
+impl Endurance {
+    /// Returns what hosts wrote in the run; `None` where the drive does not count it.
+    fn cost(&self) -> Option<f64> {
+        let host = self.wear.host?;
+        (host.last >= host.first).then_some(host.last - host.first)
+    }
+
+    /// Returns the years to the rating at the mean rate of the run.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there are none.
+    fn years(&self) -> Result<f64, &'static str> {
+        let rated = self.rating.bytes().ok_or("the rating is not stated")?;
+        let host = self.wear.host.ok_or("the drive does not report what hosts wrote")?;
+        let cost = self.cost().ok_or("the counter of the drive decreased")?;
+        if cost <= 0.0 || host.elapsed == Nanos::ZERO {
+            return Err("the run wrote nothing");
+        }
+        let left = rated - host.last;
+        if left <= 0.0 {
+            return Err("the rating is used up");
+        }
+        Ok(left / (cost / host.elapsed.as_secs_f64()) / YEAR)
+    }
+
+    /// Returns the rows of the card: name and words.
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        const NOT_STATED: &str = "not stated";
+        let rated = match (self.rating.bytes(), self.rating.source()) {
+            (Some(bytes), Some(source)) => format!("{}, {source}", about(bytes)),
+            (_, _) => format!("{NOT_STATED}; give it with --endurance"),
+        };
+        let used = match self.wear.used_percent {
+            Some(percent) => {
+                format!("{}\u{a0}% of the endurance, by the drive", number::text(percent))
+            }
+            None => NOT_STATED.to_owned(),
+        };
+        let media = |bytes: Option<f64>| match bytes {
+            Some(bytes) => format!("{} to the media", about(bytes)),
+            None => format!("{NOT_STATED} for the media"),
+        };
+        let written = match self.wear.host {
+            Some(host) => format!("{} by hosts, {}", about(host.last), media(self.wear.media)),
+            None => format!("{NOT_STATED} by hosts, {}", media(self.wear.media)),
+        };
+        let share = |cost: f64| {
+            let share = self.rating.bytes().map(|rated| cost / rated * 100.0);
+            share.map_or_else(String::new, |share| {
+                format!(": {}\u{a0}% of the rating", number::text(share))
+            })
+        };
+        let run = match self.cost() {
+            Some(cost) => {
+                let media = media(self.wear.media_in_run);
+                format!("{} by hosts, {media}{}", about(cost), share(cost))
+            }
+            None => match self.wear.sent.map(|bytes| bytes.0 as f64) {
+                Some(sent) => {
+                    format!("{} sent, by the count of ssdgauge{}", about(sent), share(sent))
+                }
+                None => NOT_STATED.to_owned(),
+            },
+        };
+        let years = match (self.years(), self.wear.host) {
+            (Ok(years), Some(host)) => {
+                let rate = self.cost().unwrap_or_default() / host.elapsed.as_secs_f64();
+                format!(
+                    "{} years to the rating at {} a second, the mean of the {} of this run",
+                    number::text(years),
+                    about(rate),
+                    host.elapsed.about()
+                )
+            }
+            (Ok(_), None) => NOT_STATED.to_owned(),
+            (Err(reason), _) => format!("{NOT_STATED}: {reason}"),
+        };
+        vec![
+            ("Rated", rated),
+            ("Used", used),
+            ("Written over life", written),
+            ("Cost of this run", run),
+            ("At the load of this run", years),
+        ]
+    }
+
+    /// Returns the endurance as one sentence for a terminal.
+    pub fn sentence(&self) -> String {
+        let rows = self.rows().into_iter();
+        let parts = rows.map(|(name, words)| format!("{}: {words}", name.to_lowercase()));
+        parts.collect::<Vec<_>>().join("; ").replace('\u{a0}', " ")
+    }
+}
+
+/// Returns the endurance of the drive of `run` as JSON; `null` for what is not stated.
+pub fn json(run: &Run) -> Value {
+    let Some(found) = endurance(run, None) else { return Value::Null };
+    let Wear { used_percent, host, sent, media, media_in_run, .. } = found.wear;
+    json!({
+        "rated_bytes": found.rating.bytes(),
+        "rated_source": found.rating.source(),
+        "used_percent": used_percent,
+        "host_written_bytes": host.map(|host| host.last),
+        "media_written_bytes": media,
+        "run_host_bytes": found.cost(),
+        "run_sent_bytes": sent.map(|bytes| bytes.0),
+        "run_media_bytes": media_in_run,
+        "run_elapsed_s": host.map(|host| host.elapsed.as_secs_f64()),
+        "years_at_this_load": found.years().ok(),
+        "years_not_stated": found.years().err(),
+    })
+}
+
+fn about(bytes: f64) -> String {
+    Bytes(bytes as u64).about()
+}

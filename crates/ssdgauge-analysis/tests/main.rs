@@ -1,0 +1,5 @@
+//! The integration tests of this crate, in one program.
+
+mod reading;
+#[path = "../../../tests/recipes.rs"]
+mod support;

@@ -1,0 +1,38 @@
+//! The bands of quick runs as JSON.
+
+use serde_json::{Value, json};
+use ssdgauge_analysis::model::Run;
+use ssdgauge_analysis::quick::cohort::Cohort;
+use ssdgauge_analysis::quick::quick_look;
+use ssdgauge_analysis::text::sanitize;
+
+/// Returns where the numbers of `run` lie within the band of the class of its drive in `cohort`, or the
+/// reason why there is none; `null` for a run of another suite than quick.
+pub fn bands_json(run: &Run, cohort: &Cohort) -> Value {
+    if run.head.plan.suite.id != quick_look::SUITE {
+        return Value::Null;
+    }
+    let bands = match cohort.bands(run) {
+        Ok(bands) => bands,
+        Err(reason) => return json!({ "bands": null, "reason": reason }),
+    };
+    let figures = quick_look::loads(run).into_iter().filter_map(|figure| {
+        let band = bands.band(&figure)?;
+        Some(json!({
+            "load": sanitize::prose(&figure.load),
+            "metric": figure.metric.key(),
+            "value": figure.value,
+            "band_low": band.low,
+            "band_high": band.high,
+            "position": band.position(),
+        }))
+    });
+    json!({
+        "class": bands.class.key(),
+        "model": bands.is_model,
+        "cohort_runs": bands.runs,
+        "cohort_drives": bands.drives,
+        "limits": bands.rule(),
+        "bands": figures.collect::<Vec<_>>(),
+    })
+}

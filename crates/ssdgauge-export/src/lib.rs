@@ -1,0 +1,28 @@
+//! Results of runs for other programs and other places than the page: JSON, CSV, Markdown, OpenMetrics, JUnit and the
+//! terminal. Nothing here computes a result.
+
+mod bands;
+mod claims;
+mod compared_markdown;
+mod comparison;
+mod csv;
+mod exposition;
+mod json;
+mod junit;
+mod markdown;
+mod markdown_text;
+mod openmetrics;
+mod terminal;
+mod values;
+
+pub use bands::bands_json;
+pub use claims::{claims_json, claims_markdown};
+pub use comparison::{comparison_json, comparison_markdown};
+pub use csv::csv;
+pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSample};
+pub use json::json;
+pub use junit::comparison_junit;
+pub use markdown::markdown;
+pub use openmetrics::openmetrics;
+pub use terminal::{comparison_text, terminal_summary};
+pub use values::{Value, values};

@@ -1,0 +1,155 @@
+//! Markdown for forums and reviews: the headlines and findings of each run.
+
+use crate::compared_markdown::compared;
+use crate::markdown_text::{MODEL, escaped};
+use ssdgauge_analysis::drives::report_drives::ReportDrives;
+use ssdgauge_analysis::findings::finding_lines::{self, FindingLine};
+use ssdgauge_analysis::findings::run_outcome::{self, RunOutcome};
+use ssdgauge_analysis::findings::trust;
+use ssdgauge_analysis::groups::workload_text;
+use ssdgauge_analysis::model::{LocatedFinding, Run, TestRun};
+use ssdgauge_analysis::steps::knee;
+use ssdgauge_analysis::text::interval;
+use ssdgauge_analysis::text::labels;
+use ssdgauge_analysis::text::number;
+use ssdgauge_analysis::text::sanitize;
+use ssdgauge_core::{Headline, Score, Severity};
+use std::fmt::Write;
+
+/// Returns `runs` as Markdown: of several drives one table that compares them, otherwise for each run a
+/// table of headlines and its findings.
+pub fn markdown(runs: &[Run]) -> String {
+    let drives = ReportDrives::new(runs, None);
+    if drives.count() > 1 {
+        return compared(runs, &drives).expect("writing to memory cannot fail");
+    }
+    let mut text = String::new();
+    for (run, name) in runs
+        .iter()
+        .zip(labels::unique_names(&runs.iter().map(|run| vec![&run.head]).collect::<Vec<_>>()))
+    {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        section(&mut text, run, &name).expect("writing to memory cannot fail");
+    }
+    text
+}
+
+fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
+    let head = &run.head;
+    writeln!(text, "## {}\n", escaped(name))?;
+    let mut facts = vec![
+        labels::size_in_words(&head.drive),
+        format!("suite {}", labels::suite(&run.head)),
+        number::date(head.started_unix_ms),
+        format!("run {}", sanitize::prose(&head.id)),
+        sanitize::prose(&head.program),
+    ];
+    if let Some(firmware) = &head.drive.firmware {
+        facts.insert(1, format!("firmware {}", sanitize::device(firmware)));
+    }
+    let facts: Vec<String> = facts.iter().map(|fact| escaped(fact)).collect();
+    writeln!(text, "{}", facts.join(" · "))?;
+    let marks = run_outcome::marks(run);
+    if !marks.is_empty() {
+        writeln!(text, "\n**{}**", marks.join(" · "))?;
+    }
+    if run.is_model() {
+        writeln!(text, "\n{}", MODEL)?;
+    }
+    if let Some(account) = run_outcome::account(run, None) {
+        writeln!(text, "\n**{}.** {}", escaped(&account.title), escaped(&account.meaning))?;
+    }
+    if run_outcome::of(run) == RunOutcome::Failed {
+        return findings(text, run);
+    }
+    writeln!(
+        text,
+        "\n| Test | Result | {} | Full seconds | Rule |",
+        interval::heading(run.is_repeated())
+    )?;
+    writeln!(text, "|---|--:|--:|--:|---|")?;
+    for test in &run.tests {
+        row(text, (run, test), &test.headline, &test.test.score)?;
+        for (headline, score) in test.also.iter().zip(&test.test.also) {
+            row(text, (run, test), headline, score)?;
+        }
+        at_knee(text, test)?;
+    }
+    if let Some(unseen) = interval::unseen(run.tests.iter().map(|test| &test.headline)) {
+        writeln!(text, "\n{unseen}")?;
+    }
+    if let Some(trust) = trust::of_runs([run]).filter(|_| run_outcome::has_grade(run)) {
+        writeln!(text, "\nTrust: **{}**: {}", trust.grade.letter(), escaped(&trust.in_words()))?;
+    }
+    findings(text, run)
+}
+
+fn row(
+    text: &mut String,
+    (run, test): (&Run, &TestRun),
+    headline: &Headline,
+    score: &Score,
+) -> std::fmt::Result {
+    let invalid = trust::invalid(run, test);
+    let value = match &invalid {
+        Some(why) => format!("invalid ({})", escaped(why)),
+        None => workload_text::number(test, score, headline),
+    };
+    let interval = interval::words(&headline.interval, headline.metric)
+        .filter(|_| invalid.is_none())
+        .unwrap_or_else(|| number::NOTHING.to_owned());
+    let interval = match interval::start_left_out(headline) {
+        Some(remark) => format!("{interval} ({remark})"),
+        None => interval,
+    };
+    let title = escaped(&sanitize::prose(&test.test.title));
+    let n = number::count(headline.n);
+    let rule = workload_text::rule(&test.test, score);
+    let rule = escaped(&format!("{}, {rule}", headline.metric.title()));
+    writeln!(text, "| {title} (r{}) | {value} | {interval} | {n} | {rule} |", test.test.revision)
+}
+
+/// Writes the rows of latency, efficiency and power at the knee of `test`.
+fn at_knee(text: &mut String, test: &TestRun) -> std::fmt::Result {
+    let Some(knee) = knee::at_knee(test) else { return Ok(()) };
+    let title = escaped(&sanitize::prose(&test.test.title));
+    let (depth, n, nothing) = (knee.depth(), number::count(knee.full_seconds()), number::NOTHING);
+    for (metric, value) in knee.values() {
+        let revision = test.test.revision;
+        let (value, name) = (metric.about(value), escaped(metric.title()));
+        writeln!(
+            text,
+            "| {title} (r{revision}) | {value} | {nothing} | {n} | {name}, at the knee (QD{depth}) |"
+        )?;
+    }
+    Ok(())
+}
+
+fn findings(text: &mut String, run: &Run) -> std::fmt::Result {
+    let lines = lines(run);
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "\nFindings:\n")?;
+    for (severity, line) in lines {
+        writeln!(text, "- **{severity}** {}", escaped(&line))?;
+    }
+    Ok(())
+}
+
+/// Returns a line for each kind of finding, the most severe first, with the tests that it concerns.
+fn lines(run: &Run) -> Vec<(&'static str, String)> {
+    // A note on a value that this table does not show has no place here.
+    let is_shown = |one: &LocatedFinding<'_>| {
+        one.finding.severity > Severity::Note
+            || one.metrics.is_empty()
+            || one.metrics.iter().any(|key| key == "headline")
+    };
+    let found = run.all_findings().into_iter();
+    let found = found.filter(|one| !trust::is_intended(one.finding.kind, one.test));
+    let lines = finding_lines::by_kind(found.filter(is_shown));
+    let line = |line: &FindingLine<'_>| (line.first.severity.name(), line.words(run.tests.len()));
+    lines.iter().map(line).collect()
+}

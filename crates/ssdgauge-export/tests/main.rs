@@ -1,0 +1,8 @@
+//! The integration tests of this crate, in one program.
+
+mod compare;
+mod history;
+mod json;
+#[path = "../../../tests/recipes.rs"]
+mod support;
+mod texts;

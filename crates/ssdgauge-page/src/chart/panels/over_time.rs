@@ -1,0 +1,273 @@
+//! One long step over time: speed, latency, power and temperature of every second.
+
+use crate::chart::axis::{Across, Up};
+use crate::chart::panels::values::{ticks, unit};
+use crate::chart::plot::{Plot, Series};
+use ssdgauge_analysis::drives::report_drives::ReportDrives;
+use ssdgauge_analysis::drives::sections;
+use ssdgauge_analysis::groups::group::{Group, Member};
+use ssdgauge_analysis::groups::measure::Measure;
+use ssdgauge_analysis::model::{PointRun, Second};
+use ssdgauge_analysis::text::number;
+use ssdgauge_core::{Metric, Nanos, PowerScope, Window};
+use ssdgauge_statistics::summary;
+
+/// A step this long has its first fifth enlarged: the change comes early. Chosen.
+const LONG: f64 = 300.0;
+
+/// Points of a smoothed line at most.
+const SMOOTH: usize = 110;
+
+/// Points of the line of every second at most.
+const THIN: usize = 400;
+
+/// More drives than this have no line of every second.
+const MAX_THIN: usize = 8;
+
+/// Places of one line that show their value.
+const VALUES: usize = 30;
+
+/// The measured values of a step, each with the number of its second.
+type ValuesOf = Box<dyn Fn(&PointRun) -> Vec<(u32, f64)>>;
+
+/// A quantity over time.
+struct Quantity {
+    kind: &'static str,
+    name: String,
+    metric: Metric,
+    unit: &'static str,
+    may_be_log: bool,
+    words: fn(f64) -> String,
+    values: ValuesOf,
+}
+
+/// Returns the rate of every second, the part that the score counts tinted.
+pub(crate) fn speed(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
+    let metric = Measure::Speed.metric_of_steps(&group.first().test.test).rate();
+    let quantity = Quantity {
+        kind: "timeline",
+        name: metric.title().to_owned(),
+        metric,
+        unit: metric.unit(),
+        may_be_log: true,
+        words: number::short,
+        values: Box::new(move |point| {
+            let rate = |second: Second| {
+                let is_bytes = metric.counts_bytes();
+                let rate = if is_bytes { second.throughput_mb_s() } else { second.iops() };
+                (second.second, rate)
+            };
+            point.seconds().map(rate).collect()
+        }),
+    };
+    let mut plot = over_time(group, drives, &quantity)?;
+    plot.scored = scored(group);
+    for (line, member) in plot.lines.iter_mut().zip(with_seconds(group)) {
+        let headline = &member.test.headline;
+        let value = headline.value.map(|value| number::measured(value, headline.metric));
+        line.end = value.unwrap_or_else(|| number::NOTHING.to_owned());
+    }
+    Some(plot)
+}
+
+/// Returns latency or power of every second, where `measure` has one; power has a plot for each scope
+/// of its meters.
+pub(crate) fn of_measure(group: &Group<'_>, drives: &ReportDrives, measure: Measure) -> Vec<Plot> {
+    if !sections::is_one_step(group) {
+        return Vec::new();
+    }
+    let metric = measure.metric(&group.first().test.test);
+    match measure {
+        Measure::P99 => {
+            let quantity = Quantity {
+                kind: "latency-timeline",
+                name: "p99 latency of each second".to_owned(),
+                metric,
+                unit: unit(metric),
+                may_be_log: true,
+                words: ticks(metric),
+                values: Box::new(|point| point.lat_p99s_us().collect()),
+            };
+            over_time(group, drives, &quantity).into_iter().collect()
+        }
+        Measure::Power => powers(group, drives),
+        Measure::Speed if metric.needs_power() => powers(group, drives),
+        Measure::Speed | Measure::Shallow | Measure::Efficiency | Measure::P9999 => Vec::new(),
+    }
+}
+
+fn powers(group: &Group<'_>, drives: &ReportDrives) -> Vec<Plot> {
+    let of_scope = |scope: PowerScope| {
+        let (kind, name) = match scope {
+            PowerScope::Drive => ("power-timeline", "power"),
+            PowerScope::HostDc => ("host-dc-timeline", "power of the host, DC"),
+            PowerScope::HostAc => ("host-ac-timeline", "power of the host, AC"),
+        };
+        let quantity = Quantity {
+            kind,
+            name: name.to_owned(),
+            metric: Metric::PowerW,
+            unit: Metric::PowerW.unit(),
+            may_be_log: false,
+            words: number::short,
+            values: Box::new(move |point| point.readings(scope.quantity()).collect()),
+        };
+        over_time(group, drives, &quantity)
+    };
+    PowerScope::ALL.into_iter().filter_map(of_scope).collect()
+}
+
+/// Returns the temperature of every second.
+pub(crate) fn temperature(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
+    if !sections::is_one_step(group) {
+        return None;
+    }
+    let quantity = Quantity {
+        kind: "temperature",
+        name: "temperature".to_owned(),
+        metric: Metric::PowerW,
+        unit: "°C",
+        may_be_log: false,
+        words: number::short,
+        values: Box::new(|point| point.readings("temperature_c").collect()),
+    };
+    over_time(group, drives, &quantity)
+}
+
+fn with_seconds<'a>(group: &'a Group<'_>) -> impl Iterator<Item = &'a Member<'a>> {
+    group.members.iter().filter(|member| point(member).is_some())
+}
+
+fn point<'a>(member: &'a Member<'_>) -> Option<&'a PointRun> {
+    member.test.points.first().filter(|point| point.seconds_shown() > 0)
+}
+
+fn over_time(group: &Group<'_>, drives: &ReportDrives, quantity: &Quantity) -> Option<Plot> {
+    let series = |member: &Member<'_>| -> Vec<(f64, f64)> {
+        let values = point(member).map_or(Vec::new(), |point| (quantity.values)(point));
+        values.into_iter().map(|(second, value)| (f64::from(second) + 0.5, value)).collect()
+    };
+    let all: Vec<(usize, Vec<(f64, f64)>)> =
+        with_seconds(group).map(|member| (drives.drive_of(member.index), series(member))).collect();
+    if all.iter().all(|(_, series)| series.is_empty()) {
+        return None;
+    }
+    let end = all.iter().filter_map(|(_, series)| series.last()).map(|last| last.0 + 0.5);
+    let end = end.fold(0.0, f64::max);
+    let has_thin = all.len() <= MAX_THIN;
+    let lines: Vec<Series> = all
+        .iter()
+        .map(|(drive, series)| line(*drive, series, drives, quantity, has_thin))
+        .collect();
+    let drawn = lines.iter().flat_map(|line| line.points.iter().chain(&line.thin));
+    let up = Up::new(
+        drawn.map(|point| point.1).collect::<Vec<_>>().into_iter(),
+        quantity.unit,
+        quantity.may_be_log,
+        quantity.words,
+    );
+    Some(Plot {
+        kind: quantity.kind,
+        caption: String::new(),
+        label: format!("{}: {} over time", group.title(), quantity.name),
+        across: across(end),
+        up,
+        lines,
+        scored: None,
+        rays: Vec::new(),
+        events: Vec::new(),
+        published: Vec::new(),
+    })
+}
+
+fn across(end: f64) -> Across {
+    if end <= LONG {
+        return Across::continuous(end, None, "seconds", number::tick);
+    }
+    let minutes = |cut: f64| Across::continuous(end / 60.0, Some(cut), "minutes", number::tick);
+    let cut = (end / 300.0).round().max(1.0);
+    let mut across = minutes(cut);
+    let near = number::duration(cut * 60.0);
+    across.parts = Some((format!("first {near}, enlarged"), "the rest".to_owned()));
+    across
+}
+
+fn line(
+    drive: usize,
+    series: &[(f64, f64)],
+    drives: &ReportDrives,
+    quantity: &Quantity,
+    has_thin: bool,
+) -> Series {
+    let end = series.last().map_or(0.0, |last| last.0);
+    // The axis is in minutes where it is long.
+    let unit = if end + 0.5 > LONG { 60.0 } else { 1.0 };
+    let cut = if unit > 1.0 { (end / 300.0).round().max(1.0) * 60.0 } else { 0.0 };
+    let split = series.partition_point(|(at, _)| *at < cut);
+    let (near, far) = series.split_at(split);
+    let parts = |part: &[(f64, f64)], most: usize| -> Vec<Vec<(f64, f64)>> {
+        part.chunks(part.len().div_ceil(most).max(1)).map(<[_]>::to_vec).collect()
+    };
+    let mean = |part: &Vec<(f64, f64)>| {
+        let values: Vec<f64> = part.iter().map(|point| point.1).collect();
+        let middle = (part[0].0 + part[part.len() - 1].0) / 2.0;
+        (middle, summary::mean(&values).unwrap_or(0.0))
+    };
+    let smooth: Vec<Vec<(f64, f64)>> =
+        parts(near, SMOOTH / 2).into_iter().chain(parts(far, SMOOTH / 2)).collect();
+    let points: Vec<(f64, f64)> = smooth.iter().map(mean).collect();
+    let values = parts(near, VALUES / 2).into_iter().chain(parts(far, VALUES / 2)).map(|part| {
+        let (at, value) = mean(&part);
+        let extreme = |pick: fn(f64, f64) -> f64| part.iter().map(|point| point.1).reduce(pick);
+        let shown = |value: f64| match quantity.unit {
+            "°C" => format!("{} °C", number::text(value)),
+            _ => number::measured(value, quantity.metric),
+        };
+        let words = format!(
+            "{}, {}: {}, between {} and {}",
+            drives.short(drive),
+            number::duration(at),
+            shown(value),
+            shown(extreme(f64::min).unwrap_or(value)),
+            shown(extreme(f64::max).unwrap_or(value))
+        );
+        (at / unit, value, words)
+    });
+    let scaled = |points: &[(f64, f64)]| points.iter().map(|(x, y)| (x / unit, *y)).collect();
+    let thin = if has_thin && series.len() > SMOOTH { extremes(near, far) } else { Vec::new() };
+    Series {
+        drive,
+        points: scaled(&points),
+        thin: scaled(&thin),
+        values: values.collect(),
+        ..Series::default()
+    }
+}
+
+/// Returns the least and the greatest value of each column, so that no spike is lost.
+fn extremes(near: &[(f64, f64)], far: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut kept = Vec::new();
+    for part in [near, far] {
+        let size = part.len().div_ceil(THIN / 4).max(1);
+        for column in part.chunks(size) {
+            let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+            let ends = [column.iter().min_by(by_value), column.iter().max_by(by_value)];
+            let mut ends: Vec<(f64, f64)> = ends.into_iter().flatten().copied().collect();
+            ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+            ends.dedup();
+            kept.extend(ends);
+        }
+    }
+    kept
+}
+
+/// Returns the part that the score counts, in the unit of the axis, with its words.
+fn scored(group: &Group<'_>) -> Option<(f64, f64, String)> {
+    let (_, window) = group.first().test.test.score.last_part()?;
+    let Window::Time(time) = window else { return None };
+    let elapsed = |member: &Member<'_>| point(member).map(|point| point.point.totals.elapsed);
+    let end = group.members.iter().filter_map(elapsed).max()?;
+    let unit = if end.as_secs_f64() > LONG { 60.0 } else { 1.0 };
+    let start = Nanos(end.0.saturating_sub(time.0)).as_secs_f64();
+    Some((start / unit, end.as_secs_f64() / unit, number::spaced(&format!("scored: {window}"))))
+}

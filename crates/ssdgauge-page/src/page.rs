@@ -1,0 +1,100 @@
+//! The page: one self-contained HTML file for any number of runs.
+//!
+//! It answers first, and shows the record behind each answer below it: flag, headline, answer, sections
+//! by use, caveats and method. It loads nothing from the network, and has a script only on request, on
+//! which nothing depends: filter, highlight and tabs are form controls and style rules. It supports print, light and dark themes, phones and
+//! screen readers.
+
+mod answer;
+mod bar;
+mod caveats;
+mod content;
+mod endurance;
+mod environment;
+mod fill_states;
+mod findings;
+mod flag;
+mod fleet;
+mod fragment;
+mod grade;
+mod head;
+mod kit;
+mod method;
+mod notes;
+mod numbers;
+mod outcome;
+mod panels;
+mod prices;
+mod quick;
+mod results;
+mod script;
+mod sections;
+mod specification;
+mod steady;
+mod style;
+mod tried_loads;
+mod xray;
+
+use content::Content;
+pub use fleet::fleet_page;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use ssdgauge_analysis::inputs::options::PageOptions;
+use ssdgauge_analysis::model::Run;
+use ssdgauge_analysis::text::number;
+pub use xray::{xray_compared_page, xray_page};
+
+/// The mark in the head of every page, by which the program recognises its own pages.
+pub const PAGE_MARK: &str = r#"<meta name="generator" content="ssdgauge">"#;
+
+/// The content security policy: styles of the page itself, no scripts, no network.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
+                      base-uri 'none'; form-action 'none'";
+
+/// Returns the page of `runs`. Equal runs and options give an equal page.
+pub fn page(runs: &[Run], options: &PageOptions) -> String {
+    let content = Content::new(runs, options);
+    let body = content.body();
+    let style = style::sheet(&content.drives, content.accent());
+    document(&content.title, &style, &body, options.script)
+}
+
+/// Returns the part of the page with the anchor `id` as a fragment of HTML with its styles, for
+/// another page. It states what it comes from, and its marks such as `MODEL`.
+///
+/// # Errors
+///
+/// Returns the anchors that the page has, where `id` is none of them.
+pub fn fragment(runs: &[Run], options: &PageOptions, id: &str) -> Result<String, Vec<String>> {
+    let content = Content::new(runs, options);
+    match content.part(id) {
+        Some(part) => Ok(number::units_kept(&fragment::fragment(&content, &part))),
+        None => Err(content.anchors()),
+    }
+}
+
+/// Returns a whole document; `with_script` adds the script, and its hash to the policy.
+fn document(title: &str, style: &str, body: &Markup, with_script: bool) -> String {
+    let policy = match with_script {
+        true => format!("{POLICY}; script-src '{}'", script::HASH),
+        false => POLICY.to_owned(),
+    };
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                (PreEscaped(PAGE_MARK))
+                title { (title) }
+                style { (PreEscaped(style)) }
+            }
+            body {
+                (PreEscaped(number::units_kept(&body.0)))
+                @if with_script { script { (PreEscaped(script::TEXT)) } }
+            }
+        }
+    }
+    .into_string()
+}

@@ -1,0 +1,75 @@
+//! The panels of a figure, one for each tab, on a page.
+
+use crate::chart::bars::Ranking;
+use crate::chart::panels::Panel;
+use crate::chart::plot::Plot;
+use crate::chart::rows::Rows;
+use crate::page::kit::bars::bars;
+use crate::page::kit::mark::{class, name, name_column};
+use crate::page::kit::{plot, rows};
+use maud::{Markup, html};
+use ssdgauge_analysis::drives::report_drives::ReportDrives;
+
+/// Returns the charts of `panel`.
+pub(super) fn body(panel: &Panel, drives: &ReportDrives) -> Markup {
+    html! {
+        @match (&panel.rows, &panel.ranking) {
+            (Some((rows, caption)), _) if !rows.reasons.is_empty() => {
+                (with_reasons(rows, caption, drives))
+            }
+            (Some((rows, _)), Some(ranking)) => {
+                div.duo.w85 { div { (rows::list(rows, drives)) } div { (bars(ranking, drives)) } }
+            }
+            (Some((rows, _)), None) => { (rows::list(rows, drives)) }
+            (None, Some(ranking)) => { (ranked(panel, ranking, drives)) }
+            (None, None) => {}
+        }
+        @for below in &panel.below {
+            @if !below.caption.is_empty() { p.cap { (below.caption) } }
+            (plot::wide(below, drives))
+        }
+    }
+}
+
+/// Returns the ranking next to its measure over time.
+fn ranked(panel: &Panel, ranking: &Ranking, drives: &ReportDrives) -> Markup {
+    match &panel.course {
+        Some(plot) if panel.is_alone => {
+            html! { p.cap { (ranking.caption) } (plot::wide(plot, drives)) }
+        }
+        None if panel.is_alone => bars(ranking, drives),
+        Some(plot) => duo(plot, ranking, drives),
+        None => html! { div.half { (bars(ranking, drives)) } },
+    }
+}
+
+/// Returns the ranking next to a plot; for a single drive only the plot.
+fn duo(plot: &Plot, ranking: &Ranking, drives: &ReportDrives) -> Markup {
+    if let [row] = ranking.rows.as_slice() {
+        return html! { p.cap { b { (row.words) } " " (ranking.caption) } (plot::wide(plot, drives)) };
+    }
+    html! {
+        div.duo { div { (bars(ranking, drives)) } div { (plot::beside(plot, drives)) } }
+    }
+}
+
+/// Returns the rows of a search, with what stopped it for each drive.
+fn with_reasons(rows: &Rows, caption: &str, drives: &ReportDrives) -> Markup {
+    let names: Vec<&str> = rows.reasons.iter().map(|(drive, _)| drives.short(*drive)).collect();
+    html! {
+        div.duo.w85 {
+            div { (rows::list(rows, drives)) }
+            div {
+                p.cap { (caption) }
+                ul.bars style=(name_column(&names)) {
+                    @for (drive, reason) in &rows.reasons {
+                        li class=(class(*drive)) {
+                            (name(drives, *drive))
+                            span.why { (reason) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

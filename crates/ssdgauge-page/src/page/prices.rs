@@ -1,0 +1,76 @@
+//! The prices of the drives, and what they give for a unit of the currency.
+
+use crate::page::kit::mark::{class, icon};
+use crate::page::kit::stack;
+use maud::{Markup, html};
+use ssdgauge_analysis::answers::prices::{Price, Prices};
+use ssdgauge_analysis::drives::report_drives::ReportDrives;
+use ssdgauge_analysis::text::{number, sanitize};
+
+/// What a column shows of a drive.
+type Value = fn(&Price) -> Option<f64>;
+
+/// Returns a price with its currency.
+pub(super) fn amount(price: f64, currency: &str) -> String {
+    let whole = price.fract().abs() < 0.005;
+    let (units, rest) = (price.trunc() as u64, (price.fract() * 100.0).round() as u64);
+    let price = match whole || rest == 100 {
+        true => number::count(price.round() as u64),
+        false => format!("{}.{rest:02}", number::count(units)),
+    };
+    format!("{price}\u{a0}{}", sanitize::prose(currency))
+}
+
+/// Returns the table; `test` is the title of the test whose requests are counted.
+pub(super) fn table(prices: &Prices, test: Option<String>, drives: &ReportDrives) -> Markup {
+    let currency = sanitize::prose(&prices.currency);
+    let columns: [(&str, Value); 3] =
+        [("IOPS", |row| row.iops), ("GB", |row| row.gb), ("TB rated writes", |row| row.tbw)];
+    let shown = columns.iter().filter(|(_, value)| prices.rows.iter().any(|r| value(r).is_some()));
+    let shown: Vec<_> = shown.collect();
+    let mut heads = vec!["Drive".to_owned(), "Price".to_owned()];
+    heads.extend(shown.iter().map(|(title, _)| format!("{title} per {currency}")));
+    html! {
+        h3 { "Price" }
+        div.scroll tabindex="0" role="group" aria-label="Prices" {
+        table.num.stack #prices style=(stack::names(&heads)) {
+            thead { tr { @for head in &heads { th scope="col" { (head) } } } }
+            tbody { @for row in &prices.rows {
+                tr.(class(row.drive)) {
+                    th scope="row" { (icon(drives, row.drive)) " " (drives.short(row.drive)) }
+                    td { (amount(row.price, &prices.currency)) }
+                    @for (_, value) in &shown {
+                        td.best[is_best(prices, *value, row)] { (number::optional(value(row))) }
+                    }
+                }
+            } }
+        } }
+        p.foot {
+            "Prices by the editor. Bold: the most of a column. "
+            @if let Some(test) = test {
+                "IOPS: mean over the steps of the headline of \u{201c}" (test) "\u{201d}. "
+            }
+            "Capacity and rated writes in decimal units."
+            @if let Some(reason) = without_capacity(prices, drives) { " " (reason) }
+        }
+    }
+}
+
+/// Returns which drives have no capacity per unit of the currency, and why; `None` where all have one.
+fn without_capacity(prices: &Prices, drives: &ReportDrives) -> Option<String> {
+    let without = prices.rows.iter().filter(|row| row.gb.is_none());
+    let names: Vec<&str> = without.map(|row| drives.short(row.drive)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "No GB per {} for {}: the run file does not state the capacity of the whole drive.",
+            sanitize::prose(&prices.currency),
+            names.join(", ")
+        )
+    })
+}
+
+fn is_best(prices: &Prices, value: Value, row: &Price) -> bool {
+    let values = prices.rows.iter().filter_map(value);
+    let most = values.fold(0.0, f64::max);
+    prices.rows.len() > 1 && value(row).is_some_and(|value| value >= most)
+}

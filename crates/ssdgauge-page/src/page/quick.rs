@@ -1,0 +1,473 @@
+//! The page of a single quick run: the state of the drive, reading and writing, where the speed falls,
+//! and what to do next. Every test is folded below.
+
+use crate::chart::axis::{Across, Up};
+use crate::chart::coordinate::{at, percent};
+use crate::page::kit::mark::marks;
+use crate::page::kit::values::{self, ValueRow};
+use crate::page::{caveats, endurance, grade, method, results, sections};
+use maud::{Markup, html};
+use ssdgauge_analysis::drives::caches::Writes;
+use ssdgauge_analysis::drives::report_drives::ReportDrives;
+use ssdgauge_analysis::drives::sections::Sections;
+use ssdgauge_analysis::findings::run_outcome;
+use ssdgauge_analysis::findings::trust;
+use ssdgauge_analysis::groups::group::Group;
+use ssdgauge_analysis::model::{FallCause, PointRun, Run};
+use ssdgauge_analysis::quick::cohort::{Bands, Cohort};
+use ssdgauge_analysis::quick::quick_answer;
+use ssdgauge_analysis::quick::quick_look::{self, Fall, Figure, Tile};
+use ssdgauge_analysis::text::labels;
+use ssdgauge_analysis::text::number;
+use ssdgauge_analysis::text::sanitize;
+use ssdgauge_core::{Bytes, Metric, shell_word};
+use ssdgauge_statistics::difference::Outcome;
+
+/// The copies whose time is computed, in gigabytes.
+const COPIES: [f64; 3] = [10.0, 60.0, 200.0];
+
+/// Returns whether `runs` are one quick run that has a number.
+pub(super) fn fits(runs: &[Run]) -> bool {
+    match runs {
+        [run] => {
+            quick_look::is_quick(&run.head.plan.suite.id)
+                && !(quick_look::figures(run, true).is_empty()
+                    && quick_look::figures(run, false).is_empty())
+        }
+        [] | [_, ..] => false,
+    }
+}
+
+/// Returns the body of the page; `claims` are those of the spec files, judged.
+pub(super) fn body(
+    run: &Run,
+    (title, scripts): (&str, &str),
+    (groups, of_groups, ids): (&[Group<'_>], &Sections, &[String]),
+    drives: &ReportDrives,
+    cohort: Option<&Cohort>,
+    claims: Markup,
+) -> Markup {
+    let runs = std::slice::from_ref(run);
+    let bands = match cohort {
+        Some(cohort) => cohort.bands(run),
+        None => Cohort::shipped().bands(run),
+    };
+    let fall = quick_look::fall(run);
+    html! {
+        div.wrap.quick.d-0 {
+            header.page {
+                p.kick { (kick(run)) }
+                h1 { (title) }
+                p.dek { (dek(run, fall.as_ref())) }
+                (grade::line(trust::of_runs(runs).as_ref()))
+            }
+            main {
+                (tiles(run))
+                div.cards #answer {
+                    (card("Reading", &quick_look::figures(run, true), run, bands.as_ref().ok()))
+                    (card("Writing", &quick_look::figures(run, false), run, bands.as_ref().ok()))
+                }
+                p.cond.bands { (bands_words(&bands)) }
+                (end_of_cache(run, fall.as_ref(), ids, drives))
+                (claims)
+                section.use aria-labelledby="caveats" {
+                    div.two {
+                        div { h2 #caveats { "Caveats" } (caveats::list(runs, drives)) }
+                        div { h2 { "Next" } (next(run)) }
+                    }
+                    details.fold {
+                        summary { "Every test: results, charts and numbers" }
+                        (results::table(runs, groups, ids))
+                        (sections::sections(&of_groups.uses.iter().collect::<Vec<_>>(), groups, ids, runs, drives))
+                    }
+                    details.fold {
+                        summary { "Method, drive and machine" }
+                        (endurance::table(runs, None, drives))
+                        (method::prose(runs, drives))
+                    }
+                }
+            }
+            footer.page { "Made with ssdgauge. One file, " (scripts) ", no network." }
+        }
+    }
+}
+
+fn kick(run: &Run) -> String {
+    let drive = &run.head.drive;
+    let mut parts = vec!["Quick check of one drive".to_owned(), labels::run_name(&run.head)];
+    parts.push(format!("{} tested", labels::plain_size(drive)));
+    parts.push(number::date(run.head.started_unix_ms));
+    parts.join(" · ")
+}
+
+/// Returns what the numbers mean, in at most three sentences.
+fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
+    let small = quick_look::figures(run, true)
+        .into_iter()
+        .find(|figure| figure.metric == Metric::Iops && figure.conditions.contains("QD1"));
+    let is_for_work = quick_answer::is_for_work(&run.head.plan.suite.id);
+    html! {
+        @match fall {
+            _ if is_for_work => {
+                @for sentence in quick_answer::others(run) { (sentence) " " }
+            }
+            Some(fall) => {
+                "Large files are written with " b { (fall.before_words) " " (fall.until) }
+                ", then with " b { (number::text(fall.behind)) " MB/s" }
+                @if fall.cause == FallCause::Unknown { "; the run does not show why" } ". "
+            }
+            None if trust::invalidating(run).is_some() => {}
+            None => {
+                @match quick_look::sag(run) {
+                    Some((first, last)) => {
+                        "Large writes fall from " b { (number::text(first)) " MB/s" } " to "
+                        b { (number::text(last)) " MB/s" }
+                        " within a burst; longer ones were not measured. "
+                    }
+                    None if quick_look::sequential_writes(run).is_empty() => {
+                        "Large writes were not measured. "
+                    }
+                    None => {
+                        "The speed of writes does not fall in this run; longer ones were not measured. "
+                    }
+                }
+            }
+        }
+        @if let Some(small) = small.filter(|_| !is_for_work) {
+            @match &small.did {
+                Some(did) => { "Small reads, one at a time: " b { (did) } ". " }
+                None => {
+                    "The drive completes " b { (number::text(small.value)) }
+                    " small reads a second, one at a time. "
+                }
+            }
+        }
+    }
+}
+
+fn tiles(run: &Run) -> Markup {
+    html! {
+        dl.tiles aria-label="State of the drive" {
+            @for Tile { name, value, note, is_good } in quick_look::tiles(run) {
+                div {
+                    dt {
+                        (name)
+                        @match is_good {
+                            Some(true) => { " " span.ok { "✓ good" } }
+                            Some(false) => { " " span.wn { "! look" } }
+                            None => { " " span.un0 { "? not checked" } }
+                        }
+                    }
+                    dd { (value) small { (note) } }
+                }
+            }
+        }
+    }
+}
+
+/// Returns what the outlines of the cards are, or why there are none.
+fn bands_words(bands: &Result<Bands, String>) -> String {
+    match bands {
+        Ok(bands) => format!(
+            "{} of the class ({}): {} of {}. {}",
+            if bands.is_model { "MODEL band" } else { "Band" },
+            bands.class.words(),
+            bands.rule(),
+            bands.origin(),
+            match bands.is_model {
+                true => "Virtual drives show the order of magnitude; they are no product.",
+                false => "Each drive counts once, with the median of its runs.",
+            }
+        ),
+        Err(reason) => format!("No band of a class is shown: {reason}."),
+    }
+}
+
+/// Returns the position of `figure` in words, with the class of style for it. A band of models is no
+/// verdict, so its words have no colour.
+fn position(figure: &Figure, bands: Option<&Bands>) -> Option<(String, &'static str)> {
+    // Bands are of means, and the drive never runs at the mean of two levels.
+    let bands = bands.filter(|_| figure.levels.is_none())?;
+    let band = bands.band(figure)?;
+    let style = match (bands.is_model, band.outcome) {
+        (true, _) | (false, Outcome::Higher) => "pl",
+        (false, Outcome::Equal | Outcome::NotDecided) => "ok",
+        (false, Outcome::Lower) => "wn",
+    };
+    Some((format!("{} the {} of its class", band.position(), bands.name()), style))
+}
+
+fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Markup {
+    let band = |figure: &Figure| bands.and_then(|bands| bands.band(figure));
+    // A band is a few pixels wide on the scale of another load, so each bar beside one has its own.
+    let most = |figure: &Figure| match band(figure) {
+        Some(band) => 1.1 * band.high.max(figure.most()),
+        None => {
+            let both = [true, false].into_iter().flat_map(|reads| quick_look::figures(run, reads));
+            let of_unit = both.filter(|other| other.metric == figure.metric);
+            of_unit.map(|other| other.most()).fold(0.0, f64::max)
+        }
+    };
+    let scale = match bands {
+        Some(_) => "Bars from 0, each with its own scale; outlined: the band of the class",
+        None => "Bars: against the largest value of this run in the same unit",
+    };
+    if figures.is_empty() {
+        return html! {};
+    }
+    html! {
+        section.card aria-label=(title) {
+            h2.h { (title) }
+            p.cond { (marks(&run_outcome::marks(run))) (scale) }
+            ul.met {
+                @for figure in figures {
+                    @let most = most(figure);
+                    @let share = |value: f64| percent(if most > 0.0 { value / most } else { 0.0 });
+                    @let position = position(figure, bands);
+                    @let (quoted, unit) = figure.quoted();
+                    li {
+                        div.h {
+                            span { (figure.name) }
+                            b { (quoted) @if !unit.is_empty() { " " small { (unit) } } }
+                        }
+                        svg width="100%" height="16" {
+                            title {
+                                (figure.name) ": " (quoted) " " (unit)
+                                @if let (Some(band), Some(bands)) = (band(figure), bands) {
+                                    "; " (bands.name()) " of the class: " (number::text(band.low)) " to "
+                                    (number::measured(band.high, figure.metric))
+                                }
+                            }
+                            rect.bg width="100%" height="6" y="5" rx="2" {}
+                            @if let Some(band) = band(figure) {
+                                rect.band x=(share(band.low)) y="0.5" height="15" rx="3"
+                                    width=(share(band.high - band.low)) {}
+                            }
+                            @match &figure.levels {
+                                Some(levels) => {
+                                    rect.br y="5" height="6" rx="2" width=(share(levels.behind)) {}
+                                    rect.br.beh x=(share(levels.behind)) y="5" height="6" rx="2"
+                                        width=(share(levels.before - levels.behind)) {}
+                                }
+                                None => rect.br y="5" height="6" rx="2" width=(share(figure.value)) {},
+                            }
+                        }
+                        div.f {
+                            span { (figure.conditions) }
+                            span {
+                                @if let Some(p99) = figure.p99_us { "p99 " (number::latency(p99)) }
+                                @if let Some(cache) = figure.cache { " · cache: " (cache) }
+                            }
+                        }
+                        @if let Some((words, style)) = position { p.pos { span class=(style) { (words) } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn heading(fall: Option<&Fall>) -> &'static str {
+    match fall {
+        Some(fall) if fall.cause == FallCause::Cache => "Where the cache ends",
+        Some(_) => "Where the write speed falls",
+        None => "Large writes",
+    }
+}
+
+/// Returns each second of the sequential writes, and how long copies take.
+fn end_of_cache(run: &Run, fall: Option<&Fall>, ids: &[String], drives: &ReportDrives) -> Markup {
+    let writes = quick_look::sequential_writes(run);
+    let seconds: usize = writes.iter().map(|(_, writes)| writes.seconds.len()).sum();
+    let own = run.tests.iter().position(|test| {
+        let first = writes.first().map(|(point, _)| *point);
+        first.is_some_and(|first| test.points.iter().any(|point| std::ptr::eq(point, first)))
+    });
+    html! {
+        @if seconds > 0 {
+            section.use aria-labelledby="fall" {
+                h2 #fall { (heading(fall)) }
+                p { "Sequential writing, each bar one second, in the order of execution." }
+                figure id=(own.and_then(|own| ids.get(own)).map_or_else(
+                    || "writes".to_owned(), |id| format!("{id}/seconds"))) {
+                    figcaption {
+                        h3 { (fall_words(run, fall)) }
+                        p.cond {
+                            (marks(&run_outcome::marks(run)))
+                            "MB/s in each second" (loads(&writes))
+                        }
+                    }
+                    (bars(&writes, fall, false))
+                    (bars(&writes, fall, true))
+                    (values_of(&writes, drives))
+                }
+                @if let Some(fall) = fall { (copies(fall, run.head.drive.capacity, &run_outcome::marks(run))) }
+            }
+        }
+    }
+}
+
+/// Returns the loads of the steps that write, such as `: 1 MiB, QD8`.
+fn loads(writes: &[(&PointRun, Writes)]) -> String {
+    let label = |(point, _): &(&PointRun, Writes)| sanitize::step(&point.point.label);
+    let mut labels: Vec<String> = writes.iter().map(label).collect();
+    labels.dedup();
+    if labels.is_empty() { String::new() } else { format!(": {}", labels.join(", ")) }
+}
+
+/// Returns the rates of each second, a row for each step.
+fn values_of(writes: &[(&PointRun, Writes)], drives: &ReportDrives) -> Markup {
+    let words = |(_, writes): &(&PointRun, Writes)| -> Vec<String> {
+        let rate = |(_, _, rate): &(f64, f64, f64)| number::text(*rate);
+        writes.seconds.iter().map(rate).collect()
+    };
+    let words: Vec<Vec<String>> = writes.iter().map(words).collect();
+    let rows: Vec<ValueRow<'_>> = writes
+        .iter()
+        .zip(&words)
+        .map(|((point, _), words)| ValueRow {
+            drive: 0,
+            name: Some(sanitize::step(&point.point.label)),
+            values: words.iter().map(String::as_str).collect(),
+        })
+        .collect();
+    values::fold("MB/s in each second", &rows, drives)
+}
+
+fn fall_words(run: &Run, fall: Option<&Fall>) -> String {
+    match (fall, quick_look::sag(run)) {
+        (Some(fall), _) => {
+            let seconds = fall.seconds.map(|seconds| format!(", {}", number::duration(seconds)));
+            let seconds = seconds.unwrap_or_default();
+            match fall.cause {
+                FallCause::Cache => format!("The cache is full after {}{seconds}", fall.size_words),
+                cause => format!(
+                    "The write speed falls after {}{seconds}: {}",
+                    fall.size_words,
+                    cause.remark()
+                ),
+            }
+        }
+        (None, Some((first, last))) => format!(
+            "A burst falls from {} to {}\u{a0}MB/s: too few seconds to find where",
+            number::text(first),
+            number::text(last)
+        ),
+        (None, None) => "No fall of the write speed within these writes".to_owned(),
+    }
+}
+
+/// The greatest width of the bar of a second. Chosen: the words of a step of one second fit above it.
+const MOST_BAR: f64 = 150.0;
+
+fn bars(writes: &[(&PointRun, Writes)], fall: Option<&Fall>, is_narrow: bool) -> Markup {
+    let (width, height) = if is_narrow { (358.0, 240.0) } else { (1_000.0, 250.0) };
+    let (left, right, top, bottom) = (46.0, 8.0, 30.0, 40.0);
+    let total: usize = writes.iter().map(|(_, writes)| writes.seconds.len()).sum();
+    // A few seconds over the whole width are slabs, no bars.
+    let right = (width - left - MOST_BAR * total as f64).max(right);
+    let rates = writes.iter().flat_map(|(_, writes)| &writes.seconds).map(|second| second.2);
+    let up = Up::new(rates, "MB/s", false, number::short);
+    let across =
+        Across::continuous(total as f64, None, "seconds of sequential writing", number::tick);
+    let x = |second: f64| left + (width - left - right) * across.share(second);
+    let y = |rate: f64| top + (height - top - bottom) * (1.0 - up.share(rate));
+    let level = fall.map_or(0.0, |fall| (fall.before * fall.behind).sqrt());
+    let mut second = 0;
+    let label = "Write speed in each second";
+    html! {
+        svg.ch.wide[!is_narrow].narrow[is_narrow] viewBox={ "0 0 " (width) " " (height) } role="img"
+            aria-label=(label)
+        {
+            @for (value, words) in &up.ticks {
+                path.gr d={ "M" (at(left)) " " (at(y(*value))) "H" (at(width - right)) } {}
+                text.tk x=(at(left - 7.0)) y=(at(y(*value) + 4.0)) text-anchor="end" { (words) }
+            }
+            text.un x="2" y=(at(top - 14.0)) { (up.unit) }
+            @for (value, words) in &across.ticks {
+                text.tk x=(at(x(*value))) y=(at(height - bottom + 17.0)) text-anchor="middle" { (words) }
+            }
+            text.un x=(at((left + width - right) / 2.0)) y=(at(height - 4.0)) text-anchor="middle" {
+                (across.label)
+            }
+            @for (point, writes) in writes {
+                @let start = x(f64::from(second));
+                @let steps = writes.seconds.len();
+                @if second > 0 {
+                    path.bnd d={ "M" (at(start)) " " (at(top - 4.0)) "V" (at(height - bottom)) } {}
+                }
+                @if !is_narrow && steps > 0 {
+                    text.an x=(at(start + 6.0)) y=(at(top - 8.0)) {
+                        (number::spaced(&sanitize::step(&point.point.label)))
+                    }
+                }
+                @for (number, (before, _, rate)) in writes.seconds.iter().enumerate() {
+                    @let place = f64::from(second) + number as f64;
+                    g.pt {
+                        title {
+                            (sanitize::step(&point.point.label)) ", second " (number + 1) ": "
+                            (number::text(*rate)) " MB/s after " (number::capacity((*before * 1e9) as u64))
+                        }
+                        rect.br.beh[fall.is_some() && *rate < level] x=(at(x(place) + 0.8))
+                            width=(at((x(place + 1.0) - x(place) - 1.6).max(0.6))) y=(at(y(*rate)))
+                            height=(at(y(0.0) - y(*rate))) rx="1.5" {}
+                    }
+                }
+                ({ second += steps as u32; html! {} })
+            }
+        }
+    }
+}
+
+/// Returns how long copies take that fit into `capacity`.
+fn copies(fall: &Fall, capacity: Bytes, marks_of_run: &[String]) -> Markup {
+    let sizes = || COPIES.into_iter().filter(|gb| gb * 1e9 <= capacity.0 as f64);
+    let total = |gb: f64| {
+        let (inside, behind) = quick_look::copy(fall, gb);
+        inside + behind
+    };
+    let most = sizes().map(total).fold(0.0, f64::max);
+    html! {
+        h3 { "How long a copy takes" }
+        p.cond { (marks(marks_of_run)) "Computed from the two rates; dark: before the fall, light: after it" }
+        ol.bars style="--nm:64px" {
+            @for gb in sizes() {
+                @let (inside, behind) = quick_look::copy(fall, gb);
+                @let share = |seconds: f64| percent(0.7 * seconds / most);
+                li {
+                    span.nm { (number::tick(gb)) " GB" }
+                    svg width="100%" height="22" {
+                        title {
+                            (number::tick(gb)) " GB: " (number::duration(inside)) " before the fall, "
+                            (number::duration(behind)) " after it"
+                        }
+                        rect.br y="4" height="14" rx="2" width=(share(inside)) {}
+                        rect.br.beh x=(share(inside)) y="4" height="14" rx="2" width=(share(behind)) {}
+                        svg x=(share(inside + behind)) overflow="visible" {
+                            text.bv x="9" y="15.5" { (number::duration(inside + behind)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn next(run: &Run) -> Markup {
+    let target = sanitize::prose(&run.head.drive.target);
+    let target = shell_word(&target);
+    let suite = run.head.plan.suite.id.as_str();
+    let work = suite.strip_prefix("quick-").filter(|_| quick_answer::is_for_work(suite));
+    html! {
+        p.cond { "Does the speed last? See the plan of an hour of random writes; nothing is written:" }
+        p.cmd { code { "ssdgauge plan consistency-2016 " (target) } }
+        p.cond { "Repeat this check later, then compare the two run files:" }
+        p.cmd { code { "ssdgauge compare FIRST.ssdg SECOND.ssdg" } }
+        p.cond { "Repeat it at once, to learn how much of a change is noise:" }
+        p.cmd { code {
+            "ssdgauge quick --repeat 5 "
+            @if let Some(work) = work { "--for " (work) " " }
+            (target)
+        } }
+    }
+}

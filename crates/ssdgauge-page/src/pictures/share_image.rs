@@ -1,0 +1,99 @@
+//! The image that a link shows: 1,200 by 630 pixels, readable on a phone.
+
+use crate::chart::card::{self, Card, Row};
+use crate::chart::raster;
+use crate::pictures::figure_files::PNG_MARK;
+use ssdgauge_analysis::answers::answer::{self, Answer, Column, Question};
+use ssdgauge_analysis::answers::many_drives;
+use ssdgauge_analysis::drives::caches;
+use ssdgauge_analysis::drives::report_drives::ReportDrives;
+use ssdgauge_analysis::findings::run_outcome;
+use ssdgauge_analysis::groups::group;
+use ssdgauge_analysis::inputs::options::PageOptions;
+use ssdgauge_analysis::model::Run;
+use ssdgauge_analysis::text::short_names::without_capacities;
+use ssdgauge_analysis::text::{interval, number, sanitize};
+
+/// The most rows. Chosen: each is 48 pixels high, 14 on a phone of 360 pixels.
+const MOST: usize = 6;
+
+/// Returns the image of `runs` as a PNG file: headline, and one number of each drive as a bar; of a
+/// single drive one number of each test. It has the marks of the runs, such as `MODEL`.
+pub fn share_image(runs: &[Run], options: &PageOptions) -> Vec<u8> {
+    raster::png(&card::drawn(&card(runs, options)), 1.0, PNG_MARK, "")
+}
+
+fn card(runs: &[Run], options: &PageOptions) -> Card {
+    let drives = ReportDrives::new(runs, options.highlight);
+    let groups = group::groups(runs);
+    let answer = answer::answer(&groups, &drives);
+    let writes = caches::of_drives(&groups, &drives);
+    let of_notes = options.notes.as_ref().and_then(|notes| notes.title.as_deref());
+    let stated = options.title.as_deref().or(of_notes).map(sanitize::prose);
+    let generated = match drives.count() {
+        0 => "No runs".to_owned(),
+        1 => match runs {
+            [run] => match run_outcome::account(run, options.rest.as_deref()) {
+                Some(account) => format!("{}: {}", drives.name(0), account.title),
+                None => drives.name(0).to_owned(),
+            },
+            [] | [_, ..] => drives.name(0).to_owned(),
+        },
+        _ => many_drives::headline(runs, &answer, &writes, &drives),
+    };
+    let mut marks: Vec<String> = Vec::new();
+    for run in runs {
+        for mark in run_outcome::marks(run) {
+            if !marks.contains(&mark) {
+                marks.push(mark);
+            }
+        }
+    }
+    let (caption, rows) = match column(&answer) {
+        Some(column) if drives.count() > 1 => of_drives(column, &answer, &drives),
+        Some(_) | None if runs.iter().all(run_outcome::is_quoted) => of_tests(&groups),
+        Some(_) | None => (String::new(), Vec::new()),
+    };
+    Card { title: stated.unwrap_or(generated), marks, caption, rows }
+}
+
+/// Returns the column that the image shows: sustained writes, else the first one with values.
+fn column(answer: &Answer) -> Option<&Column> {
+    let sustained = answer.columns.iter().find(|c| c.question == Question::Sustained);
+    sustained.or(answer.columns.first())
+}
+
+fn of_drives(column: &Column, answer: &Answer, drives: &ReportDrives) -> (String, Vec<Row>) {
+    let most = column.values.iter().copied().flatten().fold(0.0, f64::max);
+    // Equal values are in the order of the answer, which does not depend on that of the files.
+    let ranked = column.ranked();
+    let place = |drive: &usize| {
+        ranked.iter().position(|other| column.values[*other] == column.values[*drive])
+    };
+    let mut order = answer.order.clone();
+    order.sort_by_key(|drive| place(drive).unwrap_or(usize::MAX));
+    let names: Vec<&str> = (0..drives.count()).map(|drive| drives.short(drive)).collect();
+    let names = without_capacities(&names);
+    let row = |drive: usize| {
+        let value = column.values[drive];
+        Row {
+            slot: drives.slot(drive),
+            name: names[drive].clone(),
+            share: value.map(|value| if most > 0.0 { value / most } else { 0.0 }),
+            words: value
+                .map_or_else(|| number::NOTHING.to_owned(), |v| number::measured(v, column.metric)),
+        }
+    };
+    let rows = order.into_iter().take(MOST).map(row).collect();
+    let less = if column.metric.more_is_better() { "" } else { ", less is better" };
+    (format!("{}: {}{less}", column.title, column.conditions), rows)
+}
+
+fn of_tests(groups: &[group::Group<'_>]) -> (String, Vec<Row>) {
+    let row = |group: &group::Group<'_>| {
+        let headline = &group.first().test.headline;
+        let words = interval::headline_measured(headline)?;
+        Some(Row { slot: 0, name: group.full_title(), share: None, words })
+    };
+    (String::new(), groups.iter().filter_map(row).take(MOST).collect())
+}

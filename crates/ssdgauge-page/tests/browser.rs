@@ -1,0 +1,302 @@
+//! The page in a real browser: no complaint, no request, no blank chart, readable by everybody.
+//!
+//! Pictures of every view are left in the folder that the test names, for human eyes.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
+
+mod budget;
+mod chromium;
+mod script;
+use crate::support;
+mod xray;
+
+use chromium::Chromium;
+use serde_json::{Value, json};
+use ssdgauge_analysis::{Notes, PageOptions, Run, Specification};
+use ssdgauge_core::TargetKind;
+use ssdgauge_page::page;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{Pace, Recipe, client, quick, run};
+
+const LOOK: &str = include_str!("browser/page.js");
+
+const CLAIMS: &str = r#"
+[drive]
+model = "Alpha"
+source = "an invented data sheet"
+
+[[claim]]
+metric = "iops"
+value = 100000
+access = "random"
+block_size = "4KiB"
+read_percent = 100
+queue_depth = 32
+"#;
+
+/// Returns three drives through two suites: one with power, one that is cut off, one with a name
+/// that would like to be markup.
+fn runs() -> Vec<Run> {
+    let drives: [(&str, f64); 3] =
+        [("Alpha 1TB", 1.0), ("Beta", 0.7), ("<b>Gamma</b> & 'co'", 0.4)];
+    let record = |(number, (name, factor)): (usize, (&str, f64))| {
+        let pace = move |stream: &ssdgauge_core::Stream, second: u32| {
+            let cliff = if stream.read_percent == 0 && second > 12 { 0.3 } else { 1.0 };
+            let iops = 20_000.0 * factor * cliff * f64::from(stream.queue_depth).sqrt();
+            Pace { iops: iops as u64, lat_us: 1e6 * f64::from(stream.queue_depth) / iops }
+        };
+        [client(6, 40), quick(6)]
+            .into_iter()
+            .enumerate()
+            .map(|(suite, plan)| {
+                let mut recipe = Recipe::new(&format!("run-{number}-{suite}"), plan, name);
+                recipe.pace = &pace;
+                recipe.power_w = (number < 2).then_some(3.0 + number as f64);
+                recipe.steps = if number == 1 && suite == 0 { 7 } else { usize::MAX };
+                recipe.drive.serial = Some(format!("S{number}"));
+                recipe.drive.kind = TargetKind::Block;
+                run(&recipe)
+            })
+            .collect::<Vec<Run>>()
+    };
+    recorded(drives.into_iter().enumerate(), record)
+}
+
+/// Returns the runs of each of `drives` in their order, each recorded by a thread of its own.
+pub(crate) fn recorded<D: Send>(
+    drives: impl Iterator<Item = D>,
+    record: impl Fn(D) -> Vec<Run> + Sync,
+) -> Vec<Run> {
+    let record = &record;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = drives.map(|drive| scope.spawn(move || record(drive))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn written(folder: &Path, name: &str, runs: &[Run]) -> PathBuf {
+    let file = folder.join(name);
+    let specifications = vec![Specification::parse("claims.toml", CLAIMS).unwrap()];
+    let options = PageOptions { highlight: Some(0), specifications, ..PageOptions::default() };
+    std::fs::write(&file, page(runs, &options)).unwrap();
+    file
+}
+
+const NOTES: &str = "+++\nbyline = \"Anna Example\"\naccent = \"#0a6b4f\"\ncurrency = \"EUR\"\n
+[[drive]]\nname = \"Alpha\"\nprice = 89.9\ntbw = 600\npros = [\"Fast\"]\ncons = [\"Dear\"]\n+++
+First words, and a [link](https://example.org/).\n\n![A drive](photo.png)\n\n### Setup\n\n```\ncode\n```\n
+# Conclusion\n\nLast words.\n";
+
+/// Returns the page of `runs` with the notes of an editor.
+fn with_notes(folder: &Path, runs: &[Run]) -> PathBuf {
+    let file = folder.join("noted.html");
+    let mut notes = Notes::parse("notes.md", NOTES).unwrap();
+    let figures = ssdgauge_page::figures(&runs[..1], &PageOptions::default());
+    notes.embed(0, &figures[0].png()).unwrap();
+    let options = PageOptions { notes: Some(notes), ..PageOptions::default() };
+    std::fs::write(&file, page(runs, &options)).unwrap();
+    file
+}
+
+/// The rules of WCAG 2.2 AA by axe-core, and the best practices on headings and regions.
+const AXE: &str = include_str!("browser/axe/axe.min.js");
+const RULES: &str = "async function () {
+    const contrast = { runOnly: ['color-contrast'] };
+    const others = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+        rules: { 'heading-order': { enabled: true }, 'region': { enabled: true },
+            'color-contrast': { enabled: false } } };
+    const found = await axe.run(document, { ...CHOSEN, resultTypes: ['violations'] });
+    return found.violations.map(wrong => wrong.id + ': ' + wrong.nodes.length + ' × '
+        + wrong.nodes.slice(0, 3).map(node => node.html.slice(0, 160) + ' '
+            + node.failureSummary.slice(0, 240)).join(' | ')) }";
+
+/// Opens or closes every fold of the page.
+const FOLDS: &str = "function () {
+    document.querySelectorAll('details').forEach(fold => fold.open = OPEN) }";
+
+/// Checks the page that is shown with axe-core: with its rule on `contrast`, or with all `others`.
+fn check_by_axe(chromium: &mut Chromium, place: &str, chosen: &str) {
+    if chromium.evaluate("function () { return typeof axe === 'undefined' }") == json!(true) {
+        chromium.inject(AXE);
+    }
+    let wrong = chromium.evaluate(&RULES.replace("CHOSEN", chosen));
+    let wrong = wrong.as_array().unwrap().iter().map(|wrong| format!("{place}: {wrong}"));
+    chromium.complaints.extend(wrong);
+}
+
+/// Looks at `file` in every view; every fold is opened for it, because it has to hold there too.
+fn look(chromium: &mut Chromium, file: &Path, pictures: &Path, figures_at_least: u64) {
+    let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
+    let views = [
+        ("light", 1_100, "light"),
+        ("dark", 1_100, "dark"),
+        ("tablet", 768, "light"),
+        ("phone", 390, "light"),
+    ];
+    // Dark changes colours alone, a tablet has other cuts of the charts: these two pages have all of them.
+    let has_dark = ["several", "quick", "xray-tlc"].contains(&stem.as_str());
+    for (view, width, scheme) in
+        views.into_iter().filter(|view| has_dark || !["dark", "tablet"].contains(&view.0))
+    {
+        match view {
+            "light" => chromium.show(file, width, scheme),
+            // Loading a page of some megabytes again takes longer than looking at it.
+            _ => {
+                chromium.view(width, scheme);
+                chromium.evaluate(&FOLDS.replace("OPEN", "false"));
+            }
+        }
+        chromium.picture(&pictures.join(format!("{stem}-{view}.png")), width, 2_600);
+        // This rule takes seconds on a large page, and `page.js` checks contrast in every view.
+        let has_contrast = stem == "quick" || (stem == "several" && view == "dark");
+        if width > 1_000 && has_contrast {
+            check_by_axe(chromium, &format!("{stem} in {view}"), "contrast");
+        }
+        chromium.evaluate(&FOLDS.replace("OPEN", "true"));
+        let seen = chromium.evaluate(LOOK);
+        assert_eq!(seen["wrong"], json!([]), "{stem} in {view}: {:#}", seen["wrong"]);
+        let figures = seen["figures"].as_u64().unwrap();
+        if view == "light" {
+            check_by_axe(chromium, &format!("{stem}, unfolded"), "others");
+        }
+        assert!(figures >= figures_at_least, "{stem} in {view} has {figures} figures");
+    }
+    assert_eq!(chromium.complaints, Vec::<String>::new());
+    let own = |address: &&String| {
+        let is_page = address.starts_with("file://") && address.ends_with(".html");
+        // What is embedded has an address too, and is no request to any place.
+        !is_page && !address.starts_with("data:image/")
+    };
+    assert_eq!(chromium.requests.iter().filter(own).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+/// Prints `file` and checks that no sheet is empty, and that the first one has the title of the first
+/// figure. Returns the number of sheets.
+fn print(chromium: &mut Chromium, file: &Path, pictures: &Path) -> usize {
+    let pdf = pictures.join(file.with_extension("pdf").file_name().unwrap());
+    chromium.show(file, 1_100, "light");
+    chromium.print(&pdf);
+    let title = "function () { return document.querySelector('figure h3')?.textContent ?? '' }";
+    let title = chromium.evaluate(title);
+    let answer = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{program}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    check_paper(chromium);
+    let name = pdf.to_str().unwrap();
+    let facts = answer("pdfinfo", &[name]);
+    let pages = facts.lines().find_map(|line| line.strip_prefix("Pages:")).unwrap().trim();
+    let pages: usize = pages.parse().unwrap();
+    let text = answer("pdftotext", &["-layout", name, "-"]);
+    let letters: Vec<usize> =
+        text.split('\u{c}').map(|page| page.split_whitespace().map(str::len).sum()).collect();
+    assert_eq!(letters.len(), pages + 1, "pdftotext ends each page with a form feed");
+    for (number, letters) in letters[..pages].iter().enumerate() {
+        assert!(*letters > 60, "page {} of {pages} holds {letters} letters", number + 1);
+    }
+    for (number, sheet) in text.split('\u{c}').take(pages).enumerate() {
+        let foot = format!("{}/{pages}", number + 1);
+        let letters: String = sheet.split_whitespace().collect();
+        assert!(letters.ends_with(&foot), "{foot} is not below: {sheet}");
+    }
+    let letters_of = |text: &str| text.split_whitespace().collect::<String>();
+    let first = letters_of(text.split('\u{c}').next().unwrap());
+    assert!(first.contains(&letters_of(title.as_str().unwrap())), "{title} is not on: {first}");
+    pages
+}
+
+/// Checks on a sheet of A4 between its margins that every table fits, with all folds open.
+fn check_paper(chromium: &mut Chromium) {
+    chromium.view(695, "light");
+    chromium.ask("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    chromium.evaluate(&FOLDS.replace("OPEN", "true"));
+    let clipped = chromium.evaluate(
+        "function () { return [...document.querySelectorAll('.scroll')]
+            .filter(box => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
+            .map(box => box.getAttribute('aria-label') + ' ' + box.scrollWidth
+                + ' of ' + box.clientWidth + ': ' + box.textContent.slice(0, 60)) }",
+    );
+    assert_eq!(clipped, json!([]), "clipped on paper");
+    chromium.ask("Emulation.setEmulatedMedia", json!({ "media": "" }));
+}
+
+/// Presses the tabulator through the page and checks that each control is reached, in order.
+fn walk(chromium: &mut Chromium, file: &Path) {
+    chromium.show(file, 1_100, "light");
+    let count = "function () { return [...document.querySelectorAll('a[href], summary')]
+        .filter(element => element.checkVisibility()).map((element, place) => {
+            element.dataset.place = place; return place; }).length }";
+    let controls = chromium.evaluate(count).as_u64().unwrap();
+    assert!(controls > 10, "{controls}");
+    let mut reached = Vec::new();
+    // Boxes that scroll, tabs and the filter are reached too, and are none of them.
+    for _ in 0..6 * controls + 60 {
+        chromium.tab();
+        let focus = "function () { const at = document.activeElement;
+            const style = getComputedStyle(at);
+            return { place: at.dataset.place ?? null, ring: style.outlineStyle !== 'none' } }";
+        let at = chromium.evaluate(focus);
+        let Some(place) = at["place"].as_str().and_then(|place| place.parse::<u64>().ok()) else {
+            continue;
+        };
+        assert_eq!(at["ring"], Value::Bool(true), "control {place} shows no focus");
+        reached.push(place);
+        if place + 1 == controls {
+            break;
+        }
+    }
+    assert_eq!(reached, (0..controls).collect::<Vec<_>>(), "in the order of the page");
+}
+
+#[test]
+#[ignore = "second tier"]
+fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
+    if !chromium::is_here() {
+        eprintln!("skipped: needs chromium and poppler-utils (./check installs them as root)");
+        return;
+    }
+    let pictures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pages");
+    std::fs::create_dir_all(&pictures).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (runs, fifteen) = std::thread::scope(|scope| {
+        let fifteen = scope.spawn(budget::fifteen);
+        (runs(), fifteen.join().unwrap())
+    });
+    let several = written(folder.path(), "several.html", &runs);
+    let noted = with_notes(folder.path(), &runs);
+    let scripted = folder.path().join("scripted.html");
+    let options = PageOptions { script: true, ..PageOptions::default() };
+    std::fs::write(&scripted, page(&runs, &options)).unwrap();
+    let plain = folder.path().join("plain.html");
+    std::fs::write(&plain, page(&runs, &PageOptions::default())).unwrap();
+    let one = written(folder.path(), "one.html", &runs[..1]);
+    let none = written(folder.path(), "none.html", &[run(&Recipe::new("x", client(0, 0), "Disk"))]);
+    let mut chromium = Chromium::start();
+    look(&mut chromium, &several, &pictures, 6);
+    look(&mut chromium, &noted, &pictures, 6);
+    look(&mut chromium, &one, &pictures, 3);
+    look(&mut chromium, &none, &pictures, 0);
+    print(&mut chromium, &several, &pictures);
+    print(&mut chromium, &one, &pictures);
+    walk(&mut chromium, &several);
+    let quick = written(folder.path(), "quick.html", &runs[1..2]);
+    let fifteen = written(folder.path(), "fifteen.html", &fifteen);
+    look(&mut chromium, &quick, &pictures, 1);
+    assert_eq!(print(&mut chromium, &quick, &pictures), 1, "a quick run takes one sheet");
+    budget::check(&mut chromium, &several, &budget::SEVERAL);
+    budget::check(&mut chromium, &quick, &budget::QUICK);
+    budget::check(&mut chromium, &fifteen, &budget::FIFTEEN);
+    budget::press(&mut chromium, &several);
+    let many = written(folder.path(), "many.html", &budget::clones(&runs[0], 14));
+    budget::check(&mut chromium, &many, &budget::MANY);
+    let fleet = written(folder.path(), "fleet.html", &budget::clones(&runs[0], 40));
+    budget::check(&mut chromium, &fleet, &budget::MANY);
+    budget::unfold(&mut chromium, &fleet, 40);
+    xray::check(&mut chromium, folder.path(), &pictures);
+    script::check(&mut chromium, &scripted, &plain);
+    chromium.show(&scripted, 1_100, "light");
+    check_by_axe(&mut chromium, "scripted", "others");
+    assert_eq!(chromium.complaints, Vec::<String>::new());
+    eprintln!("pictures of the pages: {}", pictures.display());
+}
