@@ -1,6 +1,7 @@
 //! Aggregation of intervals into seconds, without keeping their histograms.
 
 use crate::gauges::{self, RecordLengths};
+use crate::latency_map::LatencyMap;
 use crate::latency_of::LatencyOf;
 use crate::percentile_series::{PercentileIntervals, PercentileSeries};
 use crate::power_integral::PowerRecords;
@@ -47,6 +48,8 @@ pub struct SecondAggregator {
     streams: Vec<Totals>,
     /// Whether the worst seconds are wanted.
     judges_seconds: bool,
+    /// The latencies over time, where they are wanted.
+    latency_map: Option<LatencyMap>,
     /// The seconds before which something else ran, ascending.
     gaps: Vec<u32>,
     /// Whether each interval has the length of its stream and direction, and rates follow from it.
@@ -64,6 +67,8 @@ pub struct AggregatedStep {
     pub percentiles: PercentileIntervals,
     /// The totals of each stream; empty where the step has one.
     pub streams: Vec<Totals>,
+    /// The latencies over time; `None` where they were not wanted.
+    pub latency_map: Option<LatencyMap>,
     /// The memory of the readings, in bytes.
     readings_size: usize,
 }
@@ -74,6 +79,7 @@ impl AggregatedStep {
         self.whole.size()
             + self.streams.iter().map(|one| one.size() + size_of::<Totals>()).sum::<usize>()
             + self.seconds.size()
+            + self.latency_map.as_ref().map_or(0, LatencyMap::size)
             + self.readings_size
     }
 }
@@ -108,6 +114,11 @@ impl SecondAggregator {
         SecondAggregator { judges_seconds: wanted, ..self }
     }
 
+    /// Returns the same aggregator, which also keeps the latencies over time where `wanted`.
+    pub fn with_latency_map(self, wanted: bool) -> SecondAggregator {
+        SecondAggregator { latency_map: wanted.then(LatencyMap::default), ..self }
+    }
+
     /// Returns the same aggregator. Where `is_so`, the one interval of each stream and direction is as long
     /// as that ran, and its rates count over this length: streams of an imported result do not end together.
     pub fn with_own_lengths(self, is_so: bool) -> SecondAggregator {
@@ -122,6 +133,7 @@ impl SecondAggregator {
         self.closed.size()
             + united
             + self.readings_size
+            + self.latency_map.as_ref().map_or(0, LatencyMap::size)
             + self.percentiles.as_ref().map_or(0, PercentileSeries::size)
     }
 
@@ -221,6 +233,7 @@ impl SecondAggregator {
             seconds: self.closed,
             percentiles,
             streams: self.streams,
+            latency_map: self.latency_map.map(LatencyMap::finished),
             readings_size: self.readings_size,
         }
     }
@@ -261,6 +274,9 @@ impl SecondAggregator {
         let lat_p99 = all.percentile(0.99).map(Nanos);
         if let Some(series) = &mut self.percentiles {
             series.second(totals, &all);
+        }
+        if let Some(map) = &mut self.latency_map {
+            map.add(number, &all);
         }
         self.close(SecondMark { number, lat_p99 }, totals);
     }

@@ -11,6 +11,7 @@ pub(crate) mod card;
 pub(crate) mod coordinate;
 mod events;
 pub(crate) mod file;
+pub(crate) mod heat_map;
 mod labels;
 mod letters;
 pub(crate) mod lines;

@@ -472,3 +472,22 @@ fn drives_of_equal_rank_stand_in_the_order_of_their_names_whatever_the_order_of_
         assert!(place("Alpha") < place("Beta"), "{answer}");
     }
 }
+
+#[test]
+fn a_step_of_a_minute_has_a_map_of_its_latencies_on_page_and_in_files() {
+    let maps = |long: u64| {
+        let runs = [run(&Recipe::new("a", client(6, long), "Disk"))];
+        let files = figures(&runs, &PageOptions::default());
+        let files: Vec<_> =
+            files.into_iter().filter(|one| one.name.contains("latency-map")).collect();
+        (whole(&runs).contains("Latency map"), files)
+    };
+    let (is_on_page, files) = maps(59);
+    assert!(!is_on_page && files.is_empty());
+    let (is_on_page, files) = maps(90);
+    assert!(is_on_page);
+    let [file] = files.as_slice() else { panic!("{} maps of one long step", files.len()) };
+    // Equal neighbours are one line, so that 90 equal seconds of a few latencies are few.
+    assert!(file.svg.len() < 20_000, "{}", file.svg.len());
+    assert!(file.title.contains("Latency of each request over time"), "{}", file.title);
+}

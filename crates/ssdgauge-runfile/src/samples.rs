@@ -93,6 +93,9 @@ impl RunFile {
     }
 }
 
+/// The least time of a step whose latencies are kept over time. Chosen: stalls and cycles show within a minute.
+const LEAST_OF_MAP: Nanos = Nanos::from_secs(60);
+
 /// Returns the samples of `step` with its workload from `records`, as [`RunFile::samples`] does.
 pub(crate) fn aggregate(
     file: &dyn Samples,
@@ -114,6 +117,7 @@ pub(crate) fn aggregate(
     let mut aggregator = SecondAggregator::new(series)
         .of_workload(workload, Workload::MAX_STREAMS)
         .with_worst_seconds(workload.never_pauses())
+        .with_latency_map(percentiles && is_ours && recorded >= LEAST_OF_MAP)
         .with_own_lengths(has_own_lengths);
     let mut wrong = None;
     let mut kept = 0;

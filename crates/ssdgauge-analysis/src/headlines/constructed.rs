@@ -86,6 +86,7 @@ pub(crate) fn point(
             streams: Vec::new(),
             percentiles: BTreeMap::new(),
         },
+        latency_map: None,
         workload,
         instruments: BTreeMap::new(),
         order: 0,

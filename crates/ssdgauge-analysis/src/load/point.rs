@@ -54,7 +54,7 @@ pub(crate) fn read(
     })?;
     let last = records.last();
     let (open_loop, kernel) = engine_report::read(records);
-    let AggregatedStep { whole, seconds, percentiles, streams, .. } = samples;
+    let AggregatedStep { whole, seconds, percentiles, streams, latency_map, .. } = samples;
     Ok(PointRun {
         point: Point {
             label: step.label.clone(),
@@ -64,6 +64,7 @@ pub(crate) fn read(
             streams,
             percentiles,
         },
+        latency_map,
         workload: workload.clone(),
         instruments,
         order: records.first().map_or(0, |record| record.id.0),

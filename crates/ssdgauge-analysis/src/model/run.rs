@@ -5,7 +5,7 @@ use crate::model::wear::Wear;
 use ssdgauge_core::proof::{PROOF_BLOCK, Verdict};
 use ssdgauge_core::{
     Bytes, ConfidenceInterval, Direction, Finding, FindingKind, Flush, Headline, KernelQueue,
-    Metric, Nanos, OpenLoop, Point, Scope, Test, Workload,
+    LatencyMap, Metric, Nanos, OpenLoop, Point, Scope, Test, Workload,
 };
 use ssdgauge_runfile::{Head, Outcome};
 use ssdgauge_statistics::cache::Edge;
@@ -161,6 +161,8 @@ pub struct Repetition {
 pub struct PointRun {
     /// Label, position and all samples. The seconds carry sums without histogram buckets.
     pub point: Point,
+    /// The latencies over time; `None` for a step of less than a minute, and for an imported one.
+    pub latency_map: Option<LatencyMap>,
     /// The workload of the step.
     pub workload: Workload,
     /// The instruments that read each quantity, such as `power_w`.

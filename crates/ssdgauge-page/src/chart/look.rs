@@ -123,6 +123,25 @@ pub(crate) const WHISKER: Look = line("wh", Ink::Text, 1.4);
 pub(crate) const RANGE: Look = of_drive("rn", 5.0, 0.35);
 /// A load that failed.
 pub(crate) const FAILED: Look = line("fl", Ink::Faint, 1.4);
+/// The cells of a map of latencies, from one request to 10,000 and more, as lines of the height of a row. One ink, so that
+/// print and any colour vision keep the order; the faintest has three times the contrast that a shape needs to be seen.
+pub(crate) const CELLS: [Look; 7] = [
+    cell("c1", 0.44),
+    cell("c2", 0.52),
+    cell("c3", 0.6),
+    cell("c4", 0.69),
+    cell("c5", 0.79),
+    cell("c6", 0.89),
+    cell("c7", 1.0),
+];
+
+const fn cell(class: &'static str, opacity: f64) -> Look {
+    Look { opacity, ..line(class, Ink::Text, CELL_HEIGHT) }
+}
+
+/// The height of a row of a map of latencies.
+pub(crate) const CELL_HEIGHT: f64 = 5.0;
+
 /// A bar of a drive.
 pub(crate) const BAR: Look = area("br", Paint::Drive, 1.0);
 /// The value of a row.
@@ -261,7 +280,7 @@ const OF_XRAYS: &[&Look] = &[
 
 /// Returns the rules of the style sheet of every page.
 pub(crate) fn rules() -> String {
-    OF_PAGES.iter().map(|look| rule(look)).collect()
+    OF_PAGES.iter().copied().chain(&CELLS).map(rule).collect()
 }
 
 /// Returns those that the page of an X-ray has beside them.

@@ -12,6 +12,7 @@ mod values;
 mod watts;
 
 use crate::chart::bars::{Ranking, Row};
+use crate::chart::heat_map::{self, HeatMap};
 use crate::chart::plot::Plot;
 use crate::chart::rows::Rows;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
@@ -44,6 +45,8 @@ pub(crate) struct Panel {
     pub(crate) is_alone: bool,
     /// Further plots below.
     pub(crate) below: Vec<Plot>,
+    /// Maps of latencies over time.
+    pub(crate) maps: Vec<HeatMap>,
 }
 
 impl Panel {
@@ -56,6 +59,7 @@ impl Panel {
             course: None,
             is_alone: false,
             below: Vec::new(),
+            maps: Vec::new(),
         }
     }
 }
@@ -117,6 +121,10 @@ pub(crate) fn panels(group: &Group<'_>, drives: &ReportDrives) -> Vec<Panel> {
     if shape == Shape::Ladder && over_time_wanted {
         let plot = steps_over_time::plot(group, drives);
         panels.extend(plot.map(|plot| below("time", "Over time", plot)));
+    }
+    let maps = heat_map::of_group(group, drives);
+    if !maps.is_empty() {
+        panels.push(Panel { maps, ..Panel::new("map", "Latency map") });
     }
     let heat = over_time::temperature(group, drives);
     panels.extend(heat.map(|plot| below("heat", "Temperature", plot)));

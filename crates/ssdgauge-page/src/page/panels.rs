@@ -1,9 +1,12 @@
 //! The panels of a figure, one for each tab, on a page.
 
 use crate::chart::bars::Ranking;
+use crate::chart::coordinate::at;
+use crate::chart::heat_map::HeatMap;
 use crate::chart::panels::Panel;
 use crate::chart::plot::Plot;
 use crate::chart::rows::Rows;
+use crate::chart::svg::markup;
 use crate::page::kit::bars::bars;
 use crate::page::kit::mark::{class, name, name_column};
 use crate::page::kit::{plot, rows};
@@ -27,6 +30,21 @@ pub(super) fn body(panel: &Panel, drives: &ReportDrives) -> Markup {
         @for below in &panel.below {
             @if !below.caption.is_empty() { p.cap { (below.caption) } }
             (plot::wide(below, drives))
+        }
+        @if let Some(first) = panel.maps.first() { p.cap { (first.caption()) } }
+        @for map in &panel.maps { (heat_map(map)) }
+    }
+}
+
+/// Returns a map of latencies in the three cuts of a page.
+fn heat_map(map: &HeatMap) -> Markup {
+    html! {
+        p.cap { b { (map.title) } ": " (map.summary()) }
+        @for (classes, width) in [("ch wide of3", 1_112.0), ("ch middle", 780.0), ("ch narrow", 358.0)] {
+            @let drawn = map.drawn(width);
+            svg class=(classes) viewBox={ "0 0 " (at(drawn.width)) " " (at(drawn.height)) } role="img" aria-label=(map.label()) {
+                (markup(&drawn.shapes))
+            }
         }
     }
 }

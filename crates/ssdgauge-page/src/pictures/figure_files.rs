@@ -154,6 +154,16 @@ impl TestFiles<'_> {
             let conditions = self.conditions_of_rows(rows, reasons);
             figures.push(self.file(name(rows.kind), title, conditions, Vec::new(), chart));
         }
+        for map in &panel.maps {
+            let (title, conditions) = (map.label(), vec![map.caption()]);
+            figures.push(self.file(
+                name("latency-map"),
+                &title,
+                conditions,
+                Vec::new(),
+                map.drawn(INNER),
+            ));
+        }
         for plot in panel.course.iter().chain(&panel.below) {
             let is_curve = plot.kind == "curve";
             let kind = if is_curve { format!("{prefix}curve") } else { plot.kind.to_owned() };

@@ -1,0 +1,159 @@
+//! How many requests took how long in each part of a step: what a picture of time against latency is made of.
+
+use ssdgauge_statistics::histogram::Histogram;
+
+/// The rows of a decade of latency.
+pub const ROWS_PER_DECADE: u8 = 10;
+
+/// The rows, from 1 µs to 100 s.
+const ROWS: u8 = 80;
+
+/// The most columns; a longer step has columns of several seconds. Chosen: a page is some 1,000 pixels wide.
+const MOST_COLUMNS: u32 = 480;
+
+/// The requests of one part of a step whose latencies lie in one tenth of a decade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LatencyCell {
+    /// The part of the step, from 0.
+    pub column: u16,
+    /// The tenth of a decade, from 0, which begins at 1 µs and also holds all below.
+    pub row: u8,
+    /// The requests.
+    pub requests: u32,
+}
+
+/// The latencies of a step over its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatencyMap {
+    seconds_per_column: u32,
+    cells: Vec<LatencyCell>,
+}
+
+impl Default for LatencyMap {
+    fn default() -> LatencyMap {
+        LatencyMap { seconds_per_column: 1, cells: Vec::new() }
+    }
+}
+
+impl LatencyMap {
+    /// Returns the seconds of each column.
+    pub fn seconds_per_column(&self) -> u32 {
+        self.seconds_per_column
+    }
+
+    /// Returns the cells with a request, by column and row.
+    pub fn cells(&self) -> &[LatencyCell] {
+        &self.cells
+    }
+
+    /// Returns the memory of the cells, in bytes.
+    pub fn size(&self) -> usize {
+        self.cells.capacity() * size_of::<LatencyCell>()
+    }
+
+    /// Adds the requests of second number `second`.
+    pub(crate) fn add(&mut self, second: u32, latency: &Histogram) {
+        while second / self.seconds_per_column >= MOST_COLUMNS {
+            self.halve();
+        }
+        // Below `MOST_COLUMNS`.
+        let column = (second / self.seconds_per_column) as u16;
+        let mut cell: Option<LatencyCell> = None;
+        for (nanos, requests) in latency.highest_values() {
+            let (row, requests) = (row(nanos), u32::try_from(requests).unwrap_or(u32::MAX));
+            match &mut cell {
+                Some(cell) if cell.row == row => {
+                    cell.requests = cell.requests.saturating_add(requests);
+                }
+                Some(_) | None => {
+                    self.cells.extend(cell);
+                    cell = Some(LatencyCell { column, row, requests });
+                }
+            }
+        }
+        self.cells.extend(cell);
+        if self.seconds_per_column > 1 && second.is_multiple_of(self.seconds_per_column) {
+            self.unite();
+        }
+    }
+
+    /// Returns the same map with its cells in order, each once.
+    pub(crate) fn finished(mut self) -> LatencyMap {
+        self.unite();
+        self.cells.shrink_to_fit();
+        self
+    }
+
+    /// Makes each column twice as long.
+    fn halve(&mut self) {
+        self.seconds_per_column *= 2;
+        for cell in &mut self.cells {
+            cell.column /= 2;
+        }
+        self.unite();
+    }
+
+    fn unite(&mut self) {
+        self.cells.sort_unstable_by_key(|cell| (cell.column, cell.row));
+        self.cells.dedup_by(|next, kept| {
+            let is_same = (next.column, next.row) == (kept.column, kept.row);
+            if is_same {
+                kept.requests = kept.requests.saturating_add(next.requests);
+            }
+            is_same
+        });
+    }
+}
+
+/// Returns the row of a latency of `nanos`.
+fn row(nanos: u64) -> u8 {
+    let tenths = (nanos.max(1) as f64 / 1e3).log10() * f64::from(ROWS_PER_DECADE);
+    // A float becomes the nearest whole number of the range.
+    (tenths.floor().max(0.0) as u8).min(ROWS - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(latencies: &[(u64, u64)]) -> Histogram {
+        let mut histogram = Histogram::default();
+        for (nanos, n) in latencies {
+            (0..*n).for_each(|_| histogram.record(*nanos));
+        }
+        histogram
+    }
+
+    #[test]
+    fn a_request_is_in_the_tenth_of_its_decade() {
+        assert_eq!(
+            [500, 1_000, 1_300, 10_500, 1_050_000, u64::MAX].map(row),
+            [0, 0, 1, 10, 30, 79]
+        );
+    }
+
+    #[test]
+    fn seconds_stand_side_by_side() {
+        let mut map = LatencyMap::default();
+        map.add(0, &of(&[(10_500, 3), (10_600, 4), (1_050_000, 1)]));
+        map.add(1, &of(&[(10_500, 9)]));
+        let cell = |column, row, requests| LatencyCell { column, row, requests };
+        let map = map.finished();
+        assert_eq!(map.cells(), [cell(0, 10, 7), cell(0, 30, 1), cell(1, 10, 9)]);
+    }
+
+    #[test]
+    fn a_long_step_has_longer_columns_and_loses_no_request() {
+        let mut map = LatencyMap::default();
+        for second in 0..100_000 {
+            map.add(second, &of(&[(10_500, 1), (1_050_000, u64::from(second == 99_999))]));
+        }
+        let map = map.finished();
+        // The least power of two with which 100,000 s fit into 480 columns.
+        assert_eq!(map.seconds_per_column(), 256);
+        let requests: u64 = map.cells().iter().map(|cell| u64::from(cell.requests)).sum();
+        assert_eq!(requests, 100_001);
+        assert_eq!(map.cells().last().map(|cell| (cell.column, cell.row)), Some((390, 30)));
+        assert!(map.size() < 16_384, "{}", map.size());
+    }
+}
