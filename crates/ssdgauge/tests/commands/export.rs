@@ -335,7 +335,7 @@ fn a_target_whose_name_fio_reads_as_another_one_is_refused() {
 #[test]
 fn suites_state_every_score_of_a_test() {
     let bench = Bench::new();
-    let text = bench.print(&["suites", "consistency-2016"]);
+    let text = bench.print(&["suites", "consistency-2016", "--all"]);
     let second =
         "also     mean ÷ σ of IOPS in each second of the last 6 min 40 s of mean_over_sigma";
     assert_eq!(text.matches(second).count(), 2, "{text}");
@@ -343,7 +343,7 @@ fn suites_state_every_score_of_a_test() {
         serde_json::from_str(&bench.print(&["suites", "consistency-2016", "--json"])).unwrap();
     let also = &json["suites"][0]["tests"][0]["also"];
     assert_eq!(also[0]["metric"], "mean_over_sigma", "{also}");
-    let text = bench.print(&["suites", "enterprise-2019"]);
+    let text = bench.print(&["suites", "enterprise-2019", "--all"]);
     let beside = "beside   queue depth, latency (mean, p99, p99.99) and efficiency_kiops_w";
     assert_eq!(text.matches(beside).count(), 2, "{text}");
 }

@@ -56,7 +56,10 @@ fn a_plan_states_the_fewest_and_the_most_repetitions() {
         assert_eq!(text.matches("reads (revision 1)").count(), 2, "{text}");
         assert!(text.contains("reads (revision 1), each further repetition: Reads"), "{text}");
         assert!(words.contains("5 times: 6 s expected"), "{text}");
-        assert!(words.contains("20 times: time 22 s expected, at most 26 s"), "{text}");
+        assert!(
+            words.contains("20 times: time 22 s of virtual time expected, at most 26 s"),
+            "{text}"
+        );
     }
     let json: Value = serde_json::from_str(&plan("until:0.5%,at-most=40", &["--json"])).unwrap();
     assert_eq!(json["plan"]["repeat_until"]["at_most"], 40);

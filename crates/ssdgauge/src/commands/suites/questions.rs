@@ -17,7 +17,10 @@ pub(super) const QUESTIONS: [(&str, &[&str]); 12] = [
         "Does it slow down: when full, under long load, after heavy use?",
         &["fill-ladder", "consistency-2016", "degrade-recover", "four-states", "trim"],
     ),
-    ("How much load can it take within a latency limit?", &["act", "load-curve", "commit"]),
+    (
+        "How much load can it take within a latency limit?",
+        &["act", "act-24h", "act-48h", "load-curve", "commit"],
+    ),
     ("How do size and depth of requests change its speed?", &["size-curve"]),
     ("How does it take a day of real requests?", &["like-light", "like-heavy", "like-destroyer"]),
     ("Models with experts, checkpoints of a training?", &["ai-experts", "ai-checkpoint"]),
