@@ -1,6 +1,8 @@
 //! The bands of quick runs as JSON.
 
-use serde_json::{Value, json};
+use crate::documents::bands::{Band, Bands, NoBands, QuickBands};
+use crate::documents::value_of;
+use serde_json::Value;
 use ssdgauge_analysis::model::Run;
 use ssdgauge_analysis::quick::cohort::Cohort;
 use ssdgauge_analysis::quick::quick_look;
@@ -14,25 +16,25 @@ pub fn bands_json(run: &Run, cohort: &Cohort) -> Value {
     }
     let bands = match cohort.bands(run) {
         Ok(bands) => bands,
-        Err(reason) => return json!({ "bands": null, "reason": reason }),
+        Err(reason) => return value_of(&QuickBands::None(NoBands { bands: (), reason })),
     };
     let figures = quick_look::loads(run).into_iter().filter_map(|figure| {
         let band = bands.band(&figure)?;
-        Some(json!({
-            "load": sanitize::prose(&figure.load),
-            "metric": figure.metric.key(),
-            "value": figure.value,
-            "band_low": band.low,
-            "band_high": band.high,
-            "position": band.position(),
-        }))
+        Some(Band {
+            load: sanitize::prose(&figure.load),
+            metric: figure.metric.key(),
+            value: figure.value,
+            band_low: band.low,
+            band_high: band.high,
+            position: band.position(),
+        })
     });
-    json!({
-        "class": bands.class.key(),
-        "model": bands.is_model,
-        "cohort_runs": bands.runs,
-        "cohort_drives": bands.drives,
-        "limits": bands.rule(),
-        "bands": figures.collect::<Vec<_>>(),
-    })
+    value_of(&QuickBands::Known(Bands {
+        class: bands.class.key(),
+        model: bands.is_model,
+        cohort_runs: bands.runs,
+        cohort_drives: bands.drives,
+        limits: bands.rule(),
+        bands: figures.collect(),
+    }))
 }

@@ -1,7 +1,9 @@
 //! Judged claims as Markdown and JSON, for each drive that a spec file is about.
 
+use crate::documents::claims::{DriveClaims, JudgedClaim};
+use crate::documents::value_of;
 use crate::markdown_text::escaped;
-use serde_json::{Value, json};
+use serde_json::Value;
 use ssdgauge_analysis::answers::claims::judge;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::inputs::specification::Specification;
@@ -15,23 +17,21 @@ pub fn claims_json(runs: &[Run], specifications: &[Specification]) -> Value {
     let mut entries = Vec::new();
     for specification in specifications {
         for (drive, of_drive) in specification.subjects(runs, &drives) {
-            let claims = judge(specification, &of_drive).into_iter().map(|judged| {
-                json!({
-                    "metric": judged.claim.metric.key(),
-                    "unit": judged.claim.metric.unit(),
-                    "conditions": judged.claim.conditions(),
-                    "source": sanitize::prose(judged.source),
-                    "claimed": judged.claim.value,
-                    "measured": judged.measured,
-                    "verdict": judged.key(),
-                    "reason": judged.reason,
-                })
+            let claims = judge(specification, &of_drive).into_iter().map(|judged| JudgedClaim {
+                metric: judged.claim.metric.key(),
+                unit: judged.claim.metric.unit(),
+                conditions: judged.claim.conditions(),
+                source: sanitize::prose(judged.source),
+                claimed: judged.claim.value,
+                measured: judged.measured,
+                verdict: judged.key(),
+                reason: judged.reason,
             });
             let first = drives.runs_of(drive).next();
-            entries.push(json!({
-                "drive": first.map(|run| &drives.names[run]),
-                "tolerance": specification.tolerance,
-                "claims": claims.collect::<Vec<_>>(),
+            entries.push(value_of(&DriveClaims {
+                drive: first.map(|run| drives.names[run].as_str()),
+                tolerance: specification.tolerance,
+                claims: claims.collect(),
             }));
         }
     }

@@ -1,7 +1,9 @@
 //! A comparison as Markdown and as JSON.
 
+use crate::documents::comparison::{ComparedRun, ComparedTest, Document, Range};
+use crate::documents::value_of;
 use crate::json::SCHEMA;
-use serde_json::{Value, json};
+use serde_json::Value;
 use ssdgauge_analysis::comparison::compare::{self, Comparison, Difference, TestComparison};
 use ssdgauge_analysis::text::number;
 use ssdgauge_core::{Metric, Verdict};
@@ -68,41 +70,52 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
 
 /// Returns the comparison as JSON.
 pub fn comparison_json(comparison: &Comparison) -> Value {
-    json!({
-        "schema_version": SCHEMA,
-        "a": { "id": comparison.ids[0], "drive": comparison.names[0], "doubts": comparison.doubts[0] },
-        "b": { "id": comparison.ids[1], "drive": comparison.names[1], "doubts": comparison.doubts[1] },
-        "marks": comparison.marks,
-        "noise": (!is_by_history(comparison)).then_some(comparison.options.noise),
-        "threshold": comparison.options.threshold,
-        "gate": comparison.gate.map(gate_key),
-        "tests": comparison.tests.iter().map(|test| json!({
-            "id": test.id,
-            "revision": test.revision,
-            "metric": test.metric.key(),
-            "unit": test.metric.unit(),
-            "score": test.rule,
-            "further": test.further,
-            "a": test.values[0],
-            "b": test.values[1],
-            "range_a": test.ranges[0].map(|(low, high)| json!({ "low": low, "high": high })),
-            "range_b": test.ranges[1].map(|(low, high)| json!({ "low": low, "high": high })),
-            "ratio_b_to_a": test.ratio.map(|ratio| ratio.value),
-            "cut_seconds_a": test.ratio.map(|ratio| ratio.cut_seconds[0]),
-            "cut_seconds_b": test.ratio.map(|ratio| ratio.cut_seconds[1]),
-            "low": test.ratio.and_then(|ratio| ratio.interval).map(|(low, _)| low),
-            "high": test.ratio.and_then(|ratio| ratio.interval).map(|(_, high)| high),
-            "history_runs": test.earlier.map(|earlier| earlier.runs),
-            "history_limit": test.earlier.and_then(|earlier| earlier.limit),
-            "difference": word(&test.difference),
-            "outcome": test.difference.outcome(),
-            "gate": gate_of(comparison, test).map(gate_key),
-            "reason": match &test.difference {
-                Difference::Unknown(reason) => Some(reason),
-                Difference::Better | Difference::Worse | Difference::Equal => None,
-            },
-        })).collect::<Vec<_>>(),
+    let run = |place: usize| ComparedRun {
+        id: &comparison.ids[place],
+        drive: &comparison.names[place],
+        doubts: comparison.doubts[place].as_deref(),
+    };
+    value_of(&Document {
+        schema_version: SCHEMA,
+        a: run(0),
+        b: run(1),
+        marks: &comparison.marks,
+        noise: (!is_by_history(comparison)).then_some(comparison.options.noise),
+        threshold: comparison.options.threshold,
+        gate: comparison.gate.map(gate_key),
+        tests: comparison.tests.iter().map(|test| compared_test(comparison, test)).collect(),
     })
+}
+
+fn compared_test<'a>(comparison: &Comparison, test: &'a TestComparison) -> ComparedTest<'a> {
+    let range = |place: usize| test.ranges[place].map(|(low, high)| Range { low, high });
+    let interval = test.ratio.and_then(|ratio| ratio.interval);
+    ComparedTest {
+        id: &test.id,
+        revision: test.revision,
+        metric: test.metric.key(),
+        unit: test.metric.unit(),
+        score: &test.rule,
+        further: test.further,
+        a: test.values[0],
+        b: test.values[1],
+        range_a: range(0),
+        range_b: range(1),
+        ratio_b_to_a: test.ratio.map(|ratio| ratio.value),
+        cut_seconds_a: test.ratio.map(|ratio| ratio.cut_seconds[0]),
+        cut_seconds_b: test.ratio.map(|ratio| ratio.cut_seconds[1]),
+        low: interval.map(|(low, _)| low),
+        high: interval.map(|(_, high)| high),
+        history_runs: test.earlier.map(|earlier| earlier.runs),
+        history_limit: test.earlier.and_then(|earlier| earlier.limit),
+        difference: word(&test.difference),
+        outcome: test.difference.outcome(),
+        gate: gate_of(comparison, test).map(gate_key),
+        reason: match &test.difference {
+            Difference::Unknown(reason) => Some(reason),
+            Difference::Better | Difference::Worse | Difference::Equal => None,
+        },
+    }
 }
 
 /// Returns a sentence for each run whose numbers are in doubt.

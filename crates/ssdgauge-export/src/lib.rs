@@ -6,6 +6,7 @@ mod claims;
 mod compared_markdown;
 mod comparison;
 mod csv;
+mod documents;
 mod exposition;
 mod json;
 mod junit;

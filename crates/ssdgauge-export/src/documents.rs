@@ -1,0 +1,14 @@
+//! What is printed as JSON, as types: each field is a key, and its comment says what the key means. The JSON Schemas in
+//! docs/generated/schema are made of them.
+
+pub(super) mod bands;
+pub(super) mod claims;
+pub(super) mod comparison;
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// Returns `document` as JSON.
+pub(super) fn value_of(document: &impl Serialize) -> Value {
+    serde_json::to_value(document).expect("keys are strings")
+}
