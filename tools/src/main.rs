@@ -5,6 +5,7 @@
 
 mod code_lines;
 mod coverage;
+mod field;
 mod fit;
 mod fleet;
 mod honest_proofs;
@@ -21,9 +22,10 @@ use std::process::ExitCode;
 
 type Tool = fn(&[String]) -> Result<(), Box<dyn Error>>;
 
-const TOOLS: [(&str, Tool); 12] = [
+const TOOLS: [(&str, Tool); 13] = [
     ("code_lines", code_lines::run),
     ("coverage", coverage::run),
+    ("field", field::run),
     ("fit", fit::run),
     ("fleet", fleet::run),
     ("honest_proofs", honest_proofs::run),

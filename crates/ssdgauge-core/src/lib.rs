@@ -17,6 +17,7 @@ mod drive_change;
 mod drive_description;
 mod durability;
 mod extents;
+pub mod field;
 mod finding;
 mod gauges;
 mod generated_requests;

@@ -22,7 +22,7 @@ use crate::state::{self, SanitizeLog, Security, Transition};
 use crate::sysfs_device::SysfsDevice;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::rounded::count;
-use ssdgauge_core::{Bytes, DriveDescription, Finding, FindingKind, Severity, Value};
+use ssdgauge_core::{Bytes, DriveDescription, Finding, FindingKind, Severity, Table, Value, field};
 use ssdgauge_os::sysfs::device_size;
 use std::fs::OpenOptions;
 use std::io;
@@ -325,9 +325,43 @@ pub(crate) fn assemble(
         .iter_mut()
         .for_each(|section| section.facts.retain(|fact| applies(&fact.value)));
     description.sections.retain(|section| !section.facts.is_empty());
+    add_field(&mut description);
     description.findings.extend(device.link().and_then(|link| link.finding()));
     description.findings.extend(findings(device, results));
     description
+}
+
+/// Adds what drives of the same model in service report, where that is known.
+pub(crate) fn add_field(description: &mut DriveDescription) {
+    let Some(Value::Text(model)) = description.value("identity", "model") else { return };
+    let Some(found) = field::of_model(model) else { return };
+    let Some(health) = description.sections.iter_mut().find(|one| one.key == "health") else {
+        return;
+    };
+    let row = |(name, spread): (&&str, &Option<field::Spread>)| {
+        let one = (*spread)?;
+        Some(vec![
+            (*name).into(),
+            one.drives.into(),
+            one.p10.into(),
+            one.median.into(),
+            one.p90.into(),
+        ])
+    };
+    let rows = field::NUMBERS.iter().zip(&found.numbers).filter_map(row).collect();
+    let table = Table { columns: vec!["in_service", "drives", "p10", "median", "p90"], rows };
+    let of = format!("{} drives, {}; {}", found.drives, found.name, field::SOURCE);
+    let facts = [
+        (
+            "field_write_amplification",
+            "Write amplification in service",
+            found.write_amplification().into(),
+        ),
+        ("field_source", "Drives in service", Value::from(of)),
+        ("field", "Drives in service, by number", table.into()),
+    ];
+    let known = facts.into_iter().filter(|(_, _, value)| !matches!(value, Value::Missing(_)));
+    known.for_each(|(key, label, value)| health.add("drives in service", key, label, "", value));
 }
 
 /// Returns the findings of the drive itself that affect every result of a run: a slow SATA link,

@@ -4,7 +4,9 @@
 use crate::model::{Run, Wear};
 use crate::text::number;
 use serde_json::{Value, json};
+use ssdgauge_core::field::{self, Field};
 use ssdgauge_core::{Bytes, Nanos};
+use std::ops::RangeInclusive;
 
 /// The seconds of a year of 365.25 days.
 const YEAR: f64 = 31_557_600.0;
@@ -48,7 +50,12 @@ impl Rating {
 pub struct Endurance {
     wear: Wear,
     rating: Rating,
+    /// Drives of the same model in service.
+    field: Option<&'static Field>,
 }
+
+/// The write amplifications of a life that are stated, as in a drive description.
+const STATED: RangeInclusive<f64> = 0.95..=100.0;
 
 /// Returns the endurance of the drive of `run`; `noted_tb` is the rating in the notes of an editor, in
 /// 10^12 bytes. `None` for a model, and where nothing is stated at all.
@@ -64,8 +71,9 @@ pub fn endurance(run: &Run, noted_tb: Option<f64>) -> Option<Endurance> {
         (None, Some(tb)) => Rating::Noted(tb * 1e12),
         (None, None) => derived().unwrap_or(Rating::Unknown),
     };
+    let field = run.head.drive.model.as_deref().and_then(field::of_model);
     let is_stated = wear != Wear::default() || rating != Rating::Unknown;
-    (is_stated && !run.is_model()).then_some(Endurance { wear, rating })
+    (is_stated && !run.is_model()).then_some(Endurance { wear, rating, field })
 }
 
 impl Endurance {
@@ -146,13 +154,33 @@ impl Endurance {
             (Ok(_), None) => NOT_STATED.to_owned(),
             (Err(reason), _) => format!("{NOT_STATED}: {reason}"),
         };
-        vec![
+        let mut rows = vec![
             ("Rated", rated),
             ("Used", used),
             ("Written over life", written),
             ("Cost of this run", run),
             ("At the load of this run", years),
-        ]
+        ];
+        rows.extend(self.in_service().map(|words| ("In service", words)));
+        rows
+    }
+
+    /// Returns the write amplification over the life of the drive, where it is one that is stated.
+    fn of_life(&self) -> Option<f64> {
+        let host = self.wear.host?.last;
+        (host > 0.0).then_some(self.wear.media? / host).filter(|value| STATED.contains(value))
+    }
+
+    /// Returns the write amplification of the life beside that of drives of the model in service.
+    fn in_service(&self) -> Option<String> {
+        let field = self.field?.write_amplification()?;
+        let life = self.of_life().map(|value| {
+            format!(
+                "write amplification of life {}; ",
+                number::text((value * 100.0).round() / 100.0)
+            )
+        });
+        Some(format!("{}{field} ({})", life.unwrap_or_default(), field::SOURCE))
     }
 
     /// Returns the endurance as one sentence for a terminal.
@@ -177,6 +205,8 @@ pub fn json(run: &Run) -> Value {
         "run_sent_bytes": sent.map(|bytes| bytes.0),
         "run_media_bytes": media_in_run,
         "run_elapsed_s": host.map(|host| host.elapsed.as_secs_f64()),
+        "life_write_amplification": found.of_life(),
+        "in_service": found.in_service(),
         "years_at_this_load": found.years().ok(),
         "years_not_stated": found.years().err(),
     })

@@ -3,8 +3,8 @@
 use super::source::{
     CONTROLLER, FEATURES, HWMON, POWER_LOG, SMART, STATISTICS, first_known, reported,
 };
-use super::{NOT_ATA, QueryResults, life, paired};
-use crate::ata::usual_name;
+use super::{NOT_ATA, NOT_NVME, QueryResults, life, paired};
+use crate::ata::{DeviceStatistics, usual_name};
 use crate::health::Health;
 use crate::media::Unit;
 use crate::power_log::PowerLog;
@@ -265,7 +265,20 @@ fn add_smart_counters(section: &mut Section, results: &QueryResults) {
         ("heavy_throttle_s", "Time in heavy throttling", "s", |h| Some(h.heavy_throttle_s.into())),
         ("lifetime_wh", "Lifetime energy", "Wh", |h| h.lifetime_wh),
     ];
+    let commands = |get: fn(&DeviceStatistics) -> Option<u64>| reported(&results.statistics, get);
     for (key, label, unit, get) in only {
-        section.add(SMART, key, label, unit, reported(&results.health, get));
+        let ata = match key {
+            "write_commands" => commands(|log| log.write_commands),
+            "read_commands" => commands(|log| log.read_commands),
+            _ => Value::Missing(NOT_NVME.into()),
+        };
+        let nvme = reported(&results.health, get);
+        section.add(
+            SMART,
+            key,
+            label,
+            unit,
+            if nvme == Value::Missing(NOT_NVME.into()) { ata } else { nvme },
+        );
     }
 }

@@ -5,7 +5,7 @@ use super::{NOT_IN_OUTPUT, numbers};
 use crate::ata::{DeviceStatistics, SmartAttribute};
 use crate::controller::{Controller, Namespace};
 use crate::description::source::is_unreported;
-use crate::description::{NOT_ATA, NOT_NVME, QueryResults, assemble, slow_sata};
+use crate::description::{NOT_ATA, NOT_NVME, QueryResults, add_field, assemble, slow_sata};
 use crate::health::{Health, SMART_LENGTH};
 use crate::media::{Counter, Family, LogSource, Source, Written};
 use crate::sysfs_device::SysfsDevice;
@@ -130,6 +130,7 @@ impl Output {
                 }
             }
         }
+        add_field(&mut description);
         if let (Some(max), Some(current)) = self.sata_gbit {
             description.findings.extend(slow_sata(max, current));
         }

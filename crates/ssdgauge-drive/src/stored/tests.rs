@@ -363,3 +363,14 @@ fn the_unit_of_an_attribute_is_that_in_which_it_agrees_with_the_log() {
     assert!(counter("33190", 33_190 * 2_097_152).contains("units of 1 GiB"));
     assert!(counter("100", 123_456_789_012).contains("none of the usual units"));
 }
+
+#[test]
+fn a_model_in_service_has_the_numbers_of_its_drives_with_their_source() {
+    let drive = one(SATA);
+    let Some(Value::Text(words)) = drive.value("health", "field_write_amplification") else {
+        panic!()
+    };
+    assert!(words.contains(" drives of this model in service: median 1.3"), "{words}");
+    let Some(Value::Text(source)) = drive.value("health", "field_source") else { panic!() };
+    assert!(source.contains("linuxhw/EnterpriseDrive") && source.contains("CC-BY-4.0"), "{source}");
+}
