@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 /// The source of every number of the table, as it is printed beside one.
 pub const SOURCE: &str =
-    "linuxhw/EnterpriseDrive, hw-probe contributors, CC-BY-4.0, summarized 28 November 2026";
+    "linuxhw/EnterpriseDrive by hw-probe contributors, CC-BY-4.0, summarized 28 November 2026";
 
 /// The fewest drives behind a number.
 pub const LEAST_DRIVES: u32 = 5;

@@ -1,5 +1,4 @@
-//! What is printed as JSON, as types: each field is a key, and its comment says what the key means. The JSON Schemas in
-//! docs/generated/schema are made of them.
+//! What is printed as JSON, as types: each field is a key, and its comment says what the key means.
 
 pub(super) mod bands;
 pub(super) mod claims;

@@ -205,6 +205,10 @@ fn fact_line(fact: &Fact, width: usize) -> String {
     match &fact.value {
         Value::Table(table) if table.rows.is_empty() => format!("  {label:<LABEL_WIDTH$}  none\n"),
         Value::Table(table) => format!("  {label}\n{}", table_text(table, width)),
+        // Words of this program, which are longer than what a drive may print.
+        Value::Text(words) if fact.key.ends_with("_counter") || fact.key.starts_with("field") => {
+            format!("  {label:<LABEL_WIDTH$}  {}\n", sanitize_prose(words))
+        }
         other => format!("  {label:<LABEL_WIDTH$}  {}\n", value_text(other, fact.unit)),
     }
 }
