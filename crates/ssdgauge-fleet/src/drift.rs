@@ -8,7 +8,7 @@ mod drive_run;
 mod history;
 mod peers;
 
-pub use drive_run::{DriveModel, DriveRun, TestKey, drive_run};
+pub use drive_run::{DriveModel, DriveRun, TestKey, drive_run, serial};
 pub use history::Drift;
 pub use peers::{Group, LEAST_DRIVES, NotJudged, Place, Reason, Strip, Suspect, Unjudged};
 

@@ -15,7 +15,7 @@ mod table;
 
 pub use drift::{
     Drift, DriveModel, DriveRun, FleetDrift, Group, LEAST_DRIVES, NotJudged, Place, Reason, Strip,
-    Suspect, TestKey, Unjudged, drift, drive_run,
+    Suspect, TestKey, Unjudged, drift, drive_run, serial,
 };
 pub use json_lines::{json_lines, json_lines_head};
 pub use parquet_file::{ParquetError, parquet};

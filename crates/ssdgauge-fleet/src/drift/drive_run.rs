@@ -123,6 +123,18 @@ pub(super) struct Latency {
     pub(super) iops: f64,
 }
 
+/// Returns the serial of the drive of `run`, safe to show; `None` where it has none.
+pub fn serial(run: &Run) -> Option<String> {
+    let drive = &run.head.drive;
+    let serial = drive.serial.as_deref().map(sanitize_device);
+    let serial = serial.filter(|serial| !serial.is_empty())?;
+    match drive.detail(Detail::Seed).filter(|_| run.is_model()) {
+        // Virtual drives of one profile have one serial.
+        Some(seed) => Some(format!("{serial} seed {}", sanitize_prose(seed))),
+        None => Some(serial),
+    }
+}
+
 /// Returns what `run` says about its drive, or why it says nothing.
 ///
 /// # Errors
@@ -136,14 +148,7 @@ pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
     if run.findings.iter().any(|finding| finding.severity == Severity::Invalid) {
         return Err("its results are invalid");
     }
-    let mut serial =
-        drive.serial.as_deref().map(sanitize_device).filter(|serial| !serial.is_empty());
-    if run.is_model()
-        && let (Some(serial), Some(seed)) = (&mut serial, drive.detail(Detail::Seed))
-    {
-        // Virtual drives of one profile have one serial.
-        *serial += &format!(" seed {}", sanitize_prose(seed));
-    }
+    let serial = serial(run);
     let revision = drive.detail(Detail::ModelRevision).map_or(String::new(), sanitize_prose);
     let mut found = DriveRun {
         kind: DriveModel {

@@ -19,6 +19,7 @@ pub(super) struct Extract {
     pub(super) serial: Option<String>,
     pub(super) model: String,
     pub(super) run_id: String,
+    pub(super) started_unix_ms: i64,
     pub(super) is_model: bool,
     /// The titles of the tests by their id.
     pub(super) titles: Vec<(String, String)>,
@@ -36,7 +37,8 @@ impl Extract {
             drive_run: ssdgauge_fleet::drive_run(run),
             outcome: run_outcome(run),
             label: head.environment.get("label").map(|label| prose(label)),
-            serial: drive.serial.as_deref().map(ssdgauge_analysis::sanitize_device),
+            serial: ssdgauge_fleet::serial(run),
+            started_unix_ms: head.started_unix_ms,
             model: drive.name().to_owned(),
             run_id: prose(&head.id),
             is_model: run.is_model(),
@@ -48,11 +50,7 @@ impl Extract {
 
     /// Returns what tells its drive from others: the serial, or the id of the run.
     pub(super) fn identity(&self) -> &str {
-        let serial = match &self.drive_run {
-            Ok(run) => Some(run.serial.as_str()),
-            Err(_) => self.serial.as_deref(),
-        };
-        serial.filter(|serial| !serial.is_empty()).unwrap_or(&self.run_id)
+        self.serial.as_deref().unwrap_or(&self.run_id)
     }
 }
 
@@ -60,7 +58,7 @@ impl Extract {
 pub(super) struct Judged<'a> {
     runs: &'a [Extract],
     found: FleetDrift,
-    /// The latest run of each serial, by its place.
+    /// The latest run of each drive, by its place.
     latest: BTreeMap<&'a str, usize>,
 }
 
@@ -83,10 +81,8 @@ impl<'a> Judged<'a> {
             usable.filter_map(|one| one.drive_run.as_ref().ok()).cloned().collect();
         let mut latest: BTreeMap<&str, usize> = BTreeMap::new();
         for (place, one) in runs.iter().enumerate() {
-            let Ok(run) = &one.drive_run else { continue };
-            let known = latest.entry(run.serial.as_str()).or_insert(place);
-            let is_later = |other: &DriveRun| other.started_unix_ms <= run.started_unix_ms;
-            if runs[*known].drive_run.as_ref().is_ok_and(is_later) {
+            let known = latest.entry(one.identity()).or_insert(place);
+            if runs[*known].started_unix_ms <= one.started_unix_ms {
                 *known = place;
             }
         }
@@ -95,10 +91,7 @@ impl<'a> Judged<'a> {
 
     /// Returns whether a later run of the same drive stands for the one at `place`.
     pub(super) fn is_earlier(&self, place: usize) -> bool {
-        match &self.runs[place].drive_run {
-            Ok(run) => self.latest.get(run.serial.as_str()).is_some_and(|latest| *latest != place),
-            Err(_) => false,
-        }
+        self.latest.get(self.runs[place].identity()).is_some_and(|latest| *latest != place)
     }
 
     /// Returns the number of drives that were judged beside others.

@@ -38,11 +38,14 @@ fn ends(serial: &str) -> impl Iterator<Item = &str> {
 }
 
 fn end(serial: &str, shared: &BTreeSet<&str>) -> String {
-    // Virtual drives of one profile differ by their seeds.
-    if let Some((_, seed)) = serial.rsplit_once(" seed ") {
-        return format!("seed {seed}");
+    let end = || ends(serial).find(|end| !shared.contains(end)).unwrap_or(serial).to_owned();
+    // Virtual drives of one profile differ by their seeds, and those of several profiles may have one.
+    match serial.rsplit_once(" seed ") {
+        Some((_, seed)) if !shared.contains(format!(" seed {seed}").as_str()) => {
+            format!("seed {seed}")
+        }
+        Some(_) | None => end(),
     }
-    ends(serial).find(|end| !shared.contains(end)).unwrap_or(serial).to_owned()
 }
 
 #[cfg(test)]
@@ -60,6 +63,14 @@ mod tests {
         let drives =
             [(Some("bay 1"), "S4X01170"), (Some("bay"), "S4X01181"), (Some("bay"), "S4X01192")];
         assert_eq!(names(&drives), ["bay 1", "1181", "1192"]);
+    }
+
+    #[test]
+    fn virtual_drives_are_named_by_their_seeds_where_these_differ() {
+        let drives = [(None, "MODEL-9B98 seed 1"), (None, "MODEL-9B98 seed 2")];
+        assert_eq!(names(&drives), ["seed 1", "seed 2"]);
+        let drives = [(None, "MODEL-9B98 seed 1"), (None, "MODEL-16A5 seed 1")];
+        assert_eq!(names(&drives), ["8 seed 1", "5 seed 1"]);
     }
 
     #[test]
