@@ -38,7 +38,10 @@ pub(super) fn read() -> Result<Option<Written>, Failure> {
     let Some(path) = path() else { return Ok(None) };
     let real = match path.canonicalize() {
         Ok(real) => real,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        // A folder on the way that may not be entered is another user's: HOME is still that of the caller of sudo.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => {
+            return Ok(None);
+        }
         Err(error) => return Err(unreadable(&path, &error.to_string())),
     };
     if ssdgauge_host::is_root() {

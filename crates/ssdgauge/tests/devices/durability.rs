@@ -189,7 +189,7 @@ fn a_run_without_its_last_flush_is_not_complete_on_card_page_and_in_json() {
     let run = &json["runs"][0];
     assert_eq!((&run["complete"], &run["awaits_flush"]), (&true.into(), &false.into()));
     assert!(!card.contains("UNFINISHED") && !card.contains(WORDS), "{card}");
-    assert!(!page.contains("NOT FLUSHED") && !page.contains(WORDS));
+    assert!(!page.contains("the last flush is missing") && !page.contains(WORDS));
 
     let connection = open_to_change(bench.path("a.ssdg"));
     let sql = "DELETE FROM property WHERE key IN ('flush', 'read_back')";
@@ -199,7 +199,7 @@ fn a_run_without_its_last_flush_is_not_complete_on_card_page_and_in_json() {
     let run = &json["runs"][0];
     assert_eq!((&run["complete"], &run["awaits_flush"]), (&false.into(), &true.into()));
     assert!(card.contains("UNFINISHED") && card.contains(WORDS), "{card}");
-    assert!(page.contains("NOT FLUSHED") && page.contains(WORDS));
+    assert!(page.contains("the last flush is missing") && page.contains(WORDS));
 }
 
 /// A step of six seconds: three commits at an interval of 2 s, none at 10 s.
