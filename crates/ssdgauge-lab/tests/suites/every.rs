@@ -41,7 +41,7 @@ fn headline_names_test_and_load(suite: &str, run: &Run) {
     let parts = title.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
     let title = parts.collect::<String>().replace('\u{a0}', " ");
     // The load of a search is a multiple of the rates that its test states.
-    let is_search = title.contains(" passes at ") && title.contains('×');
+    let is_search = title.to_lowercase().contains("passes at ") && title.contains('×');
     let is_named = match title.split_once('“').and_then(|(_, rest)| rest.split_once('”')) {
         // That of a search leaves out the first words, which say that a load was searched for.
         Some((test, _)) => run.tests.iter().any(|one| match is_search {
