@@ -8,7 +8,7 @@
 pub const SLOTS: usize = 6;
 
 /// The slot of the first of all other drives: grey. The next ones have slots of the same colour and
-/// another shape, see [`grey`].
+/// another shape, see `grey`.
 pub const OTHERS: usize = SLOTS;
 
 /// Returns the slot of the grey drive with this number.

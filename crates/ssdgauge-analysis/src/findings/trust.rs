@@ -18,7 +18,7 @@ const FEW: f64 = 0.25;
 pub enum Grade {
     /// No finding puts a result in doubt, or a further number of its test.
     A,
-    /// At most [`FEW`] of the results are in doubt, or further numbers, or means that may mix two speeds.
+    /// At most `FEW` of the results are in doubt, or further numbers, or means that may mix two speeds.
     B,
     /// More of the results are in doubt.
     C,

@@ -20,7 +20,7 @@ pub(crate) const SHALLOW: u32 = 4;
 pub enum Measure {
     /// The headline.
     Speed,
-    /// The mean rate over the steps with at most [`SHALLOW`] requests in flight, of a test whose headline
+    /// The mean rate over the steps with at most `SHALLOW` requests in flight, of a test whose headline
     /// counts others too. No tab of a figure shows it.
     Shallow,
     /// Work per watt at the steps of the headline.

@@ -43,7 +43,7 @@ pub fn cache_edge(test: &TestRun) -> Option<Edge> {
 }
 
 /// Returns the single step of `test` where that writes in order and nothing else
-/// ([`writes_in_order`]).
+/// (`writes_in_order`).
 pub fn sequential_write(test: &TestRun) -> Option<&PointRun> {
     let [point] = test.points.as_slice() else { return None };
     writes_in_order(point).then_some(point)
