@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 pub const SOURCE: &str =
     "linuxhw/EnterpriseDrive by hw-probe contributors, CC-BY-4.0, summarized 28 November 2026";
 
-/// The fewest drives behind a number.
+/// A number is of at least this many drives.
 pub const LEAST_DRIVES: u32 = 5;
 
 /// The names of the numbers: keys of columns.

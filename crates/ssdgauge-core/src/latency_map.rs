@@ -8,7 +8,7 @@ pub const ROWS_PER_DECADE: u8 = 10;
 /// The rows, from 1 µs to 100 s.
 const ROWS: u8 = 80;
 
-/// The most columns; a longer step has columns of several seconds. Chosen: a page is some 1,000 pixels wide.
+/// The limit of columns; a longer step has columns of several seconds. Chosen: a page is some 1,000 pixels wide.
 const MOST_COLUMNS: u32 = 480;
 
 /// The requests of one part of a step whose latencies lie in one tenth of a decade.

@@ -88,7 +88,7 @@ const BUSY: [FindingKind; 4] = [
 /// The findings that no quiet machine removes.
 const IN_THE_WAY: [FindingKind; 2] = [FindingKind::PageCache, FindingKind::ResultsFull];
 
-/// The most causes of a disturbance that are told; the caveats have all.
+/// How many causes of a disturbance are named at most; the caveats have all.
 const SHOWN_CAUSES: usize = 2;
 
 /// The words beside a command that changes nothing.

@@ -56,7 +56,7 @@ pub struct BatchDrive {
     pub name: String,
     /// The label of its run, where that is not its name.
     pub label: Option<String>,
-    /// Its model; empty where there is no run.
+    /// Its model; empty without a run.
     pub model: String,
     /// Its run file; `None` where there is none.
     pub file: Option<String>,
@@ -73,7 +73,7 @@ pub struct BatchDrive {
 /// What was found about a drive of a batch, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BatchState {
-    /// There is no run, or it cannot be read.
+    /// The run is missing or cannot be read.
     NoRun,
     /// Its run failed.
     Failed,

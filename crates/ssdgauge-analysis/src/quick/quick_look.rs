@@ -181,7 +181,7 @@ pub fn figures(run: &Run, reads: bool) -> Vec<Figure> {
     }
     // A suite for a kind of work has few loads, and its sentence names one of them: all are shown, in order.
     // Of several steps of the common loads that answer one question, always the same: that with the largest and the
-    // most requests in flight, fastest or not. The others are behind the fold.
+    // most requests in flight, fastest or not. The others are folded on the page.
     if !quick_answer::is_for_work(&run.head.plan.suite.id) {
         figures.sort_by_key(|(place, load, _)| (*place, Reverse(*load)));
         figures.dedup_by_key(|(place, _, _)| *place);
