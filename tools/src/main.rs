@@ -12,6 +12,7 @@ mod honest_proofs;
 mod many_runs;
 mod own_intervals;
 mod planned_and_actual;
+mod real_curves;
 mod slow_drives;
 mod speed;
 mod windows;
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 
 type Tool = fn(&[String]) -> Result<(), Box<dyn Error>>;
 
-const TOOLS: [(&str, Tool); 13] = [
+const TOOLS: [(&str, Tool); 14] = [
     ("code_lines", code_lines::run),
     ("coverage", coverage::run),
     ("field", field::run),
@@ -32,6 +33,7 @@ const TOOLS: [(&str, Tool); 13] = [
     ("many_runs", many_runs::run),
     ("own_intervals", own_intervals::run),
     ("planned_and_actual", planned_and_actual::run),
+    ("real_curves", real_curves::run),
     ("slow_drives", slow_drives::run),
     ("speed", speed::run),
     ("windows", windows::run),
