@@ -35,7 +35,7 @@ use crate::profile::{Geometry, InitialState, PAGE, Profile, ProfileError, Profil
 use crate::time::SimTime;
 use fault_injection::InjectedFaults;
 use instruments::{StepClock, disappeared, end_second, end_step, failed, hung, log_incomplete};
-use load::Load;
+use load::{HostSide, Load};
 use request_log::{LoadLog, RequestLog};
 use ssdgauge_core::{
     Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Extents, Flush, MAX_LAG,
@@ -248,7 +248,8 @@ impl VirtualRig {
                     }
                 }
             }
-            let Some(mut completion) = load.next() else { break };
+            let next = load.next_seen::<PLAIN>(&mut self.drive, &self.faults);
+            let Some(mut completion) = next else { break };
             if has_pauses
                 && load.is_pause(&completion)
                 && (ended.is_some() || completion.at >= limit)
@@ -279,8 +280,7 @@ impl VirtualRig {
             }
             let stalled = Nanos(completion.at - last);
             last = completion.at;
-            // Both: a slow open loop and a pause leave long times without completions, and no
-            // request waits.
+            // Both: a slow open loop and a pause leave long times in which no request waits.
             if stalled >= LONG_STALL && load.latency(&completion) >= LONG_STALL {
                 sink.finding(hung(stalled));
             }
@@ -350,7 +350,8 @@ impl VirtualRig {
         let before = self.ground_truth();
         let mut load = Load::new(workload, begin, self.seed, number);
         load.log = self.log.as_mut().map(|log| log.begin(workload));
-        // The number of requests of an open loop in flight is bounded by the drive's queue alone.
+        load.host = HostSide::new(&self.spec.profile.effects, load.threads(), self.seed ^ number);
+        // Requests of an open loop in flight are bounded by the drive's queue alone.
         let depth = if load.is_open() { usize::MAX } else { load.depth() };
         self.drive.begin_step(depth);
         let mut clock = StepClock::new(begin, &self.drive);
@@ -374,9 +375,8 @@ impl VirtualRig {
         }
         self.record_written(load.last_writes());
         self.record_trims(workload);
-        let limit = until.time.unwrap_or_default().0;
         // Where a load ended early, requests that were due after its end are not missing.
-        let due_until = if by == EndedBy::Time { limit } else { 0 };
+        let due_until = if by == EndedBy::Time { until.time.unwrap_or_default().0 } else { 0 };
         let (open_loop, findings) = load.open_loops(workload, Nanos(elapsed), due_until);
         findings.into_iter().for_each(|finding| sink.finding(finding));
         Ok(Ended {

@@ -7,6 +7,7 @@ mod commands;
 mod contents;
 mod data;
 mod effects;
+mod host_side;
 mod idle;
 mod map_cache;
 mod mapping_unit;

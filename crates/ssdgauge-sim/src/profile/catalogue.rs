@@ -3,6 +3,7 @@
 //! It must never open a file: the text of a user's own profile is passed in.
 
 use crate::fake::Fake;
+use crate::profile::effects::EffectFigures;
 use crate::profile::figures::Profile;
 use ssdgauge_core::Bytes;
 use thiserror::Error;
@@ -254,30 +255,19 @@ fn complete(table: Table, query: &str) -> Result<ProfileSpec, ProfileError> {
 /// drive covers its text, and remains that of the drives from before these keys.
 fn add_unset_keys(table: &mut Table) {
     let never = Value::Float(-1.0);
-    let off = Value::Float(0.0);
-    let unset = [
-        ("fault", "drop_at_s", never.clone()),
-        ("fault", "flip_at_s", never.clone()),
-        ("fault", "power_cut_at_s", never),
-        ("fault", "flush_fails", Value::Boolean(false)),
-        ("effects", "read_flushes_buffer", Value::Boolean(false)),
-        ("effects", "light_throttle_c", off.clone()),
-        ("effects", "light_throttle_factor", off.clone()),
-        ("effects", "recalibrate_k", off.clone()),
-        ("effects", "recalibrate_ms", off.clone()),
-        ("effects", "media_counter_kib", off.clone()),
-        ("effects", "map_unit_kib", Value::Integer(0)),
-        ("effects", "map_reach_mib", off),
-        ("effects", "volumes", Value::Integer(0)),
-        ("effects", "volume_kib", Value::Integer(0)),
-        ("effects", "compresses", Value::Boolean(false)),
-        ("effects", "deduplicates", Value::Boolean(false)),
+    let faults = [
+        ("drop_at_s", never.clone()),
+        ("flip_at_s", never.clone()),
+        ("power_cut_at_s", never),
+        ("flush_fails", Value::Boolean(false)),
     ];
-    for (section, key, value) in unset {
+    let mut add = |section: &str, key: &str, value| {
         if let Some(Value::Table(figures)) = table.get_mut(section) {
             figures.entry(key).or_insert(value);
         }
-    }
+    };
+    faults.into_iter().for_each(|(key, value)| add("fault", key, value));
+    EffectFigures::unstated().for_each(|(key, value)| add("effects", key, value));
 }
 
 /// Changes the capacity of the drive. Spare area and borrowed cache keep their share; a larger

@@ -4,6 +4,7 @@
 //! of such a drive moves: a new effect raises the model revision of no drive that leaves it off.
 
 use serde::{Deserialize, Serialize};
+use toml::Value;
 
 /// The effects of a drive, each off at 0 or `false`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -99,6 +100,17 @@ pub struct EffectFigures {
     /// Whether the drive deduplicates: zeros, and a block that it has already, take no flash.
     #[serde(skip_serializing_if = "is_false")]
     pub deduplicates: bool,
+    /// Time that a thread of the host takes for each request that was completed, in microseconds; it sees the next one,
+    /// and sends the next request, after that.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub host_request_us: f64,
+    /// Mean of the exponentially distributed time by which a host sees a completion late, in microseconds.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub host_jitter_us: f64,
+    /// Commands that the drive fetches and holds at most; further ones wait in the queues of the host's threads, from
+    /// which they are fetched in turn. 0 for any number, in the order of submission.
+    #[serde(skip_serializing_if = "is_none")]
+    pub fetched_commands: u32,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -114,6 +126,26 @@ fn is_zero(value: &f64) -> bool {
 }
 
 impl EffectFigures {
+    /// The keys that a text without these effects does not state, with their values.
+    pub(crate) fn unstated() -> impl Iterator<Item = (&'static str, Value)> {
+        let switches = ["read_flushes_buffer", "compresses", "deduplicates"];
+        let counts = ["map_unit_kib", "volumes", "volume_kib", "fetched_commands"];
+        let figures = [
+            "light_throttle_c",
+            "light_throttle_factor",
+            "recalibrate_k",
+            "recalibrate_ms",
+            "media_counter_kib",
+            "map_reach_mib",
+            "host_request_us",
+            "host_jitter_us",
+        ];
+        let switches = switches.into_iter().map(|key| (key, Value::Boolean(false)));
+        let counts = counts.into_iter().map(|key| (key, Value::Integer(0)));
+        let figures = figures.into_iter().map(|key| (key, Value::Float(0.0)));
+        switches.chain(counts).chain(figures)
+    }
+
     /// Returns whether every effect is off.
     pub fn are_off(&self) -> bool {
         *self == EffectFigures::default()
@@ -125,7 +157,7 @@ impl EffectFigures {
     }
 
     /// Returns each figure with its name, its minimum and its maximum.
-    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 25] {
+    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 28] {
         let watermark = f64::from(self.watermark_superblocks);
         [
             ("effects.direction_change_us", self.direction_change_us, 0.0, 100_000.0),
@@ -153,6 +185,9 @@ impl EffectFigures {
             ("effects.map_reach_mib", self.map_reach_mib, 0.0, 1e9),
             ("effects.volumes", f64::from(self.volumes), 0.0, 8.0),
             ("effects.volume_kib", f64::from(self.volume_kib), 0.0, 8_192.0),
+            ("effects.host_request_us", self.host_request_us, 0.0, 10_000.0),
+            ("effects.host_jitter_us", self.host_jitter_us, 0.0, 10_000.0),
+            ("effects.fetched_commands", f64::from(self.fetched_commands), 0.0, 65_535.0),
         ]
     }
 }

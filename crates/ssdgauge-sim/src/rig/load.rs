@@ -3,12 +3,14 @@
 //! A closed loop submits a request for each one that completes; an open loop submits each at its due
 //! time. The load must never submit a request at or after the time limit, and never lose one.
 
+mod host_side;
 mod kind;
+
+pub(crate) use host_side::HostSide;
 
 use crate::drive::Drive;
 use crate::ftl::UNMAPPED;
 use crate::profile::PAGE;
-use crate::rig::command::command;
 use crate::rig::commits::Commits;
 use crate::rig::completion_queue::{Completion, CompletionQueue};
 use crate::rig::fault_injection::InjectedFaults;
@@ -124,6 +126,8 @@ pub(crate) struct Load {
     lengths: Vec<u32>,
     /// The requests in flight, where they are noted.
     pub(super) busy: u64,
+    /// Threads and queues of the host, where the drive has figures for them.
+    pub(crate) host: Option<Box<HostSide>>,
     /// The most bytes to submit.
     pub(super) most_bytes: u64,
     pub(super) begin: SimTime,
@@ -176,6 +180,7 @@ impl Load {
             is_noted: workload.has_sizes(),
             lengths: Vec::new(),
             busy: 0,
+            host: None,
             most_bytes: u64::MAX,
             begin,
             last: 0,
@@ -270,6 +275,11 @@ impl Load {
         KernelQueue::new("virtual", self.completed, self.held, elapsed)
     }
 
+    /// Returns how many threads it has.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
     /// Returns how many requests are kept in flight.
     pub(crate) fn depth(&self) -> usize {
         self.slots.len()
@@ -291,12 +301,6 @@ impl Load {
                 self.submit::<false>(slot, 0, drive, faults);
             }
         }
-    }
-
-    /// Takes the next completion, in the order of time.
-    #[inline(always)]
-    pub(crate) fn next(&mut self) -> Option<Completion> {
-        self.queue.pop()
     }
 
     /// Returns the latency of `completion`.
@@ -348,15 +352,20 @@ impl Load {
 
     /// Records every request in flight as failed, the one of `first` among them.
     pub(crate) fn fail_all(&mut self, first: &Completion) {
+        self.end_waiting(first.at);
         let mut next = Some(Completion { at: first.at, slot: first.slot });
         while let Some(completion) = next {
             if self.is_pause(&completion) {
-                next = self.next();
+                next = self.queue.pop();
                 continue;
             }
-            self.slots[completion.slot].failed = true;
+            let request = &mut self.slots[completion.slot];
+            request.failed = true;
+            // A thread may have been about to send it.
+            request.due = request.due.min(completion.at);
+            request.submitted = request.submitted.min(completion.at);
             self.record::<false>(&completion);
-            next = self.next();
+            next = self.queue.pop();
         }
     }
 
@@ -387,7 +396,8 @@ impl Load {
         }
         let thread = self.slots[completion.slot].thread as usize;
         if self.threads[thread].schedule.is_none() {
-            self.submit::<false>(completion.slot, completion.at, drive, faults);
+            let at = completion.at + self.host.as_ref().map_or(0, |host| host.request_time());
+            self.submit::<false>(completion.slot, at, drive, faults);
         }
     }
 
@@ -414,33 +424,16 @@ impl Load {
             self.submitted_bytes += bytes;
             return self.queue.push(end - self.begin, slot);
         }
-        if self.is_constrained {
-            drive.constrain(now, thread.sync);
-        }
-        if self.tells_data {
-            drive.ftl.set_data(thread.data);
-        }
-        let done = match faults.damage(request, now) {
-            // Neither a flush nor a trim has data that could be damaged.
-            _ if !request.direction.is_transfer() => command(now, request, bytes, drive),
-            None => drive.submit(now, request, bytes),
-            Some(damage) => drive.damage_write(now, request, bytes, damage),
-        };
-        let end = faults.delay(done);
-        assert!(end > now || bytes == 0, "nothing completes before it was submitted");
         (in_flight.due, in_flight.submitted) = (at, at);
         in_flight.direction = request.direction;
         if let Some(log) = &mut self.log {
             log.submitted(slot, request);
         }
-        // It has taken the time and the flash operations of a request that succeeds: the model does
-        // not state where in a drive a request fails.
-        in_flight.failed = faults.fails(request, bytes);
         self.submitted_bytes += bytes;
         if self.is_noted {
             self.note(slot, request.length);
         }
-        self.queue.push(end - self.begin, slot);
+        self.send(slot, at, request, drive, faults);
     }
 
     /// Notes the request in `slot`.
