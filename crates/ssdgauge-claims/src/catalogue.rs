@@ -12,6 +12,12 @@ const REVIEWS: [(&str, &str); 5] = [
     ("983-zet.toml", include_str!("../claims/983-zet.toml")),
 ];
 
+/// The claims that measurements of real drives make.
+const MEASURED: (&str, &str) = ("measured.toml", include_str!("../claims/measured.toml"));
+
+/// The text of the suite with the loads of these measurements; its id is `measured`.
+pub const MEASURED_SUITE: &str = include_str!("../measured/suite.toml");
+
 /// Why claims cannot be read or found.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CatalogueError {
@@ -49,6 +55,14 @@ pub struct RunNeed {
 /// texts are tested.
 pub fn reviews() -> Result<Vec<Review>, CatalogueError> {
     REVIEWS.iter().map(|(file, text)| parse(file, text)).collect()
+}
+
+/// Returns the claims that public measurements of real drives make.
+///
+/// # Errors
+/// As [`reviews`].
+pub fn measured() -> Result<Review, CatalogueError> {
+    parse(MEASURED.0, MEASURED.1)
 }
 
 /// Reads the text of a review.

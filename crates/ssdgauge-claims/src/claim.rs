@@ -58,9 +58,14 @@ pub struct Claim {
     pub statement: String,
     /// Its kind.
     pub kind: Kind,
+    /// What its result is evidence of; `None` where it was not labelled.
+    pub label: Option<Label>,
     /// The published number or relation in a few characters, for tables.
     #[serde(default)]
     pub published: String,
+    /// The lines of `measured/facts.tsv` that it is about, as `DRIVE, LOAD, POINT, NUMBER`; empty for reviews.
+    #[serde(default)]
+    pub facts: Vec<String>,
     /// What must be true; empty where the claim is not checked.
     #[serde(default)]
     pub checks: Vec<Check>,
@@ -79,6 +84,22 @@ pub struct Claim {
     /// The ids of claims that contradict it in these models.
     #[serde(default)]
     pub contradicts: Vec<String>,
+}
+
+/// What a result of a claim is evidence of, by how the parameters of its drives were chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Label {
+    /// No parameter of its drives, inherited ones included, was fitted to it, or to a quantity that entails it.
+    Predicted,
+    /// It follows from numbers that parameters were fitted to, or from the structure of the model.
+    Entailed,
+    /// A parameter was fitted to it.
+    Fitted,
+    /// A drive was made for it.
+    Constructed,
+    /// A parameter was changed after it had failed.
+    Corrected,
 }
 
 /// The kind of a claim.

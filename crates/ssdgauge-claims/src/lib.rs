@@ -23,9 +23,9 @@ mod reading;
 mod reference;
 mod shape;
 
-pub use catalogue::{CatalogueError, RunNeed, check_ids, parse, reviews};
+pub use catalogue::{CatalogueError, MEASURED_SUITE, RunNeed, check_ids, measured, parse, reviews};
 pub use check::{Check, Outcome, Relation, Shape, Variation};
-pub use claim::{Claim, Group, Kind, Review, TestNeed};
+pub use claim::{Claim, Group, Kind, Label, Review, TestNeed};
 pub use fit::{FIT_SUITE, Fit, Fits, Quantified, fits};
 pub use gate::{GateError, changes};
 pub use held_out::{held_out, is_held_out};

@@ -1,3 +1,4 @@
 //! The integration tests of this crate, in one program.
 
+mod measured;
 mod needs;
