@@ -11,7 +11,13 @@
 //! opens no file, writes only through the [`ssdgauge_runfile::Writer`] that it is given, and reads
 //! no clock: time comes from the rig and from the [`Watcher`].
 
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, unused_imports, reason = "for the conductor, which writes run files")
+)]
+
 mod built_in;
+#[cfg(target_os = "linux")]
 mod conductor;
 mod cost;
 mod error;
@@ -24,10 +30,12 @@ mod reader;
 mod repeat;
 mod schema;
 mod suite;
+#[cfg(target_os = "linux")]
 mod unwatched;
 mod xray;
 
 pub use built_in::{built_in, built_in_ids, find_built_in};
+#[cfg(target_os = "linux")]
 pub use conductor::{
     Boot, Completion, ConductError, SEPARATE_COMMIT_INTERVAL, SHARED_COMMIT_INTERVAL, Watcher,
     conduct, conduct_proof, conduct_xray, ended, resume,
@@ -52,6 +60,7 @@ pub use repeat::{MAX_REPETITIONS, Repeat, RepeatError};
 pub use suite::{
     Extent, PointRule, PrepareRule, RoundsRule, SearchRule, StreamRule, Suite, TestRule, UntilRule,
 };
+#[cfg(target_os = "linux")]
 pub use unwatched::Unwatched;
 pub use xray::{
     CutShort, EndedExperiment, Examined, Exchange, Experiment, RecordedXray, Reply, XrayError,

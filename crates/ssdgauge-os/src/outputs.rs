@@ -157,6 +157,12 @@ pub fn replace(temporary: &Path, path: &Path) -> io::Result<()> {
     Ok(rustix::fs::renameat(&folder, old, &folder, new)?)
 }
 
+/// Returns whether `a` and `b` are one file, by any name of it.
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
+    let identity = |path| rustix::fs::stat(path).map(|stat| (stat.st_dev, stat.st_ino));
+    matches!((identity(a), identity(b)), (Ok(a), Ok(b)) if a == b)
+}
+
 /// Creates the Unix socket `path`, which its owner alone may use; it does not listen yet. The limit of 108 bytes for
 /// the name of a socket counts for its last part alone.
 ///

@@ -4,8 +4,6 @@
 //! and the time of its creation cannot be chosen: another user cannot create a file of this one, and a copy has
 //! another inode and another time.
 
-use crate::error::RunFileError;
-use crate::record::reader::{ORIGIN, RunFile};
 use rustix::fs::{AtFlags, CWD, Statx, StatxFlags, statx};
 use std::fs::File;
 use std::path::Path;
@@ -24,20 +22,6 @@ fn identity_of(facts: &Statx) -> Option<String> {
     let has_both = StatxFlags::from_bits_retain(facts.stx_mask).contains(wanted);
     let born = facts.stx_btime;
     has_both.then(|| format!("{} {}.{:09}", facts.stx_ino, born.tv_sec, born.tv_nsec))
-}
-
-impl RunFile {
-    /// Returns inode and time of creation of the file in which the run was begun, as it recorded them; `None`
-    /// where it did not.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`RunFile::properties`].
-    pub fn origin(&self) -> Result<Option<String>, RunFileError> {
-        let mut properties = self.properties()?.into_iter();
-        let recorded = properties.find(|one| one.step.is_none() && one.key == ORIGIN);
-        Ok(recorded.map(|recorded| recorded.value))
-    }
 }
 
 /// Returns whether the run file `path`, which records `origin`, was created here by a run of this user, or of

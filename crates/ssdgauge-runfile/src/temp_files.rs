@@ -5,13 +5,18 @@ use std::path::{Path, PathBuf};
 /// Returns the temporary files of `path` whose process has ended: files beside it that are named
 /// `NAME.PID` and `ending`, where no process has the number `PID`.
 ///
-/// A folder that cannot be read has none.
+/// A folder that cannot be read has none, and neither has a system without `/proc`, where nobody tells which
+/// processes run.
 pub fn stale_temp_files(path: &Path, ending: &str) -> Vec<PathBuf> {
     let name = path.file_name().and_then(|name| name.to_str());
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let (Some(name), Ok(entries)) = (name, folder.unwrap_or(Path::new(".")).read_dir()) else {
         return Vec::new();
     };
+    let processes = Path::new("/proc");
+    if !processes.join("self").exists() {
+        return Vec::new();
+    }
     let is_stale = |file: &Path| {
         let pid = || {
             let rest = file.file_name()?.to_str()?.strip_prefix(name)?.strip_prefix('.')?;
@@ -19,7 +24,7 @@ pub fn stale_temp_files(path: &Path, ending: &str) -> Vec<PathBuf> {
         };
         // A number that a new process has taken hides the file until that one ends: better a file
         // too many than one that is still written.
-        pid().is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
+        pid().is_some_and(|pid| !processes.join(pid.to_string()).exists())
     };
     entries.flatten().map(|entry| entry.path()).filter(|file| is_stale(file)).collect()
 }

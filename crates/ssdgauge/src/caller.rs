@@ -1,13 +1,27 @@
 //! The user who calls the program: under sudo the one who called that.
 
+use ssdgauge_os::own_process;
+use std::fs::Metadata;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+
+/// Closes what the caller left open, and survives its limit for the size of files.
+pub(crate) fn leave() {
+    own_process::close_inherited(std::env::args_os());
+    own_process::survive_file_size_limit();
+}
+
+/// Returns whether this process has the rights of root.
+pub(crate) fn is_root() -> bool {
+    ssdgauge_host::is_root()
+}
 
 /// Returns user and group of the caller of sudo; `None` where this process is not one of root, or root called it.
 pub(crate) fn of_sudo() -> Option<(u32, u32)> {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
     let caller = number("SUDO_UID").zip(number("SUDO_GID"));
-    caller.filter(|(user, _)| ssdgauge_host::is_root() && *user != 0)
+    caller.filter(|(user, _)| is_root() && *user != 0)
 }
 
 /// Returns the home folder of the caller.
@@ -38,6 +52,15 @@ pub(crate) fn become_own() -> io::Result<Option<PathBuf>> {
     let home = home();
     ssdgauge_os::thread::become_user(user, group)?;
     Ok(home)
+}
+
+/// Returns whether a user other than root and `own` may write what has these `facts`.
+pub(crate) fn others_write(facts: &Metadata, own: u32) -> bool {
+    let (mode, owner) = (facts.mode(), facts.uid());
+    // In a folder such as /tmp, nobody replaces the files of others.
+    let is_shared = facts.is_dir() && mode & 0o1000 != 0;
+    let by_group = mode & 0o020 != 0 && facts.gid() != 0;
+    (owner != 0 && owner != own) || (!is_shared && (by_group || mode & 0o002 != 0))
 }
 
 #[cfg(test)]

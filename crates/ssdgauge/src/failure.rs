@@ -3,7 +3,11 @@
 //! The exact errors of the crates become a [`Failure`] here and nowhere else, so that every hint
 //! is in one file. A hint of a command that could have written to a drive reports whether it did.
 
+#[cfg(target_os = "linux")]
+mod conduct;
+mod rig;
 mod run_file;
+#[cfg(target_os = "linux")]
 mod target;
 mod xray;
 
@@ -13,9 +17,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde::{Deserialize, Serialize};
 use ssdgauge_analysis::{CompareError, InputError, ReportError};
-use ssdgauge_core::RigError;
-use ssdgauge_lab::{ConductError, PlanError, ProofError, SuiteError, WearError};
-use ssdgauge_meter::MeterError;
+use ssdgauge_lab::{PlanError, ProofError, SuiteError, WearError};
 use ssdgauge_runfile::RunFileError;
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -264,67 +266,6 @@ impl From<WearError> for Failure {
     }
 }
 
-impl From<ConductError> for Failure {
-    fn from(error: ConductError) -> Failure {
-        let resume = "finished steps are safe; continue with `ssdgauge resume FILE`";
-        match error {
-            ConductError::RunFile(error) => error.into(),
-            ConductError::Xray(error) => error.into(),
-            ConductError::Proof(error) => error.into(),
-            ConductError::Rig(RigError::Refused(_)) => Failure::new(
-                FailureKind::Refused,
-                error.to_string(),
-                "fill the range in the suite before it is read: prepare = [{ fill = \"sequential\" }]",
-            ),
-            ConductError::Rig(RigError::Holds { ref confirmation, .. }) => {
-                let hint = format!(
-                    "nothing was written; if all of this data may be lost, add --erase {confirmation} and \
-                     --confirm {confirmation}"
-                );
-                Failure::new(FailureKind::Refused, error.to_string(), hint)
-            }
-            ConductError::Rig(RigError::CannotPurge { .. }) => Failure::new(
-                FailureKind::Refused,
-                error.to_string(),
-                "omit --purge to use the best method that the drive supports; `ssdgauge drives \
-                 TARGET` lists them",
-            ),
-            ConductError::Rig(RigError::OverLimit { .. }) => Failure::new(
-                FailureKind::Failed,
-                error.to_string(),
-                "finished steps are safe; continue with `ssdgauge resume FILE --max-writes SIZE`, or run \
-                 fewer tests (--test)",
-            ),
-            ConductError::Rig(RigError::NotKept { .. }) => Failure::new(
-                FailureKind::Failed,
-                error.to_string(),
-                "do not use the results of this run, and do not store data on this drive; check its actual \
-                 capacity, the layers above it, and whether another program writes to it",
-            ),
-            ConductError::Rig(_) | ConductError::Faults(_) => Failure::new(
-                FailureKind::Failed,
-                error.to_string(),
-                format!(
-                    "check the kernel log (dmesg), the limits of the process (ulimit -a) and the health of the drive; \
-                     {resume}"
-                ),
-            ),
-            ConductError::Differs { .. } => Failure::new(
-                FailureKind::Refused,
-                error.to_string(),
-                "the run file was not changed; resume it with the program that began it, or start a new \
-                 run: its seed gives the same results",
-            ),
-            ConductError::OtherDrive { .. } => Failure::new(
-                FailureKind::Refused,
-                error.to_string(),
-                "nothing was written; attach the drive that the run was started on; a model is resumed \
-                 by a program with the same model revision",
-            ),
-        }
-    }
-}
-
 impl From<ProofError> for Failure {
     fn from(error: ProofError) -> Failure {
         match error {
@@ -358,16 +299,6 @@ impl From<ProofError> for Failure {
                  --read FILE TARGET`",
             ),
         }
-    }
-}
-
-impl From<MeterError> for Failure {
-    fn from(error: MeterError) -> Failure {
-        let kind = match error {
-            MeterError::Spec { .. } => FailureKind::Usage,
-            MeterError::Absent { .. } | MeterError::Implausible { .. } => FailureKind::Refused,
-        };
-        Failure::new(kind, error.to_string(), error.hint())
     }
 }
 

@@ -17,7 +17,6 @@ use crate::{in_parallel, settings};
 use index::Index;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -55,13 +54,6 @@ pub(crate) fn place_of_new(name: &str) -> PathBuf {
         Some(folder) => folder.join(name),
         None => name.into(),
     }
-}
-
-/// Returns `folder` where this process may write its index: root leaves that of another user alone,
-/// whose later commands could not write it.
-pub(crate) fn writable(folder: PathBuf) -> Option<PathBuf> {
-    let is_own = || folder.metadata().is_ok_and(|facts| facts.uid() == 0);
-    (!ssdgauge_host::is_root() || is_own()).then_some(folder)
 }
 
 /// Returns the library, with numbers for the runs that are new in it: read by a restricted process, as every file of

@@ -2,46 +2,74 @@
 //!
 //! Parses the command line, opens the rig of a target, starts the lab, prints progress, and maps
 //! failures to exit codes. It never computes a result.
+//!
+//! On other systems than Linux it has only the commands that read run files. What needs Linux is left out by the lists
+//! of modules, here and where a module has a part that does.
+
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, unused_imports, reason = "for commands that need Linux")
+)]
 
 mod arguments;
+#[cfg(target_os = "linux")]
 mod browser;
 mod build_identity;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/caller.rs")]
 mod caller;
+#[cfg_attr(not(target_os = "linux"), path = "commands/elsewhere.rs")]
 mod commands;
+#[cfg(target_os = "linux")]
 mod commit_interval;
 mod failure;
 mod help;
 mod in_parallel;
 mod library;
+#[cfg(target_os = "linux")]
 mod look_process;
+#[cfg(target_os = "linux")]
 mod meter_specs;
+#[cfg(target_os = "linux")]
 mod notification;
 mod outline;
 mod output;
 mod page_file;
+#[cfg(target_os = "linux")]
 mod permitted_writes;
 mod process;
+#[cfg(target_os = "linux")]
 mod progress;
+#[cfg(target_os = "linux")]
 mod protocol;
 mod provenance;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/reader.rs")]
 mod reader;
+#[cfg(target_os = "linux")]
 mod replay_streams;
+#[cfg(target_os = "linux")]
 mod request_log;
+#[cfg(target_os = "linux")]
 mod request_path;
 mod rest_of_run;
+#[cfg(target_os = "linux")]
 mod restriction;
+#[cfg(target_os = "linux")]
 mod run_file_name;
 mod run_files;
 mod settings;
 mod step_title;
 mod suggestion;
 mod suite_options;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/target.rs")]
 mod target;
 mod terminal;
 mod text_file;
+#[cfg(target_os = "linux")]
 mod trace_file;
 mod usage_error;
+#[cfg(target_os = "linux")]
 mod virtual_runs;
+#[cfg(target_os = "linux")]
 mod watch;
 mod welcome;
 
@@ -50,13 +78,11 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use failure::{Failure, FailureKind};
 use settings::GlobalOptions;
-use ssdgauge_os::own_process;
 use std::process::ExitCode;
 use terminal::width;
 
 fn main() -> ExitCode {
-    own_process::close_inherited(std::env::args_os());
-    own_process::survive_file_size_limit();
+    caller::leave();
     let columns = width::columns().min(width::DEFAULT);
     let command = help::grouped(Arguments::command(), columns).term_width(columns);
     let parsed = command.clone().try_get_matches();

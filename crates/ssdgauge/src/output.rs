@@ -7,7 +7,6 @@ use crate::failure::{Failure, FailureKind};
 use ssdgauge_os::outputs;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The format of an output file.
@@ -265,12 +264,7 @@ fn check_existing(path: &Path, format: Format, inputs: &[&Path]) -> Result<bool,
         return Ok(false);
     }
     let Ok(existing) = path.metadata() else { return refused("is a dangling symbolic link") };
-    let is_same = |input: &&Path| {
-        input
-            .metadata()
-            .is_ok_and(|input| (input.dev(), input.ino()) == (existing.dev(), existing.ino()))
-    };
-    if inputs.iter().any(is_same) {
+    if inputs.iter().any(|input| outputs::is_same_file(input, path)) {
         return refused("is read by this command");
     }
     if !existing.is_file() {

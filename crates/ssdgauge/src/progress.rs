@@ -5,6 +5,7 @@
 mod live;
 
 use crate::process::{self, StopFlag};
+use crate::rest_of_run::{rest_text, whole};
 use crate::step_title;
 use crate::terminal::colour::Paint;
 use crate::terminal::live_lines::LiveLines;
@@ -241,20 +242,6 @@ impl<'a> Progress<'a> {
         let share = left.0 as f64 / self.remaining.time.0.max(1) as f64;
         Bytes((self.remaining.written.0 as f64 * share) as u64)
     }
-}
-
-/// Returns the rest of a run in words.
-pub(crate) fn rest_text(time: Nanos, written: Bytes) -> String {
-    let time = whole(time).about();
-    match written {
-        Bytes(0) => format!("{time} left"),
-        written => format!("{time} left, {} to write", written.about()),
-    }
-}
-
-/// Returns `time` in whole seconds.
-fn whole(time: Nanos) -> Nanos {
-    Nanos::from_secs(time.0 / 1_000_000_000)
 }
 
 /// Returns the place of `step` in `plan`, with its number from 1.

@@ -1,7 +1,6 @@
 //! What an interrupted run has finished, and what its rest is expected to take.
 
-use crate::progress::rest_text;
-use ssdgauge_core::{Bytes, Plan, Restart};
+use ssdgauge_core::{Bytes, Nanos, Plan, Restart};
 use ssdgauge_lab::{Outlook, Remaining, assumed_rates};
 use ssdgauge_runfile::{RunFile, RunFileError, StepPlace, StepState};
 use std::collections::BTreeSet;
@@ -83,4 +82,18 @@ fn next(plan: &Plan, finished: &BTreeSet<StepPlace>) -> Option<StepPlace> {
             Restart::Test => StepPlace { test: number, phase: 0, step: 0 },
         })
     })
+}
+
+/// Returns the rest of a run in words.
+pub(crate) fn rest_text(time: Nanos, written: Bytes) -> String {
+    let time = whole(time).about();
+    match written {
+        Bytes(0) => format!("{time} left"),
+        written => format!("{time} left, {} to write", written.about()),
+    }
+}
+
+/// Returns `time` in whole seconds.
+pub(crate) fn whole(time: Nanos) -> Nanos {
+    Nanos::from_secs(time.0 / 1_000_000_000)
 }

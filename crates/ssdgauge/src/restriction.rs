@@ -13,6 +13,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::page_file::page_beside;
 use crate::{library, reader, run_files, settings};
 use ssdgauge_host::Reach;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
@@ -87,6 +88,13 @@ fn confine(folders: &[PathBuf], reach: Reach) -> Result<(), Failure> {
     })
 }
 
+/// Returns `folder` where this process may write its index: root leaves that of another user alone,
+/// whose later commands could not write it.
+fn writable_library(folder: PathBuf) -> Option<PathBuf> {
+    let is_own = || folder.metadata().is_ok_and(|facts| facts.uid() == 0);
+    (!ssdgauge_host::is_root() || is_own()).then_some(folder)
+}
+
 /// Returns what `command` may do: a new command has to be given its place here.
 fn of(command: &Command) -> Restriction {
     use Restriction::{Confined, Connected, Unrestricted};
@@ -137,7 +145,7 @@ fn of(command: &Command) -> Restriction {
             Confined(journals(&files.collect::<Vec<_>>()))
         }
         Command::List(list) => {
-            let library = library::writable(library::folder()).filter(|_| list.sources.is_empty());
+            let library = writable_library(library::folder()).filter(|_| list.sources.is_empty());
             let sources = journals(&list.sources.iter().collect::<Vec<_>>());
             Confined(library.into_iter().chain(sources).collect())
         }
@@ -179,7 +187,7 @@ fn of(command: &Command) -> Restriction {
             }
             Question::Records { file, .. } => Confined(journals(&[file])),
             Question::Library { folder, .. } => {
-                Confined(library::writable(folder.clone()).into_iter().collect())
+                Confined(writable_library(folder.clone()).into_iter().collect())
             }
             Question::Entries { files } => Confined(journals(&files.iter().collect::<Vec<_>>())),
             Question::Suite { .. }

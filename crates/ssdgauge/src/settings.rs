@@ -183,7 +183,7 @@ impl Settings {
 fn absolute(text: &str) -> Result<String, String> {
     let path = match text.strip_prefix("~/") {
         Some(rest) => caller::home().map(|home| home.join(rest).display().to_string()),
-        None => text.starts_with('/').then(|| text.to_owned()),
+        None => std::path::Path::new(text).is_absolute().then(|| text.to_owned()),
     };
     path.ok_or_else(|| format!("'{text}' is not a path that begins with / or ~/"))
 }

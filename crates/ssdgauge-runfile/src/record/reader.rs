@@ -60,6 +60,18 @@ impl RunFile {
         self.format
     }
 
+    /// Returns inode and time of creation of the file in which the run was begun, as it recorded them; `None`
+    /// where it did not.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`RunFile::properties`].
+    pub fn origin(&self) -> Result<Option<String>, RunFileError> {
+        let mut properties = self.properties()?.into_iter();
+        let recorded = properties.find(|one| one.step.is_none() && one.key == ORIGIN);
+        Ok(recorded.map(|recorded| recorded.value))
+    }
+
     /// Returns every property of the run and of its steps, in the order of recording; none where the
     /// file has format 1.
     ///

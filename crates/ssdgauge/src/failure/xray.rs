@@ -2,7 +2,7 @@
 
 use super::{Failure, FailureKind};
 use ssdgauge_core::RigError;
-use ssdgauge_lab::{ConductError, XrayError};
+use ssdgauge_lab::XrayError;
 
 impl From<XrayError> for Failure {
     fn from(error: XrayError) -> Failure {
@@ -27,7 +27,7 @@ impl From<XrayError> for Failure {
             XrayError::Rig(RigError::Refused(_)) => {
                 Failure::new(FailureKind::Refused, text, "name another target")
             }
-            XrayError::Rig(error) => ConductError::Rig(error).into(),
+            XrayError::Rig(error) => error.into(),
             XrayError::RunFile(error) => error.into(),
         }
     }

@@ -3,7 +3,6 @@
 use crate::failure::{Failure, FailureKind};
 use std::fs::{DirEntry, Metadata};
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -28,7 +27,9 @@ pub(super) struct Found {
 
 impl Found {
     fn new(name: PathBuf, facts: &Metadata) -> Found {
-        let changed_ns = facts.mtime().saturating_mul(1_000_000_000) + facts.mtime_nsec();
+        let changed = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let changed_ns =
+            changed.map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
         Found { name, size: facts.len(), changed_ns }
     }
 

@@ -3,10 +3,8 @@
 use super::key::Key;
 use crate::failure::{Failure, FailureKind};
 use crate::{caller, suggestion};
-use std::fs::Metadata;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
@@ -44,7 +42,7 @@ pub(super) fn read() -> Result<Option<Written>, Failure> {
         }
         Err(error) => return Err(unreadable(&path, &error.to_string())),
     };
-    if ssdgauge_host::is_root() {
+    if caller::is_root() {
         check_writers(&real)?;
     }
     let is_file = real.metadata().is_ok_and(|facts| facts.is_file());
@@ -74,7 +72,7 @@ fn check_writers(real: &Path) -> Result<(), Failure> {
     for path in real.ancestors() {
         let facts =
             path.symlink_metadata().map_err(|error| unreadable(path, &error.to_string()))?;
-        if others_write(&facts, own) {
+        if caller::others_write(&facts, own) {
             let text = format!("another user may write {}", path.display());
             let path = path.display();
             let hint = format!(
@@ -85,15 +83,6 @@ fn check_writers(real: &Path) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Returns whether a user other than root and `own` may write what has these `facts`.
-fn others_write(facts: &Metadata, own: u32) -> bool {
-    let (mode, owner) = (facts.mode(), facts.uid());
-    // In a folder such as /tmp, nobody replaces the files of others.
-    let is_shared = facts.is_dir() && mode & 0o1000 != 0;
-    let by_group = mode & 0o020 != 0 && facts.gid() != 0;
-    (owner != 0 && owner != own) || (!is_shared && (by_group || mode & 0o002 != 0))
 }
 
 impl Written {
