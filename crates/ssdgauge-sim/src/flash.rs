@@ -5,6 +5,7 @@
 //! suspends programs delays them by its own length.
 
 use crate::operations::Operations;
+use crate::page_times::{PageTimes, Place};
 use crate::profile::{Geometry, NandFigures, PAGE, Profile, SlcFigures};
 use crate::read_retries::ReadRetries;
 use crate::time::SimTime;
@@ -19,6 +20,7 @@ pub(crate) struct Flash {
     dies: Vec<Die>,
     channels: Vec<SimTime>,
     timing: FlashTiming,
+    page_times: PageTimes,
     retries: ReadRetries,
     /// Time of one repetition of a sense operation, in nanoseconds.
     retry: u64,
@@ -68,6 +70,18 @@ pub(crate) struct Program {
     pub(crate) slc: bool,
     /// Whether the block is erased immediately before: the first program of a block.
     pub(crate) erase: bool,
+    /// Its superblock, and the number of the unit in it.
+    pub(crate) superblock: u32,
+    pub(crate) unit: u32,
+}
+
+/// A flash page that is sensed: its superblock, and its number in the order of the host's pages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SensedPage {
+    pub(crate) superblock: u32,
+    pub(crate) group: u32,
+    /// Whether it is in SLC mode.
+    pub(crate) slc: bool,
 }
 
 impl Flash {
@@ -77,6 +91,7 @@ impl Flash {
             dies: vec![Die::default(); geometry.dies as usize],
             channels: vec![0; geometry.channels as usize],
             timing: FlashTiming::new(&profile.nand, &profile.slc, 1.0),
+            page_times: PageTimes::new(profile),
             retries: ReadRetries::new(&profile.effects, seed),
             retry: (profile.effects.read_retry_us * 1e3).round() as u64,
             suspension: Suspension {
@@ -92,16 +107,33 @@ impl Flash {
         self.timing = FlashTiming::new(nand, slc, factor);
     }
 
-    /// Books a host read at `at` of one sense operation that transfers `pages`; returns when the
-    /// data is in the controller.
+    /// Returns whether the times of any two pages differ.
     #[inline]
-    pub(crate) fn read(&mut self, die: u32, at: SimTime, pages: u32) -> SimTime {
+    pub(crate) fn pages_differ(&self) -> bool {
+        self.page_times.are_different
+    }
+
+    /// Returns the time of a sense operation of `page` on `die`.
+    #[inline]
+    fn sense(&self, die: u32, page: SensedPage) -> u64 {
+        if !self.page_times.are_different {
+            return self.timing.sense;
+        }
+        let row = page.group / self.dies.len() as u32;
+        let place = Place { superblock: page.superblock, die, row };
+        self.page_times.sense(place, page.slc, self.timing.sense)
+    }
+
+    /// Books a host read at `at` of one sense operation of `page` that transfers `pages`; returns when
+    /// the data is in the controller.
+    #[inline]
+    pub(crate) fn read(&mut self, die: u32, at: SimTime, pages: u32, page: SensedPage) -> SimTime {
         let timing = self.timing;
         // Booked at the arrival, not at the end of the sense operation: a later read on another die
         // may end earlier, and could not fill the gap before this one's transfer.
         let moved = self.transfer(die, at, pages);
         let repetitions = u64::from(self.retries.repetitions());
-        let length = timing.sense + repetitions * self.retry;
+        let length = self.sense(die, page) + repetitions * self.retry;
         let die = &mut self.dies[die as usize];
         let begin = die.read_from(at, timing.suspend, self.suspension.pulse);
         let end = begin + length;
@@ -122,7 +154,7 @@ impl Flash {
     #[inline]
     pub(crate) fn copy_out(&mut self, die: u32, at: SimTime, senses: u32, pages: u32) {
         self.transfer(die, at, pages);
-        let sense = self.timing.sense;
+        let sense = self.page_times.mean_sense(self.timing.sense);
         let die = &mut self.dies[die as usize];
         die.free = die.free.max(at) + sense * u64::from(senses);
         die.last = sense;
@@ -134,11 +166,16 @@ impl Flash {
     pub(crate) fn program(&mut self, program: Program, at: SimTime) -> SimTime {
         let transferred = self.transfer(program.die, at, program.pages);
         let timing = &self.timing;
-        let die = &mut self.dies[program.die as usize];
-        let length = match program.slc {
+        let mut length = match program.slc {
             true => timing.slc_program,
             false => timing.program,
         };
+        if self.page_times.are_different {
+            let row = program.unit / self.dies.len() as u32;
+            let place = Place { superblock: program.superblock, die: program.die, row };
+            length = self.page_times.program(place, length);
+        }
+        let die = &mut self.dies[program.die as usize];
         let mut begin = die.free.max(transferred);
         if program.erase {
             begin += timing.erase;
@@ -253,7 +290,11 @@ mod tests {
     }
 
     fn program(die: u32) -> Program {
-        Program { die, pages: 12, slc: false, erase: false }
+        Program { die, pages: 12, slc: false, erase: false, superblock: 1, unit: 0 }
+    }
+
+    fn read(flash: &mut Flash, die: u32, at: SimTime) -> SimTime {
+        flash.read(die, at, 1, SensedPage { superblock: 1, group: 0, slc: false })
     }
 
     #[test]
@@ -261,7 +302,7 @@ mod tests {
         let mut flash = flash("nand.t_prog_us=1000&nand.t_r_us=50&nand.suspend_us=20");
         let first = flash.program(program(0), 0);
         assert!((1_000_000..1_000_100).contains(&first));
-        let read = flash.read(0, 100_000, 1);
+        let read = read(&mut flash, 0, 100_000);
         assert!((170_000..170_100).contains(&read), "{read}");
         let second = flash.program(program(0), 100_000);
         assert!((2_050_000..2_050_200).contains(&second), "{second}");
@@ -274,7 +315,7 @@ mod tests {
                 let text = "nand.t_prog_us=1000&nand.t_r_us=50&nand.suspend_us=20";
                 let mut flash = flash(&format!("{text}&effects.pulse_us=100"));
                 flash.program(program(0), 0);
-                flash.read(0, at * 900, 1) - at * 900 - 50_000
+                read(&mut flash, 0, at * 900) - at * 900 - 50_000
             })
             .collect();
         waits.sort_unstable();
@@ -292,7 +333,7 @@ mod tests {
             let mut flash = flash(&format!("{text}&effects.resume_us=30"));
             flash.program(program(0), 0);
             (0..reads).for_each(|_| {
-                flash.read(0, 100_000, 1);
+                read(&mut flash, 0, 100_000);
             });
             flash.program(program(0), 100_000) - 2_000_000
         };
@@ -306,15 +347,15 @@ mod tests {
         (0..5).for_each(|_| {
             flash.program(program(1), 0);
         });
-        let read = flash.read(1, 100_000, 1);
+        let read = read(&mut flash, 1, 100_000);
         assert!((1_050_000..1_051_000).contains(&read), "{read}");
     }
 
     #[test]
     fn reads_on_one_die_do_not_overlap_and_reads_on_another_do_not_wait() {
         let mut flash = flash("nand.t_r_us=50");
-        let ends: Vec<u64> = (0..4).map(|_| flash.read(2, 0, 1)).collect();
+        let ends: Vec<u64> = (0..4).map(|_| read(&mut flash, 2, 0)).collect();
         assert!(ends.windows(2).all(|pair| pair[1] - pair[0] >= 50_000), "{ends:?}");
-        assert!(flash.read(3, 0, 1) < 50_100);
+        assert!(read(&mut flash, 3, 0) < 50_100);
     }
 }

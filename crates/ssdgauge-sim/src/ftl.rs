@@ -24,7 +24,7 @@ mod write_buffer;
 
 pub use ground_truth::GroundTruth;
 
-use crate::flash::Program;
+use crate::flash::{Program, SensedPage};
 use crate::ftl::map::BARE;
 use crate::profile::{Geometry, Profile};
 use crate::time::SimTime;
@@ -182,11 +182,23 @@ impl Ftl {
                 // The die is derived from page and superblock for the same reason: a fixed, even
                 // distribution in place of the slot.
                 let die = (page / group + u32::from(superblock)) % self.media.geometry.dies;
-                done = done.max(self.media.flash.read(die, at, together));
+                let sensed = SensedPage {
+                    superblock: superblock.into(),
+                    group: page / group,
+                    slc: self.media.flash.pages_differ() && self.is_slc(superblock),
+                };
+                done = done.max(self.media.flash.read(die, at, together, sensed));
             }
             page += together;
         }
         done
+    }
+
+    /// Returns whether `superblock` is in SLC mode.
+    #[cold]
+    fn is_slc(&self, superblock: Superblock) -> bool {
+        let open = self.host.iter().any(|open| open.slc && open.superblock == superblock);
+        open || self.cache.holds(superblock)
     }
 
     /// Reads the map of the pages that are mapped, and returns when it is at hand. A trimmed page is known without its
@@ -416,7 +428,9 @@ impl Ftl {
             }
             // The die that `read` derives, to which every page is in superblock 1.
             let die = (page / unit + 1) % dies;
-            let program = Program { die, pages: together, slc: false, erase: false };
+            let unit = page / unit;
+            let program =
+                Program { die, pages: together, slc: false, erase: false, superblock: 1, unit };
             let done = self.media.flash.program(program, buffered);
             self.buffer.add_program(done, together);
             programmed = programmed.max(done);

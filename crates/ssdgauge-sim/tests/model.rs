@@ -12,6 +12,7 @@ mod idle;
 mod map_cache;
 mod mapping_unit;
 mod open_loop;
+mod page_times;
 mod power_cut;
 mod power_thermal;
 mod replay;

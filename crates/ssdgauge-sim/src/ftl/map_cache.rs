@@ -4,7 +4,7 @@
 //! Only reads look it up: writes find their part of the map at hand. A drive whose whole map is at hand must never
 //! book a read for it.
 
-use crate::flash::Flash;
+use crate::flash::{Flash, SensedPage};
 use crate::profile::{EffectFigures, Geometry};
 use crate::time::SimTime;
 
@@ -69,7 +69,9 @@ impl MapCache {
             // The high bits of a product depend on all bits of the factor, the low ones only on its
             // low ones.
             let die = (u64::from(part).wrapping_mul(SPREAD) >> 40) as u32 % dies;
-            done = done.max(flash.read(die, at, 1));
+            // Of the fastest type: controllers keep their map in SLC mode.
+            let sensed = SensedPage { superblock: 0, group: part, slc: true };
+            done = done.max(flash.read(die, at, 1, sensed));
         }
         done
     }

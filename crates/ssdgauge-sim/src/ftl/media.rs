@@ -74,6 +74,8 @@ impl OpenSuperblock {
             slc: self.slc,
             // The first row of a superblock: each die erases its block immediately before.
             erase: unit < dies,
+            superblock: self.superblock.into(),
+            unit,
         }
     }
 }

@@ -111,6 +111,16 @@ pub struct EffectFigures {
     /// which they are fetched in turn. 0 for any number, in the order of submission.
     #[serde(skip_serializing_if = "is_none")]
     pub fetched_commands: u32,
+    /// Sense time of each further page of a cell with several bits, as a multiple of that of the page before:
+    /// `nand.t_r_us` is that of the first. 0 and 1 for equal pages.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub page_type_ratio: f64,
+    /// Relative standard deviation of the sense times of pages, half of its variance between blocks.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub read_spread: f64,
+    /// The same of program times.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub program_spread: f64,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -139,6 +149,9 @@ impl EffectFigures {
             "map_reach_mib",
             "host_request_us",
             "host_jitter_us",
+            "page_type_ratio",
+            "read_spread",
+            "program_spread",
         ];
         let switches = switches.into_iter().map(|key| (key, Value::Boolean(false)));
         let counts = counts.into_iter().map(|key| (key, Value::Integer(0)));
@@ -157,7 +170,7 @@ impl EffectFigures {
     }
 
     /// Returns each figure with its name, its minimum and its maximum.
-    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 28] {
+    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 31] {
         let watermark = f64::from(self.watermark_superblocks);
         [
             ("effects.direction_change_us", self.direction_change_us, 0.0, 100_000.0),
@@ -188,6 +201,9 @@ impl EffectFigures {
             ("effects.host_request_us", self.host_request_us, 0.0, 10_000.0),
             ("effects.host_jitter_us", self.host_jitter_us, 0.0, 10_000.0),
             ("effects.fetched_commands", f64::from(self.fetched_commands), 0.0, 65_535.0),
+            ("effects.page_type_ratio", self.page_type_ratio, 0.0, 4.0),
+            ("effects.read_spread", self.read_spread, 0.0, 0.25),
+            ("effects.program_spread", self.program_spread, 0.0, 0.25),
         ]
     }
 }
