@@ -34,7 +34,7 @@ pub use groups::group::power_meters;
 pub use inputs::batch::{Batch, BatchDot, BatchDrive, BatchState, BatchStrip};
 pub use inputs::input_error::InputError;
 pub use inputs::notes::{DriveNotes, Notes, Photograph};
-pub use inputs::options::PageOptions;
+pub use inputs::options::{PageOptions, Progress};
 pub use inputs::spec_file::{CacheSide, State};
 pub use inputs::specification::{Claim, Specification};
 pub use inputs::stated_figures::stated_figures;
@@ -44,7 +44,7 @@ pub use model::{
     Wear,
 };
 pub use quick::cohort::Cohort;
-pub use reading::{read, read_all};
+pub use reading::{read, read_all, read_open};
 pub use text::labels::{data_origin, imported_mark};
 pub use text::sanitize::{
     device as sanitize_device, json as sanitize_json, prose as sanitize_prose,

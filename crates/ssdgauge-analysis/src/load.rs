@@ -19,20 +19,24 @@ use std::path::Path;
 
 /// Reads the run file at `path`. The file is left as it was.
 pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
-    let file = RunFile::open(path)?;
+    read_open(&RunFile::open(path)?, path)
+}
+
+/// Reads the open run file `file`, whose path is `path`.
+pub(crate) fn read_open(file: &RunFile, path: &Path) -> Result<RecordedRun, ReportError> {
     let steps = file.steps()?;
     let findings = file.findings()?;
     let mut room = file.room();
     room.take_steps(&steps)?;
     room.take_findings(&findings)?;
     let head = file.head().clone();
-    let durability = durability::read(&file)?;
-    let proof = proof::read(&file, &steps)?;
+    let durability = durability::read(file)?;
+    let proof = proof::read(file, &steps)?;
     let has_ended = match proof {
         Some(proof) => Some(proof.has_ended),
-        None => proof::has_xray_ended(&file)?,
+        None => proof::has_xray_ended(file)?,
     };
-    let wear = wear::read(&file, &steps)?;
+    let wear = wear::read(file, &steps)?;
     let ended_after = file.repetitions()?;
     let counted = counted_repetitions(&head.plan, &steps, ended_after);
     let mut tests: Vec<(usize, RecordedRepetition)> = Vec::with_capacity(head.plan.tests.len());
@@ -43,7 +47,7 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
         let attempts: Vec<&StepRecord> =
             steps.iter().filter(|step| step.place.test == index).collect();
         let is_searched = file.is_searched(index)?;
-        let mut run = read_repetition(&file, &mut room, test, &attempts, (&findings, &durability))?;
+        let mut run = read_repetition(file, &mut room, test, &attempts, (&findings, &durability))?;
         run.is_searched = is_searched;
         run.complete &= is_searched;
         run.complete = has_ended.unwrap_or(run.complete);
@@ -56,7 +60,7 @@ pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
     let is_measured = is_judged && tests.iter().all(|(_, test)| test.complete);
     let awaits_flush = is_measured && file.unflushed(&steps)?.is_some();
     let complete = is_measured && !awaits_flush;
-    let tests = repetitions::group(&file, &mut room, &steps, tests)?;
+    let tests = repetitions::group(file, &mut room, &steps, tests)?;
     shown::take(&mut room, &tests)?;
     let findings = findings
         .into_iter()

@@ -8,6 +8,7 @@ use crate::model::{RecordedRun, ReportError, Run, TestRun};
 use crate::steps::fall_causes;
 use crate::steps::separation;
 use crate::steps::slc_cache;
+use ssdgauge_runfile::RunFile;
 use ssdgauge_statistics::repetition::Stopping;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,6 +24,15 @@ use std::thread::ScopedJoinHandle;
 /// no drive can reach.
 pub fn read(path: &Path) -> Result<Run, ReportError> {
     Ok(annotate(load::read(path)?))
+}
+
+/// Reads the open run file `file`, whose path is `path`, as [`read`] does.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_open(file: &RunFile, path: &Path) -> Result<Run, ReportError> {
+    Ok(annotate(load::read_open(file, path)?))
 }
 
 /// Reads the run files at `paths` as [`read`] does, with one thread per processor, and returns the

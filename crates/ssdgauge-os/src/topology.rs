@@ -160,8 +160,11 @@ impl Kernel {
     }
 
     /// Returns whether the files `a` and `b`, or the block devices that they are the nodes of, lie on
-    /// different drives; false where the drive of one of them is not known.
+    /// different drives; false where the drive of one of them is not known. A file in memory is on no drive.
     pub fn are_on_different_drives(&self, a: &Path, b: &Path) -> bool {
+        if is_in_memory(a) != is_in_memory(b) {
+            return true;
+        }
         let below = |path: &Path| -> Option<Vec<PathBuf>> {
             let found = fs::metadata(path).ok()?;
             let folder = match found.file_type().is_block_device() {
@@ -192,6 +195,15 @@ impl Kernel {
             below
         })
     }
+}
+
+/// Returns whether the file or folder `path` is on a file system that the kernel keeps in memory (`TMPFS_MAGIC` and
+/// `RAMFS_MAGIC` of statfs(2)).
+fn is_in_memory(path: &Path) -> bool {
+    const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
+    let is_node = fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device());
+    !is_node
+        && rustix::fs::statfs(path).is_ok_and(|found| IN_MEMORY.contains(&(found.f_type as u64)))
 }
 
 /// Returns `start` and every folder reachable through `next`, each once.
@@ -365,5 +377,11 @@ mod tests {
         assert!(!kernel.are_on_different_drives(&here, here.parent().unwrap()));
         assert!(!kernel.are_on_different_drives(&here, Path::new("/proc/version")));
         assert!(!kernel.are_on_different_drives(&here, Path::new("/no/such/file")));
+        let memory = fs::read_to_string("/proc/self/mounts").unwrap();
+        let memory = memory.lines().filter(|line| line.split(' ').nth(2) == Some("tmpfs"));
+        for point in memory.filter_map(|line| line.split(' ').nth(1)) {
+            assert!(kernel.are_on_different_drives(&here, Path::new(point)), "{point}");
+            assert!(!kernel.are_on_different_drives(Path::new(point), Path::new(point)), "{point}");
+        }
     }
 }

@@ -19,6 +19,7 @@ mod fragment;
 mod grade;
 mod head;
 mod kit;
+mod live;
 mod method;
 mod notes;
 mod numbers;
@@ -38,6 +39,7 @@ mod xray;
 use content::Content;
 pub use fleet::fleet_page;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use script::Script;
 use ssdgauge_analysis::inputs::options::PageOptions;
 use ssdgauge_analysis::model::Run;
 use ssdgauge_analysis::text::number;
@@ -55,7 +57,10 @@ pub fn page(runs: &[Run], options: &PageOptions) -> String {
     let content = Content::new(runs, options);
     let body = content.body();
     let style = style::sheet(&content.drives, content.accent());
-    document(&content.title, &style, &body, options.script)
+    let scripts = [(live::SCRIPT, options.progress.is_some()), (script::SCRIPT, options.script)];
+    let scripts: Vec<Script> =
+        scripts.into_iter().filter_map(|(script, is_on)| is_on.then_some(script)).collect();
+    document(&content.title, &style, &body, &scripts)
 }
 
 /// Returns the part of the page with the anchor `id` as a fragment of HTML with its styles, for
@@ -72,11 +77,12 @@ pub fn fragment(runs: &[Run], options: &PageOptions, id: &str) -> Result<String,
     }
 }
 
-/// Returns a whole document; `with_script` adds the script, and its hash to the policy.
-fn document(title: &str, style: &str, body: &Markup, with_script: bool) -> String {
-    let policy = match with_script {
-        true => format!("{POLICY}; script-src '{}'", script::HASH),
-        false => POLICY.to_owned(),
+/// Returns a whole document; the hash of each of its `scripts` is added to the policy.
+fn document(title: &str, style: &str, body: &Markup, scripts: &[Script]) -> String {
+    let hashes: Vec<String> = scripts.iter().map(|script| format!("'{}'", script.hash)).collect();
+    let policy = match scripts {
+        [] => POLICY.to_owned(),
+        _ => format!("{POLICY}; script-src {}", hashes.join(" ")),
     };
     html! {
         (DOCTYPE)
@@ -92,7 +98,7 @@ fn document(title: &str, style: &str, body: &Markup, with_script: bool) -> Strin
             }
             body {
                 (PreEscaped(number::units_kept(&body.0)))
-                @if with_script { script { (PreEscaped(script::TEXT)) } }
+                @for script in scripts { script { (PreEscaped(script.text)) } }
             }
         }
     }

@@ -11,7 +11,7 @@ use ssdgauge_runfile::RunFile;
 use std::path::{Path, PathBuf};
 
 #[cfg(target_os = "linux")]
-pub(crate) use run_end::finish_run;
+pub(crate) use run_end::{finish_run, write_report};
 
 /// Returns the default path of the page of a run file: the same name with the suffix `.html`.
 pub(crate) fn page_beside(file: &Path) -> PathBuf {

@@ -105,7 +105,9 @@ fn of(command: &Command) -> Restriction {
         // The run file, which a restricted process reads, says which drive is opened: `commands::resume`
         // confines the run of a virtual one.
         Command::Resume(_) => Unrestricted,
-        Command::Watch(_) => Connected(Vec::new()),
+        Command::Watch(watch) => {
+            Connected(watch.page.iter().map(|page| folder_of(Some(page))).collect())
+        }
         Command::Prove(prove) => {
             on_target(&prove.target, vec![folder_of_run(prove.out.as_deref())])
         }

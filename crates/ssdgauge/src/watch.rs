@@ -8,6 +8,7 @@ pub(crate) mod followed;
 pub(crate) mod json_lines;
 pub(crate) mod lines;
 pub(crate) mod live;
+pub(crate) mod live_page;
 pub(crate) mod metrics;
 pub(crate) mod metrics_server;
 pub(crate) mod observe;

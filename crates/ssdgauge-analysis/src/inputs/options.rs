@@ -4,6 +4,19 @@ use crate::inputs::notes::Notes;
 use crate::inputs::specification::Specification;
 use crate::quick::cohort::Cohort;
 
+/// A run that goes on, as it stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// The time between two states of the page, in seconds.
+    pub every_s: u64,
+    /// When this state was read, in milliseconds since 1970 (UTC).
+    pub unix_ms: i64,
+    /// The step that runs now, such as `step 3 of 14`, its name, and its last second, each where it is known.
+    pub now: Vec<String>,
+    /// Megabytes per second of the last seconds of that step, with the number of each second.
+    pub speed: Vec<(u32, f64)>,
+}
+
 /// Options of a page and its figures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageOptions {
@@ -23,4 +36,6 @@ pub struct PageOptions {
     pub script: bool,
     /// What the rest of an unfinished run takes, such as `2 h 48 min left, 610 GB to write`.
     pub rest: Option<String>,
+    /// How the only run stands, where it goes on.
+    pub progress: Option<Progress>,
 }

@@ -3,7 +3,7 @@
 use crate::page::head::{self, Head};
 use crate::page::kit::names::names_kept;
 use crate::page::{
-    answer, bar, caveats, endurance, fill_states, flag, grade, method, notes, outcome, quick,
+    answer, bar, caveats, endurance, fill_states, flag, grade, live, method, notes, outcome, quick,
     results, sections, specification,
 };
 use maud::{Markup, html};
@@ -136,7 +136,8 @@ impl<'a> Content<'a> {
                 header.page {
                     @if let Some(notes) = notes { (notes::logo(notes)) }
                     p.kick {
-                        @if let Some((outcome, _)) = &self.account { (outcome::word(*outcome)) " " }
+                        @if self.options.progress.is_some() { (live::word()) " " }
+                        @else if let Some((outcome, _)) = &self.account { (outcome::word(*outcome)) " " }
                         (self.kick)
                     }
                     h1 { (names_kept(&self.title, &self.drives)) }
@@ -146,6 +147,7 @@ impl<'a> Content<'a> {
                     }
                     @if let Some(notes) = notes { (notes::byline(notes)) }
                 }
+                @if let Some(progress) = &self.options.progress { (live::now(progress, &self.drives)) }
                 @if let Some((_, account)) = &self.account { (outcome::next(account)) }
                 section aria-label="Answer" { (self.answer_table()) }
                 @if let (Some(_), [run]) = (&self.account, self.runs) { (outcome::to_come(run)) }
@@ -297,7 +299,12 @@ impl<'a> Content<'a> {
 /// Returns what to know of a single run that is not simply complete.
 fn account(runs: &[Run], options: &PageOptions) -> Option<(RunOutcome, Account)> {
     let [run] = runs else { return None };
-    Some((run_outcome::of(run), run_outcome::account(run, options.rest.as_deref())?))
+    let mut account = run_outcome::account(run, options.rest.as_deref())?;
+    if options.progress.is_some() {
+        // It goes on by itself.
+        account.next.clear();
+    }
+    Some((run_outcome::of(run), account))
 }
 
 /// A single quick run has a page of its own; with the notes of an editor it is a page like others.

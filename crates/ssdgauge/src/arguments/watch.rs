@@ -20,6 +20,10 @@ pub(crate) struct WatchArguments {
     /// address of the loopback interface such as 127.0.0.1:9184; port 0 is a free one.
     #[arg(long, value_name = "ADDRESS", value_parser = parse_loopback)]
     pub(crate) openmetrics: Option<SocketAddr>,
+    /// Keep the page of the run in this file up to date, on another drive than the tested one. A new state appears every
+    /// 5 s, or less often where that would take more than 1 % of a processor; at the end it is the report.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
     /// Wait up to this time for the run files to appear and to be readable, such as 1min.
     #[arg(long, value_name = "TIME")]
     pub(crate) wait: Option<Nanos>,

@@ -85,6 +85,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
             [] | [_, ..] => None,
         },
         cohort: (!cohort.is_empty()).then(|| cohort::read(cohort)).transpose()?,
+        progress: None,
     };
     let figures = figures(arguments, &runs, &options)?;
     if let Some(page) = &page {

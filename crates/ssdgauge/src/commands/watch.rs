@@ -5,8 +5,9 @@ use crate::failure::{Failure, FailureKind};
 use crate::process::StopFlag;
 use crate::terminal;
 use crate::watch::followed::Watched;
+use crate::watch::live_page::LivePage;
 use crate::watch::metrics_server::MetricsServer;
-use crate::watch::observe::{self, End, JsonLines, Metrics, Observer, PlainLines, Screen};
+use crate::watch::observe::{self, End, JsonLines, Observer, PlainLines, Screen, WithOutputs};
 use crate::watch::{json_lines, lines, metrics};
 use ssdgauge_analysis::sanitize_json;
 use ssdgauge_core::Nanos;
@@ -33,6 +34,7 @@ pub(crate) fn execute(arguments: &WatchArguments) -> Result<(), Failure> {
     for file in &arguments.files {
         all.push(open(file, arguments.wait)?);
     }
+    let page = arguments.page.as_deref().map(|page| LivePage::new(page, &all)).transpose()?;
     let server = arguments.openmetrics.map(|address| serve(address, &all)).transpose()?;
     let stop = StopFlag::new();
     if arguments.jsonl {
@@ -42,19 +44,19 @@ pub(crate) fn execute(arguments: &WatchArguments) -> Result<(), Failure> {
                 return Ok(());
             }
         }
-        let ended = watch(&mut all, &mut JsonLines, server.as_ref(), &stop)?;
+        let ended = watch(&mut all, &mut JsonLines, (server.as_ref(), page.as_ref()), &stop)?;
         return conclude(all, ended);
     }
     if terminal::has_terminal() && std::io::stdout().is_terminal() {
         stop.listen()?;
         let mut screen = Screen::open(true).map_err(|error| no_screen(&error))?;
-        let ended = watch(&mut all, &mut screen, server.as_ref(), &stop);
+        let ended = watch(&mut all, &mut screen, (server.as_ref(), page.as_ref()), &stop);
         // The terminal is given back before anything else is printed.
         drop(screen);
         return conclude(all, ended?);
     }
     let mut lines = PlainLines::new(all.len());
-    let ended = watch(&mut all, &mut lines, server.as_ref(), &stop)?;
+    let ended = watch(&mut all, &mut lines, (server.as_ref(), page.as_ref()), &stop)?;
     conclude(all, ended)
 }
 
@@ -89,18 +91,20 @@ fn open(path: &Path, wait: Option<Nanos>) -> Result<Watched, Failure> {
     }
 }
 
-/// Observes `all` in the form of `observer`, and serves their metrics by `server`.
+/// Observes `all` in the form of `observer`, serves their metrics by `server`, and keeps `page` up to date, where there
+/// are these. The last page is the report.
 fn watch(
     all: &mut [Watched],
     observer: &mut dyn Observer,
-    server: Option<&MetricsServer>,
+    (server, page): (Option<&MetricsServer>, Option<&LivePage>),
     stop: &StopFlag,
 ) -> Result<End, Failure> {
-    let ended = match server {
-        Some(server) => observe::observe(all, &mut Metrics { server, beside: observer }, stop),
-        None => observe::observe(all, observer, stop),
-    };
-    ended.map_err(|error| no_screen(&error))
+    let mut observer = WithOutputs { server, page, form: observer };
+    let ended = observe::observe(all, &mut observer, stop).map_err(|error| no_screen(&error))?;
+    if let (End::OfRuns, Some(page)) = (ended, page) {
+        page.finish()?;
+    }
+    Ok(ended)
 }
 
 /// States how the runs have ended, and returns the failure that is the worst.

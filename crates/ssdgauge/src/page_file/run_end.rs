@@ -63,8 +63,21 @@ fn finish_complete(file: &Path, json: bool) -> Result<(), Failure> {
 
 /// Writes the page of `run` beside its `file`.
 fn write_own_page(file: &Path, run: &Run) -> Result<(), Failure> {
+    write_page_of(&page_beside(file), file, run)
+}
+
+/// Writes the report of the run file `file` at `page`.
+///
+/// # Errors
+///
+/// Fails where the file cannot be read, and as [`write_page`] does.
+pub(crate) fn write_report(page: &Path, file: &Path) -> Result<(), Failure> {
+    write_page_of(page, file, &ssdgauge_analysis::read(file)?)
+}
+
+fn write_page_of(page: &Path, file: &Path, run: &Run) -> Result<(), Failure> {
     let options = PageOptions { rest: rest_of(file), ..PageOptions::default() };
-    write_page(&page_beside(file), &[file], std::slice::from_ref(run), &options)
+    write_page(page, &[file], std::slice::from_ref(run), &options)
 }
 
 fn print_files(file: &Path) {

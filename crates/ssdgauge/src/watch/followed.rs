@@ -4,7 +4,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::step_title;
 use crate::watch::live::receiver::LiveReceiver;
 use crate::watch::second::{Assembler, Moved, Second};
-use ssdgauge_analysis::{ReportError, sanitize_prose};
+use ssdgauge_analysis::{ReportError, Run, sanitize_prose};
 use ssdgauge_core::{Direction, LatencyOf, Nanos, Reading, Workload};
 use ssdgauge_lab::{Outlook, assumed_rates};
 use ssdgauge_runfile::{
@@ -268,6 +268,15 @@ impl Followed {
         outlook.resume(&self.steps);
         let rest = self.current().map(|step| outlook.remaining_from(step.place).time);
         self.rest = (self.steps.len(), rest.unwrap_or_default());
+    }
+
+    /// Returns the run with all results as it stands; `None` where commits interrupt every attempt.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the file has vanished, was replaced, or is damaged.
+    pub(crate) fn results(&self) -> Result<Option<Run>, ReportError> {
+        self.follower.whole(|file| ssdgauge_analysis::read_open(&file, self.path()))
     }
 
     /// Returns the opening record.

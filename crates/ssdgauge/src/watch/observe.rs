@@ -2,6 +2,7 @@
 
 use super::display::Display;
 use super::followed::{Event, Watched};
+use super::live_page::LivePage;
 use super::metrics_server::MetricsServer;
 use super::{json_lines, lines, metrics};
 use crate::process::StopFlag;
@@ -107,20 +108,26 @@ impl Observer for Screen {
     }
 }
 
-/// Metrics over HTTP, beside another form.
-pub(crate) struct Metrics<'a> {
-    pub(crate) server: &'a MetricsServer,
-    pub(crate) beside: &'a mut dyn Observer,
+/// A form with the outputs that go along with any of them.
+pub(crate) struct WithOutputs<'a> {
+    pub(crate) server: Option<&'a MetricsServer>,
+    pub(crate) page: Option<&'a LivePage>,
+    pub(crate) form: &'a mut dyn Observer,
 }
 
-impl Observer for Metrics<'_> {
+impl Observer for WithOutputs<'_> {
     fn take(&mut self, one: &Watched, events: &[Event]) -> bool {
-        self.beside.take(one, events)
+        self.form.take(one, events)
     }
 
     fn show(&mut self, all: &[Watched], pause: Duration) -> io::Result<bool> {
-        self.server.set(|format| metrics::text(all, format));
-        self.beside.show(all, pause)
+        if let Some(server) = self.server {
+            server.set(|format| metrics::text(all, format));
+        }
+        if let (Some(page), [one]) = (self.page, all) {
+            page.renew(one);
+        }
+        self.form.show(all, pause)
     }
 }
 

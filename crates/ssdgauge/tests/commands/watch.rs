@@ -100,6 +100,62 @@ fn watchers_of_a_running_run_see_every_second_and_neither_delay_nor_change_it() 
     assert_eq!(bench.names(), ["a.html", "a.ssdg", "mine.toml", "stderr"]);
 }
 
+#[test]
+fn the_page_of_a_running_run_follows_it_and_becomes_its_report() {
+    let bench = Bench::new();
+    let mut run = start(&bench, "3s");
+    let mut command = bench.command(&["watch", "a.ssdg", "--page", "live.html"]);
+    let watch = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let page = bench.path("live.html");
+    wait_for("the page", || page.exists());
+    let live = std::fs::read_to_string(&page).unwrap();
+    for part in
+        ["Running", "0 of 1 test", "step 1 of 2", r#"data-every="5""#, "script-src 'sha256-"]
+    {
+        assert!(live.contains(part), "{part}");
+    }
+    assert!(!live.contains("ssdgauge resume"), "a run that goes on is not to be continued");
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    let output = watch.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let report = std::fs::read_to_string(bench.path("a.html")).unwrap();
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), report);
+    let stderr = std::fs::read_to_string(bench.path("stderr")).unwrap();
+    assert!(!stderr.contains("reads the run file"), "the run has waited: {stderr}");
+}
+
+#[test]
+fn a_page_on_the_drive_under_test_one_of_several_runs_and_a_foreign_file_are_refused() {
+    let bench = Bench::new();
+    // Reads would need data in the scratch file.
+    let suite = SUITE.replace("TIME", "30s").replace("read_percent = 50", "read_percent = 0");
+    std::fs::write(bench.path("mine.toml"), suite).unwrap();
+    let mut command =
+        bench.command(&["run", "mine.toml", ".", "--size", "64MiB", "--out", "a.ssdg"]);
+    let stderr = std::fs::File::create(bench.path("stderr")).unwrap();
+    let mut run = command.stdout(Stdio::null()).stderr(stderr).spawn().unwrap();
+    wait_for("the run file", || {
+        let ended = run.try_wait().unwrap();
+        assert!(ended.is_none(), "{}", std::fs::read_to_string(bench.path("stderr")).unwrap());
+        bench.path("a.ssdg").exists()
+    });
+    virtual_run(&bench, "b.ssdg");
+    std::fs::write(bench.path("notes.html"), "mine").unwrap();
+    for (arguments, code, words) in [
+        (&["a.ssdg", "--page", "live.html"][..], 3, "on the drive under test"),
+        (&["a.ssdg", "b.ssdg", "--page", "live.html"], 2, "one run"),
+        (&["b.ssdg", "--page", "notes.html"], 3, "notes.html"),
+    ] {
+        let output = bench.command(&[&["watch"], arguments].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+        assert!(unfolded(&text(&output.stderr)).contains(words), "{}", text(&output.stderr));
+    }
+    assert!(!bench.path("live.html").exists());
+    assert_eq!(std::fs::read_to_string(bench.path("notes.html")).unwrap(), "mine");
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
 /// Returns the last object of `watch --jsonl`, its exit code and its message, where `happens` to the watched file.
 fn end_of_watch_when(happens: impl FnOnce(&Path)) -> (Value, Option<i32>, String) {
     let bench = Bench::new();

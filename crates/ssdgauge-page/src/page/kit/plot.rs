@@ -15,6 +15,11 @@ pub(crate) fn wide(plot: &Plot, drives: &ReportDrives) -> Markup {
     cuts(plot, drives, (1_112.0, 390.0), (780.0, 280.0))
 }
 
+/// Returns `plot` over the whole width of the page, half as high.
+pub(crate) fn low(plot: &Plot, drives: &ReportDrives) -> Markup {
+    cuts(plot, drives, (1_112.0, 200.0), (780.0, 190.0))
+}
+
 /// Returns `plot` beside a ranking.
 pub(crate) fn beside(plot: &Plot, drives: &ReportDrives) -> Markup {
     cuts(plot, drives, (660.0, 300.0), (440.0, 240.0))

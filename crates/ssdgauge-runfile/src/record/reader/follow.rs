@@ -6,7 +6,7 @@
 //! pages, counts the transaction in the header of the file, and clears the journal. So the
 //! count is read first and last, and within the two the journal, which has to be clear both times.
 
-use super::Rows;
+use super::{Rows, RunFile};
 use crate::error::RunFileError;
 use crate::header;
 use crate::histogram::Decoder;
@@ -149,6 +149,26 @@ impl Follower {
         Ok(news)
     }
 
+    /// Calls `read` with all of the file as it stands; `None` where commits interrupt every attempt. No lock is taken, so
+    /// that the run never waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Follower::read`], and the error of `read`.
+    pub fn whole<T, E: From<RunFileError>>(
+        &self,
+        read: impl Fn(RunFile) -> Result<T, E>,
+    ) -> Result<Option<T>, E> {
+        undisturbed(&self.path, |mark| {
+            if mark.identity != self.identity {
+                return Err(RunFileError::Replaced(self.path.clone()).into());
+            }
+            let connection =
+                schema::open_immutable(&self.path).map_err(untrusted::while_reading)?;
+            read(RunFile::of(connection, &self.path, self.format)?)
+        })
+    }
+
     /// Returns whether a program writes the file: it holds the lock of its transaction. Between two
     /// transactions, for less than a millisecond, none is held. The lock is looked at and not taken.
     ///
@@ -276,11 +296,21 @@ fn settled<T>(
     path: &Path,
     mut read: impl FnMut(&Connection, &Budget, &Mark) -> Result<T, RunFileError>,
 ) -> Result<Option<T>, RunFileError> {
+    undisturbed(path, |mark| {
+        opened(path).and_then(|(connection, budget)| read(&connection, &budget, mark))
+    })
+}
+
+/// Calls `read`, again where a commit to the file `path` was in progress meanwhile; `None` where each attempt was
+/// interrupted.
+fn undisturbed<T, E: From<RunFileError>>(
+    path: &Path,
+    mut read: impl FnMut(&Mark) -> Result<T, E>,
+) -> Result<Option<T>, E> {
     for _ in 0..ATTEMPTS {
         let mark = Mark::look(path)?;
         if is_clear(path)? {
-            let result =
-                opened(path).and_then(|(connection, budget)| read(&connection, &budget, &mark));
+            let result = read(&mark);
             // An error counts only then as well: half of a commit looks like damage.
             if is_clear(path)? && Mark::look(path)? == mark {
                 return result.map(Some);

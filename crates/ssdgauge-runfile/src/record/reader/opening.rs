@@ -5,7 +5,7 @@ use crate::error::RunFileError;
 use crate::histogram::Decoder;
 use crate::journal::Journal;
 use crate::{header, neighbours, schema, untrusted};
-use rusqlite::OpenFlags;
+use rusqlite::{Connection, OpenFlags};
 use std::cell::RefCell;
 use std::path::Path;
 
@@ -71,7 +71,15 @@ impl RunFile {
                 OpenFlags::SQLITE_OPEN_READ_WRITE
             }
         };
-        let mut connection = schema::open(path, flags).map_err(untrusted::while_reading)?;
+        RunFile::of(schema::open(path, flags).map_err(untrusted::while_reading)?, path, format)
+    }
+
+    /// Reads the opening record of `path`, a file of `format`, by its `connection`.
+    pub(super) fn of(
+        mut connection: Connection,
+        path: &Path,
+        format: u32,
+    ) -> Result<RunFile, RunFileError> {
         let budget = untrusted::guard(&mut connection, path, format)?;
         schema::check_small(&connection, path, format).map_err(untrusted::while_reading)?;
         let head = Rows { connection: &connection, path, budget: &budget }.head()?;
