@@ -2,11 +2,12 @@
 //!
 //! `load` reads a run file into the types of `model`. The other modules compute from these, each of them only from
 //! those above it: `text` (words and numbers), `steps`, `findings`, `groups`, `headlines`, `comparison`, `drives`,
-//! `quick`, `inputs`, `answers`. Every number is recomputed from the samples of its run file.
+//! `quick`, `inputs`, `answers`, `bench`. Every number is recomputed from the samples of its run file.
 //!
 //! This crate draws nothing, opens no drive, depends on no program that wrote a run, and writes no file.
 
 pub mod answers;
+pub mod bench;
 pub mod comparison;
 pub mod drives;
 pub mod findings;

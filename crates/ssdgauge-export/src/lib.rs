@@ -2,6 +2,7 @@
 //! terminal. Nothing here computes a result.
 
 mod bands;
+mod bench;
 mod claims;
 mod compared_markdown;
 mod comparison;
@@ -17,6 +18,7 @@ mod terminal;
 mod values;
 
 pub use bands::bands_json;
+pub use bench::{BENCH_SCHEMA, bench_drive, bench_feed};
 pub use claims::{claims_json, claims_markdown};
 pub use comparison::{comparison_json, comparison_markdown};
 pub use csv::csv;

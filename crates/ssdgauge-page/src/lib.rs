@@ -7,7 +7,10 @@ mod chart;
 mod page;
 mod pictures;
 
-pub use page::{PAGE_MARK, fleet_page, fragment, page, xray_compared_page, xray_page};
+pub use page::{
+    BenchSite, PAGE_MARK, SITE_MARK, bench_pages, fleet_page, fragment, page, xray_compared_page,
+    xray_page,
+};
 pub use pictures::{
     NamedFigure, PNG_MARK, PublishedNumber, SVG_MARK, figures, published_curve, rate_of_seconds,
     share_image, xray_png, xray_svg,

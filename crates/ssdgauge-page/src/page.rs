@@ -7,6 +7,7 @@
 
 mod answer;
 mod bar;
+mod bench;
 mod caveats;
 mod content;
 mod endurance;
@@ -36,6 +37,8 @@ mod style;
 mod tried_loads;
 mod xray;
 
+pub use bench::bench_pages;
+pub use bench::document::{BenchSite, MARK as SITE_MARK};
 use content::Content;
 pub use fleet::fleet_page;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -84,6 +87,18 @@ fn document(title: &str, style: &str, body: &Markup, scripts: &[Script]) -> Stri
         [] => POLICY.to_owned(),
         _ => format!("{POLICY}; script-src {}", hashes.join(" ")),
     };
+    let scripts = html! { @for script in scripts { script { (PreEscaped(script.text)) } } };
+    whole(title, &policy, style, body, (&html! {}, &scripts))
+}
+
+/// Returns a whole document with `more` in its head and `last` at the end of its body.
+fn whole(
+    title: &str,
+    policy: &str,
+    style: &str,
+    body: &Markup,
+    (more, last): (&Markup, &Markup),
+) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -94,11 +109,12 @@ fn document(title: &str, style: &str, body: &Markup, scripts: &[Script]) -> Stri
                 meta name="color-scheme" content="light dark";
                 (PreEscaped(PAGE_MARK))
                 title { (title) }
+                (more)
                 style { (PreEscaped(style)) }
             }
             body {
                 (PreEscaped(number::units_kept(&body.0)))
-                @for script in scripts { script { (PreEscaped(script.text)) } }
+                (last)
             }
         }
     }

@@ -3,6 +3,7 @@
 //! Pictures of every view are left in the folder that the test names, for human eyes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
+mod bench;
 mod budget;
 mod chromium;
 mod script;
@@ -273,6 +274,7 @@ fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
     let one = written(folder.path(), "one.html", &runs[..1]);
     let none = written(folder.path(), "none.html", &[run(&Recipe::new("x", client(0, 0), "Disk"))]);
     let mut chromium = Chromium::start();
+    bench::check(&mut chromium, folder.path(), &pictures);
     look(&mut chromium, &several, &pictures, 6);
     look(&mut chromium, &noted, &pictures, 6);
     look(&mut chromium, &one, &pictures, 3);

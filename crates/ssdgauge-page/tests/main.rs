@@ -3,6 +3,7 @@
 mod answer;
 mod answer_facts;
 mod bands;
+mod bench;
 mod browser;
 mod claims;
 mod engine_report;

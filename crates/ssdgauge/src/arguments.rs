@@ -20,6 +20,7 @@ mod quick;
 mod replay;
 mod run;
 mod serve;
+mod site;
 mod trace;
 mod values;
 mod watch;
@@ -46,6 +47,7 @@ pub(crate) use quick::QuickArguments;
 pub(crate) use replay::ReplayOptions;
 pub(crate) use run::RunArguments;
 pub(crate) use serve::ServeArguments;
+pub(crate) use site::SiteArguments;
 pub(crate) use trace::{TraceAction, TraceArguments, TraceConvertArguments, TraceInfoArguments};
 pub(crate) use watch::WatchArguments;
 pub(crate) use xray::XrayArguments;
@@ -130,6 +132,8 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Draw one page of many drives, or look for drift and slow drives among them.
     Fleet(FleetArguments),
+    /// Write a static site of many drives: every test ranked, any drives compared.
+    Site(SiteArguments),
     /// Store a result of another program as a run file, marked as imported.
     Import(ImportArguments),
     /// Run finished steps again by ssdgauge and by fio in turn, and judge whether they agree.

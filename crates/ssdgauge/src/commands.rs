@@ -28,6 +28,7 @@ mod resume;
 mod run;
 mod serve;
 mod show;
+mod site;
 mod stored_drives;
 mod suites;
 mod trace;
@@ -96,6 +97,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
         Command::Fleet(arguments) => fleet::execute(&arguments),
+        Command::Site(arguments) => site::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Crosscheck(arguments) => crosscheck::execute(&arguments),
         Command::Serve(arguments) => serve::execute(&arguments),

@@ -90,6 +90,7 @@ fn of(command: &Command) -> Option<&str> {
         | Command::Trace(_)
         | Command::Export(_)
         | Command::Fleet(_)
+        | Command::Site(_)
         | Command::Import(_)
         | Command::Crosscheck(_)
         | Command::Serve(_)

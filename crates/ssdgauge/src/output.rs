@@ -26,6 +26,8 @@ pub(crate) enum Format {
     PackedTrace,
     /// The index of a library.
     Index,
+    /// A file of a site.
+    Site,
 }
 
 impl Format {
@@ -37,6 +39,7 @@ impl Format {
             Format::Parquet => "table",
             Format::PackedTrace => "trace",
             Format::Index => "index",
+            Format::Site => "site",
         }
     }
 
@@ -50,13 +53,19 @@ impl Format {
             Format::Parquet => ssdgauge_fleet::MARK.as_bytes(),
             Format::PackedTrace => ssdgauge_trace::PACKED_MARK,
             Format::Index => INDEX_MARK,
+            Format::Site => ssdgauge_page::SITE_MARK.as_bytes(),
         }
     }
 
     /// Returns the number of leading bytes that are searched for the signature.
     fn search_length(self) -> u64 {
         match self {
-            Format::Page | Format::Svg | Format::Png | Format::FioJob | Format::Index => 4_096,
+            Format::Page
+            | Format::Svg
+            | Format::Png
+            | Format::FioJob
+            | Format::Index
+            | Format::Site => 4_096,
             Format::PackedTrace => ssdgauge_trace::PACKED_MARK.len() as u64,
             // It has its program at its end; the seconds of a run of a week take some 50 MB.
             Format::Parquet => 1 << 30,
@@ -224,7 +233,9 @@ pub(crate) fn write_with(
 ) -> Result<(), Failure> {
     let mut exists = check_existing(path, format, inputs)?;
     let failed = |error: io::Error| Failure::not_created(path, &error);
-    let partial = Partial::write(path, write).map_err(failed)?;
+    // Thousands of files that the same command makes again are not waited for, each on its own.
+    let is_durable = format != Format::Site;
+    let partial = Partial::write(path, is_durable, write).map_err(failed)?;
     loop {
         match partial.take_name(path, exists) {
             // Another process has written it since the check: it is replaced if it may be.
@@ -290,8 +301,12 @@ struct Partial {
 }
 
 impl Partial {
-    /// Writes the contents of the later file `path` by `write`, until they are durable.
-    fn write(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<Partial> {
+    /// Writes the contents of the later file `path` by `write`, until they are durable where they shall be.
+    fn write(
+        path: &Path,
+        is_durable: bool,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<Partial> {
         // Partial files of killed processes; one that cannot be removed does no harm.
         for stale in ssdgauge_runfile::stale_temp_files(path, PARTIAL) {
             let _ = std::fs::remove_file(stale);
@@ -302,7 +317,7 @@ impl Partial {
         let partial = Partial { path: name.into() };
         // On the medium before it has its name: after a power failure, a new name may stand for a file of
         // zeros, which no later command would replace.
-        write(&mut file).and_then(|()| file.sync_all())?;
+        write(&mut file).and_then(|()| if is_durable { file.sync_all() } else { Ok(()) })?;
         Ok(partial)
     }
 
@@ -406,7 +421,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.html");
         std::fs::write(&path, "theirs").unwrap();
-        let partial = Partial::write(&path, |file| file.write_all(b"ours")).unwrap();
+        let partial = Partial::write(&path, true, |file| file.write_all(b"ours")).unwrap();
         let error = partial.take_name(&path, false).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
         drop(partial);

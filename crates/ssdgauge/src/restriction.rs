@@ -168,6 +168,12 @@ fn of(command: &Command) -> Restriction {
                 Confined(outputs.chain([folder_of(Some(&page.output))]).collect())
             }
         },
+        // What it knows of runs is kept beside the folder of the site.
+        Command::Site(site) => {
+            let sources = journals(&site.sources.iter().collect::<Vec<_>>());
+            let folders = [folder_of(Some(&site.output)), site.output.clone()];
+            Confined(sources.into_iter().chain(folders).collect())
+        }
         Command::Import(import) => {
             let input = import.fio.as_deref().or(import.act.as_deref());
             Confined(vec![folder_of(import.output.as_deref().or(input))])

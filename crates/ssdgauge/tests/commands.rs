@@ -35,6 +35,7 @@ mod recorded;
 mod review;
 mod samples;
 mod serve;
+mod site;
 mod stored_drives;
 mod tables;
 mod traces;

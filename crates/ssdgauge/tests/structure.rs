@@ -118,6 +118,10 @@ const ANALYSIS: &[(&str, &[&str])] = &[
             "text",
         ],
     ),
+    (
+        "bench",
+        &["answers", "comparison", "drives", "findings", "groups", "headlines", "model", "text"],
+    ),
     ("reading", &["headlines", "load", "model", "steps"]),
 ];
 

@@ -280,20 +280,8 @@ fn compared(
     };
     comparison.values[1] = of_b.value;
     comparison.ranges[1] = interval::range_of_trials(of_b);
-    comparison.ratio = ratio.map(|ratio| of_one_run(ratio, a, b, comparison.values));
-    comparison.difference = match comparison.values {
-        // A zero has no ratio to another number, in neither order; two are equal.
-        [Some(0.0), Some(0.0)] => {
-            let same = Ratio { value: 1.0, interval: Some((1.0, 1.0)), cut_seconds: [0, 0] };
-            comparison.ratio = Some(same);
-            Difference::Equal
-        }
-        [Some(0.0), Some(_)] | [Some(_), Some(0.0)] => {
-            comparison.ratio = None;
-            Difference::Unknown("one of the results is zero, which has no ratio".to_owned())
-        }
-        [Some(_) | None, Some(_) | None] => judged(comparison.ratio, [of_a, of_b], options.noise),
-    };
+    let ratio = ratio.map(|ratio| of_one_run(ratio, a, b, comparison.values));
+    (comparison.ratio, comparison.difference) = decided(ratio, [of_a, of_b], options.noise);
     Some(comparison)
 }
 
@@ -309,6 +297,26 @@ fn of_one_run(ratio: Ratio, a: Member<'_>, b: Member<'_>, values: [Option<f64>; 
     match a.run.head.id == b.run.head.id && values[0] == values[1] {
         true => Ratio { value: 1.0, interval: Some((1.0, 1.0)), ..ratio },
         false => ratio,
+    }
+}
+
+/// Returns the ratio of two headlines as far as it means something, and its meaning.
+pub(crate) fn decided(
+    ratio: Option<Ratio>,
+    headlines: [&Headline; 2],
+    noise: f64,
+) -> (Option<Ratio>, Difference) {
+    match headlines.map(|headline| headline.value) {
+        // A zero has no ratio to another number, in neither order; two are equal.
+        [Some(0.0), Some(0.0)] => {
+            let same = Ratio { value: 1.0, interval: Some((1.0, 1.0)), cut_seconds: [0, 0] };
+            (Some(same), Difference::Equal)
+        }
+        [Some(0.0), Some(_)] | [Some(_), Some(0.0)] => {
+            let why = "one of the results is zero, which has no ratio".to_owned();
+            (None, Difference::Unknown(why))
+        }
+        [Some(_) | None, Some(_) | None] => (ratio, judged(ratio, headlines, noise)),
     }
 }
 

@@ -277,6 +277,32 @@ fn share(span: Bytes, capacity: Bytes) -> Option<u32> {
     (!is_size && is_near && percent >= 25.0).then_some(percent as u32)
 }
 
+/// Returns a text that is equal for two tests that may be compared, and for no others.
+pub(crate) fn comparison_key(member: Member<'_>) -> String {
+    format!("{:?}", key(member))
+}
+
+/// Returns the settings of a test on which a comparison depends: what would tell it from a test of another revision with
+/// other settings throughout.
+pub(crate) fn settings(member: Member<'_>) -> String {
+    let own = key(member);
+    let other = Key {
+        revision: own.revision + 1,
+        shortened: own.shortened + 2,
+        class: if own.class == Class::NoDrive { Class::Model } else { Class::NoDrive },
+        model_revision: own.model_revision.map(|revision| revision + 1),
+        spans: Vec::new(),
+        span_scaled: !own.span_scaled,
+        job: BTreeSet::new(),
+        ..own.clone()
+    };
+    let words = distinction(&own, &[other]);
+    match own.path {
+        RequestPath::Interrupts => words,
+        path => format!("{words}, {}", path.name()),
+    }
+}
+
 /// Returns the words that distinguish `key` from other groups of the same test.
 fn distinction(key: &Key, all: &[Key]) -> String {
     let others: Vec<&Key> = all

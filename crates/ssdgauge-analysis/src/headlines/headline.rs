@@ -105,6 +105,17 @@ impl TestRun {
     }
 }
 
+/// Returns the second headline divided by the first, each with those of its repetitions, as [`TestRun::over`] does for
+/// results whose samples are not at hand.
+pub(crate) fn ratio_of(
+    (first, each_first): (&Headline, Vec<Headline>),
+    (second, each_second): (&Headline, Vec<Headline>),
+) -> Option<Ratio> {
+    let number =
+        |headline: &Headline, each| Number { headline: headline.clone(), each, points: None };
+    number(second, each_second).over(&number(first, each_first), &Score::MeanOf(first.metric))
+}
+
 /// A number of a test with everything that its interval can come from.
 struct Number<'a> {
     headline: Headline,

@@ -136,7 +136,8 @@ fn rays(plot: &Plot, cut: &Cut) -> Vec<Shape> {
     plot.rays.iter().flat_map(ray).collect()
 }
 
-fn axes(plot: &Plot, cut: &Cut) -> Vec<Shape> {
+/// Returns the axes of `plot`, without its lines.
+pub(crate) fn axes(plot: &Plot, cut: &Cut) -> Vec<Shape> {
     let bottom = cut.bottom();
     let end = cut.width - cut.right;
     // A narrow chart has room for half of the words.

@@ -8,7 +8,7 @@ pub(crate) mod over_time;
 mod percentiles;
 pub(crate) mod steps_over_time;
 mod story;
-mod values;
+pub(crate) mod values;
 mod watts;
 
 use crate::chart::bars::{Ranking, Row};

@@ -166,7 +166,7 @@ fn escape(text: &mut String, words: &str) {
 }
 
 /// Returns the commands of a path through `points` and then `end`, each in as few letters as its direction allows.
-fn path(points: &[(f64, f64)], end: &str) -> String {
+pub(crate) fn path(points: &[(f64, f64)], end: &str) -> String {
     let mut text = String::new();
     let mut before: Option<(String, String)> = None;
     for (x, y) in points.iter().map(|(x, y)| (at(*x), at(*y))) {

@@ -14,6 +14,9 @@ const RULES: &str = include_str!("style.css");
 /// The rules of the page of many drives.
 const FLEET: &str = include_str!("fleet.css");
 
+/// The rules of the pages of the open Bench.
+const BENCH: &str = include_str!("bench.css");
+
 /// The rules of the page of an X-ray.
 const XRAY: &str = include_str!("xray.css");
 /// Paper is white, and its ink black.
@@ -43,6 +46,11 @@ pub(super) fn of_xray() -> String {
 /// Returns the style sheet of the page of many drives, which have no colours of their own.
 pub(super) fn of_fleet() -> String {
     without_slots("", FLEET)
+}
+
+/// Returns the style sheet of the pages of the open Bench, where a colour means a drive that the reader chose.
+pub(super) fn of_bench() -> String {
+    without_slots("", BENCH)
 }
 
 /// Returns a style sheet without drives, with the rules `looks` of charts and `own` of the page.

@@ -65,6 +65,7 @@ pub(crate) fn resolve(command: &mut Command) -> Result<(), Failure> {
             };
             sources.iter_mut().try_for_each(|source| words.number(source))
         }
+        Command::Site(site) => site.sources.iter_mut().try_for_each(|source| words.number(source)),
         Command::List(list) => list.sources.iter_mut().try_for_each(|source| {
             words.number(source)?;
             match source.symlink_metadata() {

@@ -1,0 +1,239 @@
+//! What a site keeps of a run: its results with their conditions, without its samples.
+
+use crate::answers::run_line;
+use crate::bench::number::Number;
+use crate::drives::drive_class;
+use crate::findings::{run_outcome, trust};
+use crate::groups::group::{self, Member};
+use crate::groups::{uses, workload_text};
+use crate::model::{PointRun, Run, metrics};
+use crate::text::{labels, number, sanitize};
+use serde::{Deserialize, Serialize};
+use ssdgauge_core::{Detail, DriveInfo, Headline, Scope};
+use ssdgauge_statistics::summary;
+
+/// A run without its samples. It holds no serial number, host, path or label.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The id of the run.
+    pub id: String,
+    /// Its start, in milliseconds since 1970.
+    pub started_unix_ms: i64,
+    /// The program that recorded it.
+    pub program: String,
+    /// The id of its suite.
+    pub suite: String,
+    /// The title of its suite.
+    pub suite_title: String,
+    /// The revision of its suite.
+    pub suite_revision: u32,
+    /// The drive.
+    pub drive: DriveFacts,
+    /// The firmware of the drive; `None` where it is not known.
+    pub firmware: Option<String>,
+    /// The marks of the run, such as `MODEL`.
+    pub marks: Vec<String>,
+    /// The letter of its grade; `None` where it has no result to grade.
+    pub grade: Option<String>,
+    /// Its tests.
+    pub tests: Vec<TestRecord>,
+}
+
+/// What names and classes a drive: equal for every unit of a model.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct DriveFacts {
+    /// The name of the model, with MODEL where it is a virtual drive.
+    pub name: String,
+    /// The capacity of the whole drive in bytes.
+    pub capacity: u64,
+    /// The class in words; empty where it is not known.
+    pub class: String,
+    /// The interface, such as `PCIe 4.0 x4`; empty where it is not known.
+    pub interface: String,
+    /// The kind of flash; empty where it is not known.
+    pub flash: String,
+}
+
+/// The result of a test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TestRecord {
+    /// The id of the test in its suite.
+    pub id: String,
+    /// Its revision.
+    pub revision: u32,
+    /// Its title.
+    pub title: String,
+    /// What has to be equal for two results to be compared.
+    pub key: String,
+    /// The same in words, such as `full length, measured drives`.
+    pub settings: String,
+    /// The anchor of the use that the test stands for.
+    pub purpose: String,
+    /// The requests that its headline counts.
+    pub requests: String,
+    /// The rule of its headline.
+    pub rule: String,
+    /// The whole load.
+    pub load: String,
+    /// The publication that describes the protocol.
+    pub source: String,
+    /// Its headline.
+    pub headline: Number,
+    /// The headlines of its repetitions; empty where it was carried out once.
+    pub repetitions: Vec<Number>,
+    /// What the power meters saw, and which these were; empty for a number without power.
+    pub meters: Vec<String>,
+    /// Why its result is invalid; `None` where it is not.
+    pub invalid: Option<String>,
+    /// What puts its result in doubt.
+    pub doubts: Vec<String>,
+    /// Its curve; `None` where it has none.
+    pub curve: Option<Curve>,
+}
+
+/// The values of a test in the order of its steps, or over the time of its only step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// The labels of the steps; empty for a curve over seconds.
+    pub steps: Vec<String>,
+    /// The quantity and its unit.
+    pub quantity: String,
+    /// Place and value: the number of the step, or the second.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Points of a curve over time at most. Chosen: more are not told apart on 300 pixels.
+const MOST_POINTS: usize = 60;
+
+/// More steps than this are no curve: their labels do not fit.
+const MOST_STEPS: usize = 24;
+
+impl Record {
+    /// Returns what is kept of `run`.
+    pub fn of(run: &Run) -> Record {
+        let head = &run.head;
+        let tests = run.tests.iter().map(|test| TestRecord::of(Member { index: 0, run, test }));
+        Record {
+            id: sanitize::device(&head.id),
+            started_unix_ms: head.started_unix_ms,
+            program: sanitize::device(&head.program),
+            suite: sanitize::device(&head.plan.suite.id),
+            suite_title: sanitize::prose(&head.plan.suite.title),
+            suite_revision: head.plan.suite.revision,
+            drive: DriveFacts::of(&head.drive),
+            firmware: head.drive.firmware.as_deref().map(sanitize::device),
+            marks: run_outcome::marks(run),
+            grade: run_line::grade(run).map(str::to_owned),
+            tests: tests.collect(),
+        }
+    }
+}
+
+impl DriveFacts {
+    fn of(drive: &DriveInfo) -> DriveFacts {
+        let detail = |detail| drive.detail(detail).map(sanitize::device).unwrap_or_default();
+        DriveFacts {
+            name: labels::drive_name(drive),
+            capacity: drive.whole_capacity().unwrap_or(drive.capacity).0,
+            class: drive_class::class(drive)
+                .map(|class| class.words())
+                .unwrap_or_default()
+                .to_owned(),
+            interface: detail(Detail::Interface),
+            flash: detail(Detail::Cells),
+        }
+    }
+
+    /// Returns the name with the capacity, where the name does not have it.
+    pub fn full_name(&self) -> String {
+        let size = number::plain_capacity(self.capacity).replace('\u{a0}', " ");
+        let squeezed = |text: &str| text.replace(' ', "").to_lowercase();
+        match squeezed(&self.name).contains(&squeezed(&size)) {
+            true => self.name.clone(),
+            false => format!("{}, {size}", self.name),
+        }
+    }
+}
+
+impl TestRecord {
+    fn of(member: Member<'_>) -> TestRecord {
+        let test = &member.test.test;
+        let metric = test.score.metric();
+        let scopes =
+            metrics::power_scopes(member.test).into_iter().filter(|_| metric.needs_power());
+        let scopes = scopes.map(|scope| scope.name().to_owned());
+        TestRecord {
+            id: sanitize::device(&test.id),
+            revision: test.revision,
+            title: sanitize::prose(&test.title),
+            key: group::comparison_key(member),
+            settings: group::settings(member),
+            purpose: uses::classify(test).anchor().to_owned(),
+            requests: workload_text::requests(test),
+            rule: workload_text::rule(test, &test.score),
+            load: workload_text::line(test),
+            source: sanitize::prose(&test.source),
+            headline: Number(member.test.headline.clone()),
+            repetitions: member
+                .test
+                .repetitions
+                .iter()
+                .map(|one| Number(one.headline.clone()))
+                .collect(),
+            meters: scopes.chain(group::power_meters(metric, member.test)).collect(),
+            invalid: trust::invalid(member.run, member.test),
+            doubts: trust::doubts(member.test),
+            curve: curve(member),
+        }
+    }
+
+    /// Returns its headline where it may be compared with others.
+    pub fn valid(&self) -> Option<&Headline> {
+        Some(&self.headline.0).filter(|one| one.value.is_some() && self.invalid.is_none())
+    }
+}
+
+/// Returns the curve of a test: over its steps, or over the seconds of its only one.
+fn curve(member: Member<'_>) -> Option<Curve> {
+    let test = member.test;
+    let metric = match test.headline.metric {
+        metric if metric.is_latency() => metric,
+        metric => metric.rate(),
+    };
+    let quantity = format!("{}, {}", metric.title(), metric.unit());
+    match test.points.as_slice() {
+        [only] => {
+            let metric = metric.rate();
+            let quantity = format!("{}, {}", metric.title(), metric.unit());
+            let points = over_time(only, metric.counts_bytes());
+            (points.len() > 2).then(|| Curve { steps: Vec::new(), quantity, points })
+        }
+        points if (2..=MOST_STEPS).contains(&points.len()) => {
+            let value = |point| metrics::value(point, metric, Scope::All);
+            let places = points.iter().enumerate();
+            let values: Vec<(f64, f64)> =
+                places.filter_map(|(at, point)| Some((at as f64, value(point)?))).collect();
+            let steps = points.iter().map(|point| sanitize::step(&point.point.label)).collect();
+            (values.len() > 1).then_some(Curve { steps, quantity, points: values })
+        }
+        _ => None,
+    }
+}
+
+/// Returns the rates of a step in parts of equal length, each at its middle.
+fn over_time(point: &PointRun, bytes: bool) -> Vec<(f64, f64)> {
+    let rates: Vec<(f64, f64)> = point
+        .seconds()
+        .map(|second| {
+            let rate = if bytes { second.throughput_mb_s() } else { second.iops() };
+            (f64::from(second.second) + 0.5, rate)
+        })
+        .collect();
+    let mean = |part: &[(f64, f64)]| {
+        let of = |pick: fn(&(f64, f64)) -> f64| {
+            summary::mean(&part.iter().map(pick).collect::<Vec<_>>()).unwrap_or(0.0)
+        };
+        (of(|one| one.0), of(|one| one.1))
+    };
+    rates.chunks(rates.len().div_ceil(MOST_POINTS).max(1)).map(mean).collect()
+}

@@ -1,0 +1,247 @@
+/* ssdgauge-site: chooses, sorts and stacks what the program drew and judged. */
+"use strict";
+const MOST = 6, SHAPES = [
+  "M6.5 1a5.5 5.5 0 1 0 .01 0z", "M1.5 1.5h10v10h-10z", "M6.5 0L13 6.5 6.5 13 0 6.5z",
+  "M6.5 12.5L12.5 2H.5z", "M6.5.5L12.5 11H.5z", "M4.5 0h4v4.5H13v4H8.5V13h-4V8.5H0v-4h4.5z"];
+const $ = id => document.getElementById(id);
+const make = (tag, properties, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children.filter(child => child != null && child !== ""));
+  return element;
+};
+const mark = k => {
+  const box = make("span", { className: "mk" });
+  box.innerHTML = `<svg class="i k${k}" viewBox="0 0 13 13" aria-hidden="true"><path d="${SHAPES[k]}" fill="var(--c)"/></svg>`;
+  return box.firstChild;
+};
+const state = () => new URLSearchParams(location.hash.slice(1));
+const chosenOf = (parameters, key) => (parameters.get(key) || "").split(",").filter(Boolean).slice(0, MOST);
+/* A choice is a step of the history; typing replaces the last one. */
+const go = (parameters, replaces) => {
+  for (const [key, value] of [...parameters]) if (!value) parameters.delete(key);
+  const hash = "#" + decodeURIComponent(parameters.toString()).replace(/ /g, "+");
+  if (hash === (location.hash || "#")) return;
+  history[replaces ? "replaceState" : "pushState"](null, "", hash);
+  show();
+};
+let show = () => {};
+
+/* Tables of drives */
+function table() {
+  const rows = [...$("drives").tBodies[0].rows], heads = [...$("drives").tHead.rows[0].cells];
+  const up = document.querySelector("nav a").getAttribute("href").replace("index.html", "");
+  const names = new Map(rows.map(row => [row.querySelector(".pick").value, row.querySelector("th a").textContent]));
+  heads.forEach((head, column) => {
+    const sort = head.querySelector(".sort");
+    if (!sort) return;
+    sort.replaceChildren(make("button", { type: "button", textContent: sort.textContent, onclick: () => {
+      const parameters = state();
+      parameters.set("sort", column);
+      go(parameters);
+    } }));
+    for (const row of rows) row.cells[column].dataset.h = sort.textContent;
+  });
+  const selects = [...document.querySelectorAll("#filters select")];
+  $("q").hidden = false;
+  if ($("filters")) $("filters").hidden = false;
+  $("q").oninput = () => { const p = state(); p.set("q", $("q").value); go(p, true); };
+  for (const select of selects) select.onchange = () => {
+    const p = state();
+    p.set(select.name, select.value.split("=").slice(1).join("="));
+    go(p);
+  };
+  const box = $("marked"), boxAtStart = box && box.checked;
+  if (box) box.onchange = () => { const p = state(); p.set("marked", box.checked === boxAtStart ? "" : box.checked ? "1" : "0"); go(p); };
+  if ($("reset")) $("reset").onclick = () => { const p = new URLSearchParams(); p.set("sel", state().get("sel") || ""); go(p); };
+  $("drives").onchange = event => {
+    if (!event.target.matches(".pick")) return;
+    const p = state(), own = event.target.value, all = chosenOf(p, "sel");
+    const next = event.target.checked ? [...all, own] : all.filter(one => one !== own);
+    if (next.length > MOST) { event.target.checked = false; return; }
+    p.set("sel", next.join(","));
+    go(p);
+  };
+  show = () => {
+    const p = state(), words = (p.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean), chosen = chosenOf(p, "sel");
+    if ($("q") !== document.activeElement) $("q").value = p.get("q") || "";
+    if (box) box.checked = p.has("marked") ? p.get("marked") === "1" : boxAtStart;
+    for (const select of selects) select.value = p.get(select.name) ? select.name + "=" + p.get(select.name) : "";
+    const wanted = selects.map(select => select.value).filter(Boolean);
+    let count = 0;
+    for (const row of rows) {
+      const text = row.cells[1].textContent.toLowerCase(), own = (row.dataset.f || "").split("|");
+      row.hidden = !(words.every(word => text.includes(word)) && wanted.every(one => own.includes(one)));
+      const place = chosen.indexOf(row.querySelector(".pick").value);
+      row.className = row.className.replace(/ ?\b(on|k\d)\b/g, "") + (place < 0 ? "" : " on k" + place);
+      row.querySelector(".pick").checked = place >= 0;
+      row.querySelector(".pick").disabled = place < 0 && chosen.length >= MOST;
+      if (!row.hidden && !(row.classList.contains("marked") && box && !box.checked)) count++;
+    }
+    $("count").textContent = `${count} of ${rows.length} drives`;
+    const column = +p.get("sort");
+    heads.forEach((head, place) => place === column && column ? head.setAttribute("aria-sort", "descending") : head.removeAttribute("aria-sort"));
+    const value = row => { const text = row.cells[column].dataset.v; return text ? +text : -Infinity; };
+    const focus = document.activeElement;
+    $("drives").tBodies[0].append(...(column ? [...rows].sort((a, b) => value(b) - value(a)) : rows));
+    if (focus && focus !== document.activeElement) focus.focus({ preventScroll: true });
+    const tray = $("tray");
+    tray.hidden = !chosen.length;
+    tray.replaceChildren(...chosen.map((one, place) => make("button", { type: "button", onclick: () => {
+      const q = state();
+      q.set("sel", chosen.filter(other => other !== one).join(","));
+      go(q);
+    } }, mark(place), " " + (names.get(one) || one) + " ×")));
+    tray.querySelectorAll("button").forEach((button, place) => button.setAttribute("aria-label", "Remove " + (names.get(chosen[place]) || chosen[place])));
+    if (chosen.length > 1) tray.append(make("a", { href: up + "compare.html#d=" + chosen.join(","), textContent: `Compare ${chosen.length} drives (up to ${MOST})` }));
+  };
+}
+
+/* The comparison */
+const bench = { loading: new Map(), tests: new Map(), drives: new Map(),
+  site(data) { bench.all = data; },
+  test(data) { bench.tests.set(data.s, data); },
+  drive(data) { bench.drives.set(data.s, data.tests); } };
+const load = file => {
+  if (!bench.loading.has(file)) bench.loading.set(file, new Promise(done => {
+    const script = make("script", { src: "data/" + file + ".js", onload: done, onerror: done });
+    document.head.append(script);
+  }));
+  return bench.loading.get(file);
+};
+/* The verdict on two drives of a test, from the packed table. */
+function verdict(test, first, second) {
+  const n = test.order.length, x = test.order.indexOf(first), y = test.order.indexOf(second);
+  const [a, b] = x < y ? [x, y] : [y, x];
+  const at = 3 * (a * (2 * n - a - 1) / 2 + b - a - 1);
+  const level = place => test.pairs.charCodeAt(at + place) - 0x1c0 + bench.all.zero;
+  return { kind: test.pairs[at], a: test.order[a], b: test.order[b], low: level(1), high: level(2) };
+}
+/* The words of a verdict, of levels that the program has written. */
+function words(facts, pair, name) {
+  const { percent, times, two, zero } = bench.all;
+  const range = (from, to) => {
+    const table = from >= two ? times : percent;
+    return [table[0][from], table[1][to]].filter((one, place, both) => !place || one !== both[0]).join(" to ");
+  };
+  const lead = (ahead, other, from, to) => {
+    const parts = facts.words[from >= two ? 1 : 0].split(/\b([ABR])\b/);
+    return parts.map(part => part === "A" ? make("b", {}, name(ahead)) : part === "B" ? name(other) : part === "R" ? range(from, to) : part);
+  };
+  const turned = level => 2 * zero - level;
+  if (pair.kind === ">") return lead(pair.a, pair.b, pair.low, pair.high);
+  if (pair.kind === "<") return lead(pair.b, pair.a, turned(pair.high), turned(pair.low));
+  if (pair.kind === "x") return ["Not comparable"];
+  const both = ` (${name(pair.a)} by ${percent[0][pair.low]} to ${percent[1][pair.high]}%)`;
+  if (pair.kind === "=") return ["Level" + both];
+  return ["Too close to call" + (pair.kind === "o" ? ": no interval" : both)];
+}
+function comparison() {
+  const facts = new Map(bench.all.drives.map(drive => [drive.s, drive]));
+  const byName = new Map(bench.all.drives.map(drive => [drive.n, drive.s]));
+  const name = slug => facts.get(slug).n;
+  const set = next => { const p = state(); p.set("d", next.join(",")); go(p); };
+  const picker = (chosen, place) => {
+    const own = chosen[place];
+    const input = make("input", { value: own ? name(own) : "", placeholder: "Add a drive…", id: "d" + place });
+    input.setAttribute("list", "all");
+    input.setAttribute("aria-label", own ? `Drive ${place + 1}` : "Add a drive");
+    input.onchange = () => {
+      /* Lists have spaces at which no line breaks. */
+      const found = byName.get(input.value.replace(/\u00a0/g, " "));
+      const next = chosen.slice();
+      if (found && !chosen.includes(found)) { next[place] = found; set(next); } else input.value = own ? name(own) : "";
+    };
+    const remove = own && make("button", { type: "button", textContent: "×", onclick: () => set(chosen.filter(one => one !== own)) });
+    if (remove) remove.setAttribute("aria-label", "Remove " + name(own));
+    return make("div", {}, make("div", { className: "w" }, own && mark(place), input, remove), own && make("small", {}, facts.get(own).f));
+  };
+  const value = (slug, k, one) => make("div", { className: "who" }, mark(k),
+    make("span", {}, make("b", {}, one.v), make("small", {}, `95%: ${one.i}; rank ${one.rank}; ${one.run}`)));
+  let turn = 0;
+  show = async () => {
+    const own = ++turn, chosen = chosenOf(state(), "d").filter(one => facts.has(one));
+    const focus = document.activeElement && document.activeElement.id;
+    $("chosen").replaceChildren(...chosen.map((_, place) => picker(chosen, place)), ...(chosen.length < MOST ? [picker(chosen, chosen.length)] : []));
+    if (focus && focus !== document.activeElement.id && $(focus)) $(focus).focus();
+    $("title").textContent = chosen.length ? chosen.map(name).join(" or ") + (chosen.length > 1 ? "?" : "") : "Compare drives";
+    document.title = $("title").textContent;
+    await Promise.all(chosen.map(one => load("drive-" + one)));
+    const of = (test, slug) => (bench.drives.get(slug) || {})[test.s];
+    const having = bench.all.tests.map(test => [test, chosen.filter(one => of(test, one))]);
+    const common = having.filter(([, slugs]) => chosen.length > 1 && slugs.length > 1).map(([test]) => test);
+    await Promise.all(common.map(test => load("test-" + test.s)));
+    if (own !== turn) return;
+    const counts = { close: [] }, slot = slug => chosen.indexOf(slug);
+    const pairs = common.map(test => {
+      const data = bench.tests.get(test.s), present = data.order.filter(slug => chosen.includes(slug));
+      const best = present[0], found = present.slice(1).map(other => verdict(data, best, other));
+      const leads = found.every(pair => pair.kind === ">") ? best : null;
+      if (leads) (counts[leads] = counts[leads] || []).push(test); else counts.close.push(test);
+      const strip = make("div", {});
+      strip.innerHTML = `<svg viewBox="0 0 100 14" preserveAspectRatio="none" height="14" aria-hidden="true"><path class="ticks" d="${data.ticks}"/></svg><div class="axis"><small></small><small></small></div>`;
+      strip.querySelectorAll("small").forEach((small, end) => { small.textContent = data.ends[end] || ""; });
+      for (const slug of present) {
+        const sign = mark(slot(slug));
+        sign.setAttribute("style", `position:absolute;left:calc(${of(test, slug).x}% - 6px);top:0`);
+        strip.prepend(sign);
+      }
+      strip.style.position = "relative";
+      const bars = found.map(pair => {
+        const row = make("div", { className: "iv" });
+        if (pair.kind === "x" || pair.kind === "o") return row;
+        const ahead = pair.kind === "<" ? pair.b : pair.a;
+        /* Of two drives the first has the left side, of more the best. */
+        const isRight = chosen.length === 2 && pair.a === chosen[1];
+        const [from, to] = [pair.high, pair.low].map(level => isRight ? +bench.all.at[level] : 100 - bench.all.at[level]).sort((x, y) => x - y);
+        const bar = make("i", { className: pair.kind === ">" || pair.kind === "<" ? "k" + slot(ahead) : "" });
+        bar.setAttribute("style", `left:${from}%;width:${to - from}%`);
+        row.append(bar);
+        if (bar.className) {
+          const sign = mark(slot(ahead));
+          sign.style.left = `calc(${(from + to) / 2}% - 6px)`;
+          row.append(sign);
+        }
+        return row;
+      });
+      const said = found.map(pair => make("div", { className: "v" + (">" === pair.kind || "<" === pair.kind ? "" : " close") }, make("span", {}, ...words(test, pair, name))));
+      const lines = found.map((_, place) => [bars[place], said[place]]);
+      return make("div", { className: "pair" },
+        make("div", {}, make("h3", {}, test.t), make("small", {}, [test.r, test.m, test.set, ...test.marks.filter(one => one !== "MODEL")].filter(Boolean).join(" · "))),
+        strip, make("div", {}, ...chosen.filter(slug => of(test, slug)).map(slug => value(slug, slot(slug), of(test, slug)))),
+        make("div", {}, ...lines.map(line => line[0])), make("div", { className: "words" }, ...lines.map(line => line[1])));
+    });
+    const axis = make("div", { className: "axis-of" });
+    axis.innerHTML = '<div class="axis"><span>10×</span><span>3.2×</span><span>=</span><span>3.2×</span><span>10×</span></div><div class="axis"><b></b><b></b></div>';
+    const sides = chosen.length === 2 ? chosen.map(name) : ["best drive", "other one"];
+    axis.querySelectorAll("b").forEach((side, end) => { side.textContent = end ? sides[1] + " ▸" : "◂ " + sides[0]; });
+    const head = make("div", { className: "pair head" }, make("div", {}, "Test"), make("div", {}, "All drives; right is better"), make("div", {}, "Result, 95% interval, run"), axis, make("div", {}, "Verdict"));
+    $("pairs").replaceChildren(...(pairs.length ? [head, ...pairs] : []));
+    const titles = tests => tests.map(test => test.t.split(",")[0]).join(", ");
+    const sentence = chosen.map(slug => `${name(slug)} leads in ${counts[slug] ? titles(counts[slug]) : "no test"}`).join("; ");
+    $("answer").textContent = chosen.length < 2 ? "Choose two to six drives." : common.length
+      ? sentence + (counts.close.length ? "; too close to call or level: " + titles(counts.close) : "") + "."
+      : "These drives have no test in common.";
+    $("status").textContent = `${chosen.length} drives, ${common.length} tests in common`;
+    const apart = having.filter(([test, slugs]) => slugs.length && !common.some(one => one.id === test.id));
+    $("apart").replaceChildren(...(chosen.length > 1 && apart.length ? [make("details", { className: "fold" }, make("summary", {}, `${apart.length} results are not comparable`),
+      make("ul", {}, ...apart.map(([test, slugs]) => make("li", {}, `${test.t}: only ${slugs.map(name).join(", ")} (${test.set})`))))] : []));
+    $("charts").replaceChildren(...common.filter(test => bench.tests.get(test.s).frame).map(test => {
+      const picture = make("div", {}), id = slug => "m" + slot(slug);
+      const lines = chosen.filter(slug => of(test, slug) && of(test, slug).d).map(slug => {
+        const [line, dots] = of(test, slug).d.split("|"), url = `url(#${test.s}-${id(slug)})`;
+        return `<marker id="${test.s}-${id(slug)}" viewBox="0 0 13 13" refX="6.5" refY="6.5" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" class="k${slot(slug)}"><path d="${SHAPES[slot(slug)]}" fill="var(--c)"/></marker><g class="k${slot(slug)}"><path class="line" d="${line}"/><path class="dots" d="${dots}" marker-start="${url}" marker-mid="${url}" marker-end="${url}"/></g>`;
+      });
+      picture.innerHTML = bench.tests.get(test.s).frame + lines.join("") + "</svg>";
+      const values = chosen.filter(slug => of(test, slug)).map(slug => make("span", {}, mark(slot(slug)), " " + of(test, slug).v));
+      return make("figure", {}, make("h3", {}, test.t), make("div", { className: "vals" }, ...values), picture);
+    }));
+  };
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  if ($("drives")) table();
+  if ($("chosen")) comparison();
+  addEventListener("popstate", () => show());
+  addEventListener("hashchange", () => show());
+  show();
+});

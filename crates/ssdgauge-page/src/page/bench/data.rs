@@ -1,0 +1,129 @@
+//! The data of the comparison page, as scripts that call its own with what the program drew and judged.
+
+use crate::chart::coordinate::at;
+use crate::page::bench::chart::{Frame, Places};
+use crate::page::bench::document::{BenchSite, MARK};
+use crate::page::bench::row;
+use serde_json::{Value, json};
+use ssdgauge_analysis::bench::board::{Bench, Board, Entry};
+use ssdgauge_analysis::bench::verdict::{self, HIGHEST, ratio_of_level};
+use ssdgauge_analysis::groups::uses::Use;
+use ssdgauge_core::Family;
+
+fn script(function: &str, value: &Value) -> String {
+    format!("/* {MARK} */bench.{function}({value})\n")
+}
+
+/// Returns the drives, the tests and the words of all levels.
+pub(super) fn site(site: &BenchSite<'_>) -> String {
+    let bench = site.bench;
+    let drives = bench.drives.iter().map(
+        |drive| json!({ "n": drive.facts.full_name(), "s": drive.slug, "f": row::facts(drive) }),
+    );
+    let boards = bench.boards.iter().map(|board| board_facts(bench, board));
+    let levels = || -HIGHEST..=HIGHEST;
+    let column = |words: fn(f64) -> String| {
+        levels().map(|level| words(ratio_of_level(level))).collect::<Vec<_>>()
+    };
+    let value = json!({
+        "drives": drives.collect::<Vec<_>>(),
+        "tests": boards.collect::<Vec<_>>(),
+        "zero": HIGHEST,
+        // Lower bounds are rounded down and upper ones up.
+        "percent": [column(|ratio| percent(ratio, f64::floor)), column(|ratio| percent(ratio, f64::ceil))],
+        "times": [column(|ratio| times(ratio, f64::floor)), column(|ratio| times(ratio, f64::ceil))],
+        "at": column(|ratio| at(place(ratio))),
+        // From this level on words are multiples.
+        "two": levels().position(|level| ratio_of_level(level) >= 2.0),
+    });
+    script("site", &value)
+}
+
+/// Returns a ratio in percent of change, without the sign of the unit.
+fn percent(ratio: f64, round: fn(f64) -> f64) -> String {
+    let change = 100.0 * (ratio - 1.0);
+    let words =
+        if change.abs() < 9.95 { at(round(10.0 * change) / 10.0) } else { at(round(change)) };
+    words.replace('-', "\u{2212}")
+}
+
+fn times(ratio: f64, round: fn(f64) -> f64) -> String {
+    if ratio < 9.95 { at(round(10.0 * ratio) / 10.0) } else { at(round(ratio)) }
+}
+
+/// Returns the place of a ratio on the axis of intervals, in percent of its width: logarithmic to ten times.
+fn place(ratio: f64) -> f64 {
+    (50.0 + 50.0 * ratio.log10()).clamp(0.0, 100.0)
+}
+
+fn board_facts(bench: &Bench, board: &Board) -> Value {
+    let (record, test) = bench.shown(board);
+    let metric = test.headline.0.metric;
+    // `A`, `B` and `R` are the drive ahead, the other one and the range.
+    let (ahead, times) = match metric.family() {
+        Family::Latency | Family::Stall => {
+            ("B takes R% longer than A", "B takes R times as long as A")
+        }
+        Family::Rate => ("A is R% faster than B", "A is R times as fast as B"),
+        Family::Efficiency => {
+            ("A does R% more work per watt than B", "A does R times the work per watt of B")
+        }
+        Family::Power => ("B takes R% more power than A", "B takes R times the power of A"),
+        Family::Duration => ("B takes R% longer than A", "B takes R times as long as A"),
+        Family::Queue | Family::Cost | Family::Spare | Family::Trim | Family::Judgement => {
+            ("A is R% better than B", "A is R times as good as B")
+        }
+    };
+    let purpose = Use::ALL.into_iter().find(|one| one.anchor() == test.purpose);
+    json!({
+        "s": board.slug, "t": test.title, "r": test.requests, "m": metric.title(), "set": test.settings,
+        "id": format!("{} {}", record.suite, test.id), "suite": record.suite_title,
+        "use": purpose.map(Use::name), "marks": board.marks, "words": [ahead, times],
+    })
+}
+
+/// Returns the frame of a test, the order of its drives and the verdicts on all of their pairs.
+pub(super) fn board(bench: &Bench, board: &Board, frame: &Frame) -> String {
+    let entries: Vec<&Entry> = board.entries.iter().collect();
+    let places = Places::new(bench, &entries);
+    let ticks: String = entries
+        .iter()
+        .map(|entry| format!("M{} 0v10", at(100.0 * share(bench, entry, &places))))
+        .collect();
+    let ends = |entry: Option<&Entry>| entry.map(|entry| row::value(bench, entry));
+    let ranked = || board.entries.iter().filter(|entry| entry.rank.is_some());
+    let value = json!({
+        "s": board.slug,
+        "order": board.entries.iter().map(|entry| bench.drives[entry.drive].slug.as_str()).collect::<Vec<_>>(),
+        "pairs": verdict::packed(&board.verdicts),
+        "frame": frame.picture,
+        "ticks": ticks,
+        "ends": [ends(ranked().next_back()), ends(ranked().next())],
+        "n": board.ranked(),
+    });
+    script("test", &value)
+}
+
+fn share(bench: &Bench, entry: &Entry, places: &Places) -> f64 {
+    places.share(bench.result(entry).1.headline.0.value.unwrap_or_default())
+}
+
+/// Returns the values of a drive with their conditions, and its fragments.
+pub(super) fn drive(bench: &Bench, number: usize, frames: &[Frame]) -> String {
+    let mut tests = serde_json::Map::new();
+    for (board, frame) in bench.boards.iter().zip(frames) {
+        let Some(place) = board.entries.iter().position(|entry| entry.drive == number) else {
+            continue;
+        };
+        let entry = &board.entries[place];
+        let entries: Vec<&Entry> = board.entries.iter().collect();
+        let places = Places::new(bench, &entries);
+        let (record, _) = bench.result(entry);
+        let value = json!({
+            "v": row::value(bench, entry), "i": row::interval_words(bench, entry), "run": row::run(record),
+            "rank": row::rank(entry), "x": at(100.0 * share(bench, entry, &places)), "d": frame.fragments[place],
+        });
+        tests.insert(board.slug.clone(), value);
+    }
+    script("drive", &json!({ "s": bench.drives[number].slug, "tests": tests }))
+}

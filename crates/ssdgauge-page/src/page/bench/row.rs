@@ -1,0 +1,114 @@
+//! The rows of tables of drives: how a value, its rank, its interval and its conditions are written.
+
+use crate::page::bench::chart::Places;
+use maud::{Markup, html};
+use ssdgauge_analysis::bench::board::{Bench, BenchDrive, Entry};
+use ssdgauge_analysis::bench::record::Record;
+use ssdgauge_analysis::text::labels::short_id;
+use ssdgauge_analysis::text::{interval, number};
+
+/// Returns a rank: a range where drives are too close to call.
+pub(super) fn rank(entry: &Entry) -> String {
+    match entry.rank {
+        None => "–".to_owned(),
+        Some((best, worst)) if best == worst => best.to_string(),
+        Some((best, worst)) => format!("{best}–{worst}"),
+    }
+}
+
+/// Returns the value of `entry` with its unit.
+pub(super) fn value(bench: &Bench, entry: &Entry) -> String {
+    interval::headline_measured(&bench.result(entry).1.headline.0).unwrap_or_else(|| "–".to_owned())
+}
+
+/// Returns the 95 % interval of `entry`, or why there is none.
+pub(super) fn interval_words(bench: &Bench, entry: &Entry) -> String {
+    let headline = &bench.result(entry).1.headline.0;
+    interval::words(&headline.interval, headline.metric)
+        .unwrap_or_else(|| interval::reason(&headline.interval).unwrap_or("no interval").to_owned())
+}
+
+/// Returns the run of a value: firmware, day, id and marks.
+pub(super) fn run(record: &Record) -> String {
+    let firmware = record.firmware.as_deref().unwrap_or("unknown");
+    let mut words = format!(
+        "firmware {firmware}, {}, run {}",
+        day(record.started_unix_ms),
+        short_id(&record.id)
+    );
+    for mark in &record.marks {
+        words.push_str(&format!(", {mark}"));
+    }
+    words
+}
+
+/// Returns the day of a time.
+pub(super) fn day(unix_ms: i64) -> String {
+    number::date(unix_ms).chars().take(10).collect()
+}
+
+/// Returns what tells `drive` from others: class, interface and flash, as far as they are known.
+pub(super) fn facts(drive: &BenchDrive) -> String {
+    let facts = &drive.facts;
+    let of_class = facts.class.split(", ").nth(1).unwrap_or_default().to_owned();
+    let parts = [facts.interface.clone(), facts.flash.clone(), of_class];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// Returns the cell of a value with its rank, its bar and its interval.
+pub(super) fn cell(bench: &Bench, entry: &Entry, places: &Places) -> Markup {
+    let (record, test) = bench.result(entry);
+    let headline = &test.headline.0;
+    let value_number = headline.value.unwrap_or_default();
+    let sort = if headline.metric.more_is_better() { value_number } else { -value_number };
+    let percent = |value: f64| format!("{:.1}", 100.0 * places.share(value));
+    let mut style = format!("--w:{}", percent(value_number));
+    if let Some((low, high)) = headline.interval.ends() {
+        let mut ends =
+            [places.share(low), places.share(high)].map(|share| format!("{:.1}", 100.0 * share));
+        if !headline.metric.more_is_better() {
+            ends.reverse();
+        }
+        style.push_str(&format!(";--a:{};--b:{}", ends[0], ends[1]));
+    }
+    let title = format!("95% interval {}; {}", interval_words(bench, entry), run(record));
+    html! {
+        td.v data-v=(sort) title=(title) {
+            b { (value(bench, entry)) } " " small { (rank(entry)) }
+            span.vb.pt[places.is_log()] style=(style) {}
+        }
+    }
+}
+
+/// Returns the head of a row: the box that chooses the drive, its name and its facts.
+pub(super) fn head(drive: &BenchDrive, up: &str, firmware: &str) -> Markup {
+    let name = drive.facts.full_name();
+    html! {
+        td.c { label { input type="checkbox" class="pick" value=(drive.slug) aria-label={ "Choose " (name) }; } }
+        th scope="row" {
+            a href={ (up) "drives/" (drive.slug) ".html" } { (name) }
+            small { (facts(drive)) @if !firmware.is_empty() { " · firmware " (firmware) } }
+        }
+    }
+}
+
+/// Returns the control that shows runs with marks, and the tray of chosen drives, which the script fills.
+pub(super) fn controls(count: usize, marked: usize) -> Markup {
+    html! {
+        div.tools {
+            input #q type="search" placeholder="Search drives" aria-label="Search drives" hidden;
+            @if marked > 0 {
+                label.mk {
+                    input #marked type="checkbox" checked[marked == count];
+                    " Show " (number::count(marked as u64)) " MODEL, shortened, disturbed or imported"
+                }
+            }
+            output #count aria-live="polite" { (number::count(count as u64)) " drives" }
+        }
+    }
+}
+
+/// Returns the place of the chosen drives.
+pub(super) fn tray() -> Markup {
+    html! { aside #tray hidden aria-label="Chosen drives" {} }
+}

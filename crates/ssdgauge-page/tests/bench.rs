@@ -1,0 +1,223 @@
+//! The open Bench: its verdicts are those of `compare`, its files depend on nothing but the runs, and no text of a drive
+//! becomes markup or script.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use crate::support::{Pace, Recipe, client, run};
+use serde_json::Value;
+use ssdgauge_analysis::bench::board::Bench;
+use ssdgauge_analysis::bench::record::Record;
+use ssdgauge_analysis::{CompareOptions, Difference, Run, compare};
+use ssdgauge_core::{Finding, FindingKind, Severity, TargetKind};
+use ssdgauge_page::{BenchSite, bench_pages};
+use std::collections::BTreeMap;
+
+/// Returns a run of a real drive with this speed, which varies from second to second.
+pub(crate) fn drive(id: &str, model: &str, speed: f64, change: &dyn Fn(&mut Recipe<'_>)) -> Run {
+    let seed = id.bytes().map(u32::from).sum::<u32>();
+    let pace = move |stream: &ssdgauge_core::Stream, second: u32| {
+        let noise = f64::from((seed + 37 * second) % 11) / 11.0 - 0.5;
+        let iops = 20_000.0 * speed * (1.0 + 0.06 * noise) * f64::from(stream.queue_depth).sqrt();
+        Pace { iops: iops as u64, lat_us: 1e6 * f64::from(stream.queue_depth) / iops }
+    };
+    let mut recipe = Recipe::new(id, client(20, 20), model);
+    recipe.pace = &pace;
+    recipe.drive.kind = TargetKind::Block;
+    recipe.drive.serial = Some(format!("SECRET{id}"));
+    recipe.properties =
+        vec![("host".to_owned(), "PRIVATE".to_owned()), ("label".to_owned(), "PRIVATE".to_owned())];
+    change(&mut recipe);
+    // The recipe ends with the pace that it borrows.
+    run(&Recipe { pace: &pace, ..recipe })
+}
+
+pub(crate) fn files(runs: &[Run]) -> BTreeMap<String, String> {
+    let bench = Bench::new(runs.iter().map(Record::of).collect());
+    bench_pages(&BenchSite { bench: &bench, title: "Bench of <us>" }).into_iter().collect()
+}
+
+/// Returns the value that a data script hands to the page.
+fn data(text: &str) -> Value {
+    let (_, call) = text.split_once('(').unwrap();
+    serde_json::from_str(call.trim_end().strip_suffix(')').unwrap()).unwrap()
+}
+
+#[test]
+fn the_packed_verdict_on_every_pair_is_that_of_compare() {
+    const DRIVES: usize = 24;
+    // Many are near to each other, so that all kinds of verdicts occur.
+    let speed =
+        |number: usize| 1.0 + 0.012 * (number * number % 17) as f64 * (1.0 + number as f64 / 9.0);
+    let runs: Vec<Run> = std::thread::scope(|scope| {
+        let one = |number: usize| {
+            scope.spawn(move || {
+                drive(&format!("r{number}"), &format!("Drive {number}"), speed(number), &|_| {})
+            })
+        };
+        let threads: Vec<_> = (0..DRIVES).map(one).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let files = files(&runs);
+    let options = CompareOptions { any_firmware: true, ..CompareOptions::default() };
+    let boards: Vec<(String, Value)> = files
+        .iter()
+        .filter(|(name, _)| name.starts_with("data/test-"))
+        .map(|(name, text)| (name.clone(), data(text)))
+        .collect();
+    let site = data(&files["data/site.js"]);
+    let (mut pairs, mut kinds) = (0, BTreeMap::new());
+    for first in 0..DRIVES {
+        for second in 0..DRIVES {
+            if first == second {
+                continue;
+            }
+            let comparison = compare(&runs[first], &runs[second], &options).unwrap();
+            for test in
+                comparison.tests.iter().filter(|test| !test.further && test.values[1].is_some())
+            {
+                let slug = format!(
+                    "data/test-{}-{}-r{}-",
+                    runs[first].head.plan.suite.id, test.id, test.revision
+                );
+                let (_, board) = boards.iter().find(|(name, _)| name.starts_with(&slug)).unwrap();
+                let order: Vec<&str> = board["order"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|one| one.as_str().unwrap())
+                    .collect();
+                let place = |number: usize| {
+                    order.iter().position(|slug| *slug == slug_of(&site, number)).unwrap()
+                };
+                let (a, b) = (place(first).min(place(second)), place(first).max(place(second)));
+                let at = 3 * (a * (2 * order.len() - a - 1) / 2 + b - a - 1);
+                let letters: Vec<char> =
+                    board["pairs"].as_str().unwrap().chars().skip(at).take(3).collect();
+                let is_turned = place(first) > place(second);
+                let expected = match (&test.difference, is_turned) {
+                    (Difference::Worse, false) | (Difference::Better, true) => '>',
+                    (Difference::Better, false) | (Difference::Worse, true) => '<',
+                    (Difference::Equal, _) => '=',
+                    (Difference::Unknown(_), _) => {
+                        if test.ratio.unwrap().interval.is_some() {
+                            '?'
+                        } else {
+                            'o'
+                        }
+                    }
+                };
+                assert_eq!(
+                    letters[0], expected,
+                    "{}: {first} and {second}, {:?}",
+                    test.id, test.ratio
+                );
+                if expected == 'o' {
+                    continue;
+                }
+                // The bounds lie outside of those of the ratio, by one step of their scale at most.
+                let (low, high) = test.ratio.unwrap().interval.unwrap();
+                let better = if is_turned == test.metric.more_is_better() {
+                    (low, high)
+                } else {
+                    (1.0 / high, 1.0 / low)
+                };
+                let bound = |letter: char| f64::from(u32::from(letter)) - f64::from(0x1c0);
+                let ratio = |level: f64| (0.01 * (level / 24.0).sinh()).exp();
+                let (below, above) = (bound(letters[1]), bound(letters[2]));
+                let near = 1e-7;
+                assert!(
+                    ratio(below) <= better.0 + near && better.0 < ratio(below + 1.0) + near,
+                    "{} {better:?}",
+                    ratio(below)
+                );
+                assert!(
+                    ratio(above) >= better.1 - near && better.1 > ratio(above - 1.0) - near,
+                    "{} {better:?}",
+                    ratio(above)
+                );
+                pairs += 1;
+                *kinds.entry(expected).or_insert(0) += 1;
+            }
+        }
+    }
+    assert!(pairs >= 1_500 && kinds.len() >= 3, "{pairs} pairs: {kinds:?}");
+}
+
+fn slug_of(site: &Value, number: usize) -> &str {
+    let name = format!("Drive {number},");
+    let drives = site["drives"].as_array().unwrap();
+    drives.iter().find(|one| one["n"].as_str().unwrap().starts_with(&name)).unwrap()["s"]
+        .as_str()
+        .unwrap()
+}
+
+#[test]
+fn a_site_depends_on_nothing_but_its_runs_and_publishes_no_serial_host_or_label() {
+    let hostile = "<b>Gamma</b> & \"co\" </script>";
+    let mut runs: Vec<Run> = [("a", "Alpha", 1.0), ("b", "Beta", 0.7), ("c", hostile, 0.4)]
+        .map(|(id, model, speed)| drive(id, model, speed, &|_| {}))
+        .into();
+    let first = files(&runs);
+    runs.reverse();
+    assert!(first == files(&runs), "the order of the runs shows");
+    for (name, text) in &first {
+        let is_page = name.ends_with(".html");
+        for word in ["SECRET", "PRIVATE", "http://", "https://"] {
+            assert!(!text.contains(word), "{word} in {name}");
+        }
+        assert!(!is_page || !text.contains("<b>Gamma") && !text.contains("<us>"), "{name}");
+        assert!(
+            !is_page
+                || text.contains("script-src 'self' file:")
+                    && text.contains("name=\"description\""),
+            "{name}"
+        );
+        assert!(
+            !is_page || text.matches("<script").count() <= 2 && !text.contains("onclick="),
+            "{name}"
+        );
+        assert!(text.contains(ssdgauge_page::SITE_MARK), "{name}");
+    }
+    let index = &first["index.html"];
+    // Without a script it is a table with a link to each drive, a value and a rank.
+    for drive in ["alpha", "beta", "b-gamma-b-co-script"] {
+        assert!(index.contains(&format!("href=\"drives/{drive}")), "{drive}");
+    }
+    assert!(index.matches("<small>1</small>").count() >= 2, "the fastest drive is first of all");
+}
+
+#[test]
+fn shortened_disturbed_and_simulated_runs_are_marked_and_have_no_rank_among_others() {
+    let finding =
+        || Finding::new(FindingKind::OtherTraffic, Severity::Warning, "others wrote", "stop them");
+    let runs = [
+        drive("old", "Alpha", 0.9, &|_| {}),
+        drive("plain", "Alpha", 1.0, &|_| {}),
+        drive("beta", "Beta", 0.7, &|_| {}),
+        drive("short", "Gamma", 3.0, &|recipe| recipe.plan.shortened = 4),
+        drive("sim", "MODEL Delta", 5.0, &|recipe| recipe.drive.kind = TargetKind::Virtual),
+        drive("noisy", "Epsilon", 9.0, &|recipe| recipe.findings = vec![(None, finding())]),
+    ];
+    let bench = Bench::new(runs.iter().map(Record::of).collect());
+    assert_eq!(bench.drives.len(), 5);
+    let test = &runs[0].tests[0].test;
+    let boards: Vec<_> =
+        bench.boards.iter().filter(|board| bench.shown(board).1.id == test.id).collect();
+    assert_eq!(boards.len(), 3, "measured, shortened and simulated drives are not on one board");
+    let plain = boards.iter().find(|board| board.marks.is_empty()).unwrap();
+    let named: Vec<(&str, Option<(usize, usize)>)> = plain
+        .entries
+        .iter()
+        .map(|entry| (bench.drives[entry.drive].facts.name.as_str(), entry.rank))
+        .collect();
+    assert_eq!(named, [("Alpha", Some((1, 1))), ("Beta", Some((2, 2))), ("Epsilon", None)]);
+    let (_, _, runs_of_alpha) = plain.entries[0].spread;
+    assert_eq!(runs_of_alpha, 2);
+    let pages = files(&runs);
+    let rows: Vec<&str> = pages["index.html"].split("<tr class=\"marked\"").skip(1).collect();
+    assert_eq!(rows.len(), 3, "{}", pages["index.html"]);
+    assert!(
+        !pages["index.html"].contains("id=\"marked\" type=\"checkbox\" checked"),
+        "they are off at first"
+    );
+    assert!(pages["index.html"].contains("firmware") && pages["index.html"].contains("DISTURBED"));
+}

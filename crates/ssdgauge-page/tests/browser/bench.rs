@@ -1,0 +1,133 @@
+//! The open Bench in a browser, opened from a disk: search, sort, choose, compare, and the way back.
+
+use crate::bench;
+use crate::browser::chromium::Chromium;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Returns what `expression` is once it is `expected`, or after a second.
+fn settled(chromium: &mut Chromium, expression: &str, expected: &Value) -> Value {
+    let function = format!(
+        "async function () {{ for (let n = 0; n < 50; n++) {{ const found = {expression};
+            if (JSON.stringify(found) === {:?}) return found;
+            await new Promise(done => setTimeout(done, 20)); }} return {expression} }}",
+        expected.to_string()
+    );
+    chromium.evaluate(&function)
+}
+
+fn check_that(chromium: &mut Chromium, expression: &str, expected: Value) {
+    let found = settled(chromium, expression, &expected);
+    assert_eq!(found, expected, "{expression}");
+}
+
+fn run(chromium: &mut Chromium, statement: &str) {
+    chromium.evaluate(&format!("function () {{ {statement} }}"));
+}
+
+/// Writes a site into `folder` and uses it; pictures are left in `pictures`.
+pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
+    let names = ["Alpha", "Beta", "Gamma"];
+    let mut runs: Vec<_> = names
+        .iter()
+        .zip([1.0, 0.7, 0.99])
+        .map(|(name, speed)| bench::drive(name, name, speed, &|_| {}))
+        .collect();
+    runs.push(bench::drive("Quick", "Short", 4.0, &|recipe| recipe.plan.shortened = 4));
+    for (name, text) in bench::files(&runs) {
+        let path = folder.join("site").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let index = folder.join("site/index.html");
+    chromium.show(&index, 1_100, "light");
+    const SHOWN: &str =
+        "[...document.querySelectorAll('#drives tbody tr')].filter(row => row.checkVisibility())
+        .map(row => row.cells[1].textContent.split(',')[0])";
+    check_that(chromium, SHOWN, json!(["Alpha", "Gamma", "Beta"]));
+    check_that(chromium, "document.getElementById('count').textContent", json!("3 of 4 drives"));
+    run(chromium, "document.getElementById('marked').click()");
+    check_that(chromium, &format!("{SHOWN}.length"), json!(4));
+    run(
+        chromium,
+        "document.getElementById('marked').click(); const q = document.getElementById('q'); q.focus(); q.value = 'mm'; q.oninput()",
+    );
+    check_that(chromium, SHOWN, json!(["Gamma"]));
+    check_that(chromium, "location.hash", json!("#q=mm"));
+    run(chromium, "const q = document.getElementById('q'); q.value = ''; q.oninput()");
+    // A column of latencies: the least comes first. Every head sorts the best drives to the top.
+    run(chromium, "document.querySelectorAll('.sort button')[0].click()");
+    check_that(chromium, SHOWN, json!(["Alpha", "Gamma", "Beta"]));
+    check_that(chromium, "document.querySelectorAll('[aria-sort]').length", json!(1));
+    // The focus stays on the box that was used.
+    run(
+        chromium,
+        "const box = [...document.querySelectorAll('.pick')].find(box => box.value.startsWith('beta')); box.focus(); box.click()",
+    );
+    check_that(chromium, "document.activeElement.className", json!("pick"));
+    run(
+        chromium,
+        "[...document.querySelectorAll('.pick')].find(box => box.value.startsWith('alpha')).click()",
+    );
+    check_that(
+        chromium,
+        "[...document.querySelectorAll('#tray button')].map(one => one.getAttribute('aria-label').split(',')[0])",
+        json!(["Remove Beta", "Remove Alpha"]),
+    );
+    for (width, scheme) in [(1_100, "light"), (390, "dark")] {
+        chromium.view(width, scheme);
+        chromium.picture(&pictures.join(format!("bench-index-{width}.png")), width, 1_400);
+        check_that(chromium, "document.documentElement.scrollWidth <= innerWidth", json!(true));
+        super::check_by_axe(chromium, &format!("index at {width}"), "others");
+        super::check_by_axe(chromium, &format!("index at {width}"), "contrast");
+    }
+    let link = chromium.evaluate("function () { return document.querySelector('#tray a').href }");
+    let (_, hash) = link.as_str().unwrap().split_once('#').unwrap();
+    chromium.show(&folder.join("site/compare.html"), 1_100, "light");
+    run(chromium, &format!("location.hash = {hash:?}"));
+    const TITLE: &str = "document.getElementById('title').textContent.replace(/, [^ ]+ .B/g, '')";
+    check_that(chromium, TITLE, json!("Beta or Alpha?"));
+    check_that(chromium, "document.querySelectorAll('#charts path.line').length >= 4", json!(true));
+    check_that(
+        chromium,
+        "[...document.querySelectorAll('.words b')].every(one => one.textContent.startsWith('Alpha'))",
+        json!(true),
+    );
+    // The third drive, and back again.
+    run(chromium, "const all = document.querySelectorAll('#all option'), input = document.getElementById('d2');
+        input.focus(); input.value = [...all].find(one => one.value.startsWith('Gamma')).value; input.onchange()");
+    check_that(chromium, TITLE, json!("Beta or Alpha or Gamma?"));
+    check_that(chromium, "document.activeElement.id", json!("d2"));
+    check_that(
+        chromium,
+        "document.getElementById('answer').textContent.includes('Beta')",
+        json!(true),
+    );
+    for (width, scheme) in [(1_100, "dark"), (390, "light")] {
+        chromium.view(width, scheme);
+        chromium.picture(&pictures.join(format!("bench-compare-{width}.png")), width, 2_400);
+        check_that(chromium, "document.documentElement.scrollWidth <= innerWidth", json!(true));
+        super::check_by_axe(chromium, &format!("compare at {width}"), "others");
+        super::check_by_axe(chromium, &format!("compare at {width}"), "contrast");
+    }
+    run(chromium, "history.back()");
+    check_that(chromium, TITLE, json!("Beta or Alpha?"));
+    // A shortened run shares no test with a whole one.
+    run(chromium, "const all = document.querySelectorAll('#all option'), input = document.getElementById('d0');
+        input.value = [...all].find(one => one.value.startsWith('Short')).value; input.onchange()");
+    check_that(
+        chromium,
+        "document.getElementById('answer').textContent",
+        json!("These drives have no test in common."),
+    );
+    check_that(
+        chromium,
+        "document.querySelector('#apart summary').textContent.endsWith('not comparable')",
+        json!(true),
+    );
+    let foreign =
+        |address: &&String| !address.starts_with("file://") && !address.starts_with("data:");
+    assert_eq!(chromium.requests.iter().find(foreign), None);
+    assert_eq!(chromium.complaints, Vec::<String>::new());
+    chromium.requests.clear();
+}

@@ -1,0 +1,171 @@
+//! `ssdgauge site`: a static site of many drives.
+//!
+//! What a run file holds is kept in a file beside the folder of the site, so that a run is read once. Files of the site
+//! that would not change are not written.
+
+mod known;
+
+use crate::arguments::SiteArguments;
+use crate::failure::{Failure, FailureKind};
+use crate::output::{self, Format};
+use crate::{in_parallel, run_files, terminal};
+use known::Known;
+use ssdgauge_analysis::PageOptions;
+use ssdgauge_analysis::bench::board::{Bench, BenchDrive};
+use ssdgauge_analysis::bench::record::Record;
+use ssdgauge_core::rounded::count_of;
+use ssdgauge_page::BenchSite;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The folders of a site.
+const FOLDERS: [&str; 4] = ["data", "drives", "suites", "tests"];
+
+/// What crawlers may read: everything.
+const ROBOTS: &str = "# ssdgauge-site\nUser-agent: *\nAllow: /\n";
+
+/// Writes the site of the named runs.
+///
+/// # Errors
+///
+/// Fails where there is no run, and where a file cannot be written or is not one of a site; at the end where a run file
+/// could not be read.
+pub(super) fn execute(arguments: &SiteArguments) -> Result<(), Failure> {
+    let folder = &arguments.output;
+    output::check_output_folder(folder)?;
+    let files = run_files::find(&arguments.sources)?;
+    let mut known = Known::load(folder);
+    let new = known.unread(&files);
+    let read = |path: &Path, run: &_| Ok((path.to_owned(), Record::of(run)));
+    run_files::for_each_run(&new, &read, &mut |(path, record)| known.add(&path, record));
+    let (records, sources) = one_for_each_run(&known, &files);
+    if records.is_empty() {
+        let text = "none of the run files can be read";
+        return Err(Failure::new(FailureKind::Failed, text, "the messages above state why"));
+    }
+    let bench = Bench::new(records);
+    let mut pages =
+        ssdgauge_page::bench_pages(&BenchSite { bench: &bench, title: &arguments.title });
+    for (number, drive) in bench.drives.iter().enumerate() {
+        let text = format!("{:#}\n", ssdgauge_export::bench_drive(&bench, number));
+        pages.push((format!("drives/{}.json", drive.slug), text));
+    }
+    pages.push(("schema.json".to_owned(), ssdgauge_export::BENCH_SCHEMA.to_owned()));
+    pages.push(("feed.xml".to_owned(), ssdgauge_export::bench_feed(&bench, &arguments.title)));
+    pages.push(("robots.txt".to_owned(), ROBOTS.to_owned()));
+    for name in FOLDERS {
+        output::create_folders(&folder.join(name))?;
+    }
+    let mut written = 0;
+    for (name, text) in &pages {
+        written += usize::from(write(&folder.join(name), text.as_bytes())?);
+    }
+    let reports = write_reports(folder, &bench, &sources, &mut known)?;
+    let reports_of = bench.drives.iter().map(|drive| report_of(folder, drive));
+    let kept: BTreeSet<PathBuf> =
+        pages.iter().map(|(name, _)| folder.join(name)).chain(reports_of).collect();
+    remove_others(folder, &kept);
+    known.store(folder)?;
+    terminal::print_message(&format!(
+        "{}, {}: {} and {} written",
+        count_of(bench.drives.len(), "drive"),
+        count_of(bench.records.len(), "run"),
+        count_of(written, "file"),
+        count_of(reports, "report"),
+    ));
+    terminal::print_text(&format!("{}\n", folder.join("index.html").display()));
+    let unread = files.iter().filter(|file| known.record(file).is_none()).count();
+    match unread {
+        0 => Ok(()),
+        n => Err(Failure::new(
+            FailureKind::Failed,
+            format!("{n} of {} could not be read", count_of(files.len(), "run file")),
+            "the messages above state why; the site has the others",
+        )),
+    }
+}
+
+/// Returns the records of `files`, of copies of a run the one with the most results, and the file of each by its id.
+fn one_for_each_run(known: &Known, files: &[PathBuf]) -> (Vec<Record>, BTreeMap<String, PathBuf>) {
+    let mut chosen: BTreeMap<String, (Record, PathBuf)> = BTreeMap::new();
+    let results =
+        |record: &Record| record.tests.iter().filter(|test| test.valid().is_some()).count();
+    for (file, record) in files.iter().filter_map(|file| Some((file, known.record(file)?))) {
+        let is_better =
+            chosen.get(&record.id).is_none_or(|(other, _)| results(record) > results(other));
+        if is_better {
+            chosen.insert(record.id.clone(), (record.clone(), file.clone()));
+        }
+    }
+    let sources = chosen.iter().map(|(id, (_, file))| (id.clone(), file.clone())).collect();
+    (chosen.into_values().map(|(record, _)| record).collect(), sources)
+}
+
+/// Writes `bytes` to `path` where it has others; returns whether it did.
+fn write(path: &Path, bytes: &[u8]) -> Result<bool, Failure> {
+    if std::fs::read(path).is_ok_and(|existing| existing == bytes) {
+        return Ok(false);
+    }
+    output::write(path, Format::Site, &[], bytes).map(|()| true)
+}
+
+fn report_of(folder: &Path, drive: &BenchDrive) -> PathBuf {
+    folder.join("drives").join(format!("{}-report.html", drive.slug))
+}
+
+/// Writes the reports of the drives whose runs have changed; returns their number.
+fn write_reports(
+    folder: &Path,
+    bench: &Bench,
+    sources: &BTreeMap<String, PathBuf>,
+    known: &mut Known,
+) -> Result<usize, Failure> {
+    let runs = |drive: &BenchDrive| -> Vec<String> {
+        drive.records.iter().map(|place| bench.records[*place].id.clone()).collect()
+    };
+    let is_due = |drive: &&BenchDrive| {
+        !known.has_report(&drive.slug, &runs(drive)) || !report_of(folder, drive).exists()
+    };
+    let due: Vec<&BenchDrive> = bench.drives.iter().filter(is_due).collect();
+    let report = |drive: &BenchDrive| -> Result<(), Failure> {
+        let files: Vec<PathBuf> =
+            runs(drive).iter().filter_map(|id| sources.get(id).cloned()).collect();
+        let runs = files
+            .iter()
+            .map(|file| ssdgauge_analysis::read(file))
+            .collect::<Result<Vec<_>, _>>()?;
+        let page = ssdgauge_page::page(&runs, &PageOptions::default());
+        output::write(&report_of(folder, drive), Format::Page, &[], page.as_bytes())
+    };
+    in_parallel::map(due.clone(), report).into_iter().collect::<Result<Vec<()>, Failure>>()?;
+    for drive in &due {
+        known.set_report(&drive.slug, runs(drive));
+    }
+    Ok(due.len())
+}
+
+/// Removes files of a site that it no longer has, such as the page of a drive whose runs are gone. A file that is not of a
+/// site stays.
+fn remove_others(folder: &Path, kept: &BTreeSet<PathBuf>) {
+    for entry in FOLDERS
+        .iter()
+        .filter_map(|name| std::fs::read_dir(folder.join(name)).ok())
+        .flatten()
+        .flatten()
+    {
+        let path = entry.path();
+        let mut head = Vec::new();
+        let read = || std::fs::File::open(&path)?.take(4_096).read_to_end(&mut head);
+        if kept.contains(&path) || !entry.file_type().is_ok_and(|kind| kind.is_file()) || { read }()
+            .is_err()
+        {
+            continue;
+        }
+        let marks = [ssdgauge_page::SITE_MARK, ssdgauge_page::PAGE_MARK];
+        if marks.iter().any(|mark| head.windows(mark.len()).any(|bytes| bytes == mark.as_bytes())) {
+            // One that cannot be removed is of an old state of the site, and nothing leads to it.
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
