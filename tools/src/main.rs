@@ -10,6 +10,7 @@ mod fit;
 mod fleet;
 mod honest_proofs;
 mod many_runs;
+mod model_cohort;
 mod own_intervals;
 mod planned_and_actual;
 mod real_curves;
@@ -23,7 +24,7 @@ use std::process::ExitCode;
 
 type Tool = fn(&[String]) -> Result<(), Box<dyn Error>>;
 
-const TOOLS: [(&str, Tool); 14] = [
+const TOOLS: [(&str, Tool); 15] = [
     ("code_lines", code_lines::run),
     ("coverage", coverage::run),
     ("field", field::run),
@@ -31,6 +32,7 @@ const TOOLS: [(&str, Tool); 14] = [
     ("fleet", fleet::run),
     ("honest_proofs", honest_proofs::run),
     ("many_runs", many_runs::run),
+    ("model_cohort", model_cohort::run),
     ("own_intervals", own_intervals::run),
     ("planned_and_actual", planned_and_actual::run),
     ("real_curves", real_curves::run),

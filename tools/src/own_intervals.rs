@@ -18,7 +18,7 @@ mod runs;
 #[path = "../../crates/ssdgauge-lab/tests/suites/shown_values.rs"]
 mod shown_values;
 #[path = "../../crates/ssdgauge-lab/tests/suites/support.rs"]
-mod support;
+pub(crate) mod support;
 
 use runs::{DRIVES, RUNS, longer};
 use shown_values::ShownValues;

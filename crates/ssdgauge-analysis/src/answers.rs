@@ -2,9 +2,14 @@
 
 pub mod answer;
 pub mod claims;
+pub mod drive_change;
 pub mod figure_titles;
 pub mod many_drives;
+pub mod one_drive;
+mod one_drive_titles;
 pub mod prices;
 pub mod run_headline;
 pub(crate) mod run_line;
 pub mod statements;
+pub mod suited;
+pub mod tile;

@@ -29,6 +29,7 @@ pub use comparison::compare::{
 pub use comparison::history::History;
 pub use comparison::label_comparison::{LabelError, compared_labels};
 pub use comparison::repeated_runs::{RepeatedRun, once_each};
+pub use drives::peers::Background;
 pub use drives::report_drives::find_run;
 pub use findings::run_outcome::{RunOutcome, of as run_outcome};
 pub use groups::group::power_meters;

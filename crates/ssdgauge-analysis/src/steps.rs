@@ -16,3 +16,4 @@ pub mod state_check;
 pub mod steady_state;
 pub(crate) mod step_levels;
 pub mod tried_loads;
+pub(crate) mod written;

@@ -24,6 +24,7 @@ mod live;
 mod method;
 mod notes;
 mod numbers;
+mod one_drive;
 mod outcome;
 mod panels;
 mod prices;

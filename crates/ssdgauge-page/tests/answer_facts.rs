@@ -110,7 +110,8 @@ fn title(runs: &[Run]) -> String {
 
 /// Returns the letter of the grade in `html`; `None` where it has none.
 fn grade(html: &str) -> Option<String> {
-    let letter = html.split("class=\"g g").nth(1)?;
+    let of_one = || html.split(">grade ").nth(1);
+    let letter = html.split("class=\"g g").nth(1).or_else(of_one)?;
     Some(letter[..1].to_owned())
 }
 

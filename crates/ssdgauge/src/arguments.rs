@@ -385,7 +385,7 @@ pub(crate) struct ReportArguments {
     /// Compare runs of one drive by their labels (`run --label`).
     #[arg(long, hide_short_help = true)]
     pub(crate) compare_labels: bool,
-    /// Compare a run of the suite quick with the quick runs in this folder [default: virtual drives].
+    /// Compare one run with those of other drives in this folder [default for quick: virtual drives].
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cohort: Option<PathBuf>,
     /// Add an editor's notes: introduction, photographs, prices, pros and cons, conclusion.

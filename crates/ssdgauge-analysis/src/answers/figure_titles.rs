@@ -1,5 +1,6 @@
 //! The title of each figure: the drives whose write speed falls, a lead, or a tie.
 
+use crate::answers::one_drive_titles;
 use crate::answers::statements::{in_letters, listed, times};
 use crate::comparison::outcome::{self, Outcome};
 use crate::drives::report_drives::ReportDrives;
@@ -21,6 +22,13 @@ pub fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
     if let Some(falls) = falls_of(group, drives) {
         return falls;
     }
+    if drives.count() == 1
+        && group.members.len() == 1
+        && !outcome::is_search(group)
+        && let Some(title) = one_drive_titles::title(group)
+    {
+        return title;
+    }
     let name = |place: usize| drives.short(drives.drive_of(group.members[place].index));
     let metric = group.first().test.headline.metric;
     let value = |place: usize| {
@@ -33,10 +41,6 @@ pub fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
         Outcome::Nothing => "No result".to_owned(),
         Outcome::Alone(place) if drives.count() == 1 && outcome::is_search(group) => {
             format!("Passes at {}{}", value(place), base(group))
-        }
-        Outcome::Alone(place) if drives.count() == 1 => {
-            let value = group.members[place].test.headline.value;
-            value.map_or_else(String::new, |value| capital(&number::named(value, metric)))
         }
         Outcome::Alone(place) => format!("{}: {}", name(place), value(place)),
         Outcome::Lead { best, next, .. } | Outcome::Unjudged { best, next }
@@ -140,7 +144,9 @@ fn falls_of(group: &Group<'_>, drives: &ReportDrives) -> Option<String> {
     falls
         .sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| drives.short(a.0).cmp(drives.short(b.0))));
     if group.members.len() == 1 {
-        return Some(capital(&fall_words::levels(&[falls.first()?.2])));
+        let levels = fall_words::levels(&[falls.first()?.2]);
+        let at = if levels.starts_with("at least") { "" } else { "at " };
+        return Some(format!("Writes {at}{levels}"));
     }
     let named: Vec<String> = falls
         .iter()

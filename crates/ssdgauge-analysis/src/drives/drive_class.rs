@@ -22,7 +22,6 @@ pub enum DriveClass {
 
 impl DriveClass {
     /// Every class.
-    #[cfg(test)]
     pub const ALL: [DriveClass; 6] = [
         DriveClass::NvmeClient,
         DriveClass::NvmeClientGen4,

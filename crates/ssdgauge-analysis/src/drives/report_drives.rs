@@ -7,6 +7,7 @@
 use crate::comparison::label_comparison;
 use crate::comparison::outcome;
 use crate::drives::drive_slots::{self, Look};
+use crate::drives::peers::Peers;
 use crate::findings::run_outcome;
 use crate::groups::group::{self, Group};
 use crate::model::Run;
@@ -37,6 +38,8 @@ pub struct ReportDrives {
     compared: Compared,
     ssds: usize,
     common_marks: Vec<String>,
+    /// What other drives measured, behind the only drive of a report.
+    peers: Option<Peers>,
 }
 
 /// What the entries of a report are.
@@ -89,7 +92,18 @@ impl ReportDrives {
             compared,
             ssds,
             common_marks: common_marks(runs),
+            peers: None,
         }
+    }
+
+    /// Returns the only drive of a report, with what others measured.
+    pub fn with_peers(self, peers: Option<Peers>) -> ReportDrives {
+        ReportDrives { peers: peers.filter(|_| self.count == 1), ..self }
+    }
+
+    /// Returns what other drives measured, where there is one drive only and some are known.
+    pub fn peers(&self) -> Option<&Peers> {
+        self.peers.as_ref()
     }
 
     /// Returns the marks that all runs share, such as `MODEL`.

@@ -55,6 +55,10 @@ pub struct Trust {
     pub grade: Grade,
     /// The reasons of this grade, each once; empty for an A.
     pub reasons: Vec<String>,
+    /// How many results are in doubt.
+    pub doubted: usize,
+    /// How many results there are.
+    pub results: usize,
 }
 
 impl Trust {
@@ -109,11 +113,12 @@ pub fn of_runs<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Option<Trust> {
             reasons.push(doubt.reason);
         }
     }
+    let (in_doubt, all) = (doubted, results);
     if let Some(first) = reasons.first_mut().filter(|_| doubted > 0 && grade < Grade::D) {
         let (doubted, results) = (number::count(doubted as u64), number::count(results as u64));
         *first = format!("{doubted} of {results} results in doubt: {first}");
     }
-    Some(Trust { grade, reasons })
+    Some(Trust { grade, reasons, doubted: in_doubt, results: all })
 }
 
 /// Returns why the result of `test` is in doubt, each reason once; nothing for a doubt that is possible

@@ -121,6 +121,34 @@ pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<Cow<'static, 
     reason.or_else(|| (a.job != b.job).then(|| other_job(&a.job, &b.job).into()))
 }
 
+/// Returns the text that is equal for tests of one kind of target that may be compared: suite, test, revision,
+/// settings and extent.
+pub(crate) fn background_key(member: Member<'_>) -> String {
+    let key = key(member);
+    let mut spans: Vec<String> = Vec::new();
+    for span in &key.spans {
+        let words = match span {
+            Extent::Whole => "whole".to_owned(),
+            Extent::Share(percent) => format!("{percent} %"),
+            Extent::Part(bytes) => format!("{} bytes", bytes.0),
+        };
+        if spans.last() != Some(&words) {
+            spans.push(words);
+        }
+    }
+    let job: String = key.job.iter().map(|option| format!(", {option}")).collect();
+    let scaled = if key.span_scaled { ", scaled" } else { "" };
+    format!(
+        "{}/{} r{}, 1/{}{scaled}, {}, {}{job}",
+        key.suite,
+        key.test,
+        key.revision,
+        key.shortened.max(1),
+        key.path.name(),
+        spans.join(" "),
+    )
+}
+
 /// Returns in what two jobs of fio differ.
 fn other_job(a: &BTreeSet<String>, b: &BTreeSet<String>) -> String {
     let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| {

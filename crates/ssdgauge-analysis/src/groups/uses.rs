@@ -46,6 +46,19 @@ impl Use {
         Use::Power,
     ];
 
+    /// Returns the question that its charts answer about one drive.
+    pub fn question(self) -> &'static str {
+        match self {
+            Use::Sustained => "Does the speed last?",
+            Use::Everyday => "How fast is everyday work?",
+            Use::Transfers => "How fast are large transfers?",
+            Use::Durable => "How fast are commits?",
+            Use::Mixed => "How fast are reads and writes together?",
+            Use::Latency => "How long does a program wait?",
+            Use::Power => "What does it cost in power?",
+        }
+    }
+
     /// Returns the anchor of its section.
     pub fn anchor(self) -> &'static str {
         match self {

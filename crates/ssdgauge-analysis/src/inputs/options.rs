@@ -1,5 +1,6 @@
 //! Options of a report.
 
+use crate::drives::peers::Background;
 use crate::inputs::notes::Notes;
 use crate::inputs::specification::Specification;
 use crate::quick::cohort::Cohort;
@@ -32,6 +33,8 @@ pub struct PageOptions {
     pub notes: Option<Notes>,
     /// The drives that a quick run is compared with; those of the program where there is none.
     pub cohort: Option<Cohort>,
+    /// The drives behind a single run of another suite.
+    pub background: Option<Background>,
     /// Whether the page has the script that enlarges charts over time and sorts the answer.
     pub script: bool,
     /// What the rest of an unfinished run takes, such as `2 h 48 min left, 610 GB to write`.

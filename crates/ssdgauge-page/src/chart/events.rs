@@ -166,6 +166,7 @@ mod tests {
                     .into(),
             }],
             published: Vec::new(),
+            background: Vec::new(),
         };
         let cut = Cut { width: 780.0, height: 280.0, left: 50.0, right: 100.0, room: Room::Middle };
         markup(&drawn(&plot, &cut, &ReportDrives::new(&[], None))).0

@@ -44,6 +44,7 @@ pub(crate) fn drawn(plot: &Plot, band: Option<&Band>, drives: &ReportDrives, cut
     let mut shapes = ground(plot, cut);
     shapes.extend(axes(plot, cut));
     shapes.extend(band.map(|band| band.drawn(plot, cut)).unwrap_or_default());
+    shapes.extend(background(plot, cut));
     shapes.extend(plot.lines.iter().map(|line| series(plot, band, line, drives, cut)));
     shapes.extend(published(plot, drives, cut));
     shapes.extend(events::drawn(plot, cut, drives));
@@ -164,6 +165,13 @@ pub(crate) fn axes(plot: &Plot, cut: &Cut) -> Vec<Shape> {
     let middle = ((cut.left + end) / 2.0, cut.height - 4.0);
     shapes.push(words(middle, &plot.across.label, &look::UNIT, Anchor::Middle));
     shapes
+}
+
+/// Returns the lines of other drives.
+fn background(plot: &Plot, cut: &Cut) -> Vec<Shape> {
+    let place = |(x, y): &(f64, f64)| (cut.x(plot.across.share(*x)), cut.y(plot.up.share(*y)));
+    let lines = plot.background.iter().filter(|line| line.len() > 1);
+    lines.map(|points| line(&points.iter().map(place).collect::<Vec<_>>(), &look::PEER)).collect()
 }
 
 fn series(

@@ -87,6 +87,9 @@ pub(crate) const TICK: Look = letters("tk", 12.0, 400, Ink::Faint);
 pub(crate) const UNIT: Look = letters("un", 12.0, 400, Ink::Faint);
 /// The line of a drive.
 pub(crate) const LINE: Look = Look { is_round: true, ..of_drive("ln", 2.4, 1.0) };
+/// The line of another drive behind that of the page.
+pub(crate) const PEER: Look =
+    Look { opacity: 0.75, is_round: true, ..line("peer", Ink::Faint, 1.2) };
 /// The line of every value below a smoothed one.
 pub(crate) const THIN: Look = Look { is_round: true, ..of_drive("ln thin", 1.0, 0.45) };
 /// An area of a band.
@@ -230,6 +233,7 @@ const OF_PAGES: &[&Look] = &[
     &UNIT,
     &LINE,
     &THIN,
+    &PEER,
     &BAND,
     &MEDIAN,
     &MARK,

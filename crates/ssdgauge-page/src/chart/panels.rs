@@ -6,6 +6,7 @@ pub(crate) mod ladder;
 mod loads;
 pub(crate) mod over_time;
 mod percentiles;
+pub(crate) mod repeated;
 pub(crate) mod steps_over_time;
 mod story;
 pub(crate) mod values;
@@ -13,6 +14,7 @@ mod watts;
 
 use crate::chart::bars::{Ranking, Row};
 use crate::chart::heat_map::{self, HeatMap};
+use crate::chart::panels::repeated::Repeated;
 use crate::chart::plot::Plot;
 use crate::chart::rows::Rows;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
@@ -47,6 +49,8 @@ pub(crate) struct Panel {
     pub(crate) below: Vec<Plot>,
     /// Maps of latencies over time.
     pub(crate) maps: Vec<HeatMap>,
+    /// Equal repetitions, as one value.
+    pub(crate) repeated: Option<Repeated>,
 }
 
 impl Panel {
@@ -60,6 +64,7 @@ impl Panel {
             is_alone: false,
             below: Vec::new(),
             maps: Vec::new(),
+            repeated: None,
         }
     }
 }
@@ -148,7 +153,9 @@ fn panel(group: &Group<'_>, drives: &ReportDrives, shape: Shape, measure: Measur
         is_alone: matches!(shape, Shape::Story | Shape::Course) && is_speed,
         ..Panel::new(measure.key(), name)
     };
+    panel.repeated = repeated::of_group(group, drives, measure);
     match shape {
+        _ if panel.repeated.is_some() => {}
         Shape::Story if is_speed => panel.course = story::plot(group, drives),
         Shape::Course if is_speed => panel.course = over_time::speed(group, drives),
         Shape::Loads if is_speed => {

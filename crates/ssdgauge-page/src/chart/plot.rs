@@ -25,6 +25,8 @@ pub(crate) struct Plot {
     pub(crate) events: Vec<Event>,
     /// Bands of published numbers.
     pub(crate) published: Vec<Published>,
+    /// Lines of other drives, in grey behind the only one of the page.
+    pub(crate) background: Vec<Vec<(f64, f64)>>,
 }
 
 /// The band in which a measured number agrees with a published one.

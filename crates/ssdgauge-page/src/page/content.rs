@@ -3,14 +3,16 @@
 use crate::page::head::{self, Head};
 use crate::page::kit::names::names_kept;
 use crate::page::{
-    answer, bar, caveats, endurance, fill_states, flag, grade, live, method, notes, outcome, quick,
-    results, sections, specification,
+    answer, bar, caveats, endurance, fill_states, flag, grade, live, method, notes, one_drive,
+    outcome, quick, results, sections, specification,
 };
 use maud::{Markup, html};
 use ssdgauge_analysis::answers::answer::{self as answers, Answer};
+use ssdgauge_analysis::answers::one_drive::{self as one_drive_answer, FirstScreen};
 use ssdgauge_analysis::answers::prices;
 use ssdgauge_analysis::drives::caches::{self, Writes};
 use ssdgauge_analysis::drives::fill_states::{self as states, FillStates};
+use ssdgauge_analysis::drives::model_cohort::ModelCohort;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::drives::sections::{self as order, Sections};
 use ssdgauge_analysis::findings::run_outcome::{self, Account, RunOutcome};
@@ -41,6 +43,8 @@ pub(super) struct Content<'a> {
     states: Vec<FillStates>,
     /// What to know of the only run, where it is not simply complete.
     account: Option<(RunOutcome, Account)>,
+    /// The first screen of the only run, where that is complete and no quick one.
+    screen: Option<FirstScreen>,
 }
 
 impl<'a> Content<'a> {
@@ -53,11 +57,28 @@ impl<'a> Content<'a> {
             // A test that has not begun is a line in a list, and not an empty section.
             groups.retain(|group| group.members.iter().any(|one| !one.test.points.is_empty()));
         }
+        let peers = match (runs, &options.background) {
+            ([run], Some(background)) => background.peers(run),
+            ([run], None) if !is_quick(runs, options) => {
+                let shipped = ModelCohort::shipped().background(&run.head.plan.suite.id);
+                shipped.and_then(|shipped| shipped.peers(run))
+            }
+            ([] | [_, ..], _) => None,
+        };
+        let drives = drives.with_peers(peers);
         let answer = answers::answer(&groups, &drives);
         let writes = caches::of_drives(&groups, &drives);
         let sections = order::sections(&groups);
+        let is_simple = account.is_none() && !is_quick(runs, options);
+        let screen = match runs {
+            [run] if is_simple && !run.tests.is_empty() => {
+                Some(one_drive_answer::first_screen(run, &groups, &drives, sections.hero))
+            }
+            [] | [_, ..] => None,
+        };
         let head = match runs {
             [] => head::empty(),
+            [run] if let Some(screen) = &screen => head::of_screen(run, screen, &drives),
             [run] => head::single(run, &groups, &sections, &drives),
             [_, ..] => head::several(runs, (&groups, &sections), (&answer, &writes), &drives),
         };
@@ -94,6 +115,7 @@ impl<'a> Content<'a> {
             sections,
             states,
             account,
+            screen,
         }
     }
 
@@ -143,7 +165,7 @@ impl<'a> Content<'a> {
                     h1 { (names_kept(&self.title, &self.drives)) }
                     p.dek { (self.dek) }
                     @if self.drives.count() == 1 && self.runs.iter().any(run_outcome::has_grade) {
-                        (grade::line(trust::of_runs(self.runs).as_ref()))
+                        (self.grade())
                     }
                     @if let Some(notes) = notes { (notes::byline(notes)) }
                 }
@@ -160,6 +182,12 @@ impl<'a> Content<'a> {
                 (self.claims())
                 @if let Some(conclusion) = self.conclusion() { (conclusion) }
                 section.use aria-labelledby="caveats" { (self.caveats()) }
+                @if self.screen.is_some() {
+                    details.fold #results {
+                        summary { "Every test: result, interval and rule" }
+                        (results::table(self.runs, &self.groups, &self.ids))
+                    }
+                }
                 section.use aria-labelledby="method" { (self.method()) }
                 footer.page {
                     "Made with ssdgauge. One file, " (self.scripts()) ", no network. The terms are explained in "
@@ -240,7 +268,18 @@ impl<'a> Content<'a> {
         states.into_iter().chain(verdict).collect()
     }
 
+    /// Returns the grade of the only drive.
+    fn grade(&self) -> Markup {
+        match (trust::of_runs(self.runs), &self.screen) {
+            (Some(trust), Some(_)) => one_drive::grade(&trust),
+            (trust, _) => grade::line(trust.as_ref()),
+        }
+    }
+
     fn answer_table(&self) -> Markup {
+        if let Some(screen) = &self.screen {
+            return one_drive::screen(screen, &self.ids, self.drives.peers());
+        }
         if self.runs.len() < 2 || self.drives.count() < 2 {
             return html! {
                 div #answer { (results::table(self.runs, &self.groups, &self.ids)) }

@@ -125,5 +125,6 @@ fn lines(states: &FillStates, drives: &ReportDrives) -> Plot {
         rays: Vec::new(),
         events: Vec::new(),
         published: Vec::new(),
+        background: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@ use crate::page::kit::names::names_kept;
 use maud::{Markup, html};
 use ssdgauge_analysis::answers::answer::Answer;
 use ssdgauge_analysis::answers::many_drives;
+use ssdgauge_analysis::answers::one_drive::FirstScreen;
 use ssdgauge_analysis::answers::run_headline::{self, RunHeadline};
 use ssdgauge_analysis::answers::statements::{self, Sentence};
 use ssdgauge_analysis::drives::caches::Writes;
@@ -21,6 +22,9 @@ use ssdgauge_core::{Detail, DriveInfo};
 
 /// The most sentences on a single drive.
 const MOST: usize = 4;
+
+/// The fewest sentences below the headline of a complete run.
+const FEWEST: usize = 2;
 
 /// The head of a page.
 pub(super) struct Head {
@@ -106,6 +110,36 @@ pub(super) fn labelled(several: Head, runs: &[Run], drives: &ReportDrives) -> He
     Head { kick: kick.join(" · "), title, dek: several.dek }
 }
 
+/// Returns the head of the complete run of one drive, with the sentences of its first screen.
+pub(super) fn of_screen(run: &Run, screen: &FirstScreen, drives: &ReportDrives) -> Head {
+    let verdict = run.width_verdict().map(|finding| format!("{}.", sanitize::prose(&finding.text)));
+    let mut sentences: Vec<String> = verdict.into_iter().chain(screen.sentences.clone()).collect();
+    if sentences.len() < FEWEST {
+        // A fall of the write speed is in the headline.
+        let further = drive_summary::sentences(std::slice::from_ref(run), drives, 0).into_iter();
+        let further = further.filter(|sentence| !sentence.starts_with("Writes "));
+        sentences.extend(further.take(FEWEST - sentences.len()));
+    }
+    let dek = match sentences.is_empty() {
+        true => html! { (sanitize::prose(&run.head.plan.suite.title)) "." },
+        false => html! { (number::spaced(&sentences.join(" "))) },
+    };
+    let kick = kick(run, Some(labels::run_name(&run.head)));
+    Head { kick, title: screen.title.clone(), dek }
+}
+
+/// Returns the line above the headline of one run; `name` is that of its drive where no headline has it.
+fn kick(run: &Run, name: Option<String>) -> String {
+    let drive = &run.head.drive;
+    let mut kick: Vec<String> = name.into_iter().collect();
+    kick.extend([labels::suite(&run.head), labels::plain_size(drive)]);
+    kick.extend(
+        drive.firmware.as_deref().map(|text| format!("firmware {}", sanitize::device(text))),
+    );
+    kick.push(number::date(run.head.started_unix_ms));
+    kick.join(" · ")
+}
+
 /// Returns the head of a single run: the drive with the result of its first figure.
 pub(super) fn single(
     run: &Run,
@@ -113,19 +147,12 @@ pub(super) fn single(
     sections: &Sections,
     drives: &ReportDrives,
 ) -> Head {
-    let drive = &run.head.drive;
     let name = labels::run_name(&run.head);
     let RunHeadline { text: title, has_name } =
         run_headline::headline(&name, groups, sections.hero);
-    let mut kick = Vec::new();
     // A headline that says how the run ended does not name the drive.
     let has_name = has_name && run_outcome::of(run) == RunOutcome::Complete;
-    kick.extend((!has_name).then_some(name));
-    kick.extend([labels::suite(&run.head), labels::plain_size(drive)]);
-    kick.extend(
-        drive.firmware.as_deref().map(|text| format!("firmware {}", sanitize::device(text))),
-    );
-    kick.push(number::date(run.head.started_unix_ms));
+    let kick = kick(run, (!has_name).then_some(name));
     let sentences = drive_summary::sentences(std::slice::from_ref(run), drives, 0);
     let verdict = run.width_verdict().map(|finding| format!("{}.", sanitize::prose(&finding.text)));
     let sentences: Vec<String> =
@@ -134,7 +161,7 @@ pub(super) fn single(
         true => html! { (sanitize::prose(&run.head.plan.suite.title)) "." },
         false => html! { (number::spaced(&sentences.join(" "))) },
     };
-    Head { kick: kick.join(" · "), title, dek }
+    Head { kick, title, dek }
 }
 
 /// Returns the capacity of all drives, where it is the same.

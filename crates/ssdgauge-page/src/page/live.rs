@@ -76,5 +76,6 @@ fn plot(progress: &Progress) -> Option<Plot> {
         rays: Vec::new(),
         events: Vec::new(),
         published: Vec::new(),
+        background: Vec::new(),
     })
 }

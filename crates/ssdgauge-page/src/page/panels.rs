@@ -10,13 +10,16 @@ use crate::chart::svg::markup;
 use crate::page::kit::bars::bars;
 use crate::page::kit::mark::{class, name, name_column};
 use crate::page::kit::{plot, rows};
+use crate::page::one_drive;
 use maud::{Markup, html};
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 
 /// Returns the charts of `panel`.
 pub(super) fn body(panel: &Panel, drives: &ReportDrives) -> Markup {
     html! {
+        @if let Some(repeated) = &panel.repeated { (one_drive::repeated(repeated)) }
         @match (&panel.rows, &panel.ranking) {
+            _ if panel.repeated.is_some() => {}
             (Some((rows, caption)), _) if !rows.reasons.is_empty() => {
                 (with_reasons(rows, caption, drives))
             }

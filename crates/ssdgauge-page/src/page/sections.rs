@@ -28,7 +28,9 @@ pub(super) fn sections(
     html! {
         @for section in sections {
             section.use id=(section.of.anchor()) aria-labelledby={ (section.of.anchor()) "-title" } {
-                h2 id={ (section.of.anchor()) "-title" } { (section.of.title()) }
+                h2 id={ (section.of.anchor()) "-title" } {
+                    (if drives.count() == 1 { section.of.question() } else { section.of.title() })
+                }
                 p { (section.of.sentence()) }
                 @for number in &section.figures {
                     (figure(*number, &groups[*number], &ids[*number], runs, drives))
@@ -99,7 +101,7 @@ fn lines(
 ) -> Markup {
     html! {
         @if !section.lines.is_empty() {
-            h3 { "No difference beyond 3\u{a0}%, or no result" }
+            h3 { (if drives.count() == 1 { "No result" } else { "No difference beyond 3\u{a0}%, or no result" }) }
             ul.flat {
                 @for number in &section.lines {
                     @let group = &groups[*number];

@@ -17,6 +17,9 @@ const FLEET: &str = include_str!("fleet.css");
 /// The rules of the pages of the open Bench.
 const BENCH: &str = include_str!("bench.css");
 
+/// The rules of the first screen of a page of one drive.
+const ONE_DRIVE: &str = include_str!("one_drive.css");
+
 /// The rules of the page of an X-ray.
 const XRAY: &str = include_str!("xray.css");
 /// Paper is white, and its ink black.
@@ -27,10 +30,11 @@ const PAPER: &str = "--bg:#fff;--card:#fff;--tint:#f2f2f2;--ink:#000;--ink2:#333
 pub(super) fn sheet(drives: &ReportDrives, accent: Option<&str>) -> String {
     let light = format!("{}{}", variables(false), of_accent(accent));
     let dark = variables(true);
+    let of_one = if drives.count() == 1 { ONE_DRIVE } else { "" };
     format!(
         ":root{{color-scheme:light dark;{light}}}\
          @media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
-         {}{RULES}{}{}\
+         {}{RULES}{of_one}{}{}\
          @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}",
         look::rules(),
         stacked(),

@@ -59,13 +59,15 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         runs = at_fill_level(runs, percent)?;
     }
     if arguments.cohort.is_some() {
-        check_quick(&runs)?;
+        cohort::check(&runs)?;
     }
     let usual = settings.cohort.as_deref();
-    let usual = usual.filter(|_| arguments.cohort.is_none() && check_quick(&runs).is_ok());
+    let usual = usual.filter(|_| arguments.cohort.is_none() && cohort::check(&runs).is_ok());
     let usual = usual.map(cohort::files).transpose()?.unwrap_or_default();
     inputs.extend(usual.iter().map(PathBuf::as_path));
     let cohort = if usual.is_empty() { &cohort } else { &usual };
+    let is_quick = !cohort.is_empty() && cohort::has_quick(&runs);
+    let has_background = !cohort.is_empty() && !is_quick;
     if arguments.compare_labels {
         check_labels(&runs)?;
     }
@@ -84,7 +86,12 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
             [run] if !run.complete => arguments.files.first().and_then(|file| rest_of(file)),
             [] | [_, ..] => None,
         },
-        cohort: (!cohort.is_empty()).then(|| cohort::read(cohort)).transpose()?,
+        cohort: is_quick.then(|| cohort::read(cohort)).transpose()?,
+        background: match has_background.then(|| cohort::background(cohort, &runs)) {
+            // The folder of the settings need not fit.
+            Some(Err(_)) if arguments.cohort.is_none() => None,
+            background => background.transpose()?,
+        },
         progress: None,
     };
     let figures = figures(arguments, &runs, &options)?;
@@ -234,18 +241,6 @@ fn at_fill_level(runs: Vec<Run>, percent: f64) -> Result<Vec<Run>, Failure> {
         return Err(Failure::new(FailureKind::Usage, error, hint));
     }
     Ok(runs.into_iter().map(|run| run.at_fill_level(percent)).collect())
-}
-
-/// Checks that a run is compared with a cohort.
-fn check_quick(runs: &[Run]) -> Result<(), Failure> {
-    match runs.iter().any(|run| run.head.plan.suite.id == "quick") {
-        true => Ok(()),
-        false => Err(Failure::new(
-            FailureKind::Usage,
-            "a cohort is compared with runs of the suite quick, and none is given",
-            "give the run file of `ssdgauge quick`, or leave --cohort out",
-        )),
-    }
 }
 
 /// Checks that `runs` are of one drive and have labels that differ.

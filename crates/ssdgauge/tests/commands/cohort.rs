@@ -3,6 +3,7 @@
 use crate::support::{Bench, text};
 use serde_json::Value;
 use ssdgauge_analysis::Cohort;
+use ssdgauge_analysis::drives::model_cohort::ModelCohort;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -46,14 +47,19 @@ fn tables(text: &str) -> Vec<String> {
     text.split("[[run]]").skip(1).map(|table| table.trim().to_owned()).collect()
 }
 
-/// Returns a line with the checksum (FNV-1a) of the profiles, without comments.
+/// Returns a line with the checksum of the profiles.
 fn profiles_line() -> String {
+    format!("# The profiles have the checksum {}.\n", checksum())
+}
+
+/// Returns the checksum (FNV-1a) of the profiles, without comments.
+fn checksum() -> String {
     let profiles = ssdgauge_sim::profiles().into_iter().chain(ssdgauge_sim::reviewed_profiles());
     let lines = profiles.flat_map(|profile| profile.text.lines());
     let figures = lines.map(|line| line.split('#').next().unwrap_or_default().trim_end());
     let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     let sum = figures.flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, step);
-    format!("# The profiles have the checksum {sum:016x}.\n")
+    format!("{sum:016x}")
 }
 
 #[test]
@@ -133,7 +139,7 @@ fn a_shortened_run_and_a_class_of_two_drives_have_no_band_and_the_reason_is_stat
 }
 
 #[test]
-fn a_folder_without_runs_and_a_report_without_quick_are_usage_errors() {
+fn a_folder_without_runs_of_other_drives_and_several_runs_are_usage_errors() {
     let bench = Bench::new();
     bench.print(&["quick", "sim:tiny", "--shorten", "10", "--out", "a.ssdg"]);
     let fails = |arguments: &[&str], words: &str| {
@@ -149,7 +155,18 @@ fn a_folder_without_runs_and_a_report_without_quick_are_usage_errors() {
     let other = ["run", "fill-ladder", "sim:tiny", "--shorten", "1000", "--scale-spans"];
     bench.print(&[&other[..], &["--out", "b.ssdg"]].concat());
     fails(
-        &["report", "b.ssdg", "--cohort", ".", "--json"],
-        "compared with runs of the suite quick",
+        &["report", "b.ssdg", "--cohort", ".", "-o", "c.html"],
+        "no complete run of another drive",
     );
+    bench.print(&[&other[..], &["--out", "c.ssdg"]].concat());
+    fails(&["report", "b.ssdg", "c.ssdg", "--cohort", "."], "several runs are given");
+}
+
+#[test]
+fn the_simulated_drives_behind_a_page_are_of_this_revision_of_the_model_and_small() {
+    let shipped = ModelCohort::shipped();
+    let remedy = "write them again: cargo run --release -p ssdgauge-tools -- model_cohort";
+    assert_eq!(shipped.model_revision, ssdgauge_sim::MODEL_REVISION, "{remedy}");
+    assert_eq!(shipped.profiles, checksum(), "a profile was changed; {remedy}");
+    assert!(shipped.text().len() <= 300_000, "{} bytes", shipped.text().len());
 }

@@ -48,6 +48,7 @@ fn convergence(group: &Group<'_>, drives: &ReportDrives, place: usize) -> Option
         rays: Vec::new(),
         events: Vec::new(),
         published: Vec::new(),
+        background: Vec::new(),
     })
 }
 

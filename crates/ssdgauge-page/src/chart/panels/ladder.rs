@@ -4,6 +4,7 @@ use crate::chart::axis::{Across, Up};
 use crate::chart::panels::values::{ticks, unit};
 use crate::chart::plot::{Plot, Published, Series};
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
+use ssdgauge_analysis::drives::run_lines::{self, LineOver};
 use ssdgauge_analysis::groups::group::{Group, Member};
 use ssdgauge_analysis::groups::swept::{self, Swept};
 use ssdgauge_analysis::groups::workload_text;
@@ -65,7 +66,9 @@ pub(crate) fn beside(
     if lines.iter().all(|line| line.points.len() < 2) {
         return None;
     }
+    let background = background(group, drives, &places, (metric, scope));
     let measured = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+    let measured = measured.chain(background.iter().flatten().map(|point| point.1));
     let all = measured.chain(published.iter().flat_map(|band| [band.low, band.high]));
     let up = Up::new(all, unit(metric), metric.is_latency(), ticks(metric));
     let labels = places.iter().map(|place| place.label.clone()).collect();
@@ -86,8 +89,32 @@ pub(crate) fn beside(
         scored: None,
         rays: Vec::new(),
         events: Vec::new(),
+        background,
         published,
     })
+}
+
+/// Returns the lines of other drives by these `places`, where they have the metric of the score.
+fn background(
+    group: &Group<'_>,
+    drives: &ReportDrives,
+    places: &[Place],
+    (metric, scope): (Metric, Scope),
+) -> Vec<Vec<(f64, f64)>> {
+    let [member] = group.members.as_slice() else { return Vec::new() };
+    let is_of_score = metric == member.test.test.score.metric().rate() && scope == Scope::All;
+    let Some(peers) = drives.peers().filter(|_| is_of_score) else { return Vec::new() };
+    let place = |(step, value): &(f64, f64)| {
+        let point = member.test.points.get(*step as usize)?;
+        let place = places.iter().position(|place| place.holds(group, point))?;
+        Some((place as f64, *value))
+    };
+    let line = |line: &Vec<(f64, f64)>| {
+        let mut line: Vec<(f64, f64)> = line.iter().filter_map(place).collect();
+        line.sort_by(|a, b| a.0.total_cmp(&b.0));
+        line
+    };
+    peers.lines(&run_lines::key(*member, LineOver::Steps)).iter().map(line).collect()
 }
 
 /// Returns the place of `point` on the horizontal axis.

@@ -4,6 +4,7 @@ use crate::chart::axis::{Across, Up};
 use crate::chart::panels::values::{ticks, unit};
 use crate::chart::plot::{Plot, Series};
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
+use ssdgauge_analysis::drives::run_lines::{self, LineOver};
 use ssdgauge_analysis::drives::sections;
 use ssdgauge_analysis::groups::group::{Group, Member};
 use ssdgauge_analysis::groups::measure::Measure;
@@ -61,6 +62,7 @@ pub(crate) fn speed(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
         }),
     };
     let mut plot = over_time(group, drives, &quantity)?;
+    add_background(&mut plot, group, drives, quantity.words);
     plot.scored = scored(group);
     for (line, member) in plot.lines.iter_mut().zip(with_seconds(group)) {
         let headline = &member.test.headline;
@@ -68,6 +70,31 @@ pub(crate) fn speed(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
         line.end = value.unwrap_or_else(|| number::NOTHING.to_owned());
     }
     Some(plot)
+}
+
+/// Adds the lines of other drives behind the only one of `plot`.
+fn add_background(
+    plot: &mut Plot,
+    group: &Group<'_>,
+    drives: &ReportDrives,
+    words: fn(f64) -> String,
+) {
+    let ([member], Some(peers)) = (group.members.as_slice(), drives.peers()) else { return };
+    let Some(point) = point(member) else { return };
+    let end = point.point.totals.elapsed.as_secs_f64();
+    let unit = if end > LONG { 60.0 } else { 1.0 };
+    let scaled = |line: &Vec<(f64, f64)>| {
+        let line = run_lines::up_to(line, end);
+        line.into_iter().map(|(x, y)| (x / unit, y)).collect::<Vec<_>>()
+    };
+    plot.background =
+        peers.lines(&run_lines::key(*member, LineOver::Seconds)).iter().map(scaled).collect();
+    if plot.background.is_empty() {
+        return;
+    }
+    let own = plot.lines.iter().flat_map(|line| line.points.iter().chain(&line.thin));
+    let all: Vec<f64> = own.chain(plot.background.iter().flatten()).map(|point| point.1).collect();
+    plot.up = Up::new(all.into_iter(), &plot.up.unit.clone(), true, words);
 }
 
 /// Returns latency or power of every second, where `measure` has one; power has a plot for each scope
@@ -177,6 +204,7 @@ fn over_time(group: &Group<'_>, drives: &ReportDrives, quantity: &Quantity) -> O
         rays: Vec::new(),
         events: Vec::new(),
         published: Vec::new(),
+        background: Vec::new(),
     })
 }
 

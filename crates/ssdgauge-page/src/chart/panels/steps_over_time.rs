@@ -52,6 +52,7 @@ pub(crate) fn plot(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
         rays: Vec::new(),
         events: Vec::new(),
         published: Vec::new(),
+        background: Vec::new(),
     })
 }
 

@@ -4,9 +4,11 @@ use crate::chart::axis::{Across, Up};
 use crate::chart::plot::{Event, Plot, Series};
 use ssdgauge_analysis::drives::caches::{self, Writes};
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
+use ssdgauge_analysis::drives::run_lines::{self, LineOver};
 use ssdgauge_analysis::groups::group::{Group, Member};
 use ssdgauge_analysis::model::SpeedFall;
 use ssdgauge_analysis::steps::slc_cache;
+use ssdgauge_analysis::text::case::capital;
 use ssdgauge_analysis::text::number;
 use ssdgauge_core::{Metric, rounded};
 use ssdgauge_statistics::summary;
@@ -50,7 +52,9 @@ pub(crate) fn plot(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
     ));
     let lines: Vec<Series> =
         writes.iter().map(|(member, writes)| line(member, writes, drives, range)).collect();
+    let background = background(group, drives, total);
     let rates = all.iter().flat_map(|writes| &writes.seconds).map(|(_, _, rate)| *rate);
+    let rates = rates.chain(background.iter().flatten().map(|(_, rate)| *rate));
     Some(Plot {
         kind: "fill",
         caption: String::new(),
@@ -62,7 +66,17 @@ pub(crate) fn plot(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
         rays: Vec::new(),
         events: events(&writes, drives),
         published: Vec::new(),
+        background,
     })
+}
+
+/// Returns the lines of other drives as far as the axis reaches.
+fn background(group: &Group<'_>, drives: &ReportDrives, total: f64) -> Vec<Vec<(f64, f64)>> {
+    let ([member], Some(peers)) = (group.members.as_slice(), drives.peers()) else {
+        return Vec::new();
+    };
+    let lines = peers.lines(&run_lines::key(*member, LineOver::Written)).iter();
+    lines.map(|line| run_lines::up_to(line, total)).collect()
 }
 
 fn line(member: &Member<'_>, writes: &Writes, drives: &ReportDrives, range: f64) -> Series {
@@ -124,13 +138,12 @@ fn events(writes: &[(&Member<'_>, Writes)], drives: &ReportDrives) -> Vec<Event>
         let (before, behind) = (edge.before / 1e6, edge.behind / 1e6);
         let slower = slc_cache::percent_words(slc_cache::percent_lost(edge));
         let least = if edge.is_bounded_below() { "" } else { "at least " };
+        let event = format!("{} {when} {}", cause.event(), number::duration(seconds));
         let words = vec![
-            format!(
-                "{}: {} {when} {}",
-                drives.short(drive),
-                cause.event(),
-                number::duration(seconds)
-            ),
+            match drives.count() {
+                1 => capital(&event),
+                _ => format!("{}: {event}", drives.short(drive)),
+            },
             format!(
                 "{}, {}\u{a0}MB/s",
                 rounded::edge(edge),

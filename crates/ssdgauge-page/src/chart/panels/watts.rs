@@ -53,6 +53,7 @@ pub(crate) fn plot(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
         scored: None,
         events: Vec::new(),
         published: Vec::new(),
+        background: Vec::new(),
     })
 }
 

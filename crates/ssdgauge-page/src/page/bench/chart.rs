@@ -60,6 +60,7 @@ impl Frame {
             rays: Vec::new(),
             events: Vec::new(),
             published: Vec::new(),
+            background: Vec::new(),
         };
         let cut =
             Cut { width: SIZE.0, height: SIZE.1, left: 48.0, right: 14.0, room: Room::Narrow };

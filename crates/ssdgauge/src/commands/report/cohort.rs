@@ -1,7 +1,7 @@
-//! The cohort of a quick run: the runs in a folder.
+//! The drives that a single run is compared with: the runs in a folder.
 
 use crate::failure::{Failure, FailureKind};
-use ssdgauge_analysis::Cohort;
+use ssdgauge_analysis::{Background, Cohort, Run};
 use std::path::{Path, PathBuf};
 
 /// The most run files that are read from a folder.
@@ -32,6 +32,44 @@ pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
             "name a folder with fewer of them",
         )),
         _ => Ok(files),
+    }
+}
+
+/// Returns whether one of `runs` is compared by the bands of the suite quick.
+pub(super) fn has_quick(runs: &[Run]) -> bool {
+    runs.iter().any(|run| run.head.plan.suite.id == "quick")
+}
+
+/// Checks that a run is compared with a cohort: quick runs, or a single other one.
+///
+/// # Errors
+///
+/// Refuses several runs of other suites, which are compared with each other.
+pub(super) fn check(runs: &[Run]) -> Result<(), Failure> {
+    match runs.len() == 1 || has_quick(runs) {
+        true => Ok(()),
+        false => Err(Failure::new(
+            FailureKind::Usage,
+            "a cohort is compared with one run, or with runs of the suite quick; several runs are given",
+            "give one run file, or leave --cohort out: a page of several runs compares them with each other",
+        )),
+    }
+}
+
+/// Reads the runs in `files` that stand behind the only one of `runs`.
+///
+/// # Errors
+///
+/// Fails where a file cannot be read, or no other drive went through the same tests.
+pub(super) fn background(files: &[PathBuf], runs: &[Run]) -> Result<Background, Failure> {
+    let background = Background::from_runs(&ssdgauge_analysis::read_all(files)?);
+    match runs.iter().any(|run| background.peers(run).is_some()) {
+        true => Ok(background),
+        false => Err(Failure::new(
+            FailureKind::Usage,
+            "the cohort has no complete run of another drive with the same tests",
+            "suite, revision, settings and size have to be equal: `ssdgauge list` shows them",
+        )),
     }
 }
 

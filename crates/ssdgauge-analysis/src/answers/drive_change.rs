@@ -1,0 +1,122 @@
+//! The largest lasting change of the write speed of one drive within a run, in words.
+
+use crate::drives::caches;
+use crate::drives::report_drives::ReportDrives;
+use crate::groups::group::Group;
+use crate::model::{PointRun, Run, SpeedFall};
+use crate::steps::slc_cache;
+use crate::text::number;
+use ssdgauge_core::{Bytes, Metric, Stream};
+
+/// A lasting change of the write speed within the run.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The first fall.
+    pub first: SpeedFall,
+    /// The bytes of a second once it has settled.
+    pub settled: f64,
+    /// Whether the requests are random.
+    pub is_random: bool,
+    /// The load in words, such as `128 KiB, 32 at once`.
+    pub load: String,
+    /// The bytes of a request.
+    pub block: Bytes,
+}
+
+/// What a lower bound in two digits is rounded down by.
+const BELOW: f64 = 0.98;
+
+impl Change {
+    /// Returns what changes, from what to what, and after how much: `long writes drop from 2.3 GB/s to 724 MB/s after
+    /// about 3 GB`.
+    pub(crate) fn clause(&self) -> String {
+        let subject = if self.is_random { "small random writes" } else { "long writes" };
+        format!("{subject} drop {} to {} {}", self.before(), self.rate(self.settled), self.after())
+    }
+
+    /// Returns the rate before in words: `from 2.3 GB/s`, or a lower bound.
+    fn before(&self) -> String {
+        let rate = self.rate(self.first.edge.before);
+        match self.first.edge.is_bounded_below() {
+            true => format!("from {rate}"),
+            false => format!("from over {}", self.rate(self.first.edge.before * BELOW)),
+        }
+    }
+
+    /// Returns the amount after which it changes in words: `after about 3 GB`, or `within 4.7 GB`.
+    pub fn after(&self) -> String {
+        let edge = &self.first.edge;
+        match edge.is_bounded_below() {
+            true => format!("after about {}", gigabytes(edge.bytes)),
+            false => format!("within {}", gigabytes(edge.bytes + edge.uncertainty)),
+        }
+    }
+
+    /// Returns the amount that is written before it changes, rounded down to what is sure: `3 GB`.
+    pub fn amount(&self) -> String {
+        let edge = &self.first.edge;
+        match edge.is_bounded_below() {
+            true => gigabytes(edge.bytes),
+            false => gigabytes(edge.bytes + edge.uncertainty),
+        }
+    }
+
+    /// Returns bytes of a second in words: IOPS for random requests, else GB/s in two digits from 1,000 MB/s on.
+    pub fn rate(&self, bytes: f64) -> String {
+        match bytes / 1e6 {
+            _ if self.is_random => number::measured(bytes / self.block.0 as f64, Metric::Iops),
+            mb if mb >= 1_000.0 => format!("{:.1}\u{a0}GB/s", mb / 1e3),
+            mb => number::measured(mb, Metric::ThroughputMbS),
+        }
+    }
+}
+
+/// Returns an amount in two digits: `4.7 GB`, `120 GB`.
+fn gigabytes(bytes: u64) -> String {
+    let gb = bytes as f64 / 1e9;
+    match gb {
+        gb if gb >= 10.0 => format!("{gb:.0}\u{a0}GB"),
+        gb if gb >= 0.95 => format!("{gb:.1}\u{a0}GB").replace(".0\u{a0}", "\u{a0}"),
+        gb => format!("{:.0}\u{a0}MB", 1e3 * gb),
+    }
+}
+
+/// Returns the change of the write speed: that of writes in order, else of the random writes that lose most.
+pub(crate) fn change(run: &Run, groups: &[Group<'_>], drives: &ReportDrives) -> Option<Change> {
+    let in_order = run.tests.iter().filter_map(|test| slc_cache::sequential_write(test));
+    let of_figure = caches::of_drives(groups, drives).into_iter().flatten().next();
+    let wanted = of_figure.and_then(|writes| writes.fall().copied());
+    let shows = |point: &&PointRun| wanted.is_some() && point.falls.first().copied() == wanted;
+    if let Some(change) = in_order.clone().find(shows).and_then(change_of) {
+        return Some(change);
+    }
+    let points = run.tests.iter().flat_map(|test| &test.points);
+    let all: Vec<Change> = points.filter_map(change_of).collect();
+    let loss = |change: &Change| change.first.edge.before / change.settled.max(1.0);
+    let of_order = |is_random: bool| {
+        let those = all.iter().filter(|change| change.is_random == is_random);
+        those.max_by(|a, b| loss(a).total_cmp(&loss(b))).cloned()
+    };
+    of_order(false).or_else(|| of_order(true))
+}
+
+/// Returns the change of `point`, where one stream writes as fast as the drive takes it.
+fn change_of(point: &PointRun) -> Option<Change> {
+    let [stream] = point.workload.streams.as_slice() else { return None };
+    let is_free = point.workload.never_pauses() && stream.arrival.per_second().is_none();
+    if !is_free || stream.reads() || !stream.writes() {
+        return None;
+    }
+    let first = slc_cache::first_fall(point)?;
+    let settled = point.falls.last().unwrap_or(&first).edge.behind;
+    let block = stream.block_size;
+    Some(Change { first, settled, is_random: stream.is_random(), load: load(stream), block })
+}
+
+fn load(stream: &Stream) -> String {
+    let size = number::spaced(&stream.size_words());
+    match stream.total_depth() {
+        1 => format!("{size}, one at a time"),
+        depth => format!("{size}, {depth} at once"),
+    }
+}

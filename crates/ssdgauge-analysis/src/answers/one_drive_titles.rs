@@ -1,0 +1,174 @@
+//! The title of each chart of a page of one drive: a sentence about what the chart shows.
+
+use crate::answers::statements::times;
+use crate::drives::run_facts;
+use crate::groups::group::Group;
+use crate::groups::swept::{self, Swept};
+use crate::model::metrics;
+use crate::model::{PointRun, TestRun};
+use crate::steps::{headline_points, level_pair};
+use crate::text::case::{capital, uncapitalised};
+use crate::text::number;
+use ssdgauge_core::{Bytes, Family, Metric, Scope};
+use ssdgauge_statistics::difference::{NOISE, are_apart};
+
+/// Returns the title of the chart of the only member of `group`; `None` without a result.
+pub(crate) fn title(group: &Group<'_>) -> Option<String> {
+    let test = group.first().test;
+    let value = test.headline.value?;
+    let metric = test.headline.metric;
+    let along = swept::common(group);
+    let is_ladder = test.points.len() > 1 && metric.family() == Family::Rate;
+    if is_ladder && !along.is_of_one_of_several() {
+        let places = places(group, metric);
+        let title = match along.swept {
+            Swept::QueueDepth => by_depth(&places, metric, verb(test)),
+            Swept::BlockSize => by_size(&places, metric, verb(test)),
+            Swept::Mix => by_mix(&places, metric),
+            Swept::Fill => by_fill(&places, metric, verb(test)),
+            Swept::Repeat | Swept::Steps => None,
+        };
+        if title.is_some() {
+            return title;
+        }
+    }
+    if let Some(title) = of_percentiles(test) {
+        return Some(title);
+    }
+    let shown = number::measured(value, metric);
+    Some(match metric.family() {
+        Family::Rate => {
+            let levels = level_pair::of_headline(test, &test.test.score, &test.headline);
+            match (levels, test.test.score.last_part()) {
+                (Some(levels), _) => format!("{} {}", verb(test), levels.with_unit()),
+                (None, Some((_, window))) => format!("{} at {shown} in the {window}", verb(test)),
+                (None, None) => format!("{} at {shown}", verb(test)),
+            }
+        }
+        Family::Latency | Family::Stall => {
+            format!("Its {} is {shown}", uncapitalised(metric.title()))
+        }
+        Family::Power => format!("Draws {shown}"),
+        Family::Duration => format!("Takes {shown}"),
+        Family::Efficiency
+        | Family::Queue
+        | Family::Cost
+        | Family::Spare
+        | Family::Trim
+        | Family::Judgement => capital(&number::named(value, metric)),
+    })
+}
+
+/// Returns what the drive does under the loads of `test`.
+fn verb(test: &TestRun) -> &'static str {
+    let streams = || test.points.iter().flat_map(|point| &point.workload.streams);
+    match (streams().any(|one| one.reads()), streams().any(|one| one.writes())) {
+        (true, false) => "Reads",
+        (false, true) => "Writes",
+        (true, true) | (false, false) => "Runs",
+    }
+}
+
+/// Returns the values of the steps by the place of each, in ascending order.
+fn places(group: &Group<'_>, metric: Metric) -> Vec<(f64, f64)> {
+    let along = swept::common(group);
+    let test = group.first().test;
+    let place =
+        |point: &PointRun| Some((along.place(point)?, run_facts::settled(test, point, metric)?));
+    let mut places: Vec<(f64, f64)> = test.points.iter().filter_map(place).collect();
+    places.sort_by(|a, b| a.0.total_cmp(&b.0));
+    places
+}
+
+/// Returns the first and the last of several places.
+fn ends(places: &[(f64, f64)]) -> Option<[(f64, f64); 2]> {
+    match places {
+        [first, .., last] if first.1 > 0.0 && last.1 > 0.0 => Some([*first, *last]),
+        [] | [_] | [..] => None,
+    }
+}
+
+/// Returns whether all values are equal within the noise.
+fn are_level(places: &[(f64, f64)]) -> bool {
+    let values = || places.iter().map(|place| place.1);
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    !are_apart(low, high, NOISE)
+}
+
+fn by_depth(places: &[(f64, f64)], metric: Metric, verb: &str) -> Option<String> {
+    let [first, last] = ends(places)?;
+    let (shallow, deep) = (number::short(first.0), number::short(last.0));
+    let (least, most) = (number::measured(first.1, metric), number::measured(last.1, metric));
+    if are_level(places) {
+        return Some(format!("{verb} at {most} at every queue depth from {shallow} to {deep}"));
+    }
+    let few = if first.0 == 1.0 { "one request".to_owned() } else { format!("{shallow} requests") };
+    Some(match last.1 / first.1 {
+        ratio if ratio >= 1.5 => format!(
+            "{verb} {} times as fast with {deep} requests in flight as with {few}: {most}, not {least}",
+            times(ratio)
+        ),
+        _ => format!("{verb} at {least} with {few} in flight, at {most} with {deep}"),
+    })
+}
+
+fn by_size(places: &[(f64, f64)], metric: Metric, verb: &str) -> Option<String> {
+    let [first, last] = ends(places)?;
+    let size = |bytes: f64| number::block(Bytes(bytes as u64));
+    let (least, most) = (number::measured(first.1, metric), number::measured(last.1, metric));
+    Some(format!(
+        "{verb} at {least} in requests of {}, at {most} in requests of {}",
+        size(first.0),
+        size(last.0)
+    ))
+}
+
+fn by_mix(places: &[(f64, f64)], metric: Metric) -> Option<String> {
+    let middle = places.iter().min_by(|a, b| (a.0 - 50.0).abs().total_cmp(&(b.0 - 50.0).abs()))?;
+    let [writes, reads] = ends(places)?;
+    let value = |value: f64| number::measured(value, metric);
+    let share = match middle.0 {
+        50.0 => "half reads and half writes".to_owned(),
+        share => format!("{share:.0}\u{a0}% reads"),
+    };
+    let of_end = |(share, rate): (f64, f64), name: &str| {
+        let is_pure = share == 0.0 || share == 100.0;
+        is_pure.then(|| format!("{} with {name} only", value(rate)))
+    };
+    let pure: Vec<String> =
+        [of_end(reads, "reads"), of_end(writes, "writes")].into_iter().flatten().collect();
+    let pure = if pure.is_empty() { String::new() } else { format!(", {}", pure.join(", ")) };
+    Some(format!("Runs at {} with {share}{pure}", value(middle.1)))
+}
+
+fn by_fill(places: &[(f64, f64)], metric: Metric, verb: &str) -> Option<String> {
+    let [first, last] = ends(places)?;
+    let value = |value: f64| number::measured(value, metric);
+    Some(match are_level(places) {
+        true => format!("{verb} at {} at every fill level", value(last.1)),
+        false => format!(
+            "{verb} at {} when {:.0}\u{a0}% full, at {} when {:.0}\u{a0}% full",
+            value(first.1),
+            first.0,
+            value(last.1),
+            last.0
+        ),
+    })
+}
+
+/// Returns half of the requests and the slowest of a test of latency in one step.
+fn of_percentiles(test: &TestRun) -> Option<String> {
+    let metric = test.headline.metric;
+    let points = headline_points::points(test);
+    let ([point], Some(_)) = (points.as_slice(), metric.percentile()) else { return None };
+    let value = |metric| metrics::value(point, metric, Scope::All);
+    let (half, slowest) = (value(Metric::LatP50Us)?, test.headline.value?);
+    let share = match metric {
+        Metric::LatP99Us => "1 in 100",
+        Metric::LatP999Us => "1 in 1,000",
+        Metric::LatP9999Us => "1 in 10,000",
+        _ => return None,
+    };
+    let [half, slowest] = [half, slowest].map(|us| number::measured(us, Metric::LatP50Us));
+    Some(format!("Half of the requests take at most {half}, {share} longer than {slowest}"))
+}

@@ -1,0 +1,214 @@
+//! The page of one drive: a sentence, its numbers among those of other drives, and its charts before their lines.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use crate::support::{Pace, Recipe, plan, run, step, stream, test};
+use ssdgauge_analysis::{Background, PageOptions, Run};
+use ssdgauge_core::{
+    Access, Figure, Finding, FindingKind, Metric, Nanos, Score, Severity, Stream, TargetKind, Test,
+    Window,
+};
+use ssdgauge_page::page;
+
+const NVME: [(&str, &str); 3] =
+    [("transport", "pcie"), ("link_speed", "8.0 GT/s PCIe"), ("write_cache", "write back")];
+
+/// The suite: a fill, small reads at two depths, and eight equal bursts of small writes.
+fn tests() -> Vec<Test> {
+    let window = Window::Time(Nanos::from_secs(20));
+    let last = Score::MeanOfLast { metric: Metric::ThroughputMbS, window };
+    let fill = step("fill", 1.0, stream(Access::Sequential, 131_072, 0, 32), 70);
+    let read = |depth: u32| {
+        let load = stream(Access::Random, 4_096, 100, depth);
+        step(&format!("QD{depth}"), f64::from(depth), load, 20)
+    };
+    let burst =
+        |n: u32| step(&format!("#{n}"), f64::from(n), stream(Access::Random, 4_096, 0, 1), 3);
+    let mean = || Score::MeanOf(Metric::Iops);
+    vec![
+        test("fill", "Sequential write", last, &[Figure::Curve], vec![fill]),
+        test("reads", "Random read", mean(), &[Figure::Curve], vec![read(1), read(32)]),
+        test(
+            "bursts",
+            "Bursts of random writes",
+            mean(),
+            &[Figure::Curve],
+            (1..9).map(burst).collect(),
+        ),
+    ]
+}
+
+/// Returns a run of a drive whose small requests have `percent` of a common speed, and whose writes in order fall
+/// to a third after 20 s.
+fn recipe<'a>(name: &str, pace: &'a dyn Fn(&Stream, u32) -> Pace) -> Recipe<'a> {
+    let mut recipe = Recipe { pace, ..Recipe::new(name, plan("own", tests()), name) };
+    recipe.drive.kind = TargetKind::Block;
+    recipe.drive.serial = Some(format!("S-{name}"));
+    for (key, value) in NVME {
+        recipe.drive.details.insert(key.into(), value.into());
+    }
+    recipe
+}
+
+fn pace(percent: u64) -> impl Fn(&Stream, u32) -> Pace {
+    move |stream: &Stream, second: u32| {
+        let iops = match (stream.access, second) {
+            (Access::Sequential, 0..20) => 18_000,
+            (Access::Sequential, _) => 60 * percent,
+            (Access::Random, _) => 100 * percent * u64::from(stream.queue_depth.min(16)),
+        };
+        Pace { iops, lat_us: 100.0 }
+    }
+}
+
+fn drive(name: &str, percent: u64) -> Run {
+    run(&recipe(name, &pace(percent)))
+}
+
+/// Returns the page of `own` before `others`, without its style sheet, as text with its tags.
+fn shown(own: &Run, others: &[Run]) -> String {
+    let background = Some(Background::from_runs(others));
+    let options = PageOptions { background, ..PageOptions::default() };
+    let page = page(std::slice::from_ref(own), &options);
+    page.split("</style>").nth(1).unwrap().replace('\u{a0}', " ")
+}
+
+fn title(page: &str) -> String {
+    let title = page.split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap();
+    title.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect()
+}
+
+fn others(percents: &[u64]) -> Vec<Run> {
+    percents.iter().enumerate().map(|(n, percent)| drive(&format!("Disk {n}"), *percent)).collect()
+}
+
+#[test]
+fn five_drives_of_its_class_judge_a_drive_and_three_only_compare_it() {
+    let own = drive("Own", 100);
+    let of = |percents: &[u64]| shown(&own, &others(percents));
+    let five = of(&[99, 100, 101, 50, 120]);
+    let expected = "As fast as its class in everyday work; long writes drop from 2.4 GB/s to 786 MB/s after about 47 GB";
+    assert_eq!(title(&five), expected);
+    assert!(five.contains("faster than 1 of 5, level with 3, slower than 1"), "{}", &five[..4_000]);
+    assert!(title(&of(&[99, 100, 101])).starts_with("Everyday speed matches three other drives; "));
+    let slow = title(&of(&[140, 150, 160, 170, 180]));
+    assert!(
+        slow.starts_with(
+            "Small reads 38 % slower, small writes 38 % slower than the median of its class"
+        ),
+        "{slow}"
+    );
+}
+
+#[test]
+fn two_other_drives_are_no_class_and_a_drive_is_not_compared_with_itself() {
+    let own = drive("Own", 100);
+    let alone = title(&shown(&own, &[]));
+    assert!(
+        alone.starts_with("Small reads at 10,000 IOPS, small writes at 10,000 IOPS; long writes"),
+        "{alone}"
+    );
+    let again = Run {
+        head: ssdgauge_runfile::Head { id: "again".into(), ..own.head.clone() },
+        ..own.clone()
+    };
+    for background in
+        [others(&[90, 110]), vec![own.clone(), again, drive("Disk", 90), drive("Disk", 90)]]
+    {
+        let page = shown(&own, &background);
+        assert!(!page.contains("class=\"pe\"") && !page.contains("class=\"cnt\""));
+        assert_eq!(title(&page), alone);
+    }
+}
+
+#[test]
+fn simulated_drives_compare_and_are_marked_once() {
+    let model = |name: &str, percent: u64| {
+        let pace = pace(percent);
+        let mut recipe = recipe(name, &pace);
+        recipe.drive.kind = TargetKind::Virtual;
+        recipe.drive.target = format!("sim:{name}");
+        run(&recipe)
+    };
+    let background: Vec<Run> = (0..6).map(|n| model(&format!("v{n}"), 97 + n)).collect();
+    let page = shown(&model("own", 100), &background);
+    assert!(
+        title(&page).starts_with("Everyday speed matches six simulated drives"),
+        "{}",
+        title(&page)
+    );
+    assert!(!page.contains("As fast as its class"));
+    assert_eq!(page.matches("<b>MODEL</b> cohort").count(), 1);
+    // Real drives are no background of a simulated one.
+    let real = shown(&model("own", 100), &others(&[100, 101, 102, 103]));
+    assert!(!real.contains("class=\"pe\""));
+}
+
+#[test]
+fn another_length_and_an_unfinished_run_are_no_background() {
+    let own = drive("Own", 100);
+    let changed = |n: u64, change: &dyn Fn(&mut Recipe<'_>)| {
+        let pace = pace(90 + n);
+        let mut recipe = recipe(&format!("Disk {n}"), &pace);
+        change(&mut recipe);
+        run(&recipe)
+    };
+    let shortened: Vec<Run> =
+        (0..4).map(|n| changed(n, &|recipe| recipe.plan.shortened = 10)).collect();
+    let unfinished: Vec<Run> = (0..4).map(|n| changed(n, &|recipe| recipe.steps = 1)).collect();
+    for background in [shortened, unfinished] {
+        assert!(!shown(&own, &background).contains("class=\"pe\""));
+        assert_eq!(Background::from_runs(&background).peers(&own), None);
+    }
+}
+
+#[test]
+fn nothing_is_good_for_a_use_whose_number_is_questionable() {
+    let fast = pace(200);
+    let mut recipe = recipe("Own", &fast);
+    let uses = |recipe: &Recipe<'_>| shown(&run(recipe), &others(&[80, 90, 100, 110, 120]));
+    assert!(uses(&recipe).contains("Starting programs"));
+    // The first step of the test of reads.
+    let finding = Finding::new(FindingKind::Disturbed, Severity::Warning, "other work", "stop it");
+    recipe.findings.push((Some(1), finding));
+    let page = uses(&recipe);
+    assert!(
+        !page.contains("Starting programs") && page.contains("Questionable: "),
+        "{}",
+        &page[..5_000]
+    );
+    assert!(page.contains("Copies larger than"));
+}
+
+#[test]
+fn charts_have_the_lines_of_other_drives_and_equal_repetitions_are_one_value() {
+    let page = shown(&drive("Own", 100), &others(&[80, 90, 100, 110]));
+    let chart = |id: &str| {
+        let figure = page.split(&format!("<figure id=\"own/{id}\"")).nth(1).unwrap();
+        figure.split("</figure>").next().unwrap().to_owned()
+    };
+    for id in ["fill", "reads"] {
+        let cuts = chart(id);
+        let first =
+            cuts.split("<svg class=\"ch wide").nth(1).unwrap().split("</svg>").next().unwrap();
+        assert_eq!(first.matches("class=\"peer\"").count(), 4, "{id}");
+    }
+    let bursts = chart("bursts");
+    let words = "10,000 IOPS</b>, median of 8 repetitions, equal to within 0.1 %";
+    assert!(bursts.contains(words), "{}", &bursts[..1_500]);
+    assert_eq!(
+        bursts
+            .split("p-speed")
+            .nth(1)
+            .unwrap()
+            .split("p-p99")
+            .next()
+            .unwrap()
+            .matches("class=\"pe\"")
+            .count(),
+        4
+    );
+    assert!(
+        chart("reads")
+            .contains("Reads 16.0 times as fast with 32 requests in flight as with one request")
+    );
+}
