@@ -13,7 +13,7 @@ use crate::operations::Work;
 use crate::power_thermal::{PowerThermal, PowerThermalSample};
 use crate::profile::{Geometry, PAGE, Profile};
 use crate::time::SimTime;
-use ssdgauge_core::{Data, Direction, MediaWrites, Nanos, PowerSaving, Request};
+use ssdgauge_core::{Data, Direction, MediaWrites, PowerSaving, Request};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -21,10 +21,10 @@ use std::ops::RangeInclusive;
 /// than the gaps of a load, short against the rests between steps.
 const BACKGROUND_AFTER: SimTime = 10_000_000;
 
-/// The bytes that one TRIM command covers.
-pub(crate) const TRIM_BYTES: u64 = 2 << 30;
-/// The time that a TRIM command takes.
-pub(crate) const TRIM_TIME: Nanos = Nanos(1_000_000);
+/// The bytes that one extent of a TRIM covers.
+const TRIM_BYTES: u64 = 2 << 30;
+/// The time that it takes where the profile states none, in microseconds.
+const TRIM_EXTENT_US: f64 = 1_000.0;
 
 /// A virtual drive.
 #[derive(Clone, Debug)]
@@ -184,9 +184,20 @@ impl Drive {
         }
     }
 
-    /// Submits a trim of `bytes` from `offset` on at `now`, which deallocates the whole pages in it and
-    /// takes `time`; returns when it is completed.
-    pub(crate) fn trim(&mut self, now: SimTime, offset: u64, bytes: u64, time: SimTime) -> SimTime {
+    /// Returns the time that a trim of `bytes` takes.
+    pub(crate) fn trim_time(&self, bytes: u64) -> SimTime {
+        let effects = &self.profile.effects;
+        let extents = bytes.div_ceil(TRIM_BYTES) as f64;
+        let (extent, gib) = (effects.trim_extent_us, effects.trim_gib_us);
+        let extent = if extent + gib == 0.0 { TRIM_EXTENT_US } else { extent };
+        let us = extents * extent + bytes as f64 / f64::from(1 << 30) * gib;
+        (us * 1e3).round() as SimTime
+    }
+
+    /// Submits a trim of `bytes` from `offset` on at `now`, which deallocates the whole pages in it; returns when it
+    /// is completed.
+    pub(crate) fn trim(&mut self, now: SimTime, offset: u64, bytes: u64) -> SimTime {
+        let time = self.trim_time(bytes);
         let processed = self.process_command(now);
         let (first, end) = (offset.div_ceil(PAGE), (offset + bytes) / PAGE);
         self.ftl.trim(first as u32, end.saturating_sub(first) as u32);

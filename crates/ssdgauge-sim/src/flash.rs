@@ -22,6 +22,7 @@ pub(crate) struct Flash {
     timing: FlashTiming,
     page_times: PageTimes,
     retries: ReadRetries,
+    blocks: f64,
     /// Time of one repetition of a sense operation, in nanoseconds.
     retry: u64,
     suspension: Suspension,
@@ -92,7 +93,8 @@ impl Flash {
             channels: vec![0; geometry.channels as usize],
             timing: FlashTiming::new(&profile.nand, &profile.slc, 1.0),
             page_times: PageTimes::new(profile),
-            retries: ReadRetries::new(&profile.effects, seed),
+            retries: ReadRetries::new(&profile.effects, geometry.numbered(), seed),
+            blocks: f64::from(geometry.numbered() * geometry.dies),
             retry: (profile.effects.read_retry_us * 1e3).round() as u64,
             suspension: Suspension {
                 pulse: (profile.effects.pulse_us * 1e3).round() as u64,
@@ -132,7 +134,13 @@ impl Flash {
         // Booked at the arrival, not at the end of the sense operation: a later read on another die
         // may end earlier, and could not fill the gap before this one's transfer.
         let moved = self.transfer(die, at, pages);
-        let repetitions = u64::from(self.retries.repetitions());
+        let repetitions = u64::from(match self.retries.grow() {
+            true => {
+                let cycles = self.operations.erases as f64 / self.blocks;
+                self.retries.repetitions_at(page.superblock, die, at, cycles)
+            }
+            false => self.retries.repetitions(),
+        });
         let length = self.sense(die, page) + repetitions * self.retry;
         let die = &mut self.dies[die as usize];
         let begin = die.read_from(at, timing.suspend, self.suspension.pulse);
@@ -187,7 +195,11 @@ impl Flash {
         }
         die.free = begin + length;
         die.last = length;
-        die.free
+        let end = die.free;
+        if self.retries.grow() {
+            self.retries.note_program(program.superblock, end);
+        }
+        end
     }
 
     /// Returns when `program` would be done if it were booked at `at`.

@@ -13,6 +13,7 @@ mod map;
 mod map_cache;
 mod mapping_units;
 mod media;
+mod media_limit;
 mod occupancy;
 mod slc_cache;
 mod unit_writes;
@@ -33,6 +34,7 @@ use gc::GarbageCollection;
 use map_cache::MapCache;
 use mapping_units::StagedUnits;
 use media::{Media, OpenSuperblock};
+use media_limit::MediaLimit;
 use slc_cache::SlcCache;
 use ssdgauge_core::Data;
 use valid_pages::Superblock;
@@ -67,6 +69,8 @@ pub(crate) struct Ftl {
     gc: GarbageCollection,
     /// Free superblocks that are restored while the host is idle.
     idle_superblocks: usize,
+    /// The limit of writes in place.
+    media_limit: MediaLimit,
     /// Whether the buffer outlives a loss of power, so that it is as durable as the flash.
     buffer_is_safe: bool,
     /// Whether the write cache is on.
@@ -97,6 +101,7 @@ impl Ftl {
             folding: Folding::new(&profile.slc, &profile.effects, &geometry),
             gc: GarbageCollection::new(profile, &geometry),
             idle_superblocks: profile.gc.idle_superblocks as usize,
+            media_limit: MediaLimit::new(profile.effects.in_place_write_mb_s),
             buffer_is_safe: profile.host_interface.buffer_is_safe,
             cache_is_on: true,
             acknowledges_early: true,
@@ -426,12 +431,13 @@ impl Ftl {
             for _ in 0..together {
                 buffered = self.buffer.insert(at);
             }
+            let begin = self.media_limit.admit(buffered, together);
             // The die that `read` derives, to which every page is in superblock 1.
             let die = (page / unit + 1) % dies;
             let unit = page / unit;
             let program =
                 Program { die, pages: together, slc: false, erase: false, superblock: 1, unit };
-            let done = self.media.flash.program(program, buffered);
+            let done = self.media.flash.program(program, begin);
             self.buffer.add_program(done, together);
             programmed = programmed.max(done);
             page += together;

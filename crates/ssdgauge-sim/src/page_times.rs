@@ -84,7 +84,7 @@ fn vary(time: u64, spread: f64, place: Place) -> u64 {
 
 /// Returns a deviate of `place` with mean 0 and standard deviation 1, between −3.5 and 3.5: the sum of four uniform ones,
 /// which are the quarters of a hash (Steele et al., SplitMix, OOPSLA 2014).
-fn deviate(place: u64) -> f64 {
+pub(crate) fn deviate(place: u64) -> f64 {
     let mut hash = place.wrapping_add(0x9e37_79b9_7f4a_7c15);
     hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -9,6 +9,7 @@ mod data;
 mod effects;
 mod host_side;
 mod idle;
+mod limits;
 mod map_cache;
 mod mapping_unit;
 mod open_loop;

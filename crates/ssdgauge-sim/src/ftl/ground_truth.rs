@@ -27,6 +27,8 @@ pub struct GroundTruth {
     pub replaced_pages: u64,
     /// Pages of the host that took no slot of the flash: they were known, or share that of another one.
     pub spared_pages: u64,
+    /// Pages of the map that were programmed because a write had changed them, in whole program operations.
+    pub map_pages: u64,
     /// Bytes that the host had written when garbage collection first copied a page.
     pub cliff: Option<u64>,
     /// Bytes that the host had written when a host write of the current step first found the SLC
@@ -81,6 +83,7 @@ impl GroundTruth {
             completing_pages: sum.completing_pages + one.completing_pages,
             replaced_pages: sum.replaced_pages + one.replaced_pages,
             spared_pages: sum.spared_pages + one.spared_pages,
+            map_pages: sum.map_pages + one.map_pages,
             // The shared layer keeps an event that it has taken over, so that the first one counts.
             cliff: sum.cliff.or(one.cliff),
             cache_exhausted: sum.cache_exhausted.or(one.cache_exhausted),
@@ -97,7 +100,7 @@ impl GroundTruth {
     }
 
     /// Returns the bytes programmed to flash: the pages of the host but for replaced and spared ones, the copied, the
-    /// unused and the completing ones.
+    /// unused, the completing ones, and those of the map.
     pub fn nand_bytes(&self) -> u64 {
         self.nand_pages() * PAGE
     }
@@ -107,6 +110,7 @@ impl GroundTruth {
             + self.moved_pages
             + self.unused_pages
             + self.completing_pages
+            + self.map_pages
     }
 
     /// Returns the write amplification since `before`: bytes programmed for each byte of the host.

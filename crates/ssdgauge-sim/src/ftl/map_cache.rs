@@ -1,10 +1,12 @@
 //! The part of the map that is at hand. Other parts are read from flash before the data, as on a drive without
 //! memory for the whole map.
 //!
-//! Only reads look it up: writes find their part of the map at hand. A drive whose whole map is at hand must never
+//! Reads look it up; writes find their part of the map at hand, except on a drive that updates it: there they look it up
+//! too, and a part that they changed is programmed when another one takes its place (Gupta et al., DFTL, ASPLOS 2009). A
+//! drive whose whole map is at hand must never
 //! book a read for it.
 
-use crate::flash::{Flash, SensedPage};
+use crate::flash::{Flash, Program, SensedPage};
 use crate::profile::{EffectFigures, Geometry};
 use crate::time::SimTime;
 
@@ -26,6 +28,14 @@ pub(super) struct MapCache {
     held: Vec<u32>,
     /// The oldest one of a full ring.
     oldest: usize,
+    /// Whether writes look up their part.
+    updates: bool,
+    /// Whether each part was changed since it was programmed.
+    is_changed: Vec<bool>,
+    /// Changed parts that gave way and wait for a whole program operation.
+    waiting: u32,
+    /// Program operations for them.
+    programs: u32,
 }
 
 impl MapCache {
@@ -40,7 +50,18 @@ impl MapCache {
         // A reach beyond the drive is the whole map.
         let most = if most < parts { most } else { 0 };
         let is_at_hand = if most > 0 { vec![false; parts] } else { Vec::new() };
-        MapCache { part_pages, most, is_at_hand, held: Vec::with_capacity(most), oldest: 0 }
+        let updates = effects.map_updates && most > 0;
+        MapCache {
+            part_pages,
+            most,
+            is_at_hand,
+            held: Vec::with_capacity(most),
+            oldest: 0,
+            updates,
+            is_changed: if updates { vec![false; parts] } else { Vec::new() },
+            waiting: 0,
+            programs: 0,
+        }
     }
 
     /// Returns whether parts of the map have to be read.
@@ -76,6 +97,36 @@ impl MapCache {
         done
     }
 
+    /// Returns whether writes look up their part.
+    #[inline]
+    pub(super) fn is_updated(&self) -> bool {
+        self.updates
+    }
+
+    /// Notes that a write changes the parts for `pages` pages from `first` on, which are at hand. Parts that gave way
+    /// before are programmed at `at`; returns how many of them.
+    pub(super) fn change(
+        &mut self,
+        flash: &mut Flash,
+        geometry: &Geometry,
+        at: SimTime,
+        (first, pages): (u32, u32),
+    ) -> u64 {
+        let parts = first / self.part_pages..=(first + pages - 1) / self.part_pages;
+        parts.for_each(|part| self.is_changed[part as usize] = true);
+        let mut programmed = 0;
+        while self.waiting >= geometry.unit_pages {
+            self.waiting -= geometry.unit_pages;
+            let (unit, pages) = (self.programs, geometry.unit_pages);
+            self.programs = unit.wrapping_add(1);
+            let die = unit % geometry.dies;
+            let program = Program { die, pages, slc: false, erase: false, superblock: 0, unit };
+            flash.program(program, at);
+            programmed += u64::from(pages);
+        }
+        programmed
+    }
+
     // First in, first out: under uniform reads every order of replacement misses equally often, and
     // this one has nothing to do on a hit.
     fn take(&mut self, part: u32) {
@@ -86,6 +137,9 @@ impl MapCache {
         }
         let gone = std::mem::replace(&mut self.held[self.oldest], part);
         self.is_at_hand[gone as usize] = false;
+        if self.updates && std::mem::take(&mut self.is_changed[gone as usize]) {
+            self.waiting += 1;
+        }
         self.oldest = (self.oldest + 1) % self.most;
     }
 }

@@ -19,6 +19,7 @@ fn later(one: Times, other: Times) -> Times {
 impl Ftl {
     /// Writes `pages` pages from `first` as [`Ftl::write`] does: whole units at once, others are staged.
     pub(super) fn write_units(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
+        let at = if self.map_cache.is_updated() { self.change_map(at, first, pages) } else { at };
         let (end, user_pages) = (first + pages, self.media.geometry.user_pages);
         let mut page = first;
         let mut times = (at, at);
@@ -46,6 +47,16 @@ impl Ftl {
             true => buffered,
             false => buffered.max(programmed).max(self.staged_programmed(buffered)),
         }
+    }
+
+    /// Changes the parts of the map for `pages` pages from `first`; returns when they are at hand.
+    fn change_map(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
+        let Ftl { media, map_cache, .. } = self;
+        let dies = media.geometry.dies;
+        let at = map_cache.look_up(&mut media.flash, dies, at, first, pages);
+        let programmed = map_cache.change(&mut media.flash, &media.geometry, at, (first, pages));
+        media.truth.map_pages += programmed;
+        at
     }
 
     /// Stages `pages` of `unit`; a unit that is complete then is written.

@@ -87,6 +87,10 @@ pub struct EffectFigures {
     /// of data where the mapping unit is 4 KiB. 0 for the whole map.
     #[serde(skip_serializing_if = "is_zero")]
     pub map_reach_mib: f64,
+    /// Whether writes need their part of the map too, and a part that they changed is programmed when it is replaced;
+    /// with `map_reach_mib`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub map_updates: bool,
     /// Independent volumes that the addresses are split into: each has its share of the dies, of the write buffer and of
     /// the cache, and its own collection. 0 and 1 for none.
     #[serde(skip_serializing_if = "is_none")]
@@ -121,6 +125,31 @@ pub struct EffectFigures {
     /// The same of program times.
     #[serde(skip_serializing_if = "is_zero")]
     pub program_spread: f64,
+    /// Erases of each block after which the share of read retries has doubled; 0 for a share that does not grow.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub retry_cycles: f64,
+    /// Erases of each block before the drive was created.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub worn_cycles: f64,
+    /// Age τ of data, in seconds, in units of which its share of retries grows as 1 + ln(1 + age ÷ τ); 0 for none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub retry_age_s: f64,
+    /// Relative standard deviation of the share of retries between blocks.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub retry_spread: f64,
+    /// Time of a trim for each extent that it names, of at most 2 GiB, in microseconds. 0, with the next figure, for
+    /// 1 ms for each extent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub trim_extent_us: f64,
+    /// Further time of a trim for each GiB, in microseconds.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub trim_gib_us: f64,
+    /// Whether the fixed part of the SLC cache is taken from `drive.raw_gib`, where it leaves less spare area.
+    #[serde(skip_serializing_if = "is_false")]
+    pub fixed_cache_inside: bool,
+    /// Limit of the media of a drive that writes in place, in MB/s; 0 for that of its dies.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub in_place_write_mb_s: f64,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -138,7 +167,13 @@ fn is_zero(value: &f64) -> bool {
 impl EffectFigures {
     /// The keys that a text without these effects does not state, with their values.
     pub(crate) fn unstated() -> impl Iterator<Item = (&'static str, Value)> {
-        let switches = ["read_flushes_buffer", "compresses", "deduplicates"];
+        let switches = [
+            "read_flushes_buffer",
+            "compresses",
+            "deduplicates",
+            "fixed_cache_inside",
+            "map_updates",
+        ];
         let counts = ["map_unit_kib", "volumes", "volume_kib", "fetched_commands"];
         let figures = [
             "light_throttle_c",
@@ -152,6 +187,13 @@ impl EffectFigures {
             "page_type_ratio",
             "read_spread",
             "program_spread",
+            "retry_cycles",
+            "worn_cycles",
+            "retry_age_s",
+            "retry_spread",
+            "trim_extent_us",
+            "trim_gib_us",
+            "in_place_write_mb_s",
         ];
         let switches = switches.into_iter().map(|key| (key, Value::Boolean(false)));
         let counts = counts.into_iter().map(|key| (key, Value::Integer(0)));
@@ -170,7 +212,7 @@ impl EffectFigures {
     }
 
     /// Returns each figure with its name, its minimum and its maximum.
-    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 31] {
+    pub(crate) fn ranges(&self) -> [(&'static str, f64, f64, f64); 38] {
         let watermark = f64::from(self.watermark_superblocks);
         [
             ("effects.direction_change_us", self.direction_change_us, 0.0, 100_000.0),
@@ -204,6 +246,13 @@ impl EffectFigures {
             ("effects.page_type_ratio", self.page_type_ratio, 0.0, 4.0),
             ("effects.read_spread", self.read_spread, 0.0, 0.25),
             ("effects.program_spread", self.program_spread, 0.0, 0.25),
+            ("effects.retry_cycles", self.retry_cycles, 0.0, 1e6),
+            ("effects.worn_cycles", self.worn_cycles, 0.0, 1e6),
+            ("effects.retry_age_s", self.retry_age_s, 0.0, 1e9),
+            ("effects.retry_spread", self.retry_spread, 0.0, 0.28),
+            ("effects.trim_extent_us", self.trim_extent_us, 0.0, 1e7),
+            ("effects.trim_gib_us", self.trim_gib_us, 0.0, 1e7),
+            ("effects.in_place_write_mb_s", self.in_place_write_mb_s, 0.0, 1e6),
         ]
     }
 }

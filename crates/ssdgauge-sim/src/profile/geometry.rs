@@ -65,6 +65,11 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
+    /// Returns how many superblocks there are: native ones and those of the fixed cache, numbered from 1.
+    pub(crate) fn numbered(&self) -> u32 {
+        self.superblocks + self.slc_superblocks
+    }
+
     /// Returns the geometry of `spec`.
     ///
     /// # Errors
@@ -93,9 +98,12 @@ impl Geometry {
         let row = u64::from(unit_pages) * u64::from(nand.dies);
         let rows = (nand.block_mib * 256.0 / f64::from(unit_pages)).round().max(1.0) as u64;
         let rows = rows.min((raw / row / MIN_SUPERBLOCKS).max(1));
-        let superblocks = raw / (rows * row);
         let slc_size = rows * u64::from(slc_unit_pages) * u64::from(nand.dies);
         let cache = |gb: f64| (gb * 1e9 / PAGE as f64 / slc_size as f64).round() as u64;
+        // One in SLC mode takes the flash of a native one.
+        let taken =
+            if profile.effects.fixed_cache_inside { cache(profile.slc.fixed_gb) } else { 0 };
+        let superblocks = (raw / (rows * row)).saturating_sub(taken);
         let geometry = Geometry {
             user_pages: user_pages as u32,
             superblocks: superblocks as u32,
@@ -120,6 +128,7 @@ impl Geometry {
             is_unusual: nand.in_place
                 || profile.effects.map_unit_kib > 4
                 || profile.effects.volume_count() > 1
+                || profile.effects.map_updates
                 || profile.effects.compresses
                 || profile.effects.deduplicates,
         };
@@ -289,6 +298,9 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
             "effects.map_reach_mib needs a drive with a map: this one overwrites data in place"
                 .into(),
         );
+    }
+    if effects.map_updates && effects.map_reach_mib == 0.0 {
+        return impossible("effects.map_updates needs effects.map_reach_mib".into());
     }
     if effects.light_throttle_c > 0.0 && effects.light_throttle_factor < 0.1 {
         return impossible(format!(

@@ -1,6 +1,6 @@
 //! Flushes and trims among the requests of a load.
 
-use crate::drive::{Drive, TRIM_BYTES, TRIM_TIME};
+use crate::drive::Drive;
 use crate::time::SimTime;
 use ssdgauge_core::{Direction, Request};
 
@@ -10,10 +10,7 @@ use ssdgauge_core::{Direction, Request};
 #[inline(never)]
 pub(super) fn command(now: SimTime, request: Request, bytes: u64, drive: &mut Drive) -> SimTime {
     match request.direction {
-        Direction::Trim => {
-            let time = bytes.div_ceil(TRIM_BYTES) * TRIM_TIME.0;
-            drive.trim(now, request.offset, bytes, time)
-        }
+        Direction::Trim => drive.trim(now, request.offset, bytes),
         Direction::Read | Direction::Write | Direction::Flush => drive.flush(now),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::VirtualRig;
 use super::validation::check_range;
-use crate::drive::{Drive, TRIM_BYTES, TRIM_TIME};
+use crate::drive::Drive;
 use crate::profile::PAGE;
 use ssdgauge_core::{Bytes, Extents, Nanos, Prepared, RigError};
 
@@ -43,7 +43,7 @@ impl VirtualRig {
         self.written.retain(|page| !(first..end).contains(&u64::from(*page)));
         self.filled.remove(first * PAGE, end * PAGE);
         self.reached.remove(first * PAGE, end * PAGE);
-        let elapsed = Nanos(span.0.div_ceil(TRIM_BYTES) * TRIM_TIME.0);
+        let elapsed = Nanos(self.drive.trim_time(span.0));
         self.pass_occupied(elapsed);
         Ok(Prepared { method: "virtual trim".into(), written: Bytes(0), elapsed, stopped: false })
     }

@@ -7,7 +7,6 @@
 
 use super::VirtualRig;
 use crate::drive::Damage;
-use crate::drive::{TRIM_BYTES, TRIM_TIME};
 use crate::ftl::GroundTruth;
 use crate::profile::PAGE;
 use crate::time::SimTime;
@@ -204,7 +203,7 @@ impl ServedDrive {
         drive.ftl.trim(first as u32, end.saturating_sub(first) as u32);
         // A served drive has no steps, at whose end the map would be checked.
         drive.ftl.verify();
-        let done = now + length.div_ceil(TRIM_BYTES) * TRIM_TIME.0;
+        let done = now + drive.trim_time(length);
         drive.occupy_until(done);
         done
     }

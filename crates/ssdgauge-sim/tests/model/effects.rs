@@ -396,3 +396,51 @@ fn counters_of_media_writes_repeat_the_ground_truth_in_granules_and_change_nothi
     rig.run(&load, &bytes(1 << 28), &mut Recording::default()).unwrap();
     assert_eq!(rig.ground_truth().host_bytes, 1 << 28);
 }
+
+/// Returns the mean time that retries add to a read at QD1 on a drive with `keys`, after a rest of `rest_s` seconds.
+fn retries_us(keys: &str, rest_s: u64) -> f64 {
+    let cycle = |keys: &str| {
+        let mut rig = VirtualRig::open(&format!("{DRIVE}{keys}"), 1).unwrap();
+        rig.rest(Nanos::from_secs(rest_s), &mut Recording::default()).unwrap();
+        let mut recording = Recording::default();
+        rig.run(&workload(random(100)), &seconds(4), &mut recording).unwrap();
+        cycle_us(&recording)
+    };
+    cycle(&format!("&effects.read_retry_share=0.05&effects.read_retry_us=100{keys}")) - cycle("")
+}
+
+#[test]
+fn the_share_of_retries_grows_with_wear_and_age_and_differs_between_blocks() {
+    let new = 0.05 * 100.0 * (2.0 - 0.5f64.powi(7));
+    let cases = [
+        ("&effects.retry_cycles=1000", 0, 1.0),
+        ("&effects.retry_cycles=1000&effects.worn_cycles=1000", 0, 2.0),
+        ("&effects.retry_cycles=1000&effects.worn_cycles=3000", 0, 4.0),
+        // Filled at the start of its time, 1,000 s before.
+        ("&effects.retry_age_s=100", 1_000, 1.0 + 11f64.ln()),
+        ("&effects.retry_spread=0.25", 0, 1.0),
+    ];
+    for (keys, rest_s, factor) in cases {
+        let found = retries_us(keys, rest_s);
+        assert!((found / (new * factor) - 1.0).abs() < 0.08, "{keys}: {found} us");
+    }
+}
+
+#[test]
+fn data_that_was_just_written_has_the_share_of_new_data() {
+    let mut rig = VirtualRig::open(
+        &format!("{DRIVE}&effects.read_retry_share=0.05&effects.read_retry_us=100&effects.retry_age_s=100"),
+        1,
+    )
+    .unwrap();
+    rig.rest(Nanos::from_secs(10_000), &mut Recording::default()).unwrap();
+    let write = stream(Access::Sequential, 1 << 20, 0, 8, Bytes(1 << 30));
+    let once = ssdgauge_core::Until { time: None, bytes: Some(Bytes(1 << 30)) };
+    rig.run(&workload(write), &once, &mut Recording::default()).unwrap();
+    let mut recording = Recording::default();
+    rig.run(&workload(random(100)), &seconds(4), &mut recording).unwrap();
+    let found = cycle_us(&recording) - cycle_us(&run("", random(100)));
+    let new = 0.05 * 100.0 * (2.0 - 0.5f64.powi(7));
+    // 11.2 where it would be as old as the drive; 1.03 at most after four seconds.
+    assert!((found / new - 1.0).abs() < 0.12, "{found} us, {new} us");
+}

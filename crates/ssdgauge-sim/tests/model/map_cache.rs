@@ -85,3 +85,28 @@ fn trimmed_addresses_are_known_without_their_map_and_a_drive_without_a_map_is_re
     let error = VirtualRig::open("xpoint-like?effects.map_reach_mib=64", 1).unwrap_err();
     assert!(error.to_string().contains("overwrites data in place"), "{error}");
 }
+
+#[test]
+fn each_changed_part_that_gives_way_is_programmed_once() {
+    for (reach, span) in [(256, 2_048), (1_024, 2_048), (2_048, 1_024)] {
+        let keys = format!("&effects.map_reach_mib={reach}&effects.map_updates=true");
+        let mut rig = open(&keys);
+        let write = |count: u64, rig: &mut VirtualRig| {
+            let load = workload(stream(Access::Random, 4_096, 0, 8, Bytes(span * MIB)));
+            rig.run(&load, &bytes(count * 4_096), &mut Recording::default()).unwrap();
+            (rig.ground_truth().map_pages, rig.work().flash)
+        };
+        let before = write(20_000, &mut rig);
+        let after = write(40_000, &mut rig);
+        let missing = (1.0 - reach as f64 / span as f64).max(0.0);
+        // Each missing part is read, and displaces a part that was changed: a page of the map, in units of 24.
+        let pages = (after.0 - before.0) as f64 / 40_000.0;
+        assert!((pages - missing).abs() < 0.012, "{reach} of {span}: {pages}");
+        assert!((after.0 - before.0).is_multiple_of(24));
+    }
+    // Without updates a write finds its part.
+    let mut rig = open("&effects.map_reach_mib=256");
+    let load = workload(stream(Access::Random, 4_096, 0, 8, Bytes(2_048 * MIB)));
+    rig.run(&load, &bytes(40_000 * 4_096), &mut Recording::default()).unwrap();
+    assert_eq!(rig.ground_truth().map_pages, 0);
+}
