@@ -5,21 +5,64 @@
 //!
 //! ```sh
 //! SSDGAUGE_CORPUS=FOLDER cargo run --release -p ssdgauge-tools -- real_curves check   # the files have these curves
+//! … real_curves fit FAMILY              # searches for the figures of `real_curves/families.toml`
+//! … real_curves gate [FAMILY]           # the table of the points that were not fitted
+//! … real_curves points FAMILY           # the same with every point
 //! ```
 
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
 
 mod curves;
+mod family;
+mod fit;
+mod gate;
+mod host;
+mod simulate;
 
 use curves::{Curve, Measured, Source};
+use family::Family;
 use std::error::Error;
 
 /// Runs the tool with its arguments.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
-    match arguments {
-        [command] if command == "check" => check(&curves::all()?, &Source::open()?),
-        _ => Err("usage: real_curves check".into()),
+    let (curves, source) = (curves::all()?, Source::open()?);
+    let (command, name) = match arguments {
+        [command] => (command.as_str(), None),
+        [command, name] => (command.as_str(), Some(name.as_str())),
+        _ => return Err("usage: real_curves check|fit|gate|points [FAMILY]".into()),
+    };
+    let mut families = family::all()?;
+    families.retain(|family| name.is_none_or(|name| family.name == name));
+    if families.is_empty() {
+        return Err("no family has this name".into());
     }
+    match command {
+        "check" => check(&curves, &source),
+        "fit" => families.iter().try_for_each(|family| fit(family, &curves, &source)),
+        "gate" | "points" => {
+            println!(
+                "| curve | means within 10 % | tails within 25 % | reader within 25 % | QD1 |"
+            );
+            println!("|---|---|---|---|---|");
+            let verbose = command == "points";
+            families
+                .iter()
+                .try_for_each(|family| gate::print(family, &of(family, &curves), &source, verbose))
+        }
+        _ => Err("a command is check, fit, gate or points".into()),
+    }
+}
+
+/// Returns the curves of `family`.
+fn of<'a>(family: &Family, curves: &'a [Curve]) -> Vec<&'a Curve> {
+    curves.iter().filter(|curve| family.has(curve)).collect()
+}
+
+fn fit(family: &Family, curves: &[Curve], source: &Source) -> Result<(), Box<dyn Error>> {
+    let found = fit::search(family, &of(family, curves), source)?;
+    println!("{}:", found.name);
+    found.figures.iter().for_each(|figure| println!("    {}", figure.text()));
+    Ok(())
 }
 
 /// Prints the points of each curve, and refuses curves whose fitted points are not those of the rule.
