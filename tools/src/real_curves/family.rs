@@ -87,3 +87,37 @@ impl Figure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::real_curves::{curves, simulate};
+    use ssdgauge_sim::VirtualRig;
+
+    #[test]
+    fn every_curve_belongs_to_one_family_whose_drive_exists() {
+        let families = all().unwrap();
+        for curve in curves::all().unwrap() {
+            let count = families.iter().filter(|family| family.has(&curve)).count();
+            assert_eq!(count, 1, "{}", curve.name);
+        }
+        for family in &families {
+            VirtualRig::from_toml("curves", family.profile, &family.query(), 1).unwrap();
+        }
+    }
+
+    #[test]
+    fn points_of_the_980_pro_that_were_not_fitted_are_within_the_limits_of_the_gate() {
+        let families = all().unwrap();
+        let family = families.iter().find(|family| family.name == "processes").unwrap();
+        let curves = curves::all().unwrap();
+        let curve = curves.iter().find(|curve| curve.name == "processes-4").unwrap();
+        for point in [2, 16, 128] {
+            assert!(!curve.fitted.contains(&point));
+            let real = curves::Source::Facts.point(curve, point).unwrap();
+            let model = simulate::point(family, curve, point).unwrap();
+            assert!((model.mean / real.mean - 1.0).abs() < 0.10, "{point}: {model:?} {real:?}");
+            assert!((model.tail / real.tail - 1.0).abs() < 0.25, "{point}: {model:?} {real:?}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use super::family::Family;
 use super::simulate;
 use std::error::Error;
 
-/// The factor by which figures are changed first, and the one at which the search ends.
+/// The factors by which figures are changed, one after the other.
 const STEPS: [f64; 4] = [1.12, 1.05, 1.02, 1.008];
 /// What counts as one unit of error of a mean, and of a percentile: the limits of the gate.
 const MEAN: f64 = 0.10;

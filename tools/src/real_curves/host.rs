@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::error::Error;
 
-/// Cores of the host of the results (the folders say `10_cpu`, its scripts use as many).
+/// Cores of the host: the folders of fig-11 say `10_cpu`, and in fig-1 more than ten processes are no faster than ten.
 const CORES: usize = 10;
 /// Requests in flight of each process that shares the drives with a reader.
 const DEPTH: u32 = 128;
