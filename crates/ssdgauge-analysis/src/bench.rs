@@ -3,4 +3,5 @@
 pub mod board;
 pub mod number;
 pub mod record;
+pub mod submission;
 pub mod verdict;

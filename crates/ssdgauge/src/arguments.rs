@@ -47,7 +47,7 @@ pub(crate) use quick::QuickArguments;
 pub(crate) use replay::ReplayOptions;
 pub(crate) use run::RunArguments;
 pub(crate) use serve::ServeArguments;
-pub(crate) use site::SiteArguments;
+pub(crate) use site::{SiteArguments, SubmitArguments};
 pub(crate) use trace::{TraceAction, TraceArguments, TraceConvertArguments, TraceInfoArguments};
 pub(crate) use watch::WatchArguments;
 pub(crate) use xray::XrayArguments;
@@ -134,6 +134,8 @@ pub(crate) enum Command {
     Fleet(FleetArguments),
     /// Write a static site of many drives: every test ranked, any drives compared.
     Site(SiteArguments),
+    /// Write runs as small files for the repository of a collection, without what identifies you.
+    Submit(SubmitArguments),
     /// Store a result of another program as a run file, marked as imported.
     Import(ImportArguments),
     /// Run finished steps again by ssdgauge and by fio in turn, and judge whether they agree.
@@ -429,6 +431,9 @@ pub(crate) struct DemoArguments {
     /// Carry out two whole reviews, of client drives and of servers' drives, each with a page of its own.
     #[arg(long)]
     pub(crate) reviews: bool,
+    /// Write a site of the drives too, in a folder beside the page.
+    #[arg(long)]
+    pub(crate) site: bool,
 }
 
 #[derive(Debug, Args)]

@@ -30,6 +30,7 @@ mod serve;
 mod show;
 mod site;
 mod stored_drives;
+mod submit;
 mod suites;
 mod trace;
 mod watch;
@@ -97,6 +98,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
         Command::Fleet(arguments) => fleet::execute(&arguments),
+        Command::Submit(arguments) => submit::execute(&arguments),
         Command::Site(arguments) => site::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Crosscheck(arguments) => crosscheck::execute(&arguments),

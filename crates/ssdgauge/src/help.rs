@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     ("Understand a drive", &["xray", "prove"]),
     ("Drives and this machine", &["drives", "doctor", "meters", "config"]),
-    ("Laboratory", &["fleet", "site", "crosscheck", "claims", "serve"]),
+    ("Laboratory", &["fleet", "site", "submit", "crosscheck", "claims", "serve"]),
     ("Exchange with other programs", &["export", "import", "trace", "log", "completions"]),
 ];
 

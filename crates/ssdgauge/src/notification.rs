@@ -91,6 +91,7 @@ fn of(command: &Command) -> Option<&str> {
         | Command::Export(_)
         | Command::Fleet(_)
         | Command::Site(_)
+        | Command::Submit(_)
         | Command::Import(_)
         | Command::Crosscheck(_)
         | Command::Serve(_)

@@ -28,6 +28,8 @@ pub(crate) enum Format {
     Index,
     /// A file of a site.
     Site,
+    /// The results of a run for the repository of a collection.
+    Submission,
 }
 
 impl Format {
@@ -40,6 +42,7 @@ impl Format {
             Format::PackedTrace => "trace",
             Format::Index => "index",
             Format::Site => "site",
+            Format::Submission => "submission",
         }
     }
 
@@ -54,6 +57,7 @@ impl Format {
             Format::PackedTrace => ssdgauge_trace::PACKED_MARK,
             Format::Index => INDEX_MARK,
             Format::Site => ssdgauge_page::SITE_MARK.as_bytes(),
+            Format::Submission => b"{\"ssdgauge-run\":",
         }
     }
 
@@ -65,7 +69,8 @@ impl Format {
             | Format::Png
             | Format::FioJob
             | Format::Index
-            | Format::Site => 4_096,
+            | Format::Site
+            | Format::Submission => 4_096,
             Format::PackedTrace => ssdgauge_trace::PACKED_MARK.len() as u64,
             // It has its program at its end; the seconds of a run of a week take some 50 MB.
             Format::Parquet => 1 << 30,

@@ -168,6 +168,12 @@ fn of(command: &Command) -> Restriction {
                 Confined(outputs.chain([folder_of(Some(&page.output))]).collect())
             }
         },
+        Command::Submit(submit) => {
+            let sources = journals(&submit.sources.iter().collect::<Vec<_>>());
+            let files = [&submit.output].into_iter().chain(&submit.secret);
+            let folders = files.map(|file| folder_of(Some(file))).chain([submit.output.clone()]);
+            Confined(sources.into_iter().chain(folders).collect())
+        }
         // What it knows of runs is kept beside the folder of the site.
         Command::Site(site) => {
             let sources = journals(&site.sources.iter().collect::<Vec<_>>());

@@ -14,10 +14,19 @@ use std::path::{Path, PathBuf};
 ///
 /// Fails where a folder cannot be read, and where there is no run file.
 pub(crate) fn find(sources: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    find_named(sources, &[".ssdg"])
+}
+
+/// Returns the named files, and those below the named folders whose names end in one of `suffixes`, sorted by name.
+///
+/// # Errors
+///
+/// As [`find`].
+pub(crate) fn find_named(sources: &[PathBuf], suffixes: &[&str]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for source in sources {
         match source.is_dir() {
-            true => add_files_below(source, &mut files)?,
+            true => add_files_below(source, suffixes, &mut files)?,
             false => files.push(source.clone()),
         }
     }
@@ -30,7 +39,11 @@ pub(crate) fn find(sources: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// Adds the run files in `folder` and below. Links to folders are not followed: they may form a circle.
-fn add_files_below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+fn add_files_below(
+    folder: &Path,
+    suffixes: &[&str],
+    files: &mut Vec<PathBuf>,
+) -> Result<(), Failure> {
     let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let entries = entries.map_err(|error| {
         let error = format!("cannot read the folder {}: {error}", folder.display());
@@ -40,12 +53,18 @@ fn add_files_below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failur
     paths.sort();
     for path in paths {
         if path.is_dir() && !path.is_symlink() {
-            add_files_below(&path, files)?;
-        } else if path.extension().is_some_and(|suffix| suffix == "ssdg") {
+            add_files_below(&path, suffixes, files)?;
+        } else if path.file_name().is_some_and(|name| has_suffix(name, suffixes)) {
             files.push(path);
         }
     }
     Ok(())
+}
+
+/// Returns whether a name ends in one of `suffixes`, and is more than that.
+fn has_suffix(name: &std::ffi::OsStr, suffixes: &[&str]) -> bool {
+    let name = name.as_encoded_bytes();
+    suffixes.iter().any(|suffix| name.len() > suffix.len() && name.ends_with(suffix.as_bytes()))
 }
 
 fn listed(sources: &[PathBuf]) -> String {

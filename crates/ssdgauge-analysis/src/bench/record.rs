@@ -33,6 +33,9 @@ pub struct Record {
     pub firmware: Option<String>,
     /// The marks of the run, such as `MODEL`.
     pub marks: Vec<String>,
+    /// Whether it is from the file of a submitter, without its samples.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub submitted: bool,
     /// The letter of its grade; `None` where it has no result to grade.
     pub grade: Option<String>,
     /// Its tests.
@@ -123,6 +126,7 @@ impl Record {
             drive: DriveFacts::of(&head.drive),
             firmware: head.drive.firmware.as_deref().map(sanitize::device),
             marks: run_outcome::marks(run),
+            submitted: false,
             grade: run_line::grade(run).map(str::to_owned),
             tests: tests.collect(),
         }

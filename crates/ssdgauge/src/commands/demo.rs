@@ -3,6 +3,7 @@
 //! It never opens a real drive, and marks all of its results MODEL.
 
 use crate::arguments;
+use crate::commands::site;
 use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
 use crate::virtual_runs::{self, VirtualRun};
@@ -82,7 +83,7 @@ pub(crate) fn execute(arguments: &arguments::DemoArguments) -> Result<(), Failur
         PathBuf::from(format!("ssdgauge-demo-{}.html", process::file_timestamp(now)))
     });
     let reviews: &[Review] = if arguments.reviews { &REVIEWS } else { &TOUR };
-    let folder = runs_beside(&output);
+    let folder = beside(&output, "runs");
     let pages: Vec<PathBuf> = reviews.iter().map(|review| page_of(&output, review)).collect();
     for path in pages.iter().chain([&folder]) {
         if path.symlink_metadata().is_ok() {
@@ -112,6 +113,9 @@ pub(crate) fn execute(arguments: &arguments::DemoArguments) -> Result<(), Failur
         .collect();
     virtual_runs::run_all(runs_of.into_iter().flatten().collect(), &stop, now, AGAIN)?;
     terminal::print_message(&format!("run files: {}", folder.display()));
+    if arguments.site {
+        site::write(std::slice::from_ref(&folder), &beside(&output, "site"), "Virtual drives")?;
+    }
     for (page, files) in pages.iter().zip(&files) {
         let runs = ssdgauge_analysis::read_all(files)?;
         page_file::write_page(page, &[], &runs, &PageOptions::default())?;
@@ -162,10 +166,10 @@ fn page_of(output: &Path, review: &Review) -> PathBuf {
     output.with_file_name(format!("{stem}-{}.html", review.name))
 }
 
-/// Returns the folder of the run files of a page: `NAME-runs` beside `NAME.html`.
-fn runs_beside(page: &Path) -> PathBuf {
+/// Returns the folder of `what` beside a page: `NAME-runs` beside `NAME.html`.
+fn beside(page: &Path, what: &str) -> PathBuf {
     let name = page.file_stem().unwrap_or(page.as_os_str()).to_string_lossy();
-    page.with_file_name(format!("{name}-runs"))
+    page.with_file_name(format!("{name}-{what}"))
 }
 
 #[cfg(test)]

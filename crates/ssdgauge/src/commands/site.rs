@@ -13,6 +13,7 @@ use known::Known;
 use ssdgauge_analysis::PageOptions;
 use ssdgauge_analysis::bench::board::{Bench, BenchDrive};
 use ssdgauge_analysis::bench::record::Record;
+use ssdgauge_analysis::bench::submission::{MAX_BYTES, Submission, contradiction};
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_page::BenchSite;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,9 @@ use std::path::{Path, PathBuf};
 /// The folders of a site.
 const FOLDERS: [&str; 4] = ["data", "drives", "suites", "tests"];
 
+/// How the names of submissions end.
+const SUBMISSION: &str = ".ssdgauge.json";
+
 /// What crawlers may read: everything.
 const ROBOTS: &str = "# ssdgauge-site\nUser-agent: *\nAllow: /\n";
 
@@ -29,37 +33,52 @@ const ROBOTS: &str = "# ssdgauge-site\nUser-agent: *\nAllow: /\n";
 ///
 /// # Errors
 ///
-/// Fails where there is no run, and where a file cannot be written or is not one of a site; at the end where a run file
-/// could not be read.
+/// As [`write`].
 pub(super) fn execute(arguments: &SiteArguments) -> Result<(), Failure> {
-    let folder = &arguments.output;
+    write(&arguments.sources, &arguments.output, &arguments.title)
+}
+
+/// Writes the site called `title` of the runs in `sources` into `folder`.
+///
+/// # Errors
+///
+/// Fails where there is no run, and where a file cannot be written or is not one of a site; at the end where a run file
+/// could not be read, or a submission contradicts its run.
+pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(), Failure> {
     output::check_output_folder(folder)?;
-    let files = run_files::find(&arguments.sources)?;
+    let files = run_files::find_named(sources, &[".ssdg", SUBMISSION])?;
     let mut known = Known::load(folder);
-    let new = known.unread(&files);
+    let (submitted, new): (Vec<PathBuf>, Vec<PathBuf>) =
+        known.unread(&files).into_iter().partition(|file| is_submission(file));
     let read = |path: &Path, run: &_| Ok((path.to_owned(), Record::of(run)));
     run_files::for_each_run(&new, &read, &mut |(path, record)| known.add(&path, record));
+    for file in &submitted {
+        match submission(file) {
+            Ok(record) => known.add(file, record),
+            Err(why) => terminal::print_message(&format!("{}: left out: {why}", file.display())),
+        }
+    }
+    refuse_contradictions(&mut known, &files);
     let (records, sources) = one_for_each_run(&known, &files);
     if records.is_empty() {
         let text = "none of the run files can be read";
         return Err(Failure::new(FailureKind::Failed, text, "the messages above state why"));
     }
     let bench = Bench::new(records);
-    let mut pages =
-        ssdgauge_page::bench_pages(&BenchSite { bench: &bench, title: &arguments.title });
+    let mut pages = ssdgauge_page::bench_pages(&BenchSite { bench: &bench, title });
     for (number, drive) in bench.drives.iter().enumerate() {
         let text = format!("{:#}\n", ssdgauge_export::bench_drive(&bench, number));
         pages.push((format!("drives/{}.json", drive.slug), text));
     }
     pages.push(("schema.json".to_owned(), ssdgauge_export::BENCH_SCHEMA.to_owned()));
-    pages.push(("feed.xml".to_owned(), ssdgauge_export::bench_feed(&bench, &arguments.title)));
+    pages.push(("feed.xml".to_owned(), ssdgauge_export::bench_feed(&bench, title)));
     pages.push(("robots.txt".to_owned(), ROBOTS.to_owned()));
     for name in FOLDERS {
         output::create_folders(&folder.join(name))?;
     }
     let mut written = 0;
     for (name, text) in &pages {
-        written += usize::from(write(&folder.join(name), text.as_bytes())?);
+        written += usize::from(renew(&folder.join(name), text.as_bytes())?);
     }
     let reports = write_reports(folder, &bench, &sources, &mut known)?;
     let reports_of = bench.drives.iter().map(|drive| report_of(folder, drive));
@@ -86,24 +105,62 @@ pub(super) fn execute(arguments: &SiteArguments) -> Result<(), Failure> {
     }
 }
 
+fn is_submission(file: &Path) -> bool {
+    file.as_os_str().as_encoded_bytes().ends_with(SUBMISSION.as_bytes())
+}
+
+/// Returns the record of a submission, or why there is none.
+fn submission(file: &Path) -> Result<Record, String> {
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).map_err(|error| error.to_string())?;
+    opened.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err("it is longer than 1 MiB".to_owned());
+    }
+    Ok(Submission::parse(&text)?.record)
+}
+
+/// Leaves out the submissions that say something else than the samples of their own run, whose file is there too.
+fn refuse_contradictions(known: &mut Known, files: &[PathBuf]) {
+    let of_runs: BTreeMap<String, Record> = files
+        .iter()
+        .filter(|file| !is_submission(file))
+        .filter_map(|file| known.record(file))
+        .map(|record| (record.id.clone(), record.clone()))
+        .collect();
+    for file in files.iter().filter(|file| is_submission(file)) {
+        let Some(record) = known.record(file) else { continue };
+        let computed = of_runs.get(&record.id);
+        if let Some(what) = computed.and_then(|computed| contradiction(record, computed)) {
+            terminal::print_message(&format!(
+                "{}: refused: the samples of its run contradict it: {what}",
+                file.display()
+            ));
+            known.forget(file);
+        }
+    }
+}
+
 /// Returns the records of `files`, of copies of a run the one with the most results, and the file of each by its id.
 fn one_for_each_run(known: &Known, files: &[PathBuf]) -> (Vec<Record>, BTreeMap<String, PathBuf>) {
     let mut chosen: BTreeMap<String, (Record, PathBuf)> = BTreeMap::new();
     let results =
         |record: &Record| record.tests.iter().filter(|test| test.valid().is_some()).count();
     for (file, record) in files.iter().filter_map(|file| Some((file, known.record(file)?))) {
-        let is_better =
-            chosen.get(&record.id).is_none_or(|(other, _)| results(record) > results(other));
+        // A record from samples counts before a submitted one.
+        let rank = |record: &Record| (!record.submitted, results(record));
+        let is_better = chosen.get(&record.id).is_none_or(|(other, _)| rank(record) > rank(other));
         if is_better {
             chosen.insert(record.id.clone(), (record.clone(), file.clone()));
         }
     }
-    let sources = chosen.iter().map(|(id, (_, file))| (id.clone(), file.clone())).collect();
+    let with_samples = chosen.iter().filter(|(_, (record, _))| !record.submitted);
+    let sources = with_samples.map(|(id, (_, file))| (id.clone(), file.clone())).collect();
     (chosen.into_values().map(|(record, _)| record).collect(), sources)
 }
 
 /// Writes `bytes` to `path` where it has others; returns whether it did.
-fn write(path: &Path, bytes: &[u8]) -> Result<bool, Failure> {
+fn renew(path: &Path, bytes: &[u8]) -> Result<bool, Failure> {
     if std::fs::read(path).is_ok_and(|existing| existing == bytes) {
         return Ok(false);
     }
@@ -122,10 +179,13 @@ fn write_reports(
     known: &mut Known,
 ) -> Result<usize, Failure> {
     let runs = |drive: &BenchDrive| -> Vec<String> {
-        drive.records.iter().map(|place| bench.records[*place].id.clone()).collect()
+        let ids = drive.records.iter().map(|place| bench.records[*place].id.clone());
+        ids.filter(|id| sources.contains_key(id)).collect()
     };
     let is_due = |drive: &&BenchDrive| {
-        !known.has_report(&drive.slug, &runs(drive)) || !report_of(folder, drive).exists()
+        let runs = runs(drive);
+        let is_made = known.has_report(&drive.slug, &runs) && report_of(folder, drive).exists();
+        !runs.is_empty() && !is_made
     };
     let due: Vec<&BenchDrive> = bench.drives.iter().filter(is_due).collect();
     let report = |drive: &BenchDrive| -> Result<(), Failure> {

@@ -65,6 +65,9 @@ pub(crate) fn resolve(command: &mut Command) -> Result<(), Failure> {
             };
             sources.iter_mut().try_for_each(|source| words.number(source))
         }
+        Command::Submit(submit) => {
+            submit.sources.iter_mut().try_for_each(|source| words.number(source))
+        }
         Command::Site(site) => site.sources.iter_mut().try_for_each(|source| words.number(source)),
         Command::List(list) => list.sources.iter_mut().try_for_each(|source| {
             words.number(source)?;

@@ -137,3 +137,91 @@ fn a_site_replaces_no_file_of_others_and_states_runs_that_it_cannot_read() {
     assert!(bench.path("site/drives/notes.txt").exists());
     assert_eq!(std::fs::read_dir(bench.path("site/drives")).unwrap().count(), 1 + 3);
 }
+
+#[test]
+fn a_submission_has_nothing_of_its_owner_and_one_that_contradicts_its_run_is_refused() {
+    let bench = Bench::new();
+    let run =
+        ["quick", "sim:like-970-evo-500gb?capacity=64GB", "--label", "my shelf", "-o", "a.ssdg"];
+    bench.print(&run);
+    let submit = |options: &[&str]| {
+        let words: Vec<&str> =
+            ["submit", "a.ssdg", "-o", "sent"].into_iter().chain(options.iter().copied()).collect();
+        bench.call(&words)
+    };
+    let asked = submit(&[]);
+    assert_eq!(asked.status.code(), Some(3), "{}", text(&asked.stderr));
+    assert!(!bench.path("sent").exists(), "it was only shown");
+    let written = submit(&["--yes", "--secret", "secret"]);
+    assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
+    let (name, bytes) = contents(&bench.path("sent")).into_iter().next().unwrap();
+    let sent = String::from_utf8(bytes).unwrap();
+    assert!(text(&written.stdout).contains(sent.trim()), "all of it was shown");
+    let show: Value = serde_json::from_str(&bench.print(&["report", "a.ssdg", "--json"])).unwrap();
+    let drive = show["runs"][0]["drive"].clone();
+    let serial = drive["serial"].as_str().unwrap();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    for word in
+        [serial, "my shelf", host.trim(), boot.trim(), bench.folder.path().to_str().unwrap()]
+    {
+        assert!(!sent.contains(word), "{word}");
+    }
+    // The hash depends on the secret, which is the same the next time.
+    let unit = |text: &str| {
+        serde_json::from_str::<Value>(text).unwrap()["unit"].as_str().map(str::to_owned)
+    };
+    let own = unit(&sent).unwrap();
+    let path = bench.path("sent").join(&name);
+    let again = |secret: &str| {
+        assert!(submit(&["--yes", "--secret", secret]).status.success());
+        unit(&std::fs::read_to_string(&path).unwrap())
+    };
+    assert_eq!(again("secret"), Some(own.clone()));
+    assert_ne!(again("other"), Some(own));
+    assert_eq!(std::fs::read(bench.path("secret")).unwrap().len(), 32);
+
+    // A site of submissions only, and one beside the run itself.
+    let site = |sources: &[&str], folder: &str| {
+        let words: Vec<&str> =
+            ["site"].iter().chain(sources).copied().chain(["-o", folder]).collect();
+        bench.call(&words)
+    };
+    assert_eq!(site(&["sent"], "alone").status.code(), Some(0));
+    let pages = contents(&bench.path("alone"));
+    let page = pages
+        .iter()
+        .find(|(name, _)| {
+            name.starts_with("drives") && name.extension().is_some_and(|kind| kind == "html")
+        })
+        .unwrap()
+        .1;
+    let page = String::from_utf8(page.clone()).unwrap();
+    assert!(page.contains("submitted without samples") && !page.contains("-report.html"));
+    assert_eq!(site(&["sent", "a.ssdg"], "both").status.code(), Some(0));
+    let sent = std::fs::read_to_string(&path).unwrap();
+    let document: Value = serde_json::from_str(&sent).unwrap();
+    let value = document["record"]["tests"][0]["headline"]["value"].to_string();
+    let text_of = sent.replacen(&format!("\"value\":{value}"), "\"value\":1234567.0", 1);
+    assert_ne!(text_of, sent);
+    std::fs::write(&path, text_of).unwrap();
+    let refused = site(&["sent", "a.ssdg"], "both");
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stderr));
+    assert!(
+        text(&refused.stderr).contains("refused: the samples of its run contradict it"),
+        "{}",
+        text(&refused.stderr)
+    );
+    assert_eq!(site(&["sent"], "alone").status.code(), Some(0), "without the run, nobody can tell");
+}
+
+#[test]
+fn runs_that_are_not_to_be_published_are_refused() {
+    let bench = Bench::new();
+    let run = bench.call(&["quick", "sim:tiny?fault.gone_at_s=5", "-o", "failed.ssdg"]);
+    assert_ne!(run.status.code(), Some(0));
+    let refused = bench.call(&["submit", "failed.ssdg", "-o", "sent", "--yes"]);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("its outcome is `failed`"), "{}", text(&refused.stderr));
+    assert!(!bench.path("sent").exists());
+}

@@ -23,7 +23,9 @@ pub(super) fn page(site: &BenchSite<'_>, drive: usize) -> String {
         p.dek { (row::facts(own)) }
         p.next {
             a href={ "../compare.html#d=" (own.slug) } { "Compare with others" } " · "
-            a href={ (own.slug) "-report.html" } { "Report of all runs" } " · "
+            @if own.records.iter().any(|place| !bench.records[*place].submitted) {
+                a href={ (own.slug) "-report.html" } { "Report of all runs" } " · "
+            }
             a href={ (own.slug) ".json" } { "JSON" }
         }
         section.use aria-labelledby="results" {

@@ -36,6 +36,9 @@ pub(super) fn run(record: &Record) -> String {
         day(record.started_unix_ms),
         short_id(&record.id)
     );
+    if record.submitted {
+        words.push_str(", submitted without samples");
+    }
     for mark in &record.marks {
         words.push_str(&format!(", {mark}"));
     }
@@ -83,11 +86,14 @@ pub(super) fn cell(bench: &Bench, entry: &Entry, places: &Places) -> Markup {
 /// Returns the head of a row: the box that chooses the drive, its name and its facts.
 pub(super) fn head(drive: &BenchDrive, up: &str, firmware: &str) -> Markup {
     let name = drive.facts.full_name();
+    let firmware = Some(format!("firmware {firmware}")).filter(|_| !firmware.is_empty());
+    let facts = Some(facts(drive)).filter(|facts| !facts.is_empty());
+    let about = facts.into_iter().chain(firmware).collect::<Vec<_>>().join(" · ");
     html! {
         td.c { label { input type="checkbox" class="pick" value=(drive.slug) aria-label={ "Choose " (name) }; } }
         th scope="row" {
             a href={ (up) "drives/" (drive.slug) ".html" } { (name) }
-            small { (facts(drive)) @if !firmware.is_empty() { " · firmware " (firmware) } }
+            small { (about) }
         }
     }
 }

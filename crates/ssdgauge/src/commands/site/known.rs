@@ -103,6 +103,11 @@ impl Known {
         self.runs.get(file).map(|(_, record)| record)
     }
 
+    /// Forgets what `file` holds.
+    pub(super) fn forget(&mut self, file: &Path) {
+        self.runs.remove(file);
+    }
+
     /// Returns whether the report of a drive was made from `runs` as they are.
     pub(super) fn has_report(&self, slug: &str, runs: &[String]) -> bool {
         self.reports.get(slug).is_some_and(|known| known == runs)
