@@ -24,8 +24,8 @@ pub(crate) struct SubmitArguments {
     /// Folder of the collection, such as the one that `site` reads.
     #[arg(short, long = "out", alias = "output", value_name = "FOLDER")]
     pub(crate) output: PathBuf,
-    /// File with a secret of your own, created where it is missing: the hash of the serial number depends on it, and tells
-    /// your units apart.
+    /// File with a secret of your own, created where it is missing: a keyed hash of the serial number
+    /// distinguishes your units.
     #[arg(long, value_name = "FILE")]
     pub(crate) secret: Option<PathBuf>,
     /// Publish the serial number too.
