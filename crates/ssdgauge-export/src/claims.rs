@@ -1,9 +1,7 @@
 //! Judged claims as Markdown and JSON, for each drive that a spec file is about.
 
 use crate::documents::claims::{DriveClaims, JudgedClaim};
-use crate::documents::value_of;
 use crate::markdown_text::escaped;
-use serde_json::Value;
 use ssdgauge_analysis::answers::claims::judge;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::inputs::specification::Specification;
@@ -11,8 +9,8 @@ use ssdgauge_analysis::model::Run;
 use ssdgauge_analysis::text::number;
 use ssdgauge_analysis::text::sanitize;
 
-/// Returns the judged claims of `specifications` as a JSON list, one entry for each drive.
-pub fn claims_json(runs: &[Run], specifications: &[Specification]) -> Value {
+/// Returns the judged claims of `specifications`, one entry for each drive.
+pub(crate) fn claims(runs: &[Run], specifications: &[Specification]) -> Vec<DriveClaims> {
     let drives = ReportDrives::new(runs, None);
     let mut entries = Vec::new();
     for specification in specifications {
@@ -28,14 +26,14 @@ pub fn claims_json(runs: &[Run], specifications: &[Specification]) -> Value {
                 reason: judged.reason,
             });
             let first = drives.runs_of(drive).next();
-            entries.push(value_of(&DriveClaims {
-                drive: first.map(|run| drives.names[run].as_str()),
+            entries.push(DriveClaims {
+                drive: first.map(|run| drives.names[run].clone()),
                 tolerance: specification.tolerance,
                 claims: claims.collect(),
-            }));
+            });
         }
     }
-    Value::Array(entries)
+    entries
 }
 
 /// Returns the judged claims of `specifications` as Markdown tables.

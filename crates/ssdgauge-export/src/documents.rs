@@ -3,6 +3,12 @@
 pub(super) mod bands;
 pub(super) mod claims;
 pub(super) mod comparison;
+pub(super) mod parts;
+pub(super) mod report;
+#[cfg(test)]
+mod schema_tests;
+pub(super) mod step;
+pub(super) mod test;
 
 use serde::Serialize;
 use serde_json::Value;

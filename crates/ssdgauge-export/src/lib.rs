@@ -17,13 +17,12 @@ mod openmetrics;
 mod terminal;
 mod values;
 
-pub use bands::bands_json;
 pub use bench::{BENCH_SCHEMA, bench_drive, bench_feed};
-pub use claims::{claims_json, claims_markdown};
+pub use claims::claims_markdown;
 pub use comparison::{comparison_json, comparison_markdown};
 pub use csv::csv;
 pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSample};
-pub use json::json;
+pub use json::{json, report_json};
 pub use junit::comparison_junit;
 pub use markdown::markdown;
 pub use openmetrics::openmetrics;

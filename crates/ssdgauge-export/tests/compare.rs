@@ -81,6 +81,7 @@ fn a_start_that_flatters_is_left_out_of_the_change_and_of_its_interval() {
         assert!(text.contains(" s of B, which flatter"), "{text}");
     }
     let json = ssdgauge_export::comparison_json(&comparison);
+    crate::schema::check("compare.json", &json);
     assert_eq!(json["tests"][0]["cut_seconds_a"], 0);
     assert!(json["tests"][0]["cut_seconds_b"].as_u64().unwrap() >= 8);
 }
@@ -228,6 +229,7 @@ fn a_comparison_reads_well_in_text_markdown_and_json() {
         ssdgauge_export::comparison_markdown(&comparison)
     ));
     let json = ssdgauge_export::comparison_json(&comparison);
+    crate::schema::check("compare.json", &json);
     assert_eq!((&json["schema_version"], &json["gate"]), (&1.into(), &"passed".into()));
     assert_eq!(json["tests"][2]["id"], "random-read-4k");
     let ratio = json["tests"][2]["ratio_b_to_a"].as_f64().expect("a number");
@@ -364,6 +366,7 @@ fn a_wide_interval_is_neither_equal_nor_passed() {
     assert!(low < 0.8 && high > 1.25, "{low} {high}");
     assert_eq!(comparison.gate, Some(Verdict::NotDecided));
     let json = ssdgauge_export::comparison_json(&comparison);
+    crate::schema::check("compare.json", &json);
     assert_eq!(json["tests"][0]["outcome"], "cannot-tell");
     assert_eq!(json["tests"][0]["gate"], "undecided");
     let reason = json["tests"][0]["reason"].as_str().expect("a reason");

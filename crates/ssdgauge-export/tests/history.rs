@@ -82,6 +82,7 @@ fn a_change_is_significant_beyond_those_of_earlier_runs_in_both_directions() {
             assert_eq!(test.difference, expected, "{} at {factor}", test.id);
         }
         let json = ssdgauge_export::comparison_json(&comparison);
+        crate::schema::check("compare.json", &json);
         assert_eq!(json["tests"][0]["history_runs"], 8);
         assert!(json["noise"].is_null(), "{json}");
         for text in [

@@ -1,14 +1,16 @@
 //! JSON, CSV and what is missing: every number recomputed, every null explained.
 
-use crate::support;
 use crate::support::{Pace, Recipe, quick};
+use crate::{schema, support};
 use serde_json::Value;
 use ssdgauge_core::{Bytes, Finding, FindingKind, Severity, TargetKind};
 use ssdgauge_export::{csv, json};
 
 fn runs(recipe: &Recipe<'_>) -> (Value, String) {
     let run = [support::run(recipe)];
-    (json(&run), csv(&run))
+    let document = json(&run);
+    schema::check("report.json", &document);
+    (document, csv(&run))
 }
 
 fn even(_: &ssdgauge_core::Stream, _: u32) -> Pace {
@@ -167,4 +169,20 @@ fn a_hostile_name_makes_no_formula() {
 fn reading_a_file_twice_gives_equal_json() {
     let recipe = Recipe::new("a", quick(3), "Disk");
     assert_eq!(json(&[support::run(&recipe)]), json(&[support::run(&recipe)]));
+}
+
+#[test]
+#[should_panic(expected = "/runs/0/complete: type")]
+fn a_value_of_another_type_contradicts_the_schema() {
+    let mut document = json(&[support::run(&Recipe::new("run-1", quick(6), "Disk"))]);
+    document["runs"][0]["complete"] = "yes".into();
+    schema::check("report.json", &document);
+}
+
+#[test]
+#[should_panic(expected = "/runs/0/tests/0/new: the schema has no such key")]
+fn a_key_that_no_type_has_contradicts_the_schema() {
+    let mut document = json(&[support::run(&Recipe::new("run-1", quick(6), "Disk"))]);
+    document["runs"][0]["tests"][0]["new"] = 1.into();
+    schema::check("report.json", &document);
 }

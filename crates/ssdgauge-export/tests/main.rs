@@ -3,6 +3,8 @@
 mod compare;
 mod history;
 mod json;
+#[path = "../../../tests/schema.rs"]
+mod schema;
 #[path = "../../../tests/recipes.rs"]
 mod support;
 mod texts;

@@ -2,7 +2,7 @@
 
 use crate::support::{Pace, Recipe, quick, run};
 use ssdgauge_analysis::{Cohort, PageOptions, Run};
-use ssdgauge_export::bands_json;
+use ssdgauge_export::report_json;
 use ssdgauge_page::page;
 
 /// Returns a quick run of a drive on PCIe 3.0, at `percent` of the speed of a common drive.
@@ -15,6 +15,11 @@ fn drive(id: &str, percent: u64, details: &[(&str, &str)]) -> Run {
         recipe.drive.details.insert((*key).into(), (*value).into());
     }
     run(&recipe)
+}
+
+fn bands_json(run: &Run, cohort: &Cohort) -> serde_json::Value {
+    let json = report_json(std::slice::from_ref(run), Some(cohort), &[]);
+    json["runs"][0]["quick_bands"].clone()
 }
 
 const NVME: [(&str, &str); 3] =

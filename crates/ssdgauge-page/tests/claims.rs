@@ -7,7 +7,7 @@ use ssdgauge_core::{
     Access, Action, Bytes, Finding, FindingKind, Metric, Nanos, Phase, PhaseKind, Preparation,
     Rest, Score, Severity, Step, Stream, Test, Window,
 };
-use ssdgauge_export::{claims_json, claims_markdown};
+use ssdgauge_export::{claims_markdown, report_json};
 use ssdgauge_page::{figures, page};
 
 fn preparing(kind: PhaseKind, preparation: Preparation) -> Phase {
@@ -62,7 +62,8 @@ fn disk_with_cache(seconds: u32) -> Run {
 fn judged(disk: &Run, claim: &str) -> serde_json::Value {
     let text = format!("[drive]\nmodel = \"great ssd\"\nsource = \"its sheet\"\n\n{claim}");
     let specification = Specification::parse("spec.toml", &text).unwrap();
-    let json = claims_json(std::slice::from_ref(disk), &[specification]);
+    let json = report_json(std::slice::from_ref(disk), None, &[specification]);
+    let json = &json["specifications"];
     assert_eq!(json[0]["drive"], "Great SSD 1TB");
     json[0]["claims"][0].clone()
 }

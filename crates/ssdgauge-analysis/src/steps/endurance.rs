@@ -3,7 +3,6 @@
 
 use crate::model::{Run, Wear};
 use crate::text::number;
-use serde_json::{Value, json};
 use ssdgauge_core::field::{self, Field};
 use ssdgauge_core::{Bytes, Nanos};
 use std::ops::RangeInclusive;
@@ -77,8 +76,18 @@ pub fn endurance(run: &Run, noted_tb: Option<f64>) -> Option<Endurance> {
 }
 
 impl Endurance {
+    /// Returns what the drive reports and the run counted.
+    pub fn wear(&self) -> Wear {
+        self.wear
+    }
+
+    /// Returns the rated bytes, and where the rating comes from.
+    pub fn rating(&self) -> (Option<f64>, Option<&'static str>) {
+        (self.rating.bytes(), self.rating.source())
+    }
+
     /// Returns what hosts wrote in the run; `None` where the drive does not count it.
-    fn cost(&self) -> Option<f64> {
+    pub fn cost(&self) -> Option<f64> {
         let host = self.wear.host?;
         (host.last >= host.first).then_some(host.last - host.first)
     }
@@ -88,7 +97,7 @@ impl Endurance {
     /// # Errors
     ///
     /// The reason why there are none.
-    fn years(&self) -> Result<f64, &'static str> {
+    pub fn years(&self) -> Result<f64, &'static str> {
         let rated = self.rating.bytes().ok_or("the rating is not stated")?;
         let host = self.wear.host.ok_or("the drive does not report what hosts wrote")?;
         let cost = self.cost().ok_or("the counter of the drive decreased")?;
@@ -166,13 +175,13 @@ impl Endurance {
     }
 
     /// Returns the write amplification over the life of the drive, where it is one that is stated.
-    fn of_life(&self) -> Option<f64> {
+    pub fn of_life(&self) -> Option<f64> {
         let host = self.wear.host?.last;
         (host > 0.0).then_some(self.wear.media? / host).filter(|value| STATED.contains(value))
     }
 
     /// Returns the write amplification of the life beside that of drives of the model in service.
-    fn in_service(&self) -> Option<String> {
+    pub fn in_service(&self) -> Option<String> {
         let field = self.field?.write_amplification()?;
         let life = self.of_life().map(|value| {
             format!(
@@ -189,27 +198,6 @@ impl Endurance {
         let parts = rows.map(|(name, words)| format!("{}: {words}", name.to_lowercase()));
         parts.collect::<Vec<_>>().join("; ").replace('\u{a0}', " ")
     }
-}
-
-/// Returns the endurance of the drive of `run` as JSON; `null` for what is not stated.
-pub fn json(run: &Run) -> Value {
-    let Some(found) = endurance(run, None) else { return Value::Null };
-    let Wear { used_percent, host, sent, media, media_in_run, .. } = found.wear;
-    json!({
-        "rated_bytes": found.rating.bytes(),
-        "rated_source": found.rating.source(),
-        "used_percent": used_percent,
-        "host_written_bytes": host.map(|host| host.last),
-        "media_written_bytes": media,
-        "run_host_bytes": found.cost(),
-        "run_sent_bytes": sent.map(|bytes| bytes.0),
-        "run_media_bytes": media_in_run,
-        "run_elapsed_s": host.map(|host| host.elapsed.as_secs_f64()),
-        "life_write_amplification": found.of_life(),
-        "in_service": found.in_service(),
-        "years_at_this_load": found.years().ok(),
-        "years_not_stated": found.years().err(),
-    })
 }
 
 fn about(bytes: f64) -> String {

@@ -5,7 +5,6 @@ use crate::model::PointRun;
 use crate::text::interval;
 use crate::text::number;
 use crate::text::sanitize;
-use serde_json::{Value, json};
 use ssdgauge_core::{Amplification, Bytes, MediaWrites, Metric, Scope};
 
 /// Returns the line of `point`; `None` where nothing counted the media writes, or no host wrote.
@@ -31,7 +30,7 @@ pub fn line(point: &PointRun) -> Option<String> {
 }
 
 /// Returns the reason why the write amplification is not stated.
-fn reason(writes: &MediaWrites) -> Option<String> {
+pub fn reason(writes: &MediaWrites) -> Option<String> {
     match writes.amplification() {
         Amplification::Known { .. } => None,
         Amplification::NothingWritten => Some("hosts wrote nothing in the step".to_owned()),
@@ -53,29 +52,8 @@ fn amount(writes: &MediaWrites, amount: f64) -> String {
 }
 
 /// Returns the log page or the attributes that counted.
-fn source(point: &PointRun) -> String {
+pub fn source(point: &PointRun) -> String {
     let keys = [MediaWrites::BYTES[0], MediaWrites::PAGES[0]];
     let names = keys.iter().find_map(|key| point.instruments.get(*key)?.first());
     names.map_or_else(String::new, |name| sanitize::prose(name))
-}
-
-/// Returns the media writes of `point` as JSON; `null` where nothing counted them.
-pub fn json(point: &PointRun) -> Value {
-    let Some(writes) = point.point.media_writes() else { return Value::Null };
-    let amplification = match writes.amplification() {
-        Amplification::Known { value, low, high } => {
-            json!({ "value": value, "low": low, "high": high })
-        }
-        Amplification::TooCoarse { .. } | Amplification::NothingWritten => Value::Null,
-    };
-    json!({
-        "source": source(point),
-        "unit": if writes.is_in_pages { "pages" } else { "bytes" },
-        "media": writes.media.amount,
-        "media_granule": writes.media.granule,
-        "host": writes.host.amount,
-        "host_granule": writes.host.granule,
-        "write_amplification": amplification,
-        "not_stated": reason(&writes),
-    })
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// The bands of a quick run, or the reason why it has none.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub(crate) enum QuickBands {
     /// Its class is known, and large enough.
@@ -14,6 +15,7 @@ pub(crate) enum QuickBands {
 
 /// Where a run lies among the drives of its class.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Bands {
     /// The class of the drive.
     pub(crate) class: &'static str,
@@ -31,6 +33,7 @@ pub(crate) struct Bands {
 
 /// The band of one load.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Band {
     /// The load in words.
     pub(crate) load: String,
@@ -48,6 +51,7 @@ pub(crate) struct Band {
 
 /// No band.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct NoBands {
     /// Always null.
     pub(crate) bands: (),

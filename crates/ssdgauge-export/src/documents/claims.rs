@@ -4,9 +4,10 @@ use serde::Serialize;
 
 /// The claims of one spec file for one drive.
 #[derive(Serialize)]
-pub(crate) struct DriveClaims<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct DriveClaims {
     /// The name of the drive.
-    pub(crate) drive: Option<&'a str>,
+    pub(crate) drive: Option<String>,
     /// The share by which a value may be worse than a claim and still meet it.
     pub(crate) tolerance: f64,
     /// The claims, in the order of the file.
@@ -15,6 +16,7 @@ pub(crate) struct DriveClaims<'a> {
 
 /// A claim of a manufacturer beside the measured value.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct JudgedClaim {
     /// The key of the metric, such as `iops`.
     pub(crate) metric: &'static str,

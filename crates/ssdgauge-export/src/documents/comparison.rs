@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// The comparison of two runs.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Document<'a> {
     /// Raised where a key changes its meaning or goes; keys are added without.
     pub(crate) schema_version: u32,
@@ -25,6 +26,7 @@ pub(crate) struct Document<'a> {
 
 /// One of the two runs.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ComparedRun<'a> {
     /// The id of the run.
     pub(crate) id: &'a str,
@@ -36,6 +38,7 @@ pub(crate) struct ComparedRun<'a> {
 
 /// One number of a test of both runs.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ComparedTest<'a> {
     /// The id of the test.
     pub(crate) id: &'a str,
@@ -83,6 +86,7 @@ pub(crate) struct ComparedTest<'a> {
 
 /// The loads between which trials disagree.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Range {
     /// The lowest of these loads.
     pub(crate) low: f64,

@@ -18,6 +18,7 @@ fn every_suite_runs_to_its_end_and_has_every_headline() {
         let run = run(suite, &[], target, *shorten);
         assert!(run.complete, "{suite}");
         headline_names_test_and_load(suite, &run);
+        crate::schema::check("report.json", &ssdgauge_export::json(std::slice::from_ref(&run)));
         let shown = ShownValues::of(&run);
         assert!(shown.outside.is_empty(), "{suite} on {target}: {:#?}", shown.outside);
         values += shown.count;

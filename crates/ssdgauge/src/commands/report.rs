@@ -188,15 +188,8 @@ fn print_text(
     if let Some(id) = &arguments.embed {
         terminal::print(&fragment(runs, options, id)?);
     } else if arguments.json {
-        let mut value = ssdgauge_export::json(runs);
-        if let Some(cohort) = &options.cohort {
-            for (number, run) in runs.iter().enumerate() {
-                value["runs"][number]["quick_bands"] = ssdgauge_export::bands_json(run, cohort);
-            }
-        }
-        if !specifications.is_empty() {
-            value["specifications"] = ssdgauge_export::claims_json(runs, specifications);
-        }
+        let cohort = options.cohort.as_ref();
+        let value = ssdgauge_export::report_json(runs, cohort, specifications);
         terminal::print_json(&value);
     } else if arguments.csv {
         terminal::print(&ssdgauge_export::csv(runs));
