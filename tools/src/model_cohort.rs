@@ -4,7 +4,7 @@
 //! `crates/ssdgauge-analysis/cohort/model.toml` after each suite. Suites that the file has already, of the same
 //! revision of the model and the same profiles, are left out unless named: after an interruption it goes on.
 #![allow(clippy::print_stdout, reason = "its progress is for the terminal")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a drive that cannot be measured ends it")]
+#![allow(clippy::unwrap_used, reason = "a drive that cannot be measured ends it")]
 
 use crate::own_intervals::support;
 use ssdgauge_analysis::drives::model_cohort::{ModelCohort, SuiteData};
@@ -82,7 +82,10 @@ fn measured(suite: &str) -> Background {
                 // Locked only to take the next one.
                 let next = || left.lock().unwrap().next();
                 while let Some((place, drive)) = next() {
-                    runs.lock().unwrap().push((place, carried_out(suite, drive)));
+                    match carried_out(suite, drive) {
+                        Ok(run) => runs.lock().unwrap().push((place, run)),
+                        Err(reason) => println!("{drive} is left out: {reason}"),
+                    }
                 }
             });
         }
@@ -94,14 +97,16 @@ fn measured(suite: &str) -> Background {
 }
 
 /// Carries `suite` out on `drive`, as `ssdgauge run` does.
-fn carried_out(suite: &str, drive: &str) -> Run {
+///
+/// # Errors
+///
+/// Fails where the drive cannot have the capacity, or is too small for the suite.
+fn carried_out(suite: &str, drive: &str) -> Result<Run, Box<dyn Error>> {
     let target = format!("{drive}?capacity={CAPACITY}");
-    let mut rig =
-        VirtualRig::open(&target, SEED).unwrap_or_else(|error| panic!("{target}: {error}"));
-    let suite = find_built_in(suite).unwrap();
-    let plan = plan(&suite, rig.drive(), &Options::default());
-    let plan = plan.unwrap_or_else(|error| panic!("{target}: {error}"));
-    support::carried_out(&plan, &mut rig)
+    let mut rig = VirtualRig::open(&target, SEED)?;
+    let suite = find_built_in(suite)?;
+    let plan = plan(&suite, rig.drive(), &Options::default())?;
+    Ok(support::carried_out(&plan, &mut rig))
 }
 
 /// Returns every profile but the one for tests.

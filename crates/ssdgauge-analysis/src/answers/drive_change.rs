@@ -2,8 +2,10 @@
 
 use crate::drives::caches;
 use crate::drives::report_drives::ReportDrives;
+use crate::drives::run_facts;
+use crate::findings::trust;
 use crate::groups::group::Group;
-use crate::model::{PointRun, Run, SpeedFall};
+use crate::model::{PointRun, Run, SpeedFall, TestRun};
 use crate::steps::slc_cache;
 use crate::text::number;
 use ssdgauge_core::{Bytes, Metric, Stream};
@@ -64,7 +66,12 @@ impl Change {
     /// Returns bytes of a second in words: IOPS for random requests, else GB/s in two digits from 1,000 MB/s on.
     pub fn rate(&self, bytes: f64) -> String {
         match bytes / 1e6 {
-            _ if self.is_random => number::measured(bytes / self.block.0 as f64, Metric::Iops),
+            _ if self.is_random => {
+                let iops = bytes / self.block.0 as f64;
+                // Three digits, as of the other rates.
+                let unit = 10_f64.powi(iops.max(1.0).log10().floor() as i32 - 2).max(1.0);
+                number::measured((iops / unit).round() * unit, Metric::Iops)
+            }
             mb if mb >= 1_000.0 => format!("{:.1}\u{a0}GB/s", mb / 1e3),
             mb => number::measured(mb, Metric::ThroughputMbS),
         }
@@ -83,15 +90,17 @@ fn gigabytes(bytes: u64) -> String {
 
 /// Returns the change of the write speed: that of writes in order, else of the random writes that lose most.
 pub(crate) fn change(run: &Run, groups: &[Group<'_>], drives: &ReportDrives) -> Option<Change> {
-    let in_order = run.tests.iter().filter_map(|test| slc_cache::sequential_write(test));
+    let valid = run.tests.iter().filter(|test| trust::invalid(run, test).is_none());
+    let steps: Vec<(&TestRun, &PointRun)> =
+        valid.flat_map(|test| test.points.iter().map(move |point| (test, point))).collect();
     let of_figure = caches::of_drives(groups, drives).into_iter().flatten().next();
     let wanted = of_figure.and_then(|writes| writes.fall().copied());
-    let shows = |point: &&PointRun| wanted.is_some() && point.falls.first().copied() == wanted;
-    if let Some(change) = in_order.clone().find(shows).and_then(change_of) {
+    let shows =
+        |step: &&(&TestRun, &PointRun)| wanted.is_some() && step.1.falls.first().copied() == wanted;
+    if let Some(change) = steps.iter().find(shows).and_then(change_of) {
         return Some(change);
     }
-    let points = run.tests.iter().flat_map(|test| &test.points);
-    let all: Vec<Change> = points.filter_map(change_of).collect();
+    let all: Vec<Change> = steps.iter().filter_map(change_of).collect();
     let loss = |change: &Change| change.first.edge.before / change.settled.max(1.0);
     let of_order = |is_random: bool| {
         let those = all.iter().filter(|change| change.is_random == is_random);
@@ -101,15 +110,20 @@ pub(crate) fn change(run: &Run, groups: &[Group<'_>], drives: &ReportDrives) -> 
 }
 
 /// Returns the change of `point`, where one stream writes as fast as the drive takes it.
-fn change_of(point: &PointRun) -> Option<Change> {
+fn change_of((test, point): &(&TestRun, &PointRun)) -> Option<Change> {
     let [stream] = point.workload.streams.as_slice() else { return None };
     let is_free = point.workload.never_pauses() && stream.arrival.per_second().is_none();
     if !is_free || stream.reads() || !stream.writes() {
         return None;
     }
     let first = slc_cache::first_fall(point)?;
-    let settled = point.falls.last().unwrap_or(&first).edge.behind;
     let block = stream.block_size;
+    let metric = test.test.score.metric();
+    let settled = match run_facts::settled(test, point, metric) {
+        Some(iops) if metric == Metric::Iops => iops * block.0 as f64,
+        Some(rate) if metric == Metric::ThroughputMbS => rate * 1e6,
+        Some(_) | None => point.falls.last().unwrap_or(&first).edge.behind,
+    };
     Some(Change { first, settled, is_random: stream.is_random(), load: load(stream), block })
 }
 

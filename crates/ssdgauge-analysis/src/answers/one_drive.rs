@@ -2,7 +2,7 @@
 //! for.
 
 use crate::answers::drive_change::{self, Change};
-use crate::answers::run_headline;
+use crate::answers::run_headline::{self, RunHeadline};
 use crate::answers::statements::in_letters;
 use crate::answers::suited::{self, Suited};
 use crate::answers::tile::{Tile, tile};
@@ -46,7 +46,11 @@ pub fn first_screen(
         Some(everyday) => with_change(everyday, change.as_ref(), &tiles, groups, drives),
         None => {
             let name = labels::run_name(&run.head);
-            run_headline::headline(&name, groups, hero).text
+            let RunHeadline { text, .. } = run_headline::headline(&name, groups, hero);
+            // The line above the headline names the drive; a run without a result is told of the drive.
+            let rest = text.strip_prefix(&format!("{name}: "));
+            let rest = rest.filter(|rest| !rest.starts_with("no test"));
+            rest.map_or(text.clone(), capital)
         }
     };
     let (good, not_good) = suited::uses(&tiles, change.as_ref(), peers);
@@ -137,7 +141,14 @@ fn with_change(
     drives: &ReportDrives,
 ) -> String {
     if let Some(change) = change {
-        return format!("{everyday}; {}", change.clause());
+        let has_small = |question| tiles.iter().any(|tile| tile.number.question == question);
+        let is_compared = tiles.iter().any(|tile| tile.standing.is_some());
+        // The change of the only small requests says more than where it ends.
+        let is_whole = change.is_random && !has_small(Question::SmallReads) && !is_compared;
+        return match is_whole {
+            true => capital(&change.clause()),
+            false => format!("{everyday}; {}", change.clause()),
+        };
     }
     let writes = caches::of_drives(groups, drives).into_iter().flatten().next();
     let is_long =

@@ -271,6 +271,11 @@ pub(crate) fn settled(test: &TestRun, point: &PointRun, metric: Metric) -> Optio
         return metrics::value(point, metric, Scope::All)
             .filter(|_| is_settled && !has_fall(point));
     }
+    // What the score of a last part states is the settled value.
+    let is_last_part = test.test.score.mean_of_last().is_some_and(|(of, _)| of == metric);
+    if is_last_part && test.points.len() == 1 {
+        return test.headline.value;
+    }
     let block = point.workload.streams.first()?.block_size.0 as f64;
     if let Some(fall) = point.falls.last().copied().or_else(|| slc_cache::first_fall(point)) {
         let bytes = fall.edge.behind;
@@ -279,10 +284,6 @@ pub(crate) fn settled(test: &TestRun, point: &PointRun, metric: Metric) -> Optio
     if let Some(levels) = point.levels {
         let bytes = if levels.metric == Metric::Iops { block } else { 1e6 } * levels.after;
         return Some(if metric == Metric::Iops { bytes / block } else { bytes / 1e6 });
-    }
-    let is_last_part = test.test.score.mean_of_last().is_some_and(|(of, _)| of == metric);
-    if is_last_part && test.points.len() == 1 {
-        return test.headline.value;
     }
     match point.interval(metric, Scope::All) {
         ConfidenceInterval::StillSettling => None,
@@ -372,7 +373,11 @@ fn of_test(place: usize, member: Member<'_>) -> Option<Number> {
         key: format!("test {}", group::background_key(member)),
         question: Question::Test,
         title: sanitize::prose(&test.test.title),
-        setting: number::spaced(&workload_text::rule(&test.test, &test.test.score)),
+        setting: match (test.test.score.family(), test.points.len()) {
+            (ScoreFamily::Mean, 1) => String::new(),
+            (ScoreFamily::Mean, steps) => format!("mean of {steps} steps"),
+            (_, _) => number::spaced(&workload_text::rule(&test.test, &test.test.score)),
+        },
         metric: test.headline.metric,
         value,
         doubts: trust::doubts(test),
