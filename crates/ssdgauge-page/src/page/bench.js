@@ -116,6 +116,8 @@ function verdict(test, first, second) {
   const level = place => test.pairs.charCodeAt(at + place) - 0x1c0 + bench.all.zero;
   return { kind: test.pairs[at], a: test.order[a], b: test.order[b], low: level(1), high: level(2) };
 }
+/* The drive that a verdict finds ahead. */
+const leader = pair => pair.kind === ">" ? pair.a : pair.kind === "<" ? pair.b : null;
 /* The words of a verdict, of levels that the program has written. */
 function words(facts, pair, name) {
   const { percent, times, two, zero } = bench.all;
@@ -174,8 +176,10 @@ function comparison() {
     const counts = { close: [] }, slot = slug => chosen.indexOf(slug);
     const pairs = common.map(test => {
       const data = bench.tests.get(test.s), present = data.order.filter(slug => chosen.includes(slug));
-      const best = present[0], found = present.slice(1).map(other => verdict(data, best, other));
-      const leads = found.every(pair => pair.kind === ">") ? best : null;
+      /* The best is the first in the order, unless a later one, whose run has marks, is ahead of it. */
+      const best = present.reduce((best, one) => leader(verdict(data, best, one)) === one ? one : best);
+      const found = present.filter(one => one !== best).map(other => verdict(data, best, other));
+      const leads = found.every(pair => leader(pair) === best) ? best : null;
       if (leads) (counts[leads] = counts[leads] || []).push(test); else counts.close.push(test);
       const strip = make("div", {});
       strip.innerHTML = `<svg viewBox="0 0 100 14" preserveAspectRatio="none" height="14" aria-hidden="true"><path class="ticks" d="${data.ticks}"/></svg><div class="axis"><small></small><small></small></div>`;
@@ -189,11 +193,11 @@ function comparison() {
       const bars = found.map(pair => {
         const row = make("div", { className: "iv" });
         if (pair.kind === "x" || pair.kind === "o") return row;
-        const ahead = pair.kind === "<" ? pair.b : pair.a;
+        const ahead = leader(pair);
         /* Of two drives the first has the left side, of more the best. */
-        const isRight = chosen.length === 2 && pair.a === chosen[1];
+        const isRight = pair.a !== (chosen.length === 2 ? chosen[0] : best);
         const [from, to] = [pair.high, pair.low].map(level => isRight ? +bench.all.at[level] : 100 - bench.all.at[level]).sort((x, y) => x - y);
-        const bar = make("i", { className: pair.kind === ">" || pair.kind === "<" ? "k" + slot(ahead) : "" });
+        const bar = make("i", { className: ahead ? "k" + slot(ahead) : "" });
         bar.setAttribute("style", `left:${from}%;width:${to - from}%`);
         row.append(bar);
         if (bar.className) {
@@ -203,7 +207,7 @@ function comparison() {
         }
         return row;
       });
-      const said = found.map(pair => make("div", { className: "v" + (">" === pair.kind || "<" === pair.kind ? "" : " close") }, make("span", {}, ...words(test, pair, name))));
+      const said = found.map(pair => make("div", { className: "v" + (leader(pair) ? "" : " close") }, make("span", {}, ...words(test, pair, name))));
       const lines = found.map((_, place) => [bars[place], said[place]]);
       return make("div", { className: "pair" },
         make("div", {}, make("h3", {}, test.t), make("small", {}, [test.r, test.m, test.set, ...test.marks.filter(one => one !== "MODEL")].filter(Boolean).join(" · "))),
