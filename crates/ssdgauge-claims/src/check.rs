@@ -26,6 +26,8 @@ pub enum Check {
     CompareFactors { of: [Value; 2], is: Word, to: [Value; 2] },
     /// `of` has the place `place` or a better one among itself and `among`; the largest is first.
     Place { of: Value, among: Vec<Value>, place: usize },
+    /// `of` is within 5 % of the value at the place `place` among itself and `among`, or above it.
+    TiedFor { of: Value, among: Vec<Value>, place: usize },
     /// Each value is above the next one.
     Order { of: Vec<Value> },
     /// `of` is nearer to `to` than to `than`.
@@ -74,6 +76,8 @@ pub enum Shape {
     Bathtub,
     /// `shape::climbs`.
     Climb,
+    /// `shape::levels_off`.
+    LevelsOff,
 }
 
 /// A relation of two curves, see `crate::shape`.
@@ -151,6 +155,7 @@ impl Check {
                 Some(banded(factor(of)?.over(factor(to)?)?, from, until))
             }
             Check::Place { of, among, place } => placed(of, among, *place, data),
+            Check::TiedFor { of, among, place } => tied_for(of, among, *place, data),
             Check::Order { of } => ordered(of, data),
             Check::Nearer { of, to, than } => {
                 let [of, to, than] = [of, to, than].map(|one| value(one).map(|one| one.value));
@@ -226,13 +231,25 @@ impl Check {
         }
     }
 
+    /// Returns the drive that the check names first.
+    pub(crate) fn subject(&self) -> &str {
+        let (values, curves) = self.references();
+        let of = match self {
+            Check::ReachesFrom { of, .. } | Check::LatencyGrows { of, .. } => Some(&of.source),
+            _ => values.first().map(|value| &value.source),
+        };
+        of.or(curves.first().map(|curve| &curve.source)).map_or("", |source| &source.drive)
+    }
+
     /// Returns every number and every curve that the check refers to.
     pub(crate) fn references(&self) -> (Vec<&Value>, Vec<&Curve>) {
         match self {
             Check::Level { of, .. } | Check::Bounds { of, .. } => (vec![of], vec![]),
             Check::Factor { of, to, .. } | Check::Compare { of, to, .. } => (vec![of, to], vec![]),
             Check::CompareFactors { of, to, .. } => (of.iter().chain(to).collect(), vec![]),
-            Check::Place { of, among, .. } => (std::iter::once(of).chain(among).collect(), vec![]),
+            Check::Place { of, among, .. } | Check::TiedFor { of, among, .. } => {
+                (std::iter::once(of).chain(among).collect(), vec![])
+            }
             Check::Order { of } => (of.iter().collect(), vec![]),
             Check::Nearer { of, to, than } => (vec![of, to, than], vec![]),
             Check::Shape { of, .. }
@@ -260,6 +277,7 @@ impl Shape {
             Shape::FinalRise => "a final rise",
             Shape::Bathtub => "a bathtub",
             Shape::Climb => "a climb",
+            Shape::LevelsOff => "a rise that levels off",
         }
     }
 
@@ -271,6 +289,7 @@ impl Shape {
             Shape::FinalRise => shape::rises_at_the_end(curve),
             Shape::Bathtub => shape::is_bathtub(curve),
             Shape::Climb => shape::climbs(curve),
+            Shape::LevelsOff => shape::levels_off(curve),
         }
     }
 }
@@ -348,6 +367,19 @@ fn placed(of: &Value, among: &[Value], place: usize, data: &Data<'_>) -> Option<
     let found = 1 + others?.iter().filter(|other| **other > own).count();
     let text = format!("place {found} of {}, stated {place} or better", among.len() + 1);
     Some(plain(found <= place, Some(found as f64), text))
+}
+
+fn tied_for(of: &Value, among: &[Value], place: usize, data: &Data<'_>) -> Option<Outcome> {
+    let own = (data.value)(of)?.value;
+    let others: Option<Vec<f64>> =
+        among.iter().map(|one| (data.value)(one).map(|number| number.value)).collect();
+    let mut all = others?;
+    all.push(own);
+    all.sort_by(|a, b| b.total_cmp(a));
+    let share = own / all.get(place.checked_sub(1)?)?;
+    let text =
+        format!("{} of place {place} among {}, stated tied or above", text(share), all.len());
+    Some(plain(share >= Word::Tied.band().0, Some(share), text))
 }
 
 fn ordered(of: &[Value], data: &Data<'_>) -> Option<Outcome> {

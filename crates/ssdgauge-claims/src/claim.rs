@@ -20,6 +20,9 @@ pub struct Review {
     pub drives: BTreeMap<String, String>,
     /// The tests, by their names in the checks.
     pub tests: BTreeMap<String, TestNeed>,
+    /// Whether the claims are numbers of public measurements, and not statements of a review.
+    #[serde(default)]
+    pub measured: bool,
     /// The claims, in the order of the page.
     #[serde(rename = "claim")]
     pub claims: Vec<Claim>,
@@ -58,8 +61,17 @@ pub struct Claim {
     pub statement: String,
     /// Its kind.
     pub kind: Kind,
-    /// What its result is evidence of; `None` where it was not labelled.
+    /// What its result is evidence of; `None` where it has no checks.
     pub label: Option<Label>,
+    /// The quantities that a prediction is about, in the words of `fits/parameters.toml`.
+    #[serde(default)]
+    pub about: Vec<String>,
+    /// What entails, corrected or constructed it: claims, parameters as `PROFILE SECTION.KEY`, or drives.
+    #[serde(default)]
+    pub by: Vec<String>,
+    /// Whether its checks hold on every profile: then it proves nothing, and is not counted.
+    #[serde(default)]
+    pub cannot_fail: bool,
     /// The published number or relation in a few characters, for tables.
     #[serde(default)]
     pub published: String,
@@ -69,9 +81,6 @@ pub struct Claim {
     /// What must be true; empty where the claim is not checked.
     #[serde(default)]
     pub checks: Vec<Check>,
-    /// Whether a parameter of a drive was fitted to it.
-    #[serde(default)]
-    pub fitted: bool,
     /// Why a model cannot show it; empty where it can.
     #[serde(default)]
     pub cannot: String,
@@ -87,7 +96,7 @@ pub struct Claim {
 }
 
 /// What a result of a claim is evidence of, by how the parameters of its drives were chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Label {
     /// No parameter of its drives, inherited ones included, was fitted to it, or to a quantity that entails it.
@@ -147,6 +156,23 @@ impl Kind {
             Kind::Quantity | Kind::Ordering | Kind::Shape => Group::Behaviour,
             Kind::Method => Group::Method,
             Kind::Reader => Group::Readers,
+        }
+    }
+}
+
+impl Label {
+    /// All labels, those that are evidence first.
+    pub const ALL: [Label; 5] =
+        [Label::Predicted, Label::Entailed, Label::Fitted, Label::Constructed, Label::Corrected];
+
+    /// Returns the word used in tables and in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Label::Predicted => "predicted",
+            Label::Entailed => "entailed",
+            Label::Fitted => "fitted",
+            Label::Constructed => "constructed",
+            Label::Corrected => "corrected",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::catalogue::RunNeed;
 use crate::check::{Data, Outcome};
-use crate::claim::{Claim, Group, Review};
+use crate::claim::{Claim, Group, Label, Review};
 use crate::measure::Measurements;
 use ssdgauge_analysis::Run;
 use ssdgauge_core::{Finding, FindingKind, Severity, Verdict};
@@ -51,10 +51,16 @@ pub struct Count {
     pub hold: usize,
 }
 
-/// The four numbers of a set of judgements. They are never added up: each has another meaning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The numbers of a set of judgements. They are never added up: each has another meaning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Claims on the behaviour of drives.
+    /// Predictions of reviews, on the behaviour of drives; like all labels without claims that cannot fail.
+    pub predicted_reviews: Count,
+    /// Predictions of public measurements.
+    pub predicted_measured: Count,
+    /// Claims on behaviour of reviews and measurements, by label.
+    pub labels: BTreeMap<Label, Count>,
+    /// Claims of reviews on the behaviour of drives.
     pub behaviour: Count,
     /// Those of them that are held out.
     pub held_out: Count,
@@ -201,10 +207,10 @@ impl Summary {
     /// counted: it would hold by definition, or never.
     pub fn new(judgements: &[Judgement<'_>]) -> Summary {
         let mut summary = Summary::default();
-        for Judgement { claim, state, .. } in judgements {
+        for Judgement { review, claim, state, .. } in judgements {
             let can = *state != State::CannotBeModelled;
             match claim.kind.group() {
-                Group::Behaviour => summary.behaviour.add(*state),
+                Group::Behaviour => summary.add_behaviour(review, claim, *state),
                 Group::Method if can => summary.method.add(*state),
                 Group::Readers if can => summary.readers.add(*state),
                 Group::Method | Group::Readers => {}
@@ -214,6 +220,24 @@ impl Summary {
             }
         }
         summary
+    }
+
+    /// Returns the claims with `label`, of reviews and measurements.
+    pub fn labelled(&self, label: Label) -> Count {
+        self.labels.get(&label).copied().unwrap_or_default()
+    }
+
+    fn add_behaviour(&mut self, review: &Review, claim: &Claim, state: State) {
+        if !review.measured {
+            self.behaviour.add(state);
+        }
+        let Some(label) = claim.label.filter(|_| !claim.cannot_fail) else { return };
+        self.labels.entry(label).or_default().add(state);
+        match (label, review.measured) {
+            (Label::Predicted, true) => self.predicted_measured.add(state),
+            (Label::Predicted, false) => self.predicted_reviews.add(state),
+            _ => {}
+        }
     }
 }
 

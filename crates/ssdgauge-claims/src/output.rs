@@ -1,16 +1,15 @@
 //! Judgements as text: a table, one claim, JSON, and Markdown.
 
-use crate::claim::{Claim, Review};
-use crate::fit::fits;
+use crate::claim::{Claim, Label, Review};
 use crate::judge::{Count, Judgement, State, Summary};
+use crate::parameters::{marks_of, parameters, profile_of};
 use crate::picture::Picture;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 
 /// The columns of a statement in a table of 100 columns and more.
 const STATEMENT: usize = 42;
 /// The columns of a row beside its statement: sign and id, published and measured value, state.
-const BESIDE: usize = 58;
+const BESIDE: usize = 59;
 /// The columns of the published value.
 const PUBLISHED: usize = 13;
 
@@ -57,14 +56,15 @@ fn marks(claim: &Claim) -> String {
     let words = [
         (!claim.cannot.is_empty(), "cannot be modelled"),
         (!claim.open.is_empty(), "no check yet"),
-        (claim.fitted, "fitted"),
+        (claim.label.is_some(), claim.label.map_or("", Label::word)),
+        (claim.cannot_fail, "cannot fail"),
         (claim.is_held_out(), "held out"),
     ];
     let words: Vec<&str> = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
     if words.is_empty() { String::new() } else { format!(" [{}]", words.join(", ")) }
 }
 
-/// Returns the four numbers, and a row for each claim that was judged or could have been, those that
+/// Returns the numbers of all judgements, and a row for each claim that was judged or could have been, those that
 /// need attention first, in lines of at most `width` columns, from 60 on.
 pub fn table(judgements: &[Judgement<'_>], width: usize) -> String {
     let layout = Layout::new(width);
@@ -99,16 +99,26 @@ pub fn table(judgements: &[Judgement<'_>], width: usize) -> String {
 
 fn summary_lines(summary: &Summary, width: usize) -> String {
     let hold = |count: Count| format!("{} of {} hold", count.hold, count.all);
+    let label = |label: Label| hold(summary.labelled(label));
     // The longest line has 63 columns.
     let gap = if width < 64 { 17 } else { 22 };
-    format!(
-        "behaviour   {:<gap$} held out  {}\nmethod      {:<gap$} readers   {} of {} answered\n",
-        hold(summary.behaviour),
-        hold(summary.held_out),
-        format!("{} of {} measured", summary.method.judged, summary.method.all),
-        summary.readers.judged,
-        summary.readers.all,
-    )
+    let line = |left: (&str, String), right: (&str, String)| {
+        format!("{:<11} {:<gap$} {:<9} {}\n", left.0, left.1, right.0, right.1)
+    };
+    let of_label = |one: Label| (one.word(), label(one));
+    let measured = format!("{} of {} measured", summary.method.judged, summary.method.all);
+    let answered = format!("{} of {} answered", summary.readers.judged, summary.readers.all);
+    [
+        line(of_label(Label::Predicted), of_label(Label::Fitted)),
+        line(
+            ("- reviews", hold(summary.predicted_reviews)),
+            ("- drives", hold(summary.predicted_measured)),
+        ),
+        line(of_label(Label::Entailed), of_label(Label::Corrected)),
+        line(("behaviour", hold(summary.behaviour)), ("held out", hold(summary.held_out))),
+        line(("method", measured), ("readers", answered)),
+    ]
+    .concat()
 }
 
 fn row(judgement: &Judgement<'_>, layout: Layout) -> String {
@@ -126,7 +136,10 @@ fn row(judgement: &Judgement<'_>, layout: Layout) -> String {
         "{head:<columns$}{} {here:>8}  {}{}",
         layout.published(&claim.published),
         judgement.state.words(),
-        if claim.is_held_out() { " (held out)" } else { "" },
+        match claim.label {
+            Some(Label::Predicted) if !claim.cannot_fail => " (predicted)",
+            _ => "",
+        },
     );
     format!("{}\n", line.trim_end())
 }
@@ -201,7 +214,7 @@ pub fn one_claim(judgement: &Judgement<'_>) -> String {
     text
 }
 
-/// Returns the judgements as JSON: `claims[]` and the four numbers.
+/// Returns the judgements as JSON: `claims[]` and their numbers.
 pub fn json(judgements: &[Judgement<'_>]) -> Value {
     let claim = |judgement: &Judgement<'_>| {
         let claim = judgement.claim;
@@ -219,7 +232,9 @@ pub fn json(judgements: &[Judgement<'_>]) -> Value {
             "measured": judgement.measured(),
             "holds": holds,
             "state": judgement.state.key(),
-            "fitted": claim.fitted,
+            "label": claim.label.map(Label::word),
+            "by": claim.by,
+            "cannot_fail": claim.cannot_fail,
             "held_out": claim.is_held_out(),
             "contradicts": claim.contradicts,
             "why": judgement.why,
@@ -230,11 +245,15 @@ pub fn json(judgements: &[Judgement<'_>]) -> Value {
     let count =
         |count: Count| json!({ "claims": count.all, "judged": count.judged, "hold": count.hold });
     let summary = Summary::new(judgements);
+    let labels = Label::ALL.map(|label| (label.word().to_owned(), count(summary.labelled(label))));
     json!({
-        "schema_version": 1,
+        "schema_version": 2,
         "model": true,
         "claims": judgements.iter().map(claim).collect::<Vec<_>>(),
         "summary": {
+            "labels": Value::Object(labels.into_iter().collect()),
+            "predicted_of_reviews": count(summary.predicted_reviews),
+            "predicted_of_measured_drives": count(summary.predicted_measured),
             "behaviour": count(summary.behaviour),
             "held_out": count(summary.held_out),
             "method": count(summary.method),
@@ -254,10 +273,14 @@ pub fn markdown(
     let of_review: Vec<&Judgement<'_>> =
         judgements.iter().filter(|one| one.review.id == review.id).collect();
     let mut text = format!(
-        "# {}\n\nThe claims of a review ({}) on virtual drives (MODEL). A model shows the shape of a \
+        "# {}\n\nThe claims of {} ({}) on virtual drives (MODEL). A model shows the shape of a \
          drive and is no measurement of a product; [claims](../../explanation/reviews.md) has the rules. Made by \
-         `ssdgauge claims --markdown {}`.\n",
-        review.title, review.source, review.id
+         `ssdgauge claims --markdown {}`.\n\n{}\n",
+        review.title,
+        if review.measured { "public measurements" } else { "a review" },
+        review.source,
+        review.id,
+        headline(&of_review),
     );
     let groups = [("Behaviour of drives", 0), ("Method", 1), ("Readers and author", 2)];
     for (title, group) in groups {
@@ -267,7 +290,7 @@ pub fn markdown(
             .map(|one| markdown_row(one))
             .collect();
         if !rows.is_empty() {
-            let head = "| claim | statement | state | numbers and reason |\n|---|---|---|---|\n";
+            let head = "| claim | statement | state | label | numbers and reason |\n|---|---|---|---|---|\n";
             text.push_str(&format!("\n## {title}\n\n{head}{}", rows.concat()));
         }
     }
@@ -281,22 +304,53 @@ pub fn markdown(
     }
     text.push_str("\n## Virtual drives\n\n");
     for (name, target) in &review.drives {
-        text.push_str(&format!("- {name}: `sim:{target}`{}\n", fitted_figures(target)));
+        text.push_str(&format!("- {name}: `sim:{target}`{}\n", fitted_parameters(target)));
     }
     text
 }
 
-/// Returns how many figures of the profile of `target` are fitted, and to how many published numbers.
-fn fitted_figures(target: &str) -> String {
-    let profile = target.split('?').next().unwrap_or(target);
-    let all = fits().map(|fits| fits.fits).unwrap_or_default();
-    let own = all.iter().filter(|fit| fit.profile == profile);
-    let numbers: BTreeSet<&str> = own.clone().map(|fit| fit.published.as_str()).collect();
-    match own.count() {
-        0 => String::new(),
-        1 => ", one figure fitted to one published number".to_owned(),
-        figures => format!(", {figures} figures fitted to {} published numbers", numbers.len()),
+/// Returns how many predictions hold, and how many claims that parameters were fitted to.
+fn headline(of_review: &[&Judgement<'_>]) -> String {
+    let all: Vec<Judgement<'_>> = of_review.iter().map(|one| (*one).clone()).collect();
+    let summary = Summary::new(&all);
+    let text = |label: Label, what: &str| {
+        let count = summary.labelled(label);
+        format!("{} of {} {what} hold", count.hold, count.all)
+    };
+    format!(
+        "{}; {}, which is no evidence.",
+        text(Label::Predicted, "predictions"),
+        text(Label::Fitted, "claims that parameters were fitted to")
+    )
+}
+
+/// Returns how many parameters of the drive `target` are fitted or were changed after a result, inherited ones included.
+fn fitted_parameters(target: &str) -> String {
+    let profiles = parameters().unwrap_or_default();
+    let marks = marks_of(&profiles, target);
+    let fitted = marks.iter().filter(|mark| mark.is_fitted);
+    let inherited = fitted.clone().filter(|mark| mark.profile != profile_of(target)).count();
+    let changed = marks.iter().filter(|mark| !mark.is_fitted).count();
+    let mut text = format!(", {} parameters fitted, {inherited} of them inherited", fitted.count());
+    if changed > 0 {
+        text.push_str(&format!("; {changed} chosen again after a result"));
     }
+    text
+}
+
+/// Returns the label of `claim` with what it is by, for tables.
+fn label_of(claim: &Claim) -> String {
+    let Some(label) = claim.label else { return String::new() };
+    let mut text = label.word().to_owned();
+    if !claim.by.is_empty() {
+        text.push_str(&format!(" by {}", claim.by.join(", ")));
+    }
+    for (is, word) in [(claim.cannot_fail, "cannot fail"), (claim.is_held_out(), "held out")] {
+        if is {
+            text.push_str(&format!("; {word}"));
+        }
+    }
+    text
 }
 
 fn markdown_row(judgement: &Judgement<'_>) -> String {
@@ -318,17 +372,9 @@ fn markdown_row(judgement: &Judgement<'_>) -> String {
         append(&format!("Contradicts {}", claim.contradicts.join(", ")));
     }
     let reason = reason.replace('|', "/");
-    let kind = match (claim.is_held_out(), claim.fitted) {
-        (true, _) => ", held out",
-        (false, true) => ", fitted",
-        (false, false) => "",
-    };
-    format!(
-        "| {} | {} | {}{kind} | {reason} |\n",
-        claim.id,
-        claim.statement,
-        judgement.state.words()
-    )
+    let label = label_of(claim);
+    let state = judgement.state.words();
+    format!("| {} | {} | {state} | {label} | {reason} |\n", claim.id, claim.statement)
 }
 
 #[cfg(test)]
@@ -362,19 +408,22 @@ mod tests {
             assert!(table.lines().all(|line| line.chars().count() <= width), "{table}");
         }
         let table = table(&judgements, 100);
-        assert!(table.starts_with("behaviour   0 of 41 hold"), "{table}");
+        let predictions = json(&judgements)["summary"]["predicted_of_reviews"]["claims"].as_u64();
+        let start = format!("predicted   0 of {} hold", predictions.unwrap());
+        assert!(table.starts_with(&start), "{table}");
+        assert!(table.contains("behaviour   0 of 41 hold"), "{table}");
         assert!(table.contains("held out  0 of 16 hold"), "{table}");
         assert!(table.contains("0 of 4 measured") && table.contains("0 of 8 answered"), "{table}");
         let json = json(&judgements);
         assert_eq!(json["claims"].as_array().unwrap().len(), 77);
-        for key in ["id", "statement", "measured", "holds", "state", "fitted", "held_out", "why"] {
+        for key in ["id", "statement", "measured", "holds", "state", "label", "held_out", "why"] {
             assert!(json["claims"][0].get(key).is_some(), "{key}");
         }
         let page = markdown(&reviews[2], &judgements, &[], "");
         assert!(page.contains("| S2-4 |") && !page.contains("| S1-1 |"), "{page}");
         assert!(!page.contains("## Charts"), "{page}");
         assert!(
-            page.contains("like-dc500m?capacity=120GB`, 3 figures fitted to 3 published numbers"),
+            page.contains("like-dc500m?capacity=120GB`, 9 parameters fitted, 6 of them inherited"),
             "{page}"
         );
         let all = judgements.iter().map(one_claim).collect::<String>();

@@ -12,12 +12,14 @@ pub const QUANTITY: f64 = 0.15;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
-    /// Tied, about the same, evenly matched: within 5 %.
+    /// Tied, about the same: within 5 %.
     Tied,
     /// Slightly, a bit, a little above: by 1 to 15 %.
     SlightlyAbove,
     /// Slightly, a bit, a little below: by 1 to 15 %.
     SlightlyBelow,
+    /// Evenly matched: within 15 %, because drives that are "a bit" apart may be evenly matched, too.
+    EvenlyMatched,
     /// In the same league: within a factor of 1.5.
     SameLeague,
     /// Above, without a word for the distance.
@@ -30,10 +32,11 @@ pub enum Word {
 
 impl Word {
     /// All words.
-    pub const ALL: [Word; 7] = [
+    pub const ALL: [Word; 8] = [
         Word::Tied,
         Word::SlightlyAbove,
         Word::SlightlyBelow,
+        Word::EvenlyMatched,
         Word::SameLeague,
         Word::Above,
         Word::SignificantlyAbove,
@@ -46,6 +49,7 @@ impl Word {
             Word::Tied => (0.95, 1.0 / 0.95),
             Word::SlightlyAbove => (1.01, 1.15),
             Word::SlightlyBelow => (0.85, 0.99),
+            Word::EvenlyMatched => (0.85, 1.0 / 0.85),
             Word::SameLeague => (1.0 / 1.5, 1.5),
             Word::Above => (1.0, f64::INFINITY),
             Word::SignificantlyAbove => (1.2, f64::INFINITY),
@@ -62,7 +66,7 @@ mod tests {
     fn every_band_has_the_limits_of_the_handbook() {
         assert_eq!(
             Word::ALL.map(|word| word.band().0),
-            [0.95, 1.01, 0.85, 1.0 / 1.5, 1.0, 1.2, 1.5]
+            [0.95, 1.01, 0.85, 0.85, 1.0 / 1.5, 1.0, 1.2, 1.5]
         );
         assert!(Word::ALL.iter().all(|word| word.band().0 < word.band().1));
     }

@@ -15,6 +15,9 @@ pub(crate) const NOISE: f64 = 0.02;
 /// The largest fall that is called small, as a share. Chosen: the upper end of "slightly".
 pub(crate) const SMALL: f64 = 0.15;
 
+/// The largest difference from the last value of a curve that is level, as a share. Chosen: that of "tied".
+pub(crate) const LEVEL: f64 = 0.05;
+
 /// The factor by which a spike exceeds its neighbour. Chosen: the one of "significantly".
 pub(crate) const SPIKE: f64 = 1.2;
 
@@ -92,6 +95,15 @@ pub(crate) fn turns(curve: &[f64]) -> usize {
 pub(crate) fn climbs(curve: &[f64]) -> bool {
     let steps = curve.windows(2).all(|pair| pair[1] >= pair[0] * (1.0 - NOISE));
     matches!(curve, [first, .., last] if last > first) && steps
+}
+
+/// Returns whether `curve` rises by more than [`NOISE`] at first, and from [`LATE`] of its points on stays within
+/// [`LEVEL`] of its last value.
+pub(crate) fn levels_off(curve: &[f64]) -> bool {
+    let late = (LATE * curve.len().saturating_sub(1) as f64).floor() as usize;
+    let (Some(first), Some(last)) = (curve.first(), curve.last()) else { return false };
+    let is_level = curve[late..].iter().all(|value| (value / last - 1.0).abs() <= LEVEL);
+    late >= 1 && is_level && *last > first * (1.0 + NOISE)
 }
 
 /// Returns the number of leading points whose values differ by at most `tolerance`, as a share of the
@@ -198,6 +210,14 @@ mod tests {
         assert!(climbs(&[3.0, 3.1, 3.08, 4.0, 5.0]));
         assert!(!climbs(&[3.0, 3.5, 3.1, 4.0]));
         assert!(!climbs(&[3.0, 3.0]) && !climbs(&FALLING));
+    }
+
+    #[test]
+    fn a_curve_that_levels_off_rises_and_stays() {
+        assert!(levels_off(&[2.0, 2.5, 2.9, 3.05, 3.1, 3.1]));
+        assert!(!levels_off(&[2.0, 2.4, 2.8, 3.2, 3.6, 4.0]), "it climbs on");
+        assert!(!levels_off(&[2.0, 2.5, 2.9, 3.1, 3.0, 2.8]), "it falls");
+        assert!(!levels_off(&[3.0; 6]) && !levels_off(&[]));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The claims of public measurements rest on listed facts, and their loads exist.
 #![allow(clippy::unwrap_used)]
 
-use ssdgauge_claims::{Label, MEASURED_SUITE, measured};
+use ssdgauge_claims::{Claim, Label, MEASURED_SUITE, measured};
 use ssdgauge_core::Rig;
 use ssdgauge_lab::{Options, Suite, plan};
 use ssdgauge_sim::VirtualRig;
@@ -16,13 +16,14 @@ fn facts() -> Vec<Vec<&'static str>> {
 }
 
 #[test]
-fn every_claim_is_a_prediction_about_listed_facts() {
+fn every_claim_is_about_listed_facts() {
     let listed: BTreeSet<String> = facts().iter().map(|fact| fact[1..5].join(", ")).collect();
     let claims = measured().unwrap().claims;
-    assert!(claims.len() >= 20, "{}", claims.len());
+    let is_predicted = |claim: &&Claim| claim.label == Some(Label::Predicted);
+    let predicted = claims.iter().filter(is_predicted).count();
+    assert!(predicted >= 20, "{predicted}");
     let mut used = BTreeSet::new();
     for claim in &claims {
-        assert_eq!(claim.label, Some(Label::Predicted), "{}", claim.id);
         assert!(!claim.facts.is_empty(), "{}", claim.id);
         for fact in &claim.facts {
             assert!(listed.contains(fact), "{}: '{fact}' is not in facts.tsv", claim.id);

@@ -1,10 +1,13 @@
 //! What the claims need exists, and no profile is fitted to more numbers than it may be.
 #![allow(clippy::unwrap_used)]
 
-use ssdgauge_claims::{FIT_SUITE, Fits, fits, is_held_out, reviews};
+use ssdgauge_claims::{
+    Claim, FIT_SUITE, Fits, Label, Review, fits, is_held_out, marks_of, measured, parameters,
+    reviews,
+};
 use ssdgauge_core::Rig;
 use ssdgauge_lab::{Options, Suite, find_built_in, plan};
-use ssdgauge_sim::{VirtualRig, reviewed_profiles};
+use ssdgauge_sim::{VirtualRig, profiles, reviewed_profiles};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the published numbers that the figures of each reviewed drive are fitted to, by profile: the
@@ -76,22 +79,131 @@ fn no_figure_is_fitted_to_a_held_out_claim() {
     }
 }
 
+/// Returns all reviews with the claims of public measurements.
+fn all_claims() -> Vec<(Review, Claim)> {
+    let reviews = reviews().unwrap().into_iter().chain([measured().unwrap()]);
+    let of_review = |review: Review| {
+        let claims = review.claims.clone();
+        claims.into_iter().map(move |claim| (review.clone(), claim))
+    };
+    reviews.flat_map(of_review).collect()
+}
+
 #[test]
-fn the_claims_that_are_marked_as_fitted_are_those_of_the_profiles() {
+fn the_claims_that_are_labelled_as_fitted_are_those_of_the_profiles() {
     let in_profiles: BTreeSet<String> = fitted()
         .into_values()
         .flatten()
         .filter(|label| label.starts_with('S'))
         .map(|label| label.split([',', ':', ' ']).next().unwrap().to_owned())
         .collect();
-    let marked: BTreeSet<String> = reviews()
-        .unwrap()
+    let labelled: BTreeSet<String> = all_claims()
         .into_iter()
-        .flat_map(|review| review.claims)
-        .filter(|claim| claim.fitted)
-        .map(|claim| claim.id)
+        .filter(|(_, claim)| claim.label == Some(Label::Fitted))
+        .map(|(_, claim)| claim.id)
         .collect();
-    assert_eq!(marked, in_profiles);
+    assert_eq!(labelled, in_profiles);
+}
+
+#[test]
+fn a_claim_that_is_checked_has_a_label_and_says_by_what() {
+    let profiles = parameters().unwrap();
+    let marks: BTreeSet<String> = profiles
+        .iter()
+        .flat_map(|profile| {
+            let own = profile.fitted.keys().chain(profile.changed.keys());
+            own.map(|parameter| format!("{} {parameter}", profile.name))
+        })
+        .collect();
+    let all = all_claims();
+    let has_label =
+        |by: &str, label| all.iter().any(|(_, claim)| claim.id == by && claim.label == Some(label));
+    for (review, claim) in &all {
+        let id = &claim.id;
+        assert_eq!(claim.label.is_some(), claim.is_checked(), "{id}");
+        let is_by = |known: &dyn Fn(&str) -> bool| {
+            assert!(!claim.by.is_empty(), "{id} does not say by what");
+            for by in &claim.by {
+                assert!(known(by), "{id}: '{by}'");
+            }
+        };
+        match claim.label {
+            None | Some(Label::Fitted) => assert!(claim.by.is_empty(), "{id}"),
+            Some(Label::Predicted) => {
+                assert!(claim.by.is_empty() && !claim.about.is_empty(), "{id}")
+            }
+            Some(Label::Entailed) => {
+                is_by(&|by| marks.contains(by) || has_label(by, Label::Fitted));
+            }
+            Some(Label::Corrected) => is_by(&|by| marks.contains(by)),
+            Some(Label::Constructed) => is_by(&|by| review.drives.contains_key(by)),
+        }
+    }
+}
+
+#[test]
+fn no_parameter_of_its_drives_is_about_the_quantity_of_a_prediction() {
+    let profiles = parameters().unwrap();
+    let mut predictions = 0;
+    for (review, claim) in all_claims() {
+        if claim.label != Some(Label::Predicted) {
+            continue;
+        }
+        predictions += 1;
+        for (drive, _) in claim.needs() {
+            for mark in marks_of(&profiles, &review.drives[&drive]) {
+                let is_about = claim.about.iter().any(|quantity| quantity == mark.quantity);
+                assert!(!is_about, "{} is no prediction: {mark:?}", claim.id);
+            }
+        }
+    }
+    assert!(predictions >= 20, "{predictions}");
+}
+
+#[test]
+fn the_marks_of_the_parameters_are_those_of_the_profiles() {
+    let mut listed = parameters().unwrap();
+    for profile in profiles().into_iter().chain(reviewed_profiles()) {
+        let at = listed.iter().position(|marks| marks.name == profile.name);
+        let marks = listed.remove(at.unwrap_or_else(|| panic!("{} is not listed", profile.name)));
+        let table: toml::Table = toml::from_str(profile.text).unwrap();
+        let parent = table.get("inherits").and_then(|parent| parent.as_str());
+        assert_eq!(marks.inherits.as_deref(), parent, "{}", profile.name);
+        let mut section = "";
+        let (mut set, mut fitted) = (BTreeSet::new(), BTreeSet::new());
+        for line in profile.text.lines().filter(|line| !line.starts_with('#')) {
+            match (line.strip_prefix('['), line.split_once(" = ")) {
+                (Some(name), _) => section = name.trim_end_matches(']'),
+                (None, Some((key, rest))) if !section.is_empty() => {
+                    set.insert(format!("{section}.{}", key.trim()));
+                    if rest.contains("# [F]") {
+                        fitted.insert(format!("{section}.{}", key.trim()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(
+            marks.fitted.keys().cloned().collect::<BTreeSet<_>>(),
+            fitted,
+            "{}",
+            profile.name
+        );
+        for parameter in marks.changed.keys().chain(&marks.replaces) {
+            let is_own = set.contains(parameter) && !fitted.contains(parameter);
+            assert!(is_own, "{} {parameter}", profile.name);
+        }
+        // What it sets itself, its parents' marks no longer say.
+        let parents = parameters().unwrap();
+        let inherited = marks.inherits.as_deref().map(|parent| marks_of(&parents, parent));
+        for mark in inherited.into_iter().flatten() {
+            let is_said = marks.replaces.contains(mark.parameter)
+                || marks.changed.contains_key(mark.parameter)
+                || fitted.contains(mark.parameter);
+            assert_eq!(is_said, set.contains(mark.parameter), "{} {mark:?}", profile.name);
+        }
+    }
+    assert!(listed.is_empty(), "{listed:?}");
 }
 
 #[test]

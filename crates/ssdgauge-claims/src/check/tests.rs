@@ -57,6 +57,18 @@ fn numbers_are_compared_with_levels_factors_bounds_and_words() {
     check("check = 'factor', of = 'a t iops', to = 'b t iops', is = 1.6", Fails);
     check("check = 'bounds', of = 'c t iops', from = 50, until = 60", Holds);
     check("check = 'bounds', of = 'c t iops', until = 59", Fails);
+    check(
+        "check = 'tied-for', of = 'b t iops', among = ['a t iops', 'c t iops'], place = 1",
+        Holds,
+    );
+    check(
+        "check = 'tied-for', of = 'c t iops', among = ['a t iops', 'b t iops'], place = 2",
+        Fails,
+    );
+    check(
+        "check = 'tied-for', of = 'c t iops', among = ['a t iops', 'b t iops'], place = 3",
+        Holds,
+    );
     for (word, to, holds) in [
         ("tied", "b", true),
         ("tied", "c", false),

@@ -16,6 +16,9 @@ pub(crate) struct ClaimsArguments {
     /// Judge by the finished runs of the folder, and carry out no other; claims without them are not run.
     #[arg(long)]
     pub(crate) no_runs: bool,
+    /// Try every check on every built-in profile, and print the table as Markdown; missing runs take hours.
+    #[arg(long, conflicts_with_all = ["list", "gate", "json", "markdown"])]
+    pub(crate) every_profile: bool,
     /// Exit with code 4 if the state of a claim differs from the one in this list of `ID = STATE`.
     #[arg(long, value_name = "FILE")]
     pub(crate) gate: Option<String>,

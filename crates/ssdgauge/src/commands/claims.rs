@@ -3,6 +3,8 @@
 //! Finished runs stay in a folder and are used again; missing ones are carried out side by side. Every
 //! result is one of a model.
 
+mod every_profile;
+
 use crate::arguments::ClaimsArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
@@ -13,10 +15,11 @@ use crate::virtual_runs::{self, VirtualRun};
 use crate::{suite_options, terminal};
 use ssdgauge_analysis::Run;
 use ssdgauge_claims::{
-    CatalogueError, Judgement, Picture, Review, RunNeed, check_ids, judge, reviews,
+    CatalogueError, Judgement, MEASURED_SUITE, Picture, Review, RunNeed, check_ids, judge,
+    measured, reviews,
 };
 use ssdgauge_core::{DriveInfo, Plan, Rig};
-use ssdgauge_lab::{Options, Repeat};
+use ssdgauge_lab::{Options, Repeat, Suite};
 use ssdgauge_sim::{MODEL_REVISION, VirtualRig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -34,7 +37,8 @@ const PARTIAL: &str = ".partial";
 /// Refuses an unknown claim, a missing profile, and a folder with runs of other revisions; fails where a
 /// run fails or is interrupted, and with exit code 4 where a listed state has changed.
 pub(crate) fn execute(arguments: &ClaimsArguments) -> Result<(), Failure> {
-    let mut reviews = reviews().map_err(|error| {
+    let all = reviews().and_then(|reviews| Ok([reviews, vec![measured()?]].concat()));
+    let mut reviews = all.map_err(|error| {
         let hint = "this is a bug in ssdgauge: please report it";
         Failure::new(FailureKind::Failed, error.to_string(), hint)
     })?;
@@ -46,6 +50,9 @@ pub(crate) fn execute(arguments: &ClaimsArguments) -> Result<(), Failure> {
     if arguments.list {
         terminal::print_folded(&ssdgauge_claims::list(&reviews));
         return Ok(());
+    }
+    if arguments.every_profile {
+        return every_profile::execute(&reviews, arguments);
     }
     let gate = arguments.gate.as_deref().map(read_gate).transpose()?;
     if let Some(folder) = &arguments.pictures {
@@ -164,6 +171,14 @@ fn collect(
         .flat_map(|review| review.claims.iter().flat_map(|claim| review.runs_of(claim)))
         .map(|(_, _, need)| need)
         .collect();
+    find_runs(needs, arguments)
+}
+
+/// Returns the runs `needs`: those of the folder, and the missing ones after they were carried out.
+fn find_runs(
+    needs: BTreeSet<RunNeed>,
+    arguments: &ClaimsArguments,
+) -> Result<BTreeMap<RunNeed, Run>, Failure> {
     let folder = &arguments.runs;
     if folder.exists() && !folder.is_dir() {
         let text = format!("{} is not a folder", folder.display());
@@ -192,9 +207,17 @@ fn collect(
     Ok(found)
 }
 
+/// Returns the suite `id`: a built-in one, or the loads of the public measurements.
+fn find_suite(id: &str) -> Result<Suite, Failure> {
+    match Suite::parse("measured.toml", MEASURED_SUITE) {
+        Ok(suite) if suite.id == id => Ok(suite),
+        _ => suite_options::find_suite(id),
+    }
+}
+
 /// Plans the run of `need`.
 fn plan(need: RunNeed, folder: &Path, seed: u64) -> Result<Needed, Failure> {
-    let suite = suite_options::find_suite(&need.test.suite)?;
+    let suite = find_suite(&need.test.suite)?;
     let rig = VirtualRig::open(&need.drive, seed).map_err(|error| {
         let hint = "nothing was run; `ssdgauge drives sim:` lists the profiles";
         Failure::new(FailureKind::Usage, error.to_string(), hint)
