@@ -1,12 +1,12 @@
 //! `ssdgauge claims --every-profile`: every check on every built-in profile, as a page in Markdown.
 
-use super::find_runs;
+use super::{find_runs, plan};
 use crate::arguments::ClaimsArguments;
 use crate::build_identity;
 use crate::failure::Failure;
 use crate::terminal;
 use ssdgauge_claims::{Claim, Review, RunNeed, Substitute, Tried, every_profile, substitutes};
-use ssdgauge_sim::{MODEL_REVISION, VirtualRig, profiles, reviewed_profiles};
+use ssdgauge_sim::{MODEL_REVISION, profiles, reviewed_profiles};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tries the checks of `reviews` on every profile and prints the page.
@@ -17,12 +17,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn execute(reviews: &[Review], arguments: &ClaimsArguments) -> Result<(), Failure> {
     let names: Vec<&str> =
         profiles().into_iter().chain(reviewed_profiles()).map(|profile| profile.name).collect();
-    let can_open = |target: &str| VirtualRig::open(target, arguments.seed).is_ok();
+    let can_run = |need: &RunNeed| plan(need.clone(), &arguments.runs, arguments.seed).is_ok();
     let of_claims: Vec<(&Claim, Vec<Substitute<'_>>)> = reviews
         .iter()
         .flat_map(|review| review.claims.iter().map(move |claim| (review, claim)))
         .filter(|(_, claim)| claim.is_checked())
-        .map(|(review, claim)| (claim, substitutes(review, claim, &names, &can_open)))
+        .map(|(review, claim)| (claim, substitutes(review, claim, &names, &can_run)))
         .collect();
     let needs: BTreeSet<RunNeed> = of_claims
         .iter()
