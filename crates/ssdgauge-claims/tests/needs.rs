@@ -255,8 +255,9 @@ fn every_claim_is_on_the_page_of_its_review() {
         include_str!("../../../docs/generated/reviews/kingston-dc500.md"),
         include_str!("../../../docs/generated/reviews/samsung-sm951.md"),
         include_str!("../../../docs/generated/reviews/samsung-983-zet.md"),
+        include_str!("../../../docs/generated/reviews/measured-drives.md"),
     ];
-    for review in reviews().unwrap() {
+    for review in reviews().unwrap().into_iter().chain([measured().unwrap()]) {
         let title = format!("# {}\n", review.title);
         let page = pages.iter().find(|page| page.starts_with(&title)).unwrap();
         for claim in &review.claims {
