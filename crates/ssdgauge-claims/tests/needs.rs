@@ -274,3 +274,39 @@ fn every_claim_is_on_the_page_of_its_review() {
         }
     }
 }
+
+#[test]
+fn the_page_of_every_profile_says_which_claims_cannot_fail() {
+    let page = include_str!("../../../docs/generated/reviews/every-profile.md");
+    let made = page.lines().find(|line| line.starts_with("Made by")).unwrap();
+    for word in ["--every-profile", "--seed 1", "commit ", "model revision "] {
+        assert!(made.contains(word), "{made}");
+    }
+    let rows: BTreeMap<&str, Vec<&str>> = page
+        .lines()
+        .filter(|line| line.starts_with("| S") || line.starts_with("| R"))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>())
+        .map(|cells| (cells[0], cells))
+        .collect();
+    let count = profiles().len() + reviewed_profiles().len();
+    for (review, claim) in all_claims().iter().filter(|(_, claim)| claim.is_checked()) {
+        // Claims of reviews are on the page where their runs were carried out.
+        let Some(row) = rows.get(claim.id.as_str()) else {
+            assert!(!review.measured, "{} has no row", claim.id);
+            continue;
+        };
+        let [_, label, fails, of, holds] = row[..] else { panic!("{row:?}") };
+        let (fails, of): (usize, usize) = (fails.parse().unwrap(), of.parse().unwrap());
+        assert_eq!(label, claim.label.unwrap().word(), "{row:?}");
+        assert!(fails <= of && of <= count, "{row:?}");
+        if holds == "not run" {
+            assert_eq!(of, 0, "{row:?}");
+            continue;
+        }
+        let cannot_fail = holds == "all: cannot fail";
+        assert_eq!(cannot_fail, claim.cannot_fail, "{row:?}");
+        assert_eq!(cannot_fail, fails == 0, "{row:?}");
+        // A profile may lack the tests of a claim, and most have them.
+        assert!(!review.measured || of + 3 >= count, "{row:?}");
+    }
+}

@@ -100,3 +100,20 @@ fn a_claim_is_run_once_and_its_run_is_used_again() {
     let message = refused(&bench, &["claims", "S3-3", "--runs", "runs"], 2);
     assert!(message.contains("a run of another drive"), "{message}");
 }
+
+#[test]
+#[ignore = "second tier"]
+fn a_sample_of_the_page_of_every_profile_comes_out_again() {
+    let bench = Bench::new();
+    let page = include_str!("../../../../docs/generated/reviews/every-profile.md");
+    let row = |page: &str, id: &str| {
+        let start = format!("| {id} | ");
+        page.lines().find(|line| line.starts_with(&start)).map(str::to_owned)
+    };
+    let found = bench.print(&["claims", "R-1", "R-20", "--every-profile", "--runs", "runs"]);
+    for id in ["R-1", "R-20"] {
+        assert_eq!(row(&found, id), row(page, id), "{found}");
+        assert!(row(&found, id).is_some(), "{found}");
+    }
+    assert!(found.contains("--seed 1") && !found.contains("| R-2 |"), "{found}");
+}
