@@ -53,6 +53,11 @@ pub(crate) fn print_json(value: &serde_json::Value) {
     print(&text);
 }
 
+/// Writes a document to stdout as [`print_json`] does.
+pub(crate) fn print_document(document: &impl serde::Serialize) {
+    print_json(&serde_json::to_value(document).expect("keys are strings"));
+}
+
 /// Writes lines of JSON to stdout, with the same escapes.
 pub(crate) fn print_json_lines(lines: &str) {
     print(&ssdgauge_analysis::sanitize_json(lines));

@@ -4,7 +4,7 @@ use crate::arguments::{self, ConsentOptions};
 use crate::failure::{Failure, FailureKind};
 use crate::permitted_writes::{self, Expected};
 use crate::{request_path, terminal};
-use serde_json::json;
+use serde::Serialize;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
     KernelQueue, Nanos, OpenLoop, Preparation, Reading, RequestPath, Rig, RigError, Sink, Stream,
@@ -38,7 +38,8 @@ pub(crate) fn execute(arguments: &arguments::BenchArguments) -> Result<(), Failu
             continue;
         }
         if arguments.json {
-            terminal::print(&format!("{}\n", run.json()));
+            let value = serde_json::to_value(run.document()).expect("keys are strings");
+            terminal::print(&format!("{value}\n"));
         }
         runs.push(run);
     }
@@ -140,23 +141,40 @@ struct BenchRun {
     totals: Totals,
 }
 
+/// `bench --json`, one for each engine.
+#[derive(Serialize)]
+struct Document<'a> {
+    ios: u64,
+    bytes: u64,
+    errors: u64,
+    elapsed_s: f64,
+    cpu_ns_per_io: Option<u64>,
+    lat_p50_us: Option<f64>,
+    lat_p95_us: Option<f64>,
+    lat_p99_us: Option<f64>,
+    lat_p999_us: Option<f64>,
+    lat_mean_us: Option<f64>,
+    engine: &'a EngineReport,
+    findings: &'a [Finding],
+}
+
 impl BenchRun {
-    fn json(&self) -> serde_json::Value {
+    fn document(&self) -> Document<'_> {
         let us = |share| self.totals.latency.percentile(share).map(|ns| ns as f64 / 1e3);
-        json!({
-            "ios": self.totals.ios,
-            "bytes": self.totals.bytes,
-            "errors": self.totals.errors,
-            "elapsed_s": self.elapsed.as_secs_f64(),
-            "cpu_ns_per_io": self.report.cpu_per_io.map(|cost| cost.0),
-            "lat_p50_us": us(0.5),
-            "lat_p95_us": us(0.95),
-            "lat_p99_us": us(0.99),
-            "lat_p999_us": us(0.999),
-            "lat_mean_us": self.totals.latency.mean().map(|ns| ns / 1e3),
-            "engine": self.report,
-            "findings": self.totals.findings,
-        })
+        Document {
+            ios: self.totals.ios,
+            bytes: self.totals.bytes,
+            errors: self.totals.errors,
+            elapsed_s: self.elapsed.as_secs_f64(),
+            cpu_ns_per_io: self.report.cpu_per_io.map(|cost| cost.0),
+            lat_p50_us: us(0.5),
+            lat_p95_us: us(0.95),
+            lat_p99_us: us(0.99),
+            lat_p999_us: us(0.999),
+            lat_mean_us: self.totals.latency.mean().map(|ns| ns / 1e3),
+            engine: &self.report,
+            findings: &self.totals.findings,
+        }
     }
 }
 

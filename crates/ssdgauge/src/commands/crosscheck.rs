@@ -74,7 +74,9 @@ pub(crate) fn execute(arguments: &CrosscheckArguments) -> Result<(), Failure> {
     let verdict = results.iter().map(|result| result.agreement.unwrap_or(Agreement::TooNoisy));
     let verdict = verdict.max().unwrap_or(Agreement::TooNoisy);
     match arguments.json {
-        true => terminal::print_json(&output::json(&conditions, &results, &left_out, verdict)),
+        true => {
+            terminal::print_document(&output::document(&conditions, &results, &left_out, verdict))
+        }
         false => {
             terminal::print_text(&format!(
                 "{}{}: {}",

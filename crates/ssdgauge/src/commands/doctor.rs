@@ -33,7 +33,7 @@ pub(crate) fn execute(arguments: &DoctorArguments) -> Result<(), Failure> {
         None => of_machine(&arguments.power)?,
     };
     match arguments.json {
-        true => terminal::print_json(&serde_json::json!(diagnosis)),
+        true => terminal::print_document(&diagnosis),
         false => {
             let (width, paint) = (terminal::width::columns(), Paint::of_stdout());
             terminal::print(&card::to_text(&diagnosis, width, paint));

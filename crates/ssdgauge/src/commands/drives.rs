@@ -3,7 +3,7 @@
 use crate::terminal::colour::{Paint, Role};
 use crate::terminal::table::{self, Column, Fit};
 use crate::terminal::{self, fold};
-use serde_json::{Value, json};
+use serde::Serialize;
 use ssdgauge_analysis::{sanitize_device, sanitize_prose};
 use ssdgauge_core::{Detail, DriveInfo};
 use ssdgauge_guard::{Candidate, ListedDrive, LookPlace, Refusal, TargetError};
@@ -25,14 +25,59 @@ const NEXT: [(&str, &str); 3] = [
 /// The indent of the reasons.
 const INDENT: usize = 4;
 
+/// `drives --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    drives: Vec<ShownDrive<'a>>,
+}
+
+/// A drive of this machine.
+#[derive(Serialize)]
+struct ShownDrive<'a> {
+    path: &'a str,
+    /// Null where it does not answer.
+    identity: Option<Identity<'a>>,
+    /// What --confirm takes.
+    confirm: Option<&'a str>,
+    /// Whether a run may overwrite it without further options.
+    testable: bool,
+    /// What is against that.
+    reasons: Vec<RefusalRow>,
+    /// The uses that could not be looked at.
+    not_looked_at: &'a [String],
+}
+
+/// What identifies a drive.
+#[derive(Serialize)]
+struct Identity<'a> {
+    /// Its number.
+    device: Option<&'a str>,
+    disk_sequence: Option<u64>,
+    size_bytes: u64,
+    model: Option<&'a str>,
+    serial: Option<&'a str>,
+    firmware: Option<&'a str>,
+    wwid: Option<&'a str>,
+}
+
+/// A reason against overwriting a drive.
+#[derive(Serialize)]
+struct RefusalRow {
+    kind: &'static str,
+    words: String,
+    /// The option that overrides it.
+    consent: Option<String>,
+}
+
 /// Prints all drives with the reasons against a test of each. No drive is written.
 /// A drive that cannot be examined is listed with the cause.
 pub(crate) fn print_list(as_json: bool) {
     let drives = ssdgauge_guard::drives(&LookPlace::own_process());
     let drives: Vec<DriveRow> = drives.into_iter().map(DriveRow::new).collect();
     if as_json {
-        let drives: Vec<Value> = drives.iter().map(DriveRow::to_json).collect();
-        terminal::print_json(&json!({ "schema_version": 1, "drives": drives }));
+        let drives = drives.iter().map(DriveRow::shown).collect();
+        terminal::print_document(&Document { schema_version: 1, drives });
     } else {
         let (width, paint) = (terminal::width::columns(), Paint::of_stdout());
         terminal::print_folded(&table(&drives, width, paint));
@@ -163,31 +208,30 @@ impl DriveRow {
         self.refusals.is_empty()
     }
 
-    fn to_json(&self) -> Value {
+    fn shown(&self) -> ShownDrive<'_> {
         let detail = |detail: Detail| self.info.as_ref().and_then(|info| info.detail(detail));
-        let identity = self.info.as_ref().map(|info| {
-            json!({
-                "device": detail(Detail::Device),
-                "disk_sequence": detail(Detail::DiskSequence).and_then(|text| text.parse::<u64>().ok()),
-                "size_bytes": info.capacity.0,
-                "model": info.model,
-                "serial": info.serial,
-                "firmware": info.firmware,
-                "wwid": detail(Detail::Wwid),
-            })
+        let identity = self.info.as_ref().map(|info| Identity {
+            device: detail(Detail::Device),
+            disk_sequence: detail(Detail::DiskSequence).and_then(|text| text.parse().ok()),
+            size_bytes: info.capacity.0,
+            model: info.model.as_deref(),
+            serial: info.serial.as_deref(),
+            firmware: info.firmware.as_deref(),
+            wwid: detail(Detail::Wwid),
         });
-        let reasons = self.refusals.iter().map(|refusal| {
-            let option = consent(refusal, self.confirm.as_deref()).map(|(option, _)| option);
-            json!({ "kind": refusal.key(), "words": refusal.reason(), "consent": option })
+        let reasons = self.refusals.iter().map(|refusal| RefusalRow {
+            kind: refusal.key(),
+            words: refusal.reason(),
+            consent: consent(refusal, self.confirm.as_deref()).map(|(option, _)| option),
         });
-        json!({
-            "path": self.path,
-            "identity": identity,
-            "confirm": self.confirm.as_deref(),
-            "testable": self.is_testable(),
-            "reasons": reasons.collect::<Vec<_>>(),
-            "not_looked_at": self.not_checked,
-        })
+        ShownDrive {
+            path: &self.path,
+            identity,
+            confirm: self.confirm.as_deref(),
+            testable: self.is_testable(),
+            reasons: reasons.collect(),
+            not_looked_at: &self.not_checked,
+        }
     }
 }
 

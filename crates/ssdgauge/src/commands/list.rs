@@ -80,7 +80,7 @@ pub(crate) fn execute(arguments: &ListArguments) -> Result<(), Failure> {
     let folder = arguments.sources.is_empty().then(library::folder);
     if arguments.json {
         let document = Document::new(folder.as_deref(), &shown, listing.unnumbered);
-        terminal::print_json(&serde_json::json!(document));
+        terminal::print_document(&document);
         return Ok(());
     }
     if let Some(why) = &listing.unnumbered {

@@ -6,7 +6,7 @@ use crate::look_process;
 use crate::meter_specs;
 use crate::process::StopFlag;
 use crate::terminal;
-use serde_json::json;
+use serde::Serialize;
 use ssdgauge_core::{Nanos, rounded};
 use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_host::open_meters;
@@ -156,21 +156,59 @@ fn table(specs: &[MeterSpec], rows: &[MeterReadings], with_header: bool) -> Stri
     text
 }
 
+/// `meters --json`, one for each meter and second.
+#[derive(Serialize)]
+struct MeterLine<'a> {
+    schema_version: u32,
+    meter: &'a str,
+    /// What it measures.
+    scope: &'static str,
+    /// Since the start.
+    at_s: f64,
+    readings: u64,
+    /// The mean of the second.
+    power_w: Option<f64>,
+    last_w: Option<f64>,
+    least_w: Option<f64>,
+    most_w: Option<f64>,
+    /// Why it has stopped.
+    gone: Option<&'a str>,
+}
+
+/// `meters --json` without a meter.
+#[derive(Serialize)]
+struct SensorDocument<'a> {
+    schema_version: u32,
+    sensors: Vec<SensorRow<'a>>,
+}
+
+/// A sensor of this machine.
+#[derive(Serialize)]
+struct SensorRow<'a> {
+    place: &'a str,
+    chip: &'a str,
+    channel: &'a str,
+    label: &'a str,
+    value: Option<f64>,
+    unit: &'static str,
+}
+
 /// Returns a line of JSON for each meter, `since` the start.
 fn json_lines(specs: &[MeterSpec], rows: &[MeterReadings], since: Nanos) -> String {
     let line = |(spec, row): (&MeterSpec, &MeterReadings)| {
-        let line = json!({
-            "schema_version": 1,
-            "meter": spec.name,
-            "scope": spec.scope.name(),
-            "at_s": since.as_secs_f64(),
-            "readings": row.interval.0,
-            "power_w": row.mean(),
-            "last_w": row.last,
-            "least_w": row.min,
-            "most_w": row.max,
-            "gone": row.stopped,
-        });
+        let line = MeterLine {
+            schema_version: 1,
+            meter: &spec.name,
+            scope: spec.scope.name(),
+            at_s: since.as_secs_f64(),
+            readings: row.interval.0,
+            power_w: row.mean(),
+            last_w: row.last,
+            least_w: row.min,
+            most_w: row.max,
+            gone: row.stopped.as_deref(),
+        };
+        let line = serde_json::to_value(line).expect("keys are strings");
         format!("{line}\n")
     };
     specs.iter().zip(rows).map(line).collect()
@@ -199,16 +237,17 @@ fn print_sensors(json: bool) -> Result<(), Failure> {
 pub(crate) fn list_sensors(json: bool) -> String {
     let sensors = sensors(Path::new("/sys/class/hwmon"));
     if json {
-        let all: Vec<_> = sensors
-            .iter()
-            .map(|sensor| {
-                json!({
-                    "place": sensor.place, "chip": sensor.chip, "channel": sensor.channel,
-                    "label": sensor.label, "value": sensor.value, "unit": sensor.unit,
-                })
-            })
-            .collect();
-        return format!("{:#}\n", json!({ "schema_version": 1, "sensors": all }));
+        let sensors = sensors.iter().map(|sensor| SensorRow {
+            place: &sensor.place,
+            chip: &sensor.chip,
+            channel: &sensor.channel,
+            label: &sensor.label,
+            value: sensor.value,
+            unit: sensor.unit,
+        });
+        let document = SensorDocument { schema_version: 1, sensors: sensors.collect() };
+        let document = serde_json::to_value(document).expect("keys are strings");
+        return format!("{document:#}\n");
     }
     let rows: Vec<[String; 6]> = sensors
         .iter()

@@ -3,25 +3,41 @@
 use crate::terminal::colour::{Paint, Role};
 use crate::terminal::table::{self, Column, Fit};
 use crate::terminal::{self, width};
-use serde_json::json;
+use serde::Serialize;
 use ssdgauge_sim::{ProfileListing, profiles, reviewed_profiles};
 
 /// The columns of the list.
 const COLUMNS: [Column; 2] =
     [Column::text("DRIVE", Fit::Whole), Column::text("MODEL OF", Fit::Fold)];
 
+/// `drives sim: --json`.
+#[derive(Serialize)]
+struct Document {
+    schema_version: u32,
+    profiles: Vec<Row>,
+}
+
+/// A profile of a virtual drive.
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    target: String,
+    title: String,
+    description: String,
+}
+
 /// Prints the profiles of virtual drives.
 pub(crate) fn print_list(as_json: bool) {
     let (own, reviewed) = (profiles(), reviewed_profiles());
     if as_json {
-        let entry = |profile: &ProfileListing| {
-            json!({
-                "name": profile.name, "target": format!("sim:{}", profile.name),
-                "title": profile.title, "description": profile.description,
-            })
+        let row = |profile: &ProfileListing| Row {
+            name: profile.name.to_owned(),
+            target: format!("sim:{}", profile.name),
+            title: profile.title.to_owned(),
+            description: profile.description.to_owned(),
         };
-        let list: Vec<_> = own.iter().chain(&reviewed).map(entry).collect();
-        terminal::print(&format!("{:#}\n", json!({ "schema_version": 1, "profiles": list })));
+        let profiles = own.iter().chain(&reviewed).map(row).collect();
+        terminal::print_document(&Document { schema_version: 1, profiles });
         return;
     }
     let paint = Paint::of_stdout();

@@ -6,7 +6,7 @@ use crate::output;
 use crate::process::StopFlag;
 use crate::target::{SizeRequest, Target};
 use crate::terminal;
-use serde_json::json;
+use serde::Serialize;
 use ssdgauge_core::rounded;
 use ssdgauge_core::{Bytes, DriveInfo, Histogram, Nanos};
 use ssdgauge_nbd::{Address, Event, MAX_CLIENTS, Served, Server, ServerError};
@@ -46,7 +46,7 @@ pub(crate) fn execute(arguments: &ServeArguments) -> Result<(), Failure> {
     };
     let served = server.run(arguments.once, &|| stop.is_set(), &report);
     match arguments.json {
-        true => terminal::print(&format!("{}\n", result_json(&served))),
+        true => print_line(&ServedDocument { schema_version: 1, served: served_row(&served) }),
         false => terminal::print_text(&result_text(&served)),
     }
     Ok(())
@@ -85,12 +85,15 @@ fn memory_for_contents(capacity: Bytes) -> Bytes {
 
 fn print_ready(arguments: &ServeArguments, uri: &str, info: &DriveInfo, keep: Option<Bytes>) {
     if arguments.json {
-        let ready = json!({
-            "uri": uri, "target": info.target, "capacity_bytes": info.capacity.0,
-            "logical_block_bytes": info.logical_block.0, "keeps_data": keep.is_some(),
-            "memory_bytes": keep.map(|memory| memory.0),
-        });
-        return terminal::print(&format!("{}\n", json!({ "schema_version": 1, "ready": ready })));
+        let ready = Ready {
+            uri,
+            target: &info.target,
+            capacity_bytes: info.capacity.0,
+            logical_block_bytes: info.logical_block.0,
+            keeps_data: keep.is_some(),
+            memory_bytes: keep.map(|memory| memory.0),
+        };
+        return print_line(&ReadyDocument { schema_version: 1, ready });
     }
     let contents = match keep {
         Some(memory) => format!(
@@ -118,23 +121,87 @@ fn message(event: &Event) -> String {
     }
 }
 
-fn result_json(served: &Served) -> serde_json::Value {
+/// The first line of `serve --json`.
+#[derive(Serialize)]
+struct ReadyDocument<'a> {
+    schema_version: u32,
+    ready: Ready<'a>,
+}
+
+/// A server that clients may connect to.
+#[derive(Serialize)]
+struct Ready<'a> {
+    uri: &'a str,
+    target: &'a str,
+    capacity_bytes: u64,
+    logical_block_bytes: u64,
+    /// Whether reads return what was written.
+    keeps_data: bool,
+    /// The memory for it.
+    memory_bytes: Option<u64>,
+}
+
+/// The last line of `serve --json`.
+#[derive(Serialize)]
+struct ServedDocument {
+    schema_version: u32,
+    served: ServedRow,
+}
+
+/// What was served.
+#[derive(Serialize)]
+struct ServedRow {
+    elapsed_s: f64,
+    clients: u64,
+    rejected_clients: u64,
+    reads: u64,
+    writes: u64,
+    trims: u64,
+    flushes: u64,
+    errors: u64,
+    host_read_bytes: u64,
+    host_written_bytes: u64,
+    nand_written_bytes: u64,
+    write_amplification: Option<f64>,
+    energy_j: f64,
+    read_lat_p50_us: Option<f64>,
+    read_lat_p99_us: Option<f64>,
+    write_lat_p50_us: Option<f64>,
+    write_lat_p99_us: Option<f64>,
+    /// From the time at which the drive answers to the reply.
+    reply_lateness_p50_us: Option<f64>,
+    reply_lateness_p99_us: Option<f64>,
+}
+
+/// Prints a document in one line.
+fn print_line(document: &impl Serialize) {
+    let value = serde_json::to_value(document).expect("keys are strings");
+    terminal::print(&format!("{value}\n"));
+}
+
+fn served_row(served: &Served) -> ServedRow {
     let us = |latency: &Histogram, share: f64| latency.percentile(share).map(|ns| ns as f64 / 1e3);
-    json!({ "schema_version": 1, "served": {
-        "elapsed_s": served.elapsed.as_secs_f64(),
-        "clients": served.clients, "rejected_clients": served.rejected,
-        "reads": served.reads, "writes": served.writes, "trims": served.trims,
-        "flushes": served.flushes, "errors": served.errors,
-        "host_read_bytes": served.read_bytes, "host_written_bytes": served.truth.host_bytes,
-        "nand_written_bytes": served.truth.nand_bytes(),
-        "write_amplification": amplification(served),
-        "energy_j": served.energy_j,
-        "read_lat_p50_us": us(&served.latency[0], 0.5), "read_lat_p99_us": us(&served.latency[0], 0.99),
-        "write_lat_p50_us": us(&served.latency[1], 0.5),
-        "write_lat_p99_us": us(&served.latency[1], 0.99),
-        "reply_lateness_p50_us": us(&served.lateness, 0.5),
-        "reply_lateness_p99_us": us(&served.lateness, 0.99),
-    }})
+    ServedRow {
+        elapsed_s: served.elapsed.as_secs_f64(),
+        clients: served.clients,
+        rejected_clients: served.rejected,
+        reads: served.reads,
+        writes: served.writes,
+        trims: served.trims,
+        flushes: served.flushes,
+        errors: served.errors,
+        host_read_bytes: served.read_bytes,
+        host_written_bytes: served.truth.host_bytes,
+        nand_written_bytes: served.truth.nand_bytes(),
+        write_amplification: amplification(served),
+        energy_j: served.energy_j,
+        read_lat_p50_us: us(&served.latency[0], 0.5),
+        read_lat_p99_us: us(&served.latency[0], 0.99),
+        write_lat_p50_us: us(&served.latency[1], 0.5),
+        write_lat_p99_us: us(&served.latency[1], 0.99),
+        reply_lateness_p50_us: us(&served.lateness, 0.5),
+        reply_lateness_p99_us: us(&served.lateness, 0.99),
+    }
 }
 
 fn result_text(served: &Served) -> String {

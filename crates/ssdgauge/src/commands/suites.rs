@@ -11,8 +11,8 @@ use crate::terminal::colour::{Paint, Role};
 use crate::terminal::fold;
 use crate::terminal::{self, line, width};
 use questions::QUESTIONS;
-use serde_json::json;
-use ssdgauge_core::shell_word;
+use serde::Serialize;
+use ssdgauge_core::{Chosen, Deviation, Score, shell_word};
 use ssdgauge_lab::{
     ListedSuite, Suite, assumed_rates, built_in_ids, estimate, expected_on_1_tb, find_built_in,
     listed, plan_on_1_tb,
@@ -25,8 +25,8 @@ use ssdgauge_lab::{
 /// Fails where there is no such suite.
 pub(crate) fn execute(arguments: &arguments::SuitesArguments) -> Result<(), Failure> {
     if arguments.json {
-        let list = each(arguments, |suite| to_json(&suite))?;
-        terminal::print_json(&json!({ "schema_version": 1, "suites": list }));
+        let suites = each(arguments, |suite| suite_row(&suite))?;
+        terminal::print_document(&Document { schema_version: 1, suites });
         return Ok(());
     }
     match arguments.suite {
@@ -170,32 +170,95 @@ fn points_text(test: &ssdgauge_lab::TestRule, folded_from: usize) -> String {
     }
 }
 
-fn to_json(suite: &Suite) -> serde_json::Value {
-    let test = |test: &ssdgauge_lab::TestRule| {
-        json!({
-            "id": test.id, "revision": test.revision, "title": test.title,
-            "source": test.source, "metric": test.score.metric().key(),
-            "score": test.score.words(),
-            "also": test.also.iter().map(|score| json!({
-                "metric": score.metric().key(), "score": score.words(),
-            })).collect::<Vec<_>>(),
-            "points": test.points.iter().map(|point| &point.label).collect::<Vec<_>>(),
-            "chosen": test.chosen, "deviations": test.deviations,
-        })
-    };
+/// `suites --json`.
+#[derive(Serialize)]
+struct Document {
+    schema_version: u32,
+    suites: Vec<SuiteRow>,
+}
+
+/// A suite.
+#[derive(Serialize)]
+struct SuiteRow {
+    /// Its cost on a drive of 1 TB; null where it has no plan for one.
+    estimate_on_1_tb: Option<Cost>,
+    id: String,
+    revision: u32,
+    title: String,
+    summary: String,
+    /// The publication that it follows.
+    source: String,
+    tests: Vec<TestRow>,
+}
+
+/// Time and bytes. A bound is one that a run stays below.
+#[derive(Serialize)]
+struct Cost {
+    time_s: f64,
+    time_bound_s: f64,
+    written_bytes: u64,
+    written_bytes_bound: u64,
+}
+
+/// A test of a suite.
+#[derive(Serialize)]
+struct TestRow {
+    id: String,
+    revision: u32,
+    title: String,
+    source: String,
+    /// The key of the metric of its headline.
+    metric: &'static str,
+    /// The rule of its headline in words.
+    score: String,
+    /// Its further numbers.
+    also: Vec<Further>,
+    /// Its steps.
+    points: Vec<String>,
+    chosen: Vec<Chosen>,
+    deviations: Vec<Deviation>,
+}
+
+/// A further number of a test.
+#[derive(Serialize)]
+struct Further {
+    metric: &'static str,
+    score: String,
+}
+
+fn suite_row(suite: &Suite) -> SuiteRow {
     let cost = plan_on_1_tb(suite).map(|(plan, drive)| {
         let cost = estimate(&plan, drive.capacity, &assumed_rates(&drive));
-        json!({
-            "time_s": cost.time.expected.as_secs_f64(),
-            "time_bound_s": cost.time.at_most.as_secs_f64(),
-            "written_bytes": cost.written.expected.0,
-            "written_bytes_bound": cost.written.at_most.0,
-        })
+        Cost {
+            time_s: cost.time.expected.as_secs_f64(),
+            time_bound_s: cost.time.at_most.as_secs_f64(),
+            written_bytes: cost.written.expected.0,
+            written_bytes_bound: cost.written.at_most.0,
+        }
     });
-    json!({
-        "estimate_on_1_tb": cost,
-        "id": suite.id, "revision": suite.revision, "title": suite.title,
-        "summary": suite.summary, "source": suite.source,
-        "tests": suite.tests.iter().map(test).collect::<Vec<_>>(),
-    })
+    SuiteRow {
+        estimate_on_1_tb: cost,
+        id: suite.id.clone(),
+        revision: suite.revision,
+        title: suite.title.clone(),
+        summary: suite.summary.clone(),
+        source: suite.source.clone(),
+        tests: suite.tests.iter().map(test_row).collect(),
+    }
+}
+
+fn test_row(test: &ssdgauge_lab::TestRule) -> TestRow {
+    let further = |score: &Score| Further { metric: score.metric().key(), score: score.words() };
+    TestRow {
+        id: test.id.clone(),
+        revision: test.revision,
+        title: test.title.clone(),
+        source: test.source.clone(),
+        metric: test.score.metric().key(),
+        score: test.score.words(),
+        also: test.also.iter().map(further).collect(),
+        points: test.points.iter().map(|point| point.label.clone()).collect(),
+        chosen: test.chosen.clone(),
+        deviations: test.deviations.clone(),
+    }
 }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::terminal;
 use crate::trace_file;
-use serde_json::json;
+use serde::Serialize;
 use ssdgauge_core::rounded;
 use ssdgauge_core::{Bytes, Nanos};
 use ssdgauge_trace::{PackedWriter, Summary};
@@ -24,10 +24,17 @@ pub(crate) fn execute(arguments: &TraceArguments) -> Result<(), Failure> {
     }
 }
 
+/// `trace info --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    trace: &'a Summary,
+}
+
 fn info(arguments: &TraceInfoArguments) -> Result<(), Failure> {
     let summary = trace_file::summary(&arguments.file, arguments.format)?;
     if arguments.json {
-        terminal::print_json(&json!({ "schema_version": 1, "trace": summary }));
+        terminal::print_document(&Document { schema_version: 1, trace: &summary });
     } else {
         terminal::print_text(&text(&summary));
     }

@@ -2,7 +2,7 @@
 
 use super::selection::{CheckedStep, LeftOutStep};
 use crate::terminal::table::{self, Column, Fit};
-use serde_json::{Value, json};
+use serde::Serialize;
 use ssdgauge_core::{Finding, Until, rounded};
 use ssdgauge_fio::{Agreement, Comparison, Quantity};
 use std::fmt::Write as _;
@@ -32,49 +32,94 @@ impl Conditions<'_> {
     }
 }
 
-pub(super) fn json(
-    conditions: &Conditions<'_>,
-    results: &[CheckResult<'_>],
-    left_out: &[LeftOutStep],
-    verdict: Agreement,
-) -> Value {
-    json!({
-        "fio_version": conditions.fio,
-        "target": conditions.target,
-        "repetitions": conditions.turns,
-        "verdict": verdict.name(),
-        "steps": results.iter().map(step_json).collect::<Vec<_>>(),
-        "not_checked": left_out
-            .iter()
-            .map(|one| json!({ "number": one.number, "step": one.name, "reasons": one.reasons }))
-            .collect::<Vec<_>>(),
-    })
+/// `crosscheck --json`.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    fio_version: &'a str,
+    target: &'a str,
+    repetitions: u32,
+    verdict: &'static str,
+    steps: Vec<StepRow<'a>>,
+    not_checked: Vec<LeftOutRow<'a>>,
 }
 
-fn step_json(result: &CheckResult<'_>) -> Value {
+/// A step that was not checked.
+#[derive(Serialize)]
+struct LeftOutRow<'a> {
+    number: i64,
+    step: &'a str,
+    reasons: &'a [String],
+}
+
+/// A step that was run by both programs.
+#[derive(Serialize)]
+struct StepRow<'a> {
+    number: i64,
+    step: String,
+    workload: String,
+    at_most_s: Option<f64>,
+    at_most_bytes: Option<u64>,
+    /// Null where no quantity could be compared.
+    verdict: Option<&'static str>,
+    comparisons: Vec<ComparisonRow<'a>>,
+    findings: &'a [Finding],
+}
+
+/// A quantity of one direction by both programs.
+#[derive(Serialize)]
+struct ComparisonRow<'a> {
+    direction: &'static str,
+    quantity: &'static str,
+    fio: &'a [f64],
+    ssdgauge: &'a [f64],
+    difference_percent: f64,
+    /// The difference that the repetitions explain.
+    noise_percent: f64,
+    limit_percent: f64,
+    verdict: &'static str,
+}
+
+pub(super) fn document<'a>(
+    conditions: &Conditions<'a>,
+    results: &'a [CheckResult<'a>],
+    left_out: &'a [LeftOutStep],
+    verdict: Agreement,
+) -> Document<'a> {
+    let left_out = left_out.iter();
+    Document {
+        fio_version: conditions.fio,
+        target: conditions.target,
+        repetitions: conditions.turns,
+        verdict: verdict.name(),
+        steps: results.iter().map(step_row).collect(),
+        not_checked: left_out
+            .map(|one| LeftOutRow { number: one.number, step: &one.name, reasons: &one.reasons })
+            .collect(),
+    }
+}
+
+fn step_row<'a>(result: &'a CheckResult<'a>) -> StepRow<'a> {
     let Until { time, bytes } = result.step.until;
-    let comparison = |one: &Comparison| {
-        json!({
-            "direction": one.direction.name(),
-            "quantity": one.quantity.key(),
-            "fio": one.fio,
-            "ssdgauge": one.ssdgauge,
-            "difference_percent": one.difference * 100.0,
-            "noise_percent": one.noise * 100.0,
-            "limit_percent": one.quantity.limit() * 100.0,
-            "verdict": one.agreement.name(),
-        })
+    let comparison = |one: &'a Comparison| ComparisonRow {
+        direction: one.direction.name(),
+        quantity: one.quantity.key(),
+        fio: &one.fio,
+        ssdgauge: &one.ssdgauge,
+        difference_percent: one.difference * 100.0,
+        noise_percent: one.noise * 100.0,
+        limit_percent: one.quantity.limit() * 100.0,
+        verdict: one.agreement.name(),
     };
-    json!({
-        "number": result.step.number,
-        "step": result.step.name(),
-        "workload": result.step.workload.describe(),
-        "at_most_s": time.map(|time| time.as_secs_f64()),
-        "at_most_bytes": bytes.map(|bytes| bytes.0),
-        "verdict": result.agreement.map(Agreement::name),
-        "comparisons": result.comparisons.iter().map(comparison).collect::<Vec<_>>(),
-        "findings": result.findings,
-    })
+    StepRow {
+        number: result.step.number,
+        step: result.step.name(),
+        workload: result.step.workload.describe(),
+        at_most_s: time.map(|time| time.as_secs_f64()),
+        at_most_bytes: bytes.map(|bytes| bytes.0),
+        verdict: result.agreement.map(Agreement::name),
+        comparisons: result.comparisons.iter().map(comparison).collect(),
+        findings: &result.findings,
+    }
 }
 
 const COLUMNS: [Column; 7] = [

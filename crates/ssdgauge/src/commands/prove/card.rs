@@ -1,7 +1,7 @@
 //! The result of a proof, as text and as JSON.
 
 use crate::terminal;
-use serde_json::json;
+use serde::Serialize;
 use ssdgauge_core::proof::{Answer, Observation, PROOF_BLOCK, Tally, Verdict};
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind, rounded};
 use ssdgauge_lab::{Depth, Proved};
@@ -13,7 +13,7 @@ const LABEL: usize = 16;
 /// Prints the result of a proof of `drive` whose evidence is in `file`.
 pub(super) fn print(proved: &Proved, drive: &DriveInfo, file: &Path, as_json: bool) {
     match as_json {
-        true => terminal::print_json(&json(proved, drive, file)),
+        true => terminal::print_document(&document(proved, drive, file)),
         false => terminal::print_text(&text(proved, drive)),
     }
     terminal::print_message(&format!("run file: {}", file.display()));
@@ -182,48 +182,115 @@ fn limits(proved: &Proved) -> &'static str {
     }
 }
 
-fn json(proved: &Proved, drive: &DriveInfo, file: &Path) -> serde_json::Value {
+/// `prove --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    target: &'a str,
+    name: &'a str,
+    serial: Option<&'a str>,
+    /// Whether the drive is a virtual one.
+    is_model: bool,
+    /// The capacity that it states.
+    states_bytes: u64,
+    /// `quick` or `full`.
+    depth: Depth,
+    /// Whether the proof was carried out to its end.
+    complete: bool,
+    /// Whether reading ended early, because so many blocks were wrong.
+    cut_short: bool,
+    /// What follows from the answers, in blocks of 4 KiB.
+    verdict: Conclusion,
+    /// What it stores, where that is less than it states.
+    stores: Option<Stores>,
+    tested_bytes: u64,
+    written_bytes: u64,
+    /// The reading passes.
+    passes: u32,
+    /// The blocks that were read, by their answer.
+    answers: Tally,
+    /// The first answers of each kind that were not the own block.
+    evidence: Vec<Evidence>,
+    possible_causes: Option<&'static str>,
+    not_tested: &'static str,
+    run_file: String,
+}
+
+/// What follows from the answers.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Conclusion {
+    /// As the answers say.
+    Whole(Verdict),
+    /// Every block held so far, in a proof that is not complete.
+    SoFar { result: &'static str },
+}
+
+/// What a drive stores.
+#[derive(Serialize)]
+struct Stores {
+    least_bytes: u64,
+    /// Absent without a boundary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most_bytes: Option<u64>,
+}
+
+/// An answer that was not the own block.
+#[derive(Serialize)]
+struct Evidence {
+    /// The pass, from 1.
+    pass: u32,
+    offset: u64,
+    length: u64,
+    answer: Answer,
+    /// The address whose block was returned.
+    block_of_offset: Option<u64>,
+}
+
+fn document<'a>(proved: &Proved, drive: &'a DriveInfo, file: &Path) -> Document<'a> {
+    let bytes = |blocks: u64| blocks * PROOF_BLOCK.0;
     let stores = match (proved.verdict.capacity(), proved.verdict.is_bad()) {
         (Some((least, most)), _) => {
-            json!({ "least_bytes": least * PROOF_BLOCK.0, "most_bytes": most * PROOF_BLOCK.0 })
+            Some(Stores { least_bytes: bytes(least), most_bytes: Some(bytes(most)) })
         }
         // Without a boundary only the least is known.
-        (None, true) => json!({ "least_bytes": proved.held * PROOF_BLOCK.0 }),
-        (None, false) => serde_json::Value::Null,
+        (None, true) => Some(Stores { least_bytes: bytes(proved.held), most_bytes: None }),
+        (None, false) => None,
     };
     let verdict = match (proved.verdict, proved.is_complete) {
         // Who reads nothing but the verdict must not take a part for the whole.
-        (Verdict::Holds, false) => json!({ "result": "holds-so-far" }),
-        (verdict, _) => json!(verdict),
+        (Verdict::Holds, false) => Conclusion::SoFar { result: "holds-so-far" },
+        (verdict, _) => Conclusion::Whole(verdict),
     };
-    let evidence: Vec<_> = proved.evidence.iter().map(evidence_json).collect();
-    json!({
-        "schema_version": 1,
-        "target": drive.target,
-        "name": drive.name(),
-        "serial": drive.serial,
-        "is_model": drive.is_model(),
-        "states_bytes": drive.capacity.0,
-        "depth": proved.settings.depth,
-        "complete": proved.is_complete,
-        "cut_short": proved.is_cut_short,
-        "verdict": verdict,
-        "stores": stores,
-        "tested_bytes": proved.tested * PROOF_BLOCK.0,
-        "written_bytes": proved.written.0,
-        "passes": proved.passes,
-        "answers": proved.tally,
-        "evidence": evidence,
-        "possible_causes": causes(proved.verdict),
-        "not_tested": limits(proved),
-        "run_file": file.display().to_string(),
-    })
+    Document {
+        schema_version: 1,
+        target: &drive.target,
+        name: drive.name(),
+        serial: drive.serial.as_deref(),
+        is_model: drive.is_model(),
+        states_bytes: drive.capacity.0,
+        depth: proved.settings.depth,
+        complete: proved.is_complete,
+        cut_short: proved.is_cut_short,
+        verdict,
+        stores,
+        tested_bytes: bytes(proved.tested),
+        written_bytes: proved.written.0,
+        passes: proved.passes,
+        answers: proved.tally,
+        evidence: proved.evidence.iter().map(evidence_of).collect(),
+        possible_causes: causes(proved.verdict),
+        not_tested: limits(proved),
+        run_file: file.display().to_string(),
+    }
 }
 
-fn evidence_json(one: &Observation) -> serde_json::Value {
-    let other = one.answer.other_address().map(|other| other.wrapping_mul(PROOF_BLOCK.0));
-    json!({
-        "pass": one.pass + 1, "offset": one.first * PROOF_BLOCK.0,
-        "length": one.blocks * PROOF_BLOCK.0, "answer": one.answer, "block_of_offset": other,
-    })
+fn evidence_of(one: &Observation) -> Evidence {
+    Evidence {
+        pass: one.pass + 1,
+        offset: one.first * PROOF_BLOCK.0,
+        length: one.blocks * PROOF_BLOCK.0,
+        answer: one.answer,
+        block_of_offset: one.answer.other_address().map(|other| other.wrapping_mul(PROOF_BLOCK.0)),
+    }
 }

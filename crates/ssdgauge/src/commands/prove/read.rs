@@ -5,7 +5,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
 use crate::terminal::live_lines::LiveLines;
 use crate::{restriction, terminal};
-use serde_json::json;
+use serde::Serialize;
 use ssdgauge_core::proof::PROOF_BLOCK;
 use ssdgauge_core::{Bytes, Nanos, TargetKind, rounded};
 use ssdgauge_host::DriveReader;
@@ -69,7 +69,7 @@ pub(super) fn execute(file: &Path, target: &str, as_json: bool) -> Result<(), Fa
         return Err(Failure::new(FailureKind::Interrupted, "interrupted", hint));
     };
     match as_json {
-        true => terminal::print_json(&json_of(&fates, target, file, now)),
+        true => terminal::print_document(&document(&fates, target, file, now)),
         false => terminal::print_text(&text_of(&fates, target, reader.is_block(), now)),
     }
     judge(&fates, target)
@@ -141,17 +141,44 @@ fn age(one: &Fated, now: i64) -> String {
     }
 }
 
-fn json_of(fates: &[Fated], target: &str, file: &Path, now: i64) -> serde_json::Value {
-    let list: Vec<_> = fates
-        .iter()
-        .map(|one| {
-            let (oldest, newest) = one.written_unix_ms;
-            json!({
-                "fate": one.fate, "blocks": one.blocks, "first_offset": one.first * PROOF_BLOCK.0,
-                "written_unix_ms": [oldest, newest], "age_ms": [now - newest, now - oldest],
-            })
-        })
-        .collect();
-    let file = file.display().to_string();
-    json!({ "schema_version": 1, "target": target, "run_file": file, "blocks": list })
+/// `prove --read --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    target: &'a str,
+    run_file: String,
+    /// The blocks of each fate.
+    blocks: Vec<Blocks>,
+}
+
+/// The blocks of one fate.
+#[derive(Serialize)]
+struct Blocks {
+    fate: Fate,
+    /// Their number.
+    blocks: u64,
+    first_offset: u64,
+    /// When the first and the last of them were written.
+    written_unix_ms: [i64; 2],
+    /// Since the last and the first of these.
+    age_ms: [i64; 2],
+}
+
+fn document<'a>(fates: &[Fated], target: &'a str, file: &Path, now: i64) -> Document<'a> {
+    let blocks = fates.iter().map(|one| {
+        let (oldest, newest) = one.written_unix_ms;
+        Blocks {
+            fate: one.fate,
+            blocks: one.blocks,
+            first_offset: one.first * PROOF_BLOCK.0,
+            written_unix_ms: [oldest, newest],
+            age_ms: [now - newest, now - oldest],
+        }
+    });
+    Document {
+        schema_version: 1,
+        target,
+        run_file: file.display().to_string(),
+        blocks: blocks.collect(),
+    }
 }

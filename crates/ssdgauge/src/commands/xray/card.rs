@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::terminal;
-use serde_json::json;
+use serde::Serialize;
 use ssdgauge_analysis::{sanitize_device, sanitize_prose};
 use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan};
 use ssdgauge_lab::{RecordedXray, review_xray};
@@ -21,6 +21,76 @@ const NAME: usize = 20;
 const VALUE: usize = 14;
 /// The width of the column of intervals.
 const INTERVAL: usize = 22;
+
+/// The card of an X-ray: `xray --json`, which `ssdgauge_xray::Card` reads again.
+#[derive(Serialize)]
+struct Document {
+    format: &'static str,
+    /// The version of the format.
+    version: u32,
+    schema_version: u32,
+    target: String,
+    /// The name of the drive.
+    drive: String,
+    /// Whether it is a virtual one.
+    is_model: bool,
+    capacity_bytes: u64,
+    /// Whether every experiment was carried out.
+    is_complete: bool,
+    written_bytes: u64,
+    read_bytes: u64,
+    structures: Vec<ShownAnswer>,
+    findings: Vec<Finding>,
+    /// The series that the answers were read from.
+    series: Vec<ShownSeries>,
+}
+
+/// What was found of a structure: its value, or why it is not identifiable.
+#[derive(Serialize)]
+struct ShownAnswer {
+    structure: &'static str,
+    unit: &'static str,
+    method: &'static str,
+    /// The publication of the method.
+    source: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval: Option<[f64; 2]>,
+    /// The reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_identifiable: Option<String>,
+}
+
+/// A line of measured points.
+#[derive(Serialize)]
+struct ShownSeries {
+    structure: &'static str,
+    line: &'static str,
+    /// The title of the axis.
+    x: &'static str,
+    /// The title of the axis.
+    y: &'static str,
+    points: Vec<[f64; 2]>,
+}
+
+/// `xray --plan --json`.
+#[derive(Serialize)]
+struct XrayPlan<'a> {
+    target: &'a str,
+    experiments: Vec<PlannedExperiment>,
+    /// Time and bytes in words.
+    expected: &'a str,
+}
+
+/// A step of an X-ray.
+#[derive(Serialize)]
+struct PlannedExperiment {
+    experiment: String,
+    action: String,
+    /// Null without a limit.
+    writes_at_most_bytes: Option<u64>,
+}
 
 /// Returns `card` as text.
 pub(super) fn text(card: &CheckedCard) -> String {
@@ -84,35 +154,34 @@ pub(super) fn of_run(file: &Path) -> Result<serde_json::Value, Failure> {
         ..record.finding
     });
     let findings: Vec<Finding> = findings.collect();
-    let answers: Vec<serde_json::Value> = examined.answers.iter().map(answer_json).collect();
-    Ok(json!({
-        "format": CARD_FORMAT,
-        "version": CARD_VERSION,
-        "schema_version": 1,
-        "target": sanitize_prose(&drive.target),
-        "drive": sanitize_device(drive.name()),
-        "is_model": drive.is_model(),
-        "capacity_bytes": drive.capacity.0,
-        "is_complete": examined.is_complete,
-        "written_bytes": recorded.written.0,
-        "read_bytes": examined.read.0,
-        "structures": answers,
-        "findings": findings,
-        "series": examined.series.iter().map(series_json).collect::<Vec<_>>(),
-    }))
+    let card = Document {
+        format: CARD_FORMAT,
+        version: CARD_VERSION,
+        schema_version: 1,
+        target: sanitize_prose(&drive.target),
+        drive: sanitize_device(drive.name()),
+        is_model: drive.is_model(),
+        capacity_bytes: drive.capacity.0,
+        is_complete: examined.is_complete,
+        written_bytes: recorded.written.0,
+        read_bytes: examined.read.0,
+        structures: examined.answers.iter().map(shown_answer).collect(),
+        findings,
+        series: examined.series.iter().map(shown_series).collect(),
+    };
+    Ok(serde_json::to_value(card).expect("keys are strings"))
 }
 
 /// Returns a series, with its numbers in four digits or more.
-fn series_json(series: &Series) -> serde_json::Value {
+fn shown_series(series: &Series) -> ShownSeries {
     let axes = axes(series.structure).expect("a series is made for a structure with axes");
-    let points = series.points.iter().map(|(x, y)| json!([rounded(*x), rounded(*y)]));
-    json!({
-        "structure": series.structure.key(),
-        "line": axes.lines[series.line],
-        "x": axes.x,
-        "y": axes.y,
-        "points": points.collect::<Vec<_>>(),
-    })
+    ShownSeries {
+        structure: series.structure.key(),
+        line: axes.lines[series.line],
+        x: axes.x,
+        y: axes.y,
+        points: series.points.iter().map(|(x, y)| [rounded(*x), rounded(*y)]).collect(),
+    }
 }
 
 /// Returns `value` to five digits: a chart shows fewer.
@@ -131,22 +200,21 @@ pub(super) fn json_text(mut card: serde_json::Value) -> String {
     format!("{card},\n  \"series\": [\n    {}\n  ]\n}}\n", lines.join(",\n    "))
 }
 
-fn answer_json(answer: &Answer) -> serde_json::Value {
+fn shown_answer(answer: &Answer) -> ShownAnswer {
     let structure = answer.structure;
-    let mut json = json!({
-        "structure": structure.key(),
-        "unit": structure.unit().key(),
-        "method": structure.method(),
-        "source": structure.source(),
-    });
-    match &answer.outcome {
-        Ok(Value { value, low, high }) => {
-            json["value"] = json!(value);
-            json["interval"] = json!([low, high]);
-        }
-        Err(reason) => json["not_identifiable"] = json!(reason.0),
+    let (value, interval, not_identifiable) = match &answer.outcome {
+        Ok(Value { value, low, high }) => (Some(*value), Some([*low, *high]), None),
+        Err(reason) => (None, None, Some(reason.0.clone())),
+    };
+    ShownAnswer {
+        structure: structure.key(),
+        unit: structure.unit().key(),
+        method: structure.method(),
+        source: structure.source(),
+        value,
+        interval,
+        not_identifiable,
     }
-    json
 }
 
 /// Prints the experiments of `plan` with `expected`, its cost.
@@ -154,19 +222,17 @@ pub(super) fn print_plan(plan: &Plan, drive: &DriveInfo, expected: &str, as_json
     let steps =
         || plan.steps().map(|(test, _, step)| (format!("{}: {}", test.title, step.label), step));
     if as_json {
-        let list: Vec<serde_json::Value> = steps()
-            .map(|(label, step)| {
-                json!({
-                    "experiment": label,
-                    "action": step.action.describe(),
-                    "writes_at_most_bytes": step.action.writes_at_most().map(|bytes| bytes.0),
-                })
-            })
-            .collect();
-        let target = &drive.target;
-        return terminal::print_json(
-            &json!({ "target": target, "experiments": list, "expected": expected }),
-        );
+        let experiments = steps().map(|(experiment, step)| PlannedExperiment {
+            experiment,
+            action: step.action.describe(),
+            writes_at_most_bytes: step.action.writes_at_most().map(|bytes| bytes.0),
+        });
+        let experiments = experiments.collect();
+        return terminal::print_document(&XrayPlan {
+            target: &drive.target,
+            experiments,
+            expected,
+        });
     }
     let mut lines = vec![format!("X-ray of {}", drive.name()), String::new()];
     for (label, step) in steps() {
@@ -181,6 +247,7 @@ pub(super) fn print_plan(plan: &Plan, drive: &DriveInfo, expected: &str, as_json
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn the_text_of_a_card_is_the_json_that_it_was_made_from() {

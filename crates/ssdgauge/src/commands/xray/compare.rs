@@ -4,7 +4,7 @@ use super::read;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::terminal;
-use serde_json::json;
+use serde::Serialize;
 use ssdgauge_xray::{
     Card, CheckedCard, Compared, Identified, Likeness, Structure, compare, inside,
 };
@@ -40,7 +40,7 @@ pub(crate) fn execute(
     let (cards, doubts) = ([&one.card, &two.card], doubts(&one.card, &two.card));
     let sentence = sentence(&compared);
     match as_json {
-        true => terminal::print_json(&to_json(cards, &compared, &sentence, &doubts)),
+        true => terminal::print_document(&document(cards, &compared, &sentence, &doubts)),
         false => terminal::print_text(&to_text(cards, &compared, &sentence, &doubts)),
     }
     if let Some(page) = page {
@@ -136,37 +136,80 @@ fn words(structure: Structure, outcome: Option<&Identified>) -> String {
     }
 }
 
-fn to_json(
-    cards: [&Card; 2],
-    compared: &[Compared],
-    sentence: &str,
-    doubts: &[String],
-) -> serde_json::Value {
-    let of = |structure: Structure, outcome: Option<&Identified>| match outcome {
-        Some(Ok(value)) => {
-            json!({ "value": value.value, "interval": [value.low, value.high], "unit": structure.unit().key() })
+/// `xray --compare --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    drives: [ComparedDrive<'a>; 2],
+    /// What the comparison amounts to.
+    sentence: &'a str,
+    structures: Vec<ComparedStructure<'a>>,
+    /// What keeps the cards from being compared like for like.
+    warnings: &'a [String],
+}
+
+/// One of both drives.
+#[derive(Serialize)]
+struct ComparedDrive<'a> {
+    drive: &'a str,
+    is_model: bool,
+}
+
+/// A structure of both drives.
+#[derive(Serialize)]
+struct ComparedStructure<'a> {
+    structure: &'static str,
+    /// Whether it is one of the drive, and not of its slot or host.
+    is_inside: bool,
+    likeness: &'static str,
+    /// Null where it was not looked for.
+    a: Option<Outcome<'a>>,
+    b: Option<Outcome<'a>>,
+}
+
+/// What was found of a structure.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Outcome<'a> {
+    /// Its value.
+    Identified { value: f64, interval: [f64; 2], unit: &'static str },
+    /// Why it has none.
+    Refused { not_identifiable: &'a str },
+}
+
+fn document<'a>(
+    cards: [&'a Card; 2],
+    compared: &'a [Compared],
+    sentence: &'a str,
+    warnings: &'a [String],
+) -> Document<'a> {
+    let structures = compared.iter().map(|Compared { structure, outcomes, likeness }| {
+        let of = |outcome: &'a Option<Identified>| match outcome.as_ref()? {
+            Ok(value) => Some(Outcome::Identified {
+                value: value.value,
+                interval: [value.low, value.high],
+                unit: structure.unit().key(),
+            }),
+            Err(reason) => Some(Outcome::Refused { not_identifiable: &reason.0 }),
+        };
+        ComparedStructure {
+            structure: structure.key(),
+            is_inside: structure.is_inside(),
+            likeness: match likeness {
+                Likeness::NotDecided => "not-decided",
+                Likeness::Same | Likeness::Different => word(*likeness),
+            },
+            a: of(&outcomes[0]),
+            b: of(&outcomes[1]),
         }
-        Some(Err(reason)) => json!({ "not_identifiable": reason.0 }),
-        None => serde_json::Value::Null,
-    };
-    let structures: Vec<serde_json::Value> = compared
-        .iter()
-        .map(|Compared { structure, outcomes, likeness }| {
-            let [one, two] = outcomes.each_ref().map(|outcome| of(*structure, outcome.as_ref()));
-            json!({
-                "structure": structure.key(),
-                "is_inside": structure.is_inside(),
-                "likeness": word(*likeness).replace(' ', "-"),
-                "a": one,
-                "b": two,
-            })
-        })
-        .collect();
-    let drives = cards.map(|card| json!({ "drive": card.drive, "is_model": card.is_model }));
-    json!({
-        "schema_version": 1, "drives": drives, "sentence": sentence, "structures": structures,
-        "warnings": doubts,
-    })
+    });
+    Document {
+        schema_version: 1,
+        drives: cards.map(|card| ComparedDrive { drive: &card.drive, is_model: card.is_model }),
+        sentence,
+        structures: structures.collect(),
+        warnings,
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, FailureKind};
 use crate::reader::{self, Input};
 use crate::text_file::read_text_file;
-use serde_json::json;
+use serde::Serialize;
 use ssdgauge_core::Verdict;
 use ssdgauge_xray::{Answer, Figure, Stated, judge_stated, shown};
 use std::path::Path;
@@ -70,6 +70,18 @@ pub(super) fn lines(stated: &[Stated], answers: &[Answer]) -> String {
     text
 }
 
+/// `stated` of a card: a bound of a data sheet, with what the X-ray says about it.
+#[derive(Serialize)]
+struct JudgedBound {
+    structure: &'static str,
+    unit: &'static str,
+    /// `exactly`, `at-least` or `at-most`.
+    bound: &'static str,
+    value: f64,
+    /// `agrees`, `contradicted` or `not-decided`.
+    judgement: String,
+}
+
 /// Returns the stated figures with what `answers` say about them as JSON.
 pub(super) fn json(stated: &[Stated], answers: &[Answer]) -> serde_json::Value {
     let one = |stated: &Stated| {
@@ -78,15 +90,15 @@ pub(super) fn json(stated: &[Stated], answers: &[Answer]) -> serde_json::Value {
             Figure::AtLeast(value) => ("at-least", value),
             Figure::AtMost(value) => ("at-most", value),
         };
-        json!({
-            "structure": stated.structure.key(),
-            "unit": stated.structure.unit().key(),
-            "bound": bound,
-            "value": value,
-            "judgement": word(judge_stated(*stated, answers)).replace(' ', "-"),
-        })
+        JudgedBound {
+            structure: stated.structure.key(),
+            unit: stated.structure.unit().key(),
+            bound,
+            value,
+            judgement: word(judge_stated(*stated, answers)).replace(' ', "-"),
+        }
     };
-    stated.iter().map(one).collect()
+    serde_json::to_value(stated.iter().map(one).collect::<Vec<_>>()).expect("keys are strings")
 }
 
 /// Fails where a stated figure is contradicted.

@@ -2,7 +2,8 @@
 
 use super::{Checked, CheckedDrive, CheckedLoad};
 use crate::terminal::table::{self, Column, Fit};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use ssdgauge_core::rounded;
 use ssdgauge_core::{Finding, FindingKind, Severity};
 use ssdgauge_statistics::interference::{Change, Disturbance, Quantity};
@@ -121,41 +122,83 @@ impl Checked {
     /// Returns the result for `--json`.
     pub(in crate::commands::run::several) fn json(&self) -> Value {
         let (pairs, phase_s) = self.conditions;
-        json!({
-            "pairs": pairs,
-            "phase_s": phase_s,
-            "confidence_percent": 95,
-            "intervals_hold": "together",
-            "shared": self.shared,
-            "drives": self.drives.iter().map(drive_json).collect::<Vec<_>>(),
-        })
+        let document = Document {
+            pairs,
+            phase_s,
+            confidence_percent: 95,
+            intervals_hold: "together",
+            shared: &self.shared,
+            drives: self.drives.iter().map(drive_row).collect(),
+        };
+        serde_json::to_value(document).expect("keys are strings")
     }
 }
 
-fn drive_json(drive: &CheckedDrive) -> Value {
-    let change = |load: &CheckedLoad, change: &Change| {
-        json!({
-            "load": load.title,
-            "workload": load.workload,
-            "quantity": change.quantity.key(),
-            "alone": change.alone,
-            "together": change.together,
-            "change_percent": change.change * 100.0,
-            "low_percent": change.interval.0 * 100.0,
-            "high_percent": change.interval.1 * 100.0,
-            "limit_percent": change.quantity.limit() * 100.0,
-            "disturbance": change.disturbance.name(),
-        })
-    };
+/// `interference` next to the runs of `run --check-interference --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    pairs: usize,
+    phase_s: f64,
+    confidence_percent: u32,
+    /// `together`: all at once, with this confidence.
+    intervals_hold: &'static str,
+    /// The parts of the machine that the drives share.
+    shared: &'a [String],
+    drives: Vec<DriveRow<'a>>,
+}
+
+/// A drive.
+#[derive(Serialize)]
+struct DriveRow<'a> {
+    target: &'a str,
+    /// Whether it is a virtual one.
+    model: bool,
+    disturbance: &'static str,
+    phases_limited_by_processor: usize,
+    changes: Vec<ChangeRow<'a>>,
+}
+
+/// The change of one quantity of a load while the other drives are loaded.
+#[derive(Serialize)]
+struct ChangeRow<'a> {
+    load: &'a str,
+    workload: &'a str,
+    quantity: &'static str,
+    alone: f64,
+    together: f64,
+    change_percent: f64,
+    low_percent: f64,
+    high_percent: f64,
+    limit_percent: f64,
+    disturbance: &'static str,
+}
+
+fn drive_row(drive: &CheckedDrive) -> DriveRow<'_> {
     let changes = drive.loads.iter();
-    let changes = changes.flat_map(|load| load.changes.iter().map(move |one| change(load, one)));
-    json!({
-        "target": drive.target,
-        "model": drive.is_model,
-        "disturbance": drive.disturbance.name(),
-        "phases_limited_by_processor": drive.limited_by_processor,
-        "changes": changes.collect::<Vec<_>>(),
-    })
+    let changes =
+        changes.flat_map(|load| load.changes.iter().map(move |one| change_row(load, one)));
+    DriveRow {
+        target: &drive.target,
+        model: drive.is_model,
+        disturbance: drive.disturbance.name(),
+        phases_limited_by_processor: drive.limited_by_processor,
+        changes: changes.collect(),
+    }
+}
+
+fn change_row<'a>(load: &'a CheckedLoad, change: &Change) -> ChangeRow<'a> {
+    ChangeRow {
+        load: &load.title,
+        workload: &load.workload,
+        quantity: change.quantity.key(),
+        alone: change.alone,
+        together: change.together,
+        change_percent: change.change * 100.0,
+        low_percent: change.interval.0 * 100.0,
+        high_percent: change.interval.1 * 100.0,
+        limit_percent: change.quantity.limit() * 100.0,
+        disturbance: change.disturbance.name(),
+    }
 }
 
 fn row(drive: &CheckedDrive, load: &CheckedLoad, change: &Change) -> Vec<String> {
