@@ -7,6 +7,7 @@ mod chart;
 mod page;
 mod pictures;
 
+pub use chart::palette::Ground;
 pub use page::{
     BenchSite, PAGE_MARK, SITE_MARK, bench_pages, fleet_page, fragment, page, xray_compared_page,
     xray_page,
@@ -15,3 +16,18 @@ pub use pictures::{
     NamedFigure, PNG_MARK, PublishedNumber, SVG_MARK, figures, published_curve, rate_of_seconds,
     share_image, xray_png, xray_svg,
 };
+
+/// Returns a page that lists `figures`, whose files have their names with each of `suffixes`. The first suffix is that of
+/// the picture that is shown, `dark` that of the one on dark ground.
+pub fn contact_sheet(figures: &[NamedFigure], suffixes: &[&str], dark: &str) -> String {
+    let listed: Vec<page::ListedPicture<'_>> = figures
+        .iter()
+        .map(|figure| page::ListedPicture {
+            name: &figure.name,
+            title: &figure.title,
+            description: figure.description(),
+            size: figure.size(),
+        })
+        .collect();
+    page::contact_sheet(&listed, suffixes, dark)
+}

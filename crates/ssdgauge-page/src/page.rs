@@ -9,6 +9,7 @@ mod answer;
 mod bar;
 mod bench;
 mod caveats;
+mod contact_sheet;
 mod content;
 mod endurance;
 mod environment;
@@ -40,6 +41,7 @@ mod xray;
 
 pub use bench::bench_pages;
 pub use bench::document::{BenchSite, MARK as SITE_MARK};
+pub(crate) use contact_sheet::{ListedPicture, contact_sheet};
 use content::Content;
 pub use fleet::fleet_page;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -64,7 +66,7 @@ pub fn page(runs: &[Run], options: &PageOptions) -> String {
     let scripts = [(live::SCRIPT, options.progress.is_some()), (script::SCRIPT, options.script)];
     let scripts: Vec<Script> =
         scripts.into_iter().filter_map(|(script, is_on)| is_on.then_some(script)).collect();
-    document(&content.title, &style, &body, &scripts)
+    document((&content.title, &shared(&content, options)), &style, &body, &scripts)
 }
 
 /// Returns the part of the page with the anchor `id` as a fragment of HTML with its styles, for
@@ -81,15 +83,43 @@ pub fn fragment(runs: &[Run], options: &PageOptions, id: &str) -> Result<String,
     }
 }
 
-/// Returns a whole document; the hash of each of its `scripts` is added to the policy.
-fn document(title: &str, style: &str, body: &Markup, scripts: &[Script]) -> String {
+/// Returns what a service shows of a shared link (the Open Graph protocol, ogp.me); nothing where the page has no
+/// address: it takes no relative one.
+fn shared(content: &Content<'_>, options: &PageOptions) -> Markup {
+    let Some(address) = &options.address else { return html! {} };
+    let image = options.share_image.as_ref().and_then(|image| {
+        let (folder, _) = address.rsplit_once('/')?;
+        Some(format!("{folder}/{image}"))
+    });
+    html! {
+        meta property="og:type" content="article";
+        meta property="og:title" content=(content.title);
+        meta property="og:description" content=(content.kick);
+        meta property="og:url" content=(address);
+        @if let Some(image) = image {
+            meta property="og:image" content=(image);
+            meta property="og:image:width" content="1200";
+            meta property="og:image:height" content="630";
+            meta property="og:image:alt" content=(content.title);
+            meta name="twitter:card" content="summary_large_image";
+        }
+    }
+}
+
+/// Returns a whole document with `more` in its head; the hash of each of its `scripts` is added to the policy.
+fn document(
+    (title, more): (&str, &Markup),
+    style: &str,
+    body: &Markup,
+    scripts: &[Script],
+) -> String {
     let hashes: Vec<String> = scripts.iter().map(|script| format!("'{}'", script.hash)).collect();
     let policy = match scripts {
         [] => POLICY.to_owned(),
         _ => format!("{POLICY}; script-src {}", hashes.join(" ")),
     };
     let scripts = html! { @for script in scripts { script { (PreEscaped(script.text)) } } };
-    whole(title, &policy, style, body, (&html! {}, &scripts))
+    whole(title, &policy, style, body, (more, &scripts))
 }
 
 /// Returns a whole document with `more` in its head and `last` at the end of its body.

@@ -14,7 +14,7 @@ use chromium::Chromium;
 use serde_json::{Value, json};
 use ssdgauge_analysis::{Notes, PageOptions, Run, Specification};
 use ssdgauge_core::TargetKind;
-use ssdgauge_page::page;
+use ssdgauge_page::{Ground, page};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{Pace, Recipe, client, quick, run};
@@ -93,7 +93,7 @@ fn with_notes(folder: &Path, runs: &[Run]) -> PathBuf {
     let file = folder.join("noted.html");
     let mut notes = Notes::parse("notes.md", NOTES).unwrap();
     let figures = ssdgauge_page::figures(&runs[..1], &PageOptions::default());
-    notes.embed(0, &figures[0].png()).unwrap();
+    notes.embed(0, &figures[0].png(Ground::Light, 2)).unwrap();
     let options = PageOptions { notes: Some(notes), ..PageOptions::default() };
     std::fs::write(&file, page(runs, &options)).unwrap();
     file

@@ -8,7 +8,7 @@ use ssdgauge_core::{
     Rest, Score, Severity, Step, Stream, Test, Window,
 };
 use ssdgauge_export::{claims_markdown, report_json};
-use ssdgauge_page::{figures, page};
+use ssdgauge_page::{Ground, figures, page};
 
 fn preparing(kind: PhaseKind, preparation: Preparation) -> Phase {
     let action = Action::Prepare(preparation);
@@ -214,7 +214,7 @@ fn judged_claims_stand_in_every_output() {
     for words in ["Great SSD 1TB", "firmware FW01", "mine r1", "run run-1", "2026-11-20"] {
         assert!(chart.svg.contains(words), "{words}");
     }
-    assert!(chart.png().starts_with(b"\x89PNG"));
+    assert!(chart.png(Ground::Light, 1).starts_with(b"\x89PNG"));
 }
 
 #[test]

@@ -63,6 +63,20 @@ fn noted(text: &str) -> PageOptions {
 }
 
 #[test]
+fn a_table_in_the_notes_is_a_table_on_the_page() {
+    let notes =
+        "+++\n+++\n| Use | Score |\n|---|--:|\n| Games <b> | 9.1 |\n\n## Conclusion\n\nLast.\n";
+    let page = page(&runs(TargetKind::Block)[..1], &noted(notes));
+    let table = page.split("<table><thead><tr><th>Use</th>").nth(1).expect("a table");
+    let table = table.split("</table>").next().unwrap();
+    assert!(
+        table.contains("<td>Games &lt;b&gt; </td>") || table.contains("Games &lt;b&gt;"),
+        "{table}"
+    );
+    assert!(table.contains("9.1</td>") && !page.contains("|---|"), "{table}");
+}
+
+#[test]
 fn notes_without_a_conclusion_have_no_empty_one() {
     let runs = runs(TargetKind::Block);
     let text = page(&runs, &noted("First words.\n"));

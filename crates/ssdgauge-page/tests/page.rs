@@ -5,7 +5,7 @@ use crate::support::{Pace, Recipe, client, plan, quick, run, step, stream};
 use ssdgauge_analysis::{PageOptions, Run};
 use ssdgauge_core::{Access, Action, Bytes, Figure, Metric, Nanos, Score, TargetKind, Window};
 use ssdgauge_export::{csv, json, markdown, openmetrics, terminal_summary};
-use ssdgauge_page::{figures, fragment, page};
+use ssdgauge_page::{Ground, contact_sheet, figures, fragment, page};
 
 const HOSTILE: &str = "<script>alert(1)</script>'; DROP TABLE run;--\u{1b}[31m$x^2$\u{202e}\0\"><img src=x onerror=y>";
 
@@ -133,8 +133,49 @@ fn a_picture_names_its_drive_and_run_and_has_a_png() {
         assert!(figure.svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
         assert!(!figure.svg.contains("var(--"));
     }
-    let png = figures[0].png();
-    assert!(png.starts_with(b"\x89PNG\r\n"));
+    // The header of a PNG file has width and height first.
+    let size = |png: &[u8]| {
+        assert!(png.starts_with(b"\x89PNG\r\n"));
+        [16, 20].map(|at| u32::from_be_bytes(png[at..at + 4].try_into().unwrap()))
+    };
+    let [width, height] = figures[0].size();
+    for ground in [Ground::Light, Ground::Dark] {
+        assert_eq!(size(&figures[0].png(ground, 1)), [width, height]);
+        assert_eq!(size(&figures[0].png(ground, 2)), [2 * width, 2 * height]);
+    }
+    assert_ne!(figures[0].png(Ground::Light, 1), figures[0].png(Ground::Dark, 1));
+    let dark = figures[0].dark_svg();
+    // Ground and text of the dark style sheet.
+    assert!(dark.contains("#101317") && dark.contains("#eceef1") && !dark.contains("#16191d"));
+    assert!(figures[0].svg.contains("#fbfaf8") && figures[0].svg.contains("#16191d"));
+    let sheet = contact_sheet(&figures, &[".png", ".dark.png"], ".dark.png");
+    for figure in &figures {
+        let [width, height] = figure.size();
+        let shown = format!(r#"<img src="{}.png" alt="#, figure.name);
+        assert!(sheet.contains(&shown), "{shown}");
+        assert!(sheet.contains(&format!(r#"width="{width}" height="{height}""#)));
+    }
+}
+
+#[test]
+fn a_page_has_a_preview_for_shared_links_only_with_its_address() {
+    let runs = [run(&Recipe::new("run-77", quick(6), "Disk"))];
+    assert!(!page(&runs, &PageOptions::default()).contains("og:"));
+    let options = PageOptions {
+        address: Some("https://example.org/drives/disk.html".to_owned()),
+        share_image: Some("disk.png".to_owned()),
+        ..PageOptions::default()
+    };
+    let page = page(&runs, &options);
+    for (property, content) in [
+        ("og:url", "https://example.org/drives/disk.html"),
+        ("og:image", "https://example.org/drives/disk.png"),
+    ] {
+        let tag = format!(r#"<meta property="{property}" content="{content}">"#);
+        assert!(page.contains(&tag), "{tag}");
+    }
+    let title = page.split("<title>").nth(1).unwrap().split("</title>").next().unwrap();
+    assert!(page.contains(&format!(r#"<meta property="og:title" content="{title}">"#)));
 }
 
 #[test]

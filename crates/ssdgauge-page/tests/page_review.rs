@@ -11,7 +11,7 @@ use ssdgauge_core::{
     Severity, Stream, TargetKind, Window,
 };
 use ssdgauge_export::{markdown, terminal_summary};
-use ssdgauge_page::{figures, fragment, page};
+use ssdgauge_page::{Ground, figures, fragment, page};
 
 fn caveats(runs: &[Run]) -> String {
     fragment(runs, &PageOptions::default(), "caveats").unwrap()
@@ -191,7 +191,7 @@ fn the_line_below_a_picture_takes_a_twelfth_of_it_at_most_and_the_rest_is_in_the
             let y: f64 = y.split('"').next().unwrap().parse().unwrap();
             let share = (height - y + 11.0) / height;
             assert!(share <= 0.08, "{} of {count} drives: {share:.3}", figure.name);
-            let png = String::from_utf8_lossy(&figure.png()).into_owned();
+            let png = String::from_utf8_lossy(&figure.png(Ground::Dark, 1)).into_owned();
             for number in 0..count {
                 for file in [&figure.svg, &png] {
                     assert!(file.contains(&format!("run run-{number}")), "{}", figure.name);

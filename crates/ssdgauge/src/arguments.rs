@@ -58,7 +58,9 @@ use ssdgauge_core::{Bytes, Nanos, PurgeMethod};
 use ssdgauge_lab::Repeat;
 use std::path::PathBuf;
 pub(crate) use values::{Part, parse_size};
-use values::{parse_endurance, parse_label, parse_part, parse_percent, parse_rate, parse_share};
+use values::{
+    parse_address, parse_endurance, parse_label, parse_part, parse_percent, parse_rate, parse_share,
+};
 
 /// SSD review lab: prepare a drive, run a suite, record every second, and write a report.
 #[derive(Debug, Parser)]
@@ -402,10 +404,14 @@ pub(crate) struct ReportArguments {
     /// Write an image of 1,200 by 630 pixels for shared links.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) share_image: Option<PathBuf>,
-    /// Write every chart as an SVG file into this folder.
+    /// Address at which the page will be found, for the preview of shared links; with --share-image, whose file is put
+    /// next to the page.
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address, hide_short_help = true)]
+    pub(crate) url: Option<String>,
+    /// Write every chart as SVG files into this folder, on light and dark ground, and a list of them.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) svg: Option<PathBuf>,
-    /// Write every chart as a PNG file into this folder.
+    /// Write every chart as PNG files into this folder, in two sizes on light and dark ground, and a list of them.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) png: Option<PathBuf>,
     /// Print the headlines as OpenMetrics text.

@@ -232,7 +232,9 @@ fn go_on(run: &Run) -> Option<NextStep> {
     }
     if head.has_lost_its_target() {
         let target = shell_word(&sanitize::prose(&head.drive.target));
-        let command = format!("ssdgauge {} {target}", sanitize::prose(&head.plan.suite.id));
+        let suite = sanitize::prose(&head.plan.suite.id);
+        let run = if suite == "quick" { "" } else { "run " };
+        let command = format!("ssdgauge {run}{} {target}", shell_word(&suite));
         return Some(NextStep {
             what: "Begin again.".to_owned(),
             why: "Its scratch file ended with it.".to_owned(),

@@ -39,6 +39,10 @@ pub struct PageOptions {
     pub script: bool,
     /// What the rest of an unfinished run takes, such as `2 h 48 min left, 610 GB to write`.
     pub rest: Option<String>,
+    /// Where the page will be found, an absolute address.
+    pub address: Option<String>,
+    /// The name of the share image, which is found next to the page.
+    pub share_image: Option<String>,
     /// How the only run stands, where it goes on.
     pub progress: Option<Progress>,
 }

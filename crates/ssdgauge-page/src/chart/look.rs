@@ -1,7 +1,7 @@
 //! How each thing in a chart looks: one table, from which the style sheet of pages and the attributes of
 //! files follow.
 
-use crate::chart::palette::{Ink, PALETTE_LIGHT};
+use crate::chart::palette::{Ground, Ink};
 use ssdgauge_analysis::drives::drive_slots::{OTHERS, colour};
 use std::fmt::Write;
 
@@ -313,13 +313,13 @@ impl Paint {
         }
     }
 
-    /// Returns the colour on light ground for a drive of this slot; `None` for nothing.
-    pub(crate) fn light(self, slot: usize) -> Option<&'static str> {
+    /// Returns the colour on `ground` for a drive of this slot; `None` for nothing.
+    pub(crate) fn on(self, ground: Ground, slot: usize) -> Option<&'static str> {
         match self {
             Paint::None => None,
-            Paint::Ink(ink) => Some(ink.light()),
-            Paint::Drive => Some(PALETTE_LIGHT[colour(slot)]),
-            Paint::Slot(slot) => Some(PALETTE_LIGHT[colour(slot)]),
+            Paint::Ink(ink) => Some(ink.on(ground)),
+            Paint::Drive => Some(ground.slots()[colour(slot)]),
+            Paint::Slot(slot) => Some(ground.slots()[colour(slot)]),
         }
     }
 }
@@ -407,6 +407,7 @@ impl Look {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::palette::PALETTE_LIGHT;
 
     #[test]
     fn words_are_wrapped_and_what_is_left_out_shows_as_dots() {
@@ -424,7 +425,7 @@ mod tests {
     fn a_rule_has_the_variables_of_the_page_and_a_file_the_light_colours() {
         assert_eq!(rule(&GRID), "svg .gr{fill:none;stroke:var(--line);stroke-width:1;}");
         assert!(rule(&THIN).starts_with("svg .ln.thin{fill:none;stroke:var(--c);"));
-        assert_eq!(Paint::Drive.light(1), Some(PALETTE_LIGHT[1]));
-        assert_eq!(Paint::None.light(0), None);
+        assert_eq!(Paint::Drive.on(Ground::Light, 1), Some(PALETTE_LIGHT[1]));
+        assert_eq!(Paint::None.on(Ground::Dark, 0), None);
     }
 }

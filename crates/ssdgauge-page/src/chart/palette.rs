@@ -90,9 +90,32 @@ impl Ink {
         self.entry().0
     }
 
-    /// Returns the colour on light ground.
-    pub(crate) fn light(self) -> &'static str {
-        self.entry().1
+    /// Returns the colour on `ground`.
+    pub(crate) fn on(self, ground: Ground) -> &'static str {
+        let (_, light, dark) = self.entry();
+        match ground {
+            Ground::Light => light,
+            Ground::Dark => dark,
+        }
+    }
+}
+
+/// The ground of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// Dark text on light ground.
+    Light,
+    /// Light text on dark ground.
+    Dark,
+}
+
+impl Ground {
+    /// Returns the colours of the slots of drives.
+    pub(crate) fn slots(self) -> &'static [&'static str] {
+        match self {
+            Ground::Light => &PALETTE_LIGHT,
+            Ground::Dark => &PALETTE_DARK,
+        }
     }
 }
 

@@ -1,23 +1,29 @@
-//! Shapes as pixels, in the colours of light ground.
+//! Shapes as pixels.
 
 use crate::chart::letters::Fonts;
 use crate::chart::look::{LINE, Look};
-use crate::chart::palette::Ink;
+use crate::chart::palette::{Ground, Ink};
 use crate::chart::png;
 use crate::chart::shape::{Anchor, Drawing, Shape};
 use ssdgauge_analysis::drives::drive_slots::dashes;
 use zeno::{Cap, Command, Fill, Join, Mask, PathBuilder, Placement, Stroke, Style, Vector};
 
 /// Returns `drawing` as a PNG file with this many pixels for each unit; `mark` and `description` are texts in it.
-pub(crate) fn png(drawing: &Drawing, density: f64, mark: &[u8], description: &str) -> Vec<u8> {
+pub(crate) fn png(
+    drawing: &Drawing,
+    (ground, density): (Ground, f64),
+    mark: &[u8],
+    description: &str,
+) -> Vec<u8> {
     let pixels = |units: f64| (units.ceil() * density) as usize;
     let (width, height) = (pixels(drawing.width), pixels(drawing.height));
-    let ground = channels(Ink::Ground.light());
+    let colour = channels(Ink::Ground.on(ground));
     let mut image = Image {
         width,
         height,
         density,
-        pixels: ground.repeat(width * height),
+        ground,
+        pixels: colour.repeat(width * height),
         fonts: Fonts::new(),
     };
     image.draw_all(&drawing.shapes, 0);
@@ -29,6 +35,7 @@ struct Image {
     width: usize,
     height: usize,
     density: f64,
+    ground: Ground,
     pixels: Vec<u8>,
     fonts: Fonts<'static>,
 }
@@ -116,7 +123,8 @@ impl Image {
 
     /// Paints the inside and the outline of `path`: of letters, the ground around them first.
     fn paint(&mut self, path: &[Command], look: &Look, slot: usize) {
-        let inside = look.fill.light(slot).map(|colour| (colour, Style::Fill(Fill::NonZero)));
+        let inside =
+            look.fill.on(self.ground, slot).map(|colour| (colour, Style::Fill(Fill::NonZero)));
         let own = dashes(slot).filter(|_| *look == LINE).unwrap_or(look.dashes);
         let dashes: Vec<f32> = own.iter().map(|length| self.scaled(*length)).collect();
         let mut stroke = Stroke::new(self.scaled(look.width));
@@ -124,7 +132,8 @@ impl Image {
         if look.is_round {
             stroke.join(Join::Round).cap(Cap::Round);
         }
-        let outline = look.stroke.light(slot).map(|colour| (colour, Style::Stroke(stroke)));
+        let outline =
+            look.stroke.on(self.ground, slot).map(|colour| (colour, Style::Stroke(stroke)));
         let is_of_letters = look.size > 0.0;
         let order = if is_of_letters { [outline, inside] } else { [inside, outline] };
         for (colour, style) in order.into_iter().flatten() {
@@ -173,7 +182,14 @@ mod tests {
     fn drawn(shape: &Shape, slot: usize) -> Image {
         let (width, height) = (20, 10);
         let pixels = channels("#fff").repeat(width * height);
-        let mut image = Image { width, height, density: 1.0, pixels, fonts: Fonts::new() };
+        let mut image = Image {
+            width,
+            height,
+            density: 1.0,
+            ground: Ground::Light,
+            pixels,
+            fonts: Fonts::new(),
+        };
         image.draw(shape, slot);
         image
     }

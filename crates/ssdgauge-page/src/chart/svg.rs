@@ -1,8 +1,9 @@
 //! Shapes as SVG: with classes for pages, whose style sheet has the colours of both themes, and with the
-//! colours of light ground for files.
+//! colours of one of them for files.
 
 use crate::chart::coordinate::at;
 use crate::chart::look::{LINE, Look, Paint};
+use crate::chart::palette::Ground;
 use crate::chart::shape::{Anchor, Drawing, Shape};
 use maud::{Escaper, PreEscaped};
 use ssdgauge_analysis::drives::drive_slots::dashes;
@@ -15,8 +16,8 @@ const FONTS: &str = "Inter, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif"
 #[derive(Clone, Copy, Debug)]
 enum Target {
     Page,
-    /// A file, for a drive of this slot.
-    File(usize),
+    /// A file on this ground, for a drive of this slot.
+    File(Ground, usize),
 }
 
 /// Returns `shapes` for a page.
@@ -28,7 +29,12 @@ pub(crate) fn markup(shapes: &[Shape]) -> PreEscaped<String> {
 
 /// Returns `drawing` as a whole file that says `title` and `description` of itself; `mark` is what
 /// the program recognises it by.
-pub(crate) fn file(drawing: &Drawing, mark: &str, title: &str, description: &str) -> String {
+pub(crate) fn file(
+    drawing: &Drawing,
+    ground: Ground,
+    mark: &str,
+    (title, description): (&str, &str),
+) -> String {
     let size = [drawing.width.ceil(), drawing.height.ceil()].map(at);
     let [width, height] = &size;
     let mut text = format!(
@@ -39,7 +45,7 @@ pub(crate) fn file(drawing: &Drawing, mark: &str, title: &str, description: &str
     text.push_str("</title><desc>");
     escape(&mut text, description);
     text.push_str("</desc>");
-    write_all(&mut text, &drawing.shapes, Target::File(0));
+    write_all(&mut text, &drawing.shapes, Target::File(ground, 0));
     text.push_str("</svg>");
     text
 }
@@ -80,7 +86,7 @@ fn write_shape(text: &mut String, shape: &Shape, target: Target) {
                     format_args!("<circle class=\"hit\" cx=\"{x}\" cy=\"{y}\" r=\"9\"/></g>"),
                 );
             }
-            Target::File(_) => mark.iter().for_each(|mark| write_shape(text, mark, target)),
+            Target::File(..) => mark.iter().for_each(|mark| write_shape(text, mark, target)),
         },
         Shape::Group { drive, slot, is_within, shapes } => {
             let target = match target {
@@ -89,9 +95,9 @@ fn write_shape(text: &mut String, shape: &Shape, target: Target) {
                     push(text, format_args!("<g class=\"d d-{drive}{within}\">"));
                     target
                 }
-                Target::File(_) => {
+                Target::File(ground, _) => {
                     text.push_str("<g>");
-                    Target::File(*slot)
+                    Target::File(ground, *slot)
                 }
             };
             write_all(text, shapes, target);
@@ -137,9 +143,9 @@ fn open(text: &mut String, name: &str, look: &Look, target: Target, places: &[(&
     push(text, format_args!("<{name}"));
     match target {
         Target::Page => push(text, format_args!(" class=\"{}\"", look.class)),
-        Target::File(slot) => {
-            let light = |paint: Paint| paint.light(slot).unwrap_or("none").to_owned();
-            for (name, value) in look.properties(&light) {
+        Target::File(ground, slot) => {
+            let painted = |paint: Paint| paint.on(ground, slot).unwrap_or("none").to_owned();
+            for (name, value) in look.properties(&painted) {
                 push(text, format_args!(" {name}=\"{value}\""));
             }
             // A file has no filter, so the lines of grey drives differ by themselves.
@@ -198,7 +204,7 @@ mod tests {
         let page = markup(std::slice::from_ref(&group)).0;
         assert!(page.starts_with("<g class=\"d d-7 within\"><g class=\"pt\"><title>a &lt; b</"));
         let drawing = Drawing { width: 20.0, height: 9.5, shapes: vec![axis, group] };
-        let file = file(&drawing, "<!-- x -->", "a & b", "c");
+        let file = file(&drawing, Ground::Light, "<!-- x -->", ("a & b", "c"));
         assert!(
             file.contains("viewBox=\"0 0 20 10\"") && file.contains("<title>a &amp; b</title>")
         );

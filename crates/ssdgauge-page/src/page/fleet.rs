@@ -70,7 +70,7 @@ pub fn fleet_page(batch: &Batch) -> String {
             footer.page { "Made with ssdgauge. One file, no scripts, no network." }
         }
     };
-    document(&title, &style::of_fleet(), &body, &[])
+    document((&title, &html! {}), &style::of_fleet(), &body, &[])
 }
 
 fn undrawn(batch: &Batch) -> Markup {

@@ -3,7 +3,7 @@
 use crate::page::kit::mark::{class, icon};
 use crate::page::prices;
 use maud::{Markup, PreEscaped, html};
-use pulldown_cmark::{CowStr, Event, HeadingLevel, Parser, Tag, TagEnd};
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ssdgauge_analysis::answers::answer::Answer;
 use ssdgauge_analysis::answers::prices::Prices;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
@@ -107,7 +107,7 @@ fn list(kind: &str, label: &str, points: &[String]) -> Markup {
 fn markdown(text: &str, notes: &Notes) -> Markup {
     let mut dropped_links = 0;
     let mut seen_heading = false;
-    let events = Parser::new(text).map(|event| match event {
+    let events = Parser::new_ext(text, Options::ENABLE_TABLES).map(|event| match event {
         Event::Html(words) | Event::InlineHtml(words) => Event::Text(visible(&words)),
         Event::Text(words) => Event::Text(visible(&words)),
         Event::Code(words) => Event::Code(visible(&words)),

@@ -57,6 +57,15 @@ pub(super) fn of_bench() -> String {
     without_slots("", BENCH)
 }
 
+/// Returns the style sheet of a list of pictures.
+pub(super) fn of_sheet() -> String {
+    const SHEET: &str = ".sheet{margin:28px 0;padding:0 0 20px;border-bottom:1px solid var(--line)}\
+                         .sheet img{max-width:100%;height:auto;border:1px solid var(--line)}\
+                         .sheet h2{font-size:17px;margin:10px 0 2px}\
+                         .sheet p{margin:2px 0;overflow-wrap:anywhere}";
+    without_slots("", SHEET)
+}
+
 /// Returns a style sheet without drives, with the rules `looks` of charts and `own` of the page.
 fn without_slots(looks: &str, own: &str) -> String {
     let light = variables(false);

@@ -79,7 +79,7 @@ pub fn xray_page(card: &CheckedCard) -> String {
             "Made by ssdgauge from the card of an X-ray. One file, without scripts, that loads nothing."
         } }
     };
-    document(&title, &style::of_xray(), &body, &[])
+    document((&title, &html! {}), &style::of_xray(), &body, &[])
 }
 
 /// Returns the line above the page for `marks`.

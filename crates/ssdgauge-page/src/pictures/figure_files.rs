@@ -2,6 +2,7 @@
 
 use crate::chart::bars::{self, Ranking};
 use crate::chart::file::{self, Frame, INNER};
+use crate::chart::palette::Ground;
 use crate::chart::panels::{Panel, convergence, panels};
 use crate::chart::plot::Plot;
 use crate::chart::rows::{self, Rows};
@@ -47,9 +48,24 @@ pub const SVG_MARK: &str = "<!-- ssdgauge -->";
 pub const PNG_MARK: &[u8] = b"tEXtSoftware\0ssdgauge";
 
 impl NamedFigure {
-    /// Returns the same picture as a PNG file, twice as many pixels wide as its SVG has units.
-    pub fn png(&self) -> Vec<u8> {
-        raster::png(&self.drawing, DENSITY, PNG_MARK, &self.description)
+    /// Returns the same picture as an SVG file on dark ground.
+    pub fn dark_svg(&self) -> String {
+        svg::file(&self.drawing, Ground::Dark, SVG_MARK, (&self.title, &self.description))
+    }
+
+    /// Returns the same picture as a PNG file with `density` pixels for each unit of its SVG.
+    pub fn png(&self, ground: Ground, density: u8) -> Vec<u8> {
+        raster::png(&self.drawing, (ground, density.into()), PNG_MARK, &self.description)
+    }
+
+    /// Returns width and height of the picture, in units of its SVG.
+    pub fn size(&self) -> [u32; 2] {
+        [self.drawing.width, self.drawing.height].map(|length| length.ceil() as u32)
+    }
+
+    /// Returns the picture in words, for readers who do not see it.
+    pub fn description(&self) -> &str {
+        &self.description
     }
 
     fn new(
@@ -61,7 +77,7 @@ impl NamedFigure {
     ) -> NamedFigure {
         let drawing = file::framed(frame, chart, drives);
         let description = description.join("\n");
-        let svg = svg::file(&drawing, SVG_MARK, &frame.title, &description);
+        let svg = svg::file(&drawing, Ground::Light, SVG_MARK, (&frame.title, &description));
         NamedFigure { name, title: frame.title.clone(), svg, drawing, description }
     }
 }

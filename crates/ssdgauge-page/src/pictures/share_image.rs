@@ -1,6 +1,7 @@
 //! The image that a link shows: 1,200 by 630 pixels, readable on a phone.
 
 use crate::chart::card::{self, Card, Row};
+use crate::chart::palette::Ground;
 use crate::chart::raster;
 use crate::pictures::figure_files::PNG_MARK;
 use ssdgauge_analysis::answers::answer::{self, Answer, Column, Question};
@@ -20,7 +21,7 @@ const MOST: usize = 6;
 /// Returns the image of `runs` as a PNG file: headline, and one number of each drive as a bar; of a
 /// single drive one number of each test. It has the marks of the runs, such as `MODEL`.
 pub fn share_image(runs: &[Run], options: &PageOptions) -> Vec<u8> {
-    raster::png(&card::drawn(&card(runs, options)), 1.0, PNG_MARK, "")
+    raster::png(&card::drawn(&card(runs, options)), (Ground::Light, 1.0), PNG_MARK, "")
 }
 
 fn card(runs: &[Run], options: &PageOptions) -> Card {

@@ -1,6 +1,7 @@
 //! The picture of an X-ray as SVG and PNG files.
 
 use crate::chart::file::on_ground;
+use crate::chart::palette::Ground;
 use crate::chart::xray::picture::picture;
 use crate::chart::{raster, svg};
 use crate::pictures::figure_files::{DENSITY, PNG_MARK, SVG_MARK};
@@ -11,10 +12,10 @@ use ssdgauge_xray::CheckedCard;
 /// card, such as `MODEL`.
 pub fn xray_svg(card: &CheckedCard) -> String {
     let title = format!("X-ray of {}", sanitize::prose(&card.card.drive));
-    svg::file(&on_ground(picture(card)), SVG_MARK, &title, "")
+    svg::file(&on_ground(picture(card)), Ground::Light, SVG_MARK, (&title, ""))
 }
 
 /// Returns the same picture as a PNG file, twice as many pixels wide as its SVG has units.
 pub fn xray_png(card: &CheckedCard) -> Vec<u8> {
-    raster::png(&on_ground(picture(card)), DENSITY, PNG_MARK, "")
+    raster::png(&on_ground(picture(card)), (Ground::Light, DENSITY), PNG_MARK, "")
 }

@@ -109,6 +109,23 @@ pub(super) fn parse_loopback(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
+/// Parses the absolute address of a page on the web.
+pub(super) fn parse_address(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_whole = rest.is_some_and(|rest| {
+        let (host, _) = rest.split_once('/').unwrap_or_default();
+        !host.is_empty() && !rest.chars().any(|c| c.is_whitespace() || c.is_control())
+    });
+    match is_whole {
+        true => Ok(text.to_owned()),
+        false => {
+            Err("use the whole address of the page, such as https://example.org/review.html"
+                .to_owned())
+        }
+    }
+}
+
 /// Reads the label of a run.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use crate::settings;
 use crate::terminal;
 use crate::text_file::read_text_file;
 use ssdgauge_analysis::{PageOptions, Run, Specification};
-use ssdgauge_page::NamedFigure;
+use ssdgauge_page::{Ground, NamedFigure};
 use std::path::{Path, PathBuf};
 
 /// Writes the report of run files, or prints their results.
@@ -93,6 +93,8 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
             background => background.transpose()?,
         },
         progress: None,
+        address: arguments.url.clone(),
+        share_image: arguments.share_image.as_deref().and_then(file_name),
     };
     let figures = figures(arguments, &runs, &options)?;
     if let Some(page) = &page {
@@ -308,7 +310,17 @@ fn figures(
     }
 }
 
-/// Writes every chart into the folders of `--svg` and `--png`.
+/// The suffix of an SVG file on dark ground.
+const DARK_SVG: &str = ".dark.svg";
+/// The suffixes of PNG files, each with its ground and its pixels for each unit.
+const PNG: [(&str, Ground, u8); 4] = [
+    (".png", Ground::Light, 1),
+    ("@2x.png", Ground::Light, 2),
+    (".dark.png", Ground::Dark, 1),
+    (".dark@2x.png", Ground::Dark, 2),
+];
+
+/// Writes every chart and their list into the folders of `--svg` and `--png`.
 fn write_figures(
     arguments: &arguments::ReportArguments,
     inputs: &[&Path],
@@ -317,13 +329,37 @@ fn write_figures(
     let write = |folder: &Path, name: &str, format: Format, bytes: &[u8]| {
         output::write_into(folder, name, format, inputs, bytes)
     };
-    for figure in figures {
-        if let Some(folder) = &arguments.svg {
-            write(folder, &format!("{}.svg", figure.name), Format::Svg, figure.svg.as_bytes())?;
+    if let Some(folder) = &arguments.svg {
+        for figure in figures {
+            let name = &figure.name;
+            write(folder, &format!("{name}.svg"), Format::Svg, figure.svg.as_bytes())?;
+            write(folder, &format!("{name}{DARK_SVG}"), Format::Svg, figure.dark_svg().as_bytes())?;
         }
-        if let Some(folder) = &arguments.png {
-            write(folder, &format!("{}.png", figure.name), Format::Png, &figure.png())?;
+    }
+    if let Some(folder) = &arguments.png {
+        for figure in figures {
+            for (suffix, ground, density) in PNG {
+                let name = format!("{}{suffix}", figure.name);
+                write(folder, &name, Format::Png, &figure.png(ground, density))?;
+            }
+        }
+    }
+    // One list for each folder, also where both forms are in one.
+    let of_svg = (&arguments.svg, &[".svg", DARK_SVG][..], DARK_SVG);
+    let of_png = (&arguments.png, &PNG.map(|(suffix, ..)| suffix)[..], PNG[2].0);
+    let is_one = arguments.svg == arguments.png;
+    let both = [&of_svg.1[..], of_png.1].concat();
+    let lists = if is_one { vec![(of_svg.0, &both[..], DARK_SVG)] } else { vec![of_svg, of_png] };
+    for (folder, suffixes, dark) in lists {
+        if let Some(folder) = folder.as_deref().filter(|_| !figures.is_empty()) {
+            let sheet = ssdgauge_page::contact_sheet(figures, suffixes, dark);
+            write(folder, "index.html", Format::Page, sheet.as_bytes())?;
         }
     }
     Ok(())
+}
+
+/// Returns the name of `path`, where it is text.
+fn file_name(path: &Path) -> Option<String> {
+    Some(path.file_name()?.to_str()?.to_owned())
 }

@@ -92,8 +92,14 @@ const FORMS: [(&[&str], Form); 19] = [
     (&["report", "IN", "--csv"], Form::Printed(is_csv)),
     (&["report", "IN", "--markdown"], Form::Printed(is_markdown)),
     (&["report", "IN", "--openmetrics"], Form::Printed(is_openmetrics)),
-    (&["report", "IN", "--svg", "charts"], Form::Files("charts", is_svg)),
-    (&["report", "IN", "--png", "charts"], Form::Files("charts", is_png)),
+    (
+        &["report", "IN", "--svg", "charts"],
+        Form::Files("charts", |file| is_svg(file) || is_page(file)),
+    ),
+    (
+        &["report", "IN", "--png", "charts"],
+        Form::Files("charts", |file| is_png(file) || is_page(file)),
+    ),
     (&["report", "IN", "--share-image", "card.png"], Form::File("card.png", is_png)),
     (&["export", "--fio", "IN", "-o", "job.fio"], Form::File("job.fio", is_fio_job)),
     (&["export", "--parquet", "tables", "IN"], Form::Files("tables", is_parquet)),

@@ -53,15 +53,17 @@ fn a_report_is_written_in_every_format() {
         let entries = std::fs::read_dir(bench.path(folder)).unwrap();
         let name = |entry: std::io::Result<std::fs::DirEntry>| {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            name.split('.').next().unwrap().to_owned()
+            name.split(['.', '@']).next().unwrap().to_owned()
         };
-        let mut names: Vec<String> = entries.map(name).collect();
-        names.sort();
+        let names: std::collections::BTreeSet<String> = entries.map(name).collect();
         names
     };
     assert_eq!(names("png"), names("svg"));
     assert!(names("png").len() > 10);
-    for name in names("svg") {
+    for name in names("svg").iter().filter(|name| *name != "index") {
+        for file in [format!("svg/{name}.dark.svg"), format!("png/{name}@2x.png")] {
+            assert!(bench.path(&file).exists(), "{file}");
+        }
         let svg = std::fs::read_to_string(bench.path(&format!("svg/{name}.svg"))).unwrap();
         assert!(svg.contains("firmware ") && svg.contains("run 2"), "{name}");
     }

@@ -78,7 +78,7 @@ pub fn xray_compared_page(
             "Made by ssdgauge from the cards of two X-rays. One file, without scripts, that loads nothing."
         } }
     };
-    document("X-rays of two drives", &style::of_xray(), &body, &[])
+    document(("X-rays of two drives", &html! {}), &style::of_xray(), &body, &[])
 }
 
 /// Returns a structure of both drives, with the series of both in one chart.
