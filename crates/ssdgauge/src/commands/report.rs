@@ -348,7 +348,7 @@ fn write_figures(
     let of_svg = (&arguments.svg, &[".svg", DARK_SVG][..], DARK_SVG);
     let of_png = (&arguments.png, &PNG.map(|(suffix, ..)| suffix)[..], PNG[2].0);
     let is_one = arguments.svg == arguments.png;
-    let both = [&of_svg.1[..], of_png.1].concat();
+    let both = [of_svg.1, of_png.1].concat();
     let lists = if is_one { vec![(of_svg.0, &both[..], DARK_SVG)] } else { vec![of_svg, of_png] };
     for (folder, suffixes, dark) in lists {
         if let Some(folder) = folder.as_deref().filter(|_| !figures.is_empty()) {
