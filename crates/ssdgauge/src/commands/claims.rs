@@ -52,7 +52,9 @@ pub(crate) fn execute(arguments: &ClaimsArguments) -> Result<(), Failure> {
         return Ok(());
     }
     if arguments.every_profile {
-        return every_profile::execute(&reviews, arguments);
+        let can_run = |need: &RunNeed| plan(need.clone(), &arguments.runs, arguments.seed).is_ok();
+        let find = |needs| find_runs(needs, arguments);
+        return every_profile::execute(&reviews, arguments, &can_run, &find);
     }
     let gate = arguments.gate.as_deref().map(read_gate).transpose()?;
     if let Some(folder) = &arguments.pictures {

@@ -1,10 +1,10 @@
 //! `ssdgauge claims --every-profile`: every check on every built-in profile, as a page in Markdown.
 
-use super::{find_runs, plan};
 use crate::arguments::ClaimsArguments;
 use crate::build_identity;
 use crate::failure::Failure;
 use crate::terminal;
+use ssdgauge_analysis::Run;
 use ssdgauge_claims::{Claim, Review, RunNeed, Substitute, Tried, every_profile, substitutes};
 use ssdgauge_sim::{MODEL_REVISION, profiles, reviewed_profiles};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,22 +14,26 @@ use std::collections::{BTreeMap, BTreeSet};
 /// # Errors
 ///
 /// As the runs of claims.
-pub(super) fn execute(reviews: &[Review], arguments: &ClaimsArguments) -> Result<(), Failure> {
+pub(super) fn execute(
+    reviews: &[Review],
+    arguments: &ClaimsArguments,
+    can_run: &dyn Fn(&RunNeed) -> bool,
+    find_runs: &dyn Fn(BTreeSet<RunNeed>) -> Result<BTreeMap<RunNeed, Run>, Failure>,
+) -> Result<(), Failure> {
     let names: Vec<&str> =
         profiles().into_iter().chain(reviewed_profiles()).map(|profile| profile.name).collect();
-    let can_run = |need: &RunNeed| plan(need.clone(), &arguments.runs, arguments.seed).is_ok();
     let of_claims: Vec<(&Claim, Vec<Substitute<'_>>)> = reviews
         .iter()
         .flat_map(|review| review.claims.iter().map(move |claim| (review, claim)))
         .filter(|(_, claim)| claim.is_checked())
-        .map(|(review, claim)| (claim, substitutes(review, claim, &names, &can_run)))
+        .map(|(review, claim)| (claim, substitutes(review, claim, &names, can_run)))
         .collect();
     let needs: BTreeSet<RunNeed> = of_claims
         .iter()
         .flat_map(|(_, all)| all.iter().flat_map(Substitute::needs))
         .cloned()
         .collect();
-    let runs = find_runs(needs, arguments)?;
+    let runs = find_runs(needs)?;
     let tried: BTreeMap<&str, Tried<'_>> = of_claims
         .iter()
         .map(|(claim, all)| (claim.id.as_str(), every_profile(&claim.id, all, &runs)))
