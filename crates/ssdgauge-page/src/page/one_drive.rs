@@ -44,7 +44,7 @@ fn number(tile: &Tile, ids: &[String]) -> Markup {
     let is_more = tile.number.metric.more_is_better();
     html! {
         div {
-            h3 {
+            h2 {
                 @match ids.get(tile.number.test) {
                     Some(id) => { a href={ "#" (id) } { (tile.number.title) } }
                     None => { (tile.number.title) }
@@ -112,7 +112,7 @@ fn spread(values: &[f64]) -> Vec<f64> {
 fn uses(title: &str, class: &str, uses: &[Suited]) -> Markup {
     html! {
         @if !uses.is_empty() {
-            h3 { (title) }
+            h2 { (title) }
             ul class=(class) {
                 @for one in uses {
                     li {
