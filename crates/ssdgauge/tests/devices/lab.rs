@@ -19,7 +19,7 @@ fn two_nodes_complete_every_run_once_where_a_run_is_killed_and_a_node_fails_and_
     let size = 64 << 20;
     let Some(killed) = Loop::attach(bench.folder.path(), size) else { return };
     let Some(failed) = Loop::attach(other.folder.path(), size) else { return };
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/try");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../slurm/try");
     let output = Command::new(script)
         .arg(env!("CARGO_BIN_EXE_ssdgauge"))
         .arg(bench.path("lab"))
