@@ -111,7 +111,11 @@ fn shape(group: &Group<'_>) -> Shape {
 pub(crate) fn panels(group: &Group<'_>, drives: &ReportDrives) -> Vec<Panel> {
     let test = &group.first().test.test;
     let shape = shape(group);
-    let measured = Measure::ALL.into_iter().filter(|measure| measure.is_measured(group));
+    // The seconds of a long step are shown also where its headline has no value.
+    let is_over_time = matches!(shape, Shape::Story | Shape::Course);
+    let measured = Measure::ALL.into_iter().filter(|measure| {
+        measure.is_measured(group) || (is_over_time && *measure == Measure::Speed)
+    });
     let mut panels: Vec<Panel> =
         measured.map(|measure| panel(group, drives, shape, measure)).collect();
     let has_distribution = test.figures.contains(&Figure::Distribution);
@@ -312,10 +316,10 @@ fn n(group: &Group<'_>) -> String {
         return String::new();
     };
     match (least, most) {
-        (_, 0) => {
-            let steps = group.members.iter().map(|member| member.test.points.len()).max();
-            format!("; n = {} steps", steps.unwrap_or(0))
-        }
+        (_, 0) => match group.members.iter().map(|member| member.test.points.len()).max() {
+            Some(steps @ 2..) => format!("; n = {} steps", number::count(steps as u64)),
+            _ => String::new(),
+        },
         (least, most) if least == most => format!("; n = {}\u{a0}s", number::count(least)),
         (least, most) => {
             format!("; n = {} to {}\u{a0}s", number::count(least), number::count(most))

@@ -50,6 +50,8 @@ const RESTRICTED: &[&[&str]] = &[
     &["export", "--fio", "./suite.toml", "sim:tiny"],
     &["fleet", "drift", "a.ssdg"],
     &["fleet", "page", "a.ssdg", "-o", "fleet.html"],
+    &["site", "a.ssdg", "-o", "site"],
+    &["submit", "whole.ssdg", "-o", "collection", "--yes"],
     &["import", "--fio", "fio.json", "-o", "fio.ssdg"],
     &["serve", "sim:tiny", "--nbd", "unix:drive.sock"],
     &["reader", "suite", "--", "suite.toml"],
@@ -89,6 +91,7 @@ fn prepare(bench: &Bench) {
     for line in [
         &["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg", "--log-ios", "log.bin"][..],
         &["xray", XRAY, "--only=command", "--out", "xray.ssdg"],
+        &["quick", "sim:nvme-datacentre?capacity=16GB", "--out", "whole.ssdg"],
     ] {
         let output = command(bench, line).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, FailureKind};
 use ssdgauge_analysis::{Background, Cohort, Run};
+use ssdgauge_runfile::{PROOF_SUITE, XRAY_SUITE};
 use std::path::{Path, PathBuf};
 
 /// The most run files that are read from a folder.
@@ -46,7 +47,8 @@ pub(super) fn has_quick(runs: &[Run]) -> bool {
 ///
 /// Refuses several runs of other suites, which are compared with each other.
 pub(super) fn check(runs: &[Run]) -> Result<(), Failure> {
-    match runs.len() == 1 || has_quick(runs) {
+    let has_tests = |run: &Run| ![PROOF_SUITE, XRAY_SUITE].contains(&&*run.head.plan.suite.id);
+    match matches!(runs, [run] if has_tests(run)) || has_quick(runs) {
         true => Ok(()),
         false => Err(Failure::new(
             FailureKind::Usage,
