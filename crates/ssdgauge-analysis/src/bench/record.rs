@@ -9,7 +9,7 @@ use crate::groups::{uses, workload_text};
 use crate::model::{PointRun, Run, metrics};
 use crate::text::{labels, number, sanitize};
 use serde::{Deserialize, Serialize};
-use ssdgauge_core::{Detail, DriveInfo, Headline, Scope};
+use ssdgauge_core::{Detail, DriveInfo, Headline, Metric, Scope};
 use ssdgauge_statistics::summary;
 
 /// A run without its samples. It holds no serial number, host, path or label.
@@ -204,11 +204,15 @@ fn curve(member: Member<'_>) -> Option<Curve> {
         metric if metric.is_latency() => metric,
         metric => metric.rate(),
     };
-    let quantity = format!("{}, {}", metric.title(), metric.unit());
+    let named = |metric: Metric| match metric.title() == metric.unit() {
+        true => metric.title().to_owned(),
+        false => format!("{}, {}", metric.title(), metric.unit()),
+    };
+    let quantity = named(metric);
     match test.points.as_slice() {
         [only] => {
             let metric = metric.rate();
-            let quantity = format!("{}, {}", metric.title(), metric.unit());
+            let quantity = named(metric);
             let points = over_time(only, metric.counts_bytes());
             (points.len() > 2).then(|| Curve { steps: Vec::new(), quantity, points })
         }
