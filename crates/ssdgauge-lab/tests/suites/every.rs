@@ -34,6 +34,40 @@ fn every_suite_runs_to_its_end_and_has_every_headline() {
     assert!(values > 500, "{values} values with an interval");
 }
 
+/// Checks that what `title` says of one drive has request size and depth below it in `head`: a number of everyday work in
+/// its tile, a fall of the write speed in the sentence.
+fn everyday_numbers_have_settings(suite: &str, title: &str, head: &str) {
+    let is_setting = |text: &str| {
+        (text.contains("KiB") || text.contains("MiB"))
+            && (text.contains("at once") || text.contains("at a time"))
+    };
+    let plain = head.replace('\u{a0}', " ");
+    let after =
+        |mark: &str| plain.split(mark).nth(1).map(|text| text.split("</p>").next().unwrap());
+    let tiles: Vec<&str> = plain.split("<p class=\"set\">").skip(1).collect();
+    for part in title.split(';') {
+        let words: Vec<&str> = part.split(' ').map(|word| word.trim_end_matches(',')).collect();
+        let numbers = words.windows(2).filter(|two| matches!(two[1], "MB/s" | "GB/s" | "IOPS"));
+        let numbers: Vec<&str> = numbers.map(|two| two[0]).collect();
+        if part.contains(" drop ") {
+            let sentence = after("<p class=\"dek\">").unwrap_or_default();
+            assert!(is_setting(sentence), "{suite}: {part}, {sentence}");
+            continue;
+        }
+        if part.contains(" than the median ") {
+            assert!(tiles.iter().any(|tile| is_setting(tile)), "{suite}: {part}");
+            continue;
+        }
+        assert!(!numbers.is_empty(), "{suite}: {title}");
+        for number in numbers {
+            let tile = tiles.iter().find(|tile| tile.contains(&format!("<b>{number}</b>")));
+            let setting = tile.map(|tile| tile.split("</p>").next().unwrap()).unwrap_or_default();
+            assert!(is_setting(setting), "{suite}: {number} of {title}, {setting}");
+        }
+    }
+    assert!(head.contains("grade"), "{suite} has no grade in its head");
+}
+
 /// Checks that the page of a run states the test and the load of the number in its headline, and its trust.
 fn headline_names_test_and_load(suite: &str, run: &Run) {
     let page = page(std::slice::from_ref(run), &PageOptions::default());
@@ -50,7 +84,9 @@ fn headline_names_test_and_load(suite: &str, run: &Run) {
             false => one.test.title == test,
         }),
         // A quick run has its own words, which contain those of its tests.
-        None => suite.starts_with("quick"),
+        None if suite.starts_with("quick") => true,
+        // The numbers of everyday work are repeated below, each with its setting.
+        None => return everyday_numbers_have_settings(suite, &title, head),
     };
     assert!(is_named, "{suite}: {title}");
     let sizes = ["KiB", "MiB", "no load"];
