@@ -115,7 +115,9 @@ pub(super) fn parse_address(text: &str) -> Result<String, String> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let is_whole = rest.is_some_and(|rest| {
         let (host, _) = rest.split_once('/').unwrap_or_default();
-        !host.is_empty() && !rest.chars().any(|c| c.is_whitespace() || c.is_control())
+        // A password would be published.
+        let is_plain = !host.contains('@') && text.len() <= 2_000;
+        is_plain && !host.is_empty() && !rest.chars().any(|c| c.is_whitespace() || c.is_control())
     });
     match is_whole {
         true => Ok(text.to_owned()),

@@ -97,6 +97,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         share_image: arguments.share_image.as_deref().and_then(file_name),
     };
     let figures = figures(arguments, &runs, &options)?;
+    check_figures(arguments, &inputs, &figures)?;
     if let Some(page) = &page {
         write_page(page, &inputs, &runs, &options)?;
         if arguments.output.is_none() {
@@ -319,6 +320,30 @@ const PNG: [(&str, Ground, u8); 4] = [
     (".dark.png", Ground::Dark, 1),
     (".dark@2x.png", Ground::Dark, 2),
 ];
+
+/// Checks that every file of [`write_figures`] may be written, before the first one is.
+fn check_figures(
+    arguments: &arguments::ReportArguments,
+    inputs: &[&Path],
+    figures: &[NamedFigure],
+) -> Result<(), Failure> {
+    let of_png = PNG.map(|(suffix, ..)| suffix);
+    let forms = [
+        (&arguments.svg, &[".svg", DARK_SVG][..], Format::Svg),
+        (&arguments.png, &of_png[..], Format::Png),
+    ];
+    for (folder, suffixes, format) in forms {
+        // A folder that is made has no file yet.
+        let Some(folder) = folder.as_deref().filter(|folder| folder.is_dir()) else { continue };
+        output::check(&folder.join("index.html"), Format::Page, inputs)?;
+        for (figure, suffix) in
+            figures.iter().flat_map(|one| suffixes.iter().map(move |end| (one, end)))
+        {
+            output::check(&folder.join(format!("{}{suffix}", figure.name)), format, inputs)?;
+        }
+    }
+    Ok(())
+}
 
 /// Writes every chart and their list into the folders of `--svg` and `--png`.
 fn write_figures(

@@ -84,6 +84,13 @@ fn no_output_replaces_an_input_a_run_file_or_a_file_of_another_program() {
         assert_eq!(output.status.code(), Some(3), "{}", file.display());
         assert_eq!(std::fs::read(&file).unwrap(), b"mine");
     }
+    // The list of the pictures is checked before the first of them is written, and before the page.
+    std::fs::create_dir(bench.path("site")).unwrap();
+    std::fs::write(bench.path("site/index.html"), "mine").unwrap();
+    let output = bench.call(&["report", "a.ssdg", "-o", "new.html", "--png", "site"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert_eq!(std::fs::read_dir(bench.path("site")).unwrap().count(), 1);
+    assert!(!bench.path("new.html").exists());
 }
 
 #[test]
