@@ -101,7 +101,9 @@ fn watch(
 ) -> Result<End, Failure> {
     let mut observer = WithOutputs { server, page, form: observer };
     let ended = observe::observe(all, &mut observer, stop).map_err(|error| no_screen(&error))?;
-    if let (End::OfRuns, Some(page)) = (ended, page) {
+    // A run file that vanished makes no report; its own failure is stated.
+    let is_lost = all.iter().any(|one| one.lost.is_some());
+    if let (End::OfRuns, Some(page), false) = (ended, page, is_lost) {
         page.finish()?;
     }
     Ok(ended)

@@ -60,8 +60,8 @@ impl LivePage {
             return Err(Failure::new(
                 FailureKind::Refused,
                 format!("{} is, or may be, on the drive under test", page.display()),
-                "nothing was written: the page would disturb the run; name a file on another drive, or in memory, such \
-                 as /dev/shm/run.html",
+                "nothing was written: the page would disturb the run; name a file on another drive, or on a file system in \
+                 memory that is not tested",
             ));
         }
         Ok(LivePage {

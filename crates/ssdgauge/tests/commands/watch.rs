@@ -125,6 +125,20 @@ fn the_page_of_a_running_run_follows_it_and_becomes_its_report() {
 }
 
 #[test]
+fn a_run_file_that_is_removed_while_its_page_is_kept_is_a_failure() {
+    let bench = Bench::new();
+    let mut run = start(&bench, "1min");
+    let mut command = bench.command(&["watch", "a.ssdg", "--page", "live.html"]);
+    let watch = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("the page", || bench.path("live.html").exists());
+    std::fs::remove_file(bench.path("a.ssdg")).unwrap();
+    let output = watch.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
+#[test]
 fn a_page_on_the_drive_under_test_one_of_several_runs_and_a_foreign_file_are_refused() {
     let bench = Bench::new();
     // Reads would need data in the scratch file.
