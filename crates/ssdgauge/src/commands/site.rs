@@ -33,7 +33,7 @@ const ROBOTS: &str = "# ssdgauge-site\nUser-agent: *\nAllow: /\n";
 ///
 /// # Errors
 ///
-/// As [`write`].
+/// As [`write()`].
 pub(super) fn execute(arguments: &SiteArguments) -> Result<(), Failure> {
     write(&arguments.sources, &arguments.output, &arguments.title)
 }
