@@ -7,7 +7,7 @@ use serde_json::Value;
 use ssdgauge_analysis::bench::board::Bench;
 use ssdgauge_analysis::bench::record::Record;
 use ssdgauge_analysis::{CompareOptions, Difference, Run, compare};
-use ssdgauge_core::{Finding, FindingKind, Severity, TargetKind};
+use ssdgauge_core::{ConfidenceInterval, Finding, FindingKind, Severity, TargetKind};
 use ssdgauge_page::{BenchSite, bench_pages};
 use std::collections::BTreeMap;
 
@@ -31,7 +31,11 @@ pub(crate) fn drive(id: &str, model: &str, speed: f64, change: &dyn Fn(&mut Reci
 }
 
 pub(crate) fn files(runs: &[Run]) -> BTreeMap<String, String> {
-    let bench = Bench::new(runs.iter().map(Record::of).collect());
+    files_of(runs.iter().map(Record::of).collect())
+}
+
+pub(crate) fn files_of(records: Vec<Record>) -> BTreeMap<String, String> {
+    let bench = Bench::new(records);
     bench_pages(&BenchSite { bench: &bench, title: "Bench of <us>" }).into_iter().collect()
 }
 
@@ -120,9 +124,13 @@ fn the_packed_verdict_on_every_pair_is_that_of_compare() {
                 } else {
                     (1.0 / high, 1.0 / low)
                 };
-                let bound = |letter: char| f64::from(u32::from(letter)) - f64::from(0x1c0);
-                let ratio = |level: f64| (0.01 * (level / 24.0).sinh()).exp();
-                let (below, above) = (bound(letters[1]), bound(letters[2]));
+                let steps = |letter: char| f64::from(u32::from(letter) - 0x4e00);
+                let ratio = |level: f64| (level / 2_500.0).sinh().exp();
+                let below = steps(letters[1]) - 6_612.0;
+                let above = below + steps(letters[2]);
+                // Half a digit of `compare` at most, so that a printed bound is its own or the next one outwards.
+                assert!(better.0 > 2.0 || 100.0 * (better.0 - ratio(below)) < 0.1);
+                assert!(better.1 > 2.0 || 100.0 * (ratio(above) - better.1) < 0.1);
                 let near = 1e-7;
                 assert!(
                     ratio(below) <= better.0 + near && better.0 < ratio(below + 1.0) + near,
@@ -220,4 +228,67 @@ fn shortened_disturbed_and_simulated_runs_are_marked_and_have_no_rank_among_othe
         "they are off at first"
     );
     assert!(pages["index.html"].contains("firmware") && pages["index.html"].contains("DISTURBED"));
+}
+
+/// Returns the record of a run without an interval in any test.
+pub(crate) fn without_intervals(run: &Run) -> Record {
+    let mut record = Record::of(run);
+    for test in &mut record.tests {
+        test.headline.0.interval = ConfidenceInterval::TooFewSeconds;
+    }
+    record
+}
+
+#[test]
+fn a_result_without_an_interval_has_no_rank_and_leaves_those_of_others_alone() {
+    let plain = |id, speed| drive(id, id, speed, &|_| {});
+    let records = || {
+        let mut records: Vec<Record> =
+            [plain("Alpha", 1.0), plain("Beta", 0.5)].iter().map(Record::of).collect();
+        records.push(without_intervals(&plain("Quick", 3.0)));
+        records
+    };
+    let bench = Bench::new(records());
+    for board in &bench.boards {
+        let named: Vec<(&str, Option<(usize, usize)>)> = board
+            .entries
+            .iter()
+            .map(|entry| (bench.drives[entry.drive].facts.name.as_str(), entry.rank))
+            .collect();
+        assert_eq!(
+            named,
+            [("Quick", None), ("Alpha", Some((1, 1))), ("Beta", Some((2, 2)))],
+            "{}",
+            board.slug
+        );
+    }
+    let pages = files_of(records());
+    let reason = "no rank: too few full seconds for a 95 % interval";
+    let index = pages["index.html"].replace('\u{a0}', " ");
+    assert!(index.contains(&format!("title=\"{reason}; firmware")));
+    assert!(!index.contains("<tr class=\"marked"), "it is not a run with a mark");
+    let of = |name: &str| {
+        let (_, text) = pages.iter().find(|(file, _)| file.starts_with(name)).unwrap();
+        data(text)["tests"].as_object().unwrap().values().next().unwrap().clone()
+    };
+    assert_eq!(of("data/drive-quick")["rank"], reason);
+    assert_eq!(of("data/drive-quick")["why"], "too few full seconds for a 95 % interval");
+    assert_eq!(
+        (&of("data/drive-alpha")["rank"], &of("data/drive-alpha")["why"]),
+        (&"rank 1".into(), &Value::Null)
+    );
+}
+
+#[test]
+fn the_index_counts_one_drive_and_names_what_was_submitted() {
+    let one = || Record::of(&drive("a", "Alpha", 1.0, &|_| {}));
+    let page = |record| files_of(vec![record]).remove("index.html").unwrap();
+    let own = page(one());
+    assert!(
+        own.contains("1 drive, 1 run<") && !own.contains("1 drives") && !own.contains("submitted")
+    );
+    let submitted = page(Record { submitted: true, ..one() });
+    assert!(
+        submitted.contains("samples of a run, except those “submitted without samples”; point")
+    );
 }

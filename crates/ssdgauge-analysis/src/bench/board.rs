@@ -35,7 +35,7 @@ pub struct Board {
     pub shown: (usize, usize),
     /// The marks that every entry has, such as `MODEL`.
     pub marks: Vec<String>,
-    /// One for each drive: the ranked ones, the best first, and then those with marks of their own.
+    /// One for each drive: the best first, and then those with marks of their own.
     pub entries: Vec<Entry>,
     /// The verdict on each pair of entries.
     pub verdicts: Vec<Vec<Verdict>>,
@@ -50,7 +50,7 @@ pub struct Entry {
     pub run: (usize, usize),
     /// The marks of this run that the board does not have, such as `DISTURBED`. A marked run has no rank.
     pub marks: Vec<String>,
-    /// The best and the worst rank that its verdicts leave open; `None` for a marked run.
+    /// The best and the worst rank that its verdicts leave open; `None` for a marked run and for one without an interval.
     pub rank: Option<(usize, usize)>,
     /// The least and the greatest value of all runs of the drive on this board, and their number.
     pub spread: (f64, f64, usize),
@@ -96,6 +96,11 @@ impl Bench {
 }
 
 impl Board {
+    /// Returns whether the entry at `place` has an interval; without one it is compared with no other.
+    pub fn has_interval(&self, place: usize) -> bool {
+        has_interval(&self.verdicts, place)
+    }
+
     /// Returns the number of drives with a rank.
     pub fn ranked(&self) -> usize {
         self.entries.iter().filter(|entry| entry.rank.is_some()).count()
@@ -147,15 +152,24 @@ fn board(records: &[Record], drives: RunsOfDrives) -> Board {
     });
     let tests: Vec<&TestRecord> = entries.iter().map(|entry| test(&entry.run)).collect();
     let verdicts = verdict::all(&tests);
-    let ranked = entries.iter().filter(|entry| entry.marks.is_empty()).count();
-    for (place, entry) in entries[..ranked].iter_mut().enumerate() {
-        let count = |kind| verdicts[place][..ranked].iter().filter(|one| one.kind == kind).count();
-        entry.rank = Some((1 + count(Kind::Behind), ranked - count(Kind::Ahead)));
+    // A result without an interval is apart from no other one: it would leave every rank open.
+    let is_ranked =
+        |place: &usize| entries[*place].marks.is_empty() && has_interval(&verdicts, *place);
+    let ranked: Vec<usize> = (0..entries.len()).filter(is_ranked).collect();
+    for place in &ranked {
+        let count =
+            |kind| ranked.iter().filter(|other| verdicts[*place][**other].kind == kind).count();
+        entries[*place].rank = Some((1 + count(Kind::Behind), ranked.len() - count(Kind::Ahead)));
     }
     let shown = entries.first().map(|entry| entry.run).unwrap_or_default();
     let (record, first) = (&records[shown.0], test(&shown));
     let slug = slug(&format!("{} {} r{}", record.suite, first.id, first.revision));
     Board { slug: format!("{slug}-{:06x}", digest(&first.key)), shown, marks, entries, verdicts }
+}
+
+/// Returns whether the result at `place` has an interval, with which it can be compared at all.
+fn has_interval(verdicts: &[Vec<Verdict>], place: usize) -> bool {
+    verdicts[place][place].ratio.is_some()
 }
 
 /// Returns `text` as a part of an address: small letters, digits and single hyphens.

@@ -70,34 +70,35 @@ pub fn verdict(first: &TestRecord, second: &TestRecord) -> Verdict {
     }
 }
 
-/// The finest step of a level is this share of the step at large ratios.
-const NEAR: f64 = 0.01;
-
-/// Levels to one unit of the inverse hyperbolic sine: a step is 0.04 % near 1, 0.13 % at 3 %, 1.7 % at 50 %.
-const FINE: f64 = 24.0;
+/// Levels to one unit of the inverse hyperbolic sine of the logarithm of a ratio: a step is 0.04 % of a ratio near 1 and
+/// less than 0.1 % of the first value up to twice it, which is the last digit that `compare` prints.
+pub const FINE: f64 = 2_500.0;
 
 /// The highest level, a ratio of 1,100; the lowest is its negative.
-pub const HIGHEST: i32 = 174;
+pub const HIGHEST: i32 = 6_612;
 
-/// The letter of level 0. The letters of all levels are two bytes each, and none of them ends a string of a script.
-const ZERO: u32 = 0x1c0;
+/// The first letter, that of the lowest level and of a width of no steps. All letters have three bytes each, are one unit
+/// of a string of a script, and none of them ends it.
+pub const FIRST_LETTER: u32 = 0x4e00;
 
 /// Returns the ratio of a level.
 pub fn ratio_of_level(level: i32) -> f64 {
-    (NEAR * (f64::from(level) / FINE).sinh()).exp()
+    (f64::from(level) / FINE).sinh().exp()
 }
 
 /// Returns the levels around `bounds`: the nearest one below the lower bound and above the upper one.
 fn levels((low, high): (f64, f64)) -> (i32, i32) {
-    let level = |ratio: f64| FINE * (ratio.ln() / NEAR).asinh();
+    let level = |ratio: f64| FINE * ratio.ln().asinh();
     let inside = |level: f64| level.clamp(f64::from(-HIGHEST), f64::from(HIGHEST)) as i32;
     (inside((level(low) + 1e-6).floor()), inside((level(high) - 1e-6).ceil()))
 }
 
 /// Packs the verdicts on all pairs of `tests`, which are in the order of their ranks: for each place `a` and each later one
-/// `b` three letters, the kind and the levels of both bounds. The pair begins at 3 · (a · (2n − a − 1) ÷ 2 + b − a − 1).
+/// `b` three letters: the kind, the level of the lower bound, and by how many levels the upper one is above it, as widths
+/// repeat themselves and compress. The pair begins at 3 · (a · (2n − a − 1) ÷ 2 + b − a − 1).
 pub fn packed(verdicts: &[Vec<Verdict>]) -> String {
-    let letter = |level: i32| char::from_u32(ZERO.saturating_add_signed(level)).unwrap_or('?');
+    let letter =
+        |steps: i32| char::from_u32(FIRST_LETTER.saturating_add_signed(steps)).unwrap_or('?');
     let mut text = String::new();
     for (a, row) in verdicts.iter().enumerate() {
         for one in &row[a + 1..] {
@@ -105,7 +106,7 @@ pub fn packed(verdicts: &[Vec<Verdict>]) -> String {
             // Without an interval there are no bounds to show.
             let kind =
                 if one.ratio.is_none() && one.kind == Kind::Open { 'o' } else { one.kind.letter() };
-            text.extend([kind, letter(low), letter(high)]);
+            text.extend([kind, letter(low + HIGHEST), letter(high - low)]);
         }
     }
     text
@@ -153,7 +154,7 @@ mod tests {
         let rows = vec![vec![own.clone(), lead.clone()], vec![lead.turned(), own]];
         let text: Vec<char> = packed(&rows).chars().collect();
         assert_eq!(text.len(), 3);
-        assert!(text[1..].iter().all(|letter| letter.is_alphabetic() && letter.len_utf8() == 2));
+        assert!(text[1..].iter().all(|letter| letter.is_alphabetic() && letter.len_utf8() == 3));
         assert_eq!(rows[1][0].kind, Kind::Behind);
     }
 }

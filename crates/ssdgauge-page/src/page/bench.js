@@ -77,7 +77,7 @@ function table() {
       row.querySelector(".pick").disabled = place < 0 && chosen.length >= MOST;
       if (!row.hidden && !(row.classList.contains("marked") && box && !box.checked)) count++;
     }
-    $("count").textContent = `${count} of ${rows.length} drives`;
+    $("count").textContent = `${count} of ${counted(rows.length, "drive")}`;
     const column = +p.get("sort");
     heads.forEach((head, place) => place === column && column ? head.setAttribute("aria-sort", "descending") : head.removeAttribute("aria-sort"));
     const value = row => { const text = row.cells[column].dataset.v; return text ? +text : -Infinity; };
@@ -113,30 +113,41 @@ function verdict(test, first, second) {
   const n = test.order.length, x = test.order.indexOf(first), y = test.order.indexOf(second);
   const [a, b] = x < y ? [x, y] : [y, x];
   const at = 3 * (a * (2 * n - a - 1) / 2 + b - a - 1);
-  const level = place => test.pairs.charCodeAt(at + place) - 0x1c0 + bench.all.zero;
-  return { kind: test.pairs[at], a: test.order[a], b: test.order[b], low: level(1), high: level(2) };
+  const { first: letter, highest, fine } = bench.all;
+  const steps = place => test.pairs.charCodeAt(at + place) - letter;
+  const ratio = level => Math.exp(Math.sinh(level / fine));
+  const level = steps(1) - highest;
+  return { kind: test.pairs[at], a: test.order[a], b: test.order[b], low: ratio(level), high: ratio(level + steps(2)) };
 }
 /* The drive that a verdict finds ahead. */
 const leader = pair => pair.kind === ">" ? pair.a : pair.kind === "<" ? pair.b : null;
-/* The words of a verdict, of levels that the program has written. */
-function words(facts, pair, name) {
-  const { percent, times, two, zero } = bench.all;
-  const range = (from, to) => {
-    const table = from >= two ? times : percent;
-    return [table[0][from], table[1][to]].filter((one, place, both) => !place || one !== both[0]).join(" to ");
-  };
+/* A change in percent with the digits that `compare` prints. */
+const percent = ratio => {
+  const change = 100 * (ratio - 1), text = change.toFixed(Math.abs(change) < 99.95 ? 1 : 0);
+  return /^-?0\.0$/.test(text) ? "0.0" : text.replace("-", "\u2212");
+};
+const times = ratio => ratio.toFixed(ratio < 9.95 ? 1 : 0);
+/* The place of a ratio on the axis of intervals: logarithmic to ten times. */
+const place = ratio => Math.min(100, Math.max(0, 50 + 50 * Math.log10(ratio)));
+/* The words of a verdict; `why` tells why a drive has no interval. */
+function words(facts, pair, name, why) {
   const lead = (ahead, other, from, to) => {
-    const parts = facts.words[from >= two ? 1 : 0].split(/\b([ABR])\b/);
-    return parts.map(part => part === "A" ? make("b", {}, name(ahead)) : part === "B" ? name(other) : part === "R" ? range(from, to) : part);
+    const digits = from >= 2 ? times : percent;
+    const range = [...new Set([digits(from), digits(to)])].join(" to ");
+    const parts = facts.words[from >= 2 ? 1 : 0].split(/\b([ABR])\b/);
+    return parts.map(part => part === "A" ? make("b", {}, name(ahead)) : part === "B" ? name(other) : part === "R" ? range : part);
   };
-  const turned = level => 2 * zero - level;
   if (pair.kind === ">") return lead(pair.a, pair.b, pair.low, pair.high);
-  if (pair.kind === "<") return lead(pair.b, pair.a, turned(pair.high), turned(pair.low));
+  if (pair.kind === "<") return lead(pair.b, pair.a, 1 / pair.high, 1 / pair.low);
   if (pair.kind === "x") return ["Not comparable"];
-  const both = ` (${name(pair.a)} by ${percent[0][pair.low]} to ${percent[1][pair.high]}%)`;
-  if (pair.kind === "=") return ["Level" + both];
-  return ["Too close to call" + (pair.kind === "o" ? ": no interval" : both)];
+  if (pair.kind === "o") {
+    const lacking = [pair.a, pair.b].find(why);
+    return ["Not decided: no interval" + (lacking ? ` (${name(lacking)}: ${why(lacking).replace("no 95 % interval: ", "")})` : "")];
+  }
+  const both = ` (${name(pair.a)} by ${percent(pair.low)} to ${percent(pair.high)}%)`;
+  return [(pair.kind === "=" ? "Level" : "Too close to call") + both];
 }
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 function comparison() {
   const facts = new Map(bench.all.drives.map(drive => [drive.s, drive]));
   const byName = new Map(bench.all.drives.map(drive => [drive.n, drive.s]));
@@ -144,7 +155,7 @@ function comparison() {
   const set = next => { const p = state(); p.set("d", next.join(",")); go(p); };
   const picker = (chosen, place) => {
     const own = chosen[place];
-    const input = make("input", { value: own ? name(own) : "", placeholder: "Add a drive…", id: "d" + place });
+    const input = make("input", { value: own ? name(own) : "", placeholder: "Add a drive…", id: "d" + place, title: own ? name(own) : "" });
     input.setAttribute("list", "all");
     input.setAttribute("aria-label", own ? `Drive ${place + 1}` : "Add a drive");
     input.onchange = () => {
@@ -158,10 +169,11 @@ function comparison() {
     return make("div", {}, make("div", { className: "w" }, own && mark(place), input, remove), own && make("small", {}, facts.get(own).f));
   };
   const value = (slug, k, one) => make("div", { className: "who" }, mark(k),
-    make("span", {}, make("b", {}, one.v), make("small", {}, `95%: ${one.i}; rank ${one.rank}; ${one.run}`)));
+    make("span", {}, make("b", {}, one.v), make("small", {}, `${one.why ? "" : `95%: ${one.i}; `}${one.rank}; ${one.run}`)));
   let turn = 0;
   show = async () => {
-    const own = ++turn, chosen = chosenOf(state(), "d").filter(one => facts.has(one));
+    const own = ++turn, asked = (state().get("d") || "").split(",").filter(Boolean);
+    const chosen = asked.filter(one => facts.has(one)).slice(0, MOST), unknown = asked.filter(one => !facts.has(one));
     const focus = document.activeElement && document.activeElement.id;
     $("chosen").replaceChildren(...chosen.map((_, place) => picker(chosen, place)), ...(chosen.length < MOST ? [picker(chosen, chosen.length)] : []));
     if (focus && focus !== document.activeElement.id && $(focus)) $(focus).focus();
@@ -173,14 +185,16 @@ function comparison() {
     const common = having.filter(([, slugs]) => chosen.length > 1 && slugs.length > 1).map(([test]) => test);
     await Promise.all(common.map(test => load("test-" + test.s)));
     if (own !== turn) return;
-    const counts = { close: [] }, slot = slug => chosen.indexOf(slug);
+    const counts = { close: [], open: [] }, slot = slug => chosen.indexOf(slug);
     const pairs = common.map(test => {
       const data = bench.tests.get(test.s), present = data.order.filter(slug => chosen.includes(slug));
-      /* The best is the first in the order, unless a later one, whose run has marks, is ahead of it. */
+      const why = slug => of(test, slug).why;
+      present.sort((a, b) => !!why(a) - !!why(b));
+      /* The best is the first in the order with an interval, unless a later one, whose run has marks, is ahead of it. */
       const best = present.reduce((best, one) => leader(verdict(data, best, one)) === one ? one : best);
       const found = present.filter(one => one !== best).map(other => verdict(data, best, other));
       const leads = found.every(pair => leader(pair) === best) ? best : null;
-      if (leads) (counts[leads] = counts[leads] || []).push(test); else counts.close.push(test);
+      if (leads) (counts[leads] = counts[leads] || []).push(test); else (found.some(pair => "=?".includes(pair.kind)) ? counts.close : counts.open).push(test);
       const strip = make("div", {});
       strip.innerHTML = `<svg viewBox="0 0 100 14" preserveAspectRatio="none" height="14" aria-hidden="true"><path class="ticks" d="${data.ticks}"/></svg><div class="axis"><small></small><small></small></div>`;
       strip.querySelectorAll("small").forEach((small, end) => { small.textContent = data.ends[end] || ""; });
@@ -196,7 +210,7 @@ function comparison() {
         const ahead = leader(pair);
         /* Of two drives the first has the left side, of more the best. */
         const isRight = pair.a !== (chosen.length === 2 ? chosen[0] : best);
-        const [from, to] = [pair.high, pair.low].map(level => isRight ? +bench.all.at[level] : 100 - bench.all.at[level]).sort((x, y) => x - y);
+        const [from, to] = [pair.high, pair.low].map(ratio => isRight ? place(ratio) : 100 - place(ratio)).sort((x, y) => x - y);
         const bar = make("i", { className: ahead ? "k" + slot(ahead) : "" });
         bar.setAttribute("style", `left:${from}%;width:${to - from}%`);
         row.append(bar);
@@ -207,7 +221,7 @@ function comparison() {
         }
         return row;
       });
-      const said = found.map(pair => make("div", { className: "v" + (leader(pair) ? "" : " close") }, make("span", {}, ...words(test, pair, name))));
+      const said = found.map(pair => make("div", { className: "v" + (leader(pair) ? "" : " close") }, make("span", {}, ...words(test, pair, name, why))));
       const lines = found.map((_, place) => [bars[place], said[place]]);
       return make("div", { className: "pair" },
         make("div", {}, make("h3", {}, test.t), make("small", {}, [test.r, test.m, test.set, ...test.marks.filter(one => one !== "MODEL")].filter(Boolean).join(" · "))),
@@ -222,12 +236,14 @@ function comparison() {
     $("pairs").replaceChildren(...(pairs.length ? [head, ...pairs] : []));
     const titles = tests => tests.map(test => test.t.split(",")[0]).join(", ");
     const sentence = chosen.map(slug => `${name(slug)} leads in ${counts[slug] ? titles(counts[slug]) : "no test"}`).join("; ");
-    $("answer").textContent = chosen.length < 2 ? "Choose two to six drives." : common.length
-      ? sentence + (counts.close.length ? "; too close to call or level: " + titles(counts.close) : "") + "."
-      : "These drives have no test in common.";
-    $("status").textContent = `${chosen.length} drives, ${common.length} tests in common`;
+    const missing = unknown.length ? "Not on this site: " + unknown.join(", ") + ". " : "";
+    $("answer").textContent = missing + (chosen.length < 2 ? "Choose two to six drives." : common.length
+      ? sentence + (counts.close.length ? "; too close to call or level: " + titles(counts.close) : "")
+        + (counts.open.length ? "; not decided: " + titles(counts.open) : "") + "."
+      : "These drives have no test in common.");
+    $("status").textContent = missing + `${counted(chosen.length, "drive")}, ${counted(common.length, "test")} in common`;
     const apart = having.filter(([test, slugs]) => slugs.length && !common.some(one => one.id === test.id));
-    $("apart").replaceChildren(...(chosen.length > 1 && apart.length ? [make("details", { className: "fold" }, make("summary", {}, `${apart.length} results are not comparable`),
+    $("apart").replaceChildren(...(chosen.length > 1 && apart.length ? [make("details", { className: "fold" }, make("summary", {}, `${counted(apart.length, "result")} not comparable`),
       make("ul", {}, ...apart.map(([test, slugs]) => make("li", {}, `${test.t}: only ${slugs.map(name).join(", ")} (${test.set})`))))] : []));
     $("charts").replaceChildren(...common.filter(test => bench.tests.get(test.s).frame).map(test => {
       const picture = make("div", {}), id = slug => "m" + slot(slug);
@@ -239,6 +255,7 @@ function comparison() {
       const values = chosen.filter(slug => of(test, slug)).map(slug => make("span", {}, mark(slot(slug)), " " + of(test, slug).v));
       return make("figure", {}, make("h3", {}, test.t), make("div", { className: "vals" }, ...values), picture);
     }));
+    for (const part of document.querySelectorAll("main section")) part.hidden = ![...part.querySelectorAll("div")].some(one => one.children.length);
   };
 }
 

@@ -3,6 +3,7 @@
 use crate::bench;
 use crate::browser::chromium::Chromium;
 use serde_json::{Value, json};
+use ssdgauge_analysis::bench::record::Record;
 use std::path::Path;
 
 /// Returns what `expression` is once it is `expected`, or after a second.
@@ -34,7 +35,9 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
         .map(|(name, speed)| bench::drive(name, name, speed, &|_| {}))
         .collect();
     runs.push(bench::drive("Quick", "Short", 4.0, &|recipe| recipe.plan.shortened = 4));
-    for (name, text) in bench::files(&runs) {
+    let mut records: Vec<_> = runs.iter().map(Record::of).collect();
+    records.push(bench::without_intervals(&bench::drive("Zeta", "Zeta", 2.0, &|_| {})));
+    for (name, text) in bench::files_of(records) {
         let path = folder.join("site").join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
@@ -44,10 +47,10 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
     const SHOWN: &str =
         "[...document.querySelectorAll('#drives tbody tr')].filter(row => row.checkVisibility())
         .map(row => row.cells[1].textContent.split(',')[0])";
-    check_that(chromium, SHOWN, json!(["Alpha", "Gamma", "Beta"]));
-    check_that(chromium, "document.getElementById('count').textContent", json!("3 of 4 drives"));
+    check_that(chromium, SHOWN, json!(["Zeta", "Alpha", "Gamma", "Beta"]));
+    check_that(chromium, "document.getElementById('count').textContent", json!("4 of 5 drives"));
     run(chromium, "document.getElementById('marked').click()");
-    check_that(chromium, &format!("{SHOWN}.length"), json!(4));
+    check_that(chromium, &format!("{SHOWN}.length"), json!(5));
     run(
         chromium,
         "document.getElementById('marked').click(); const q = document.getElementById('q'); q.focus(); q.value = 'mm'; q.oninput()",
@@ -57,7 +60,7 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
     run(chromium, "const q = document.getElementById('q'); q.value = ''; q.oninput()");
     // A column of latencies: the least comes first. Every head sorts the best drives to the top.
     run(chromium, "document.querySelectorAll('.sort button')[0].click()");
-    check_that(chromium, SHOWN, json!(["Alpha", "Gamma", "Beta"]));
+    check_that(chromium, SHOWN, json!(["Zeta", "Alpha", "Gamma", "Beta"]));
     check_that(chromium, "document.querySelectorAll('[aria-sort]').length", json!(1));
     // The focus stays on the box that was used.
     run(
@@ -125,6 +128,33 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
         "document.querySelector('#apart summary').textContent.endsWith('not comparable')",
         json!(true),
     );
+    // A drive without an interval, of whichever speed, is not close: nothing is decided. An id of no drive is named.
+    const ANSWER: &str = "document.getElementById('answer').textContent";
+    run(
+        chromium,
+        "const of = name => bench.all.drives.find(one => one.n.startsWith(name)).s;
+        location.hash = 'd=' + [of('Beta'), of('Alpha'), 'gone', of('Zeta')].join(',')",
+    );
+    check_that(chromium, TITLE, json!("Beta or Alpha or Zeta?"));
+    check_that(
+        chromium,
+        &format!(
+            "[{ANSWER}.startsWith('Not on this site: gone. '), {ANSWER}.includes('; not decided: '), {ANSWER}.includes('too close')]"
+        ),
+        json!([true, true, false]),
+    );
+    check_that(
+        chromium,
+        "[...document.querySelectorAll('.pair:not(.head)')].every(pair => { const said = [...pair.querySelectorAll('.v')].map(one => one.textContent).sort();
+            return said.length === 2 && said[0].startsWith('Alpha') ^ said[0].startsWith('Beta') && said[1].startsWith('Not decided: no interval (Zeta')
+                && said[1].endsWith(': too few full seconds for a 95 % interval)') })",
+        json!(true),
+    );
+    chromium.picture(&pictures.join("bench-compare-none.png"), 1_100, 2_400);
+    const HIDDEN: &str = "[...document.querySelectorAll('main section')].map(one => one.hidden)";
+    check_that(chromium, HIDDEN, json!([false, false]));
+    run(chromium, "location.hash = ''");
+    check_that(chromium, HIDDEN, json!([true, true]));
     let foreign =
         |address: &&String| !address.starts_with("file://") && !address.starts_with("data:");
     assert_eq!(chromium.requests.iter().find(foreign), None);

@@ -11,13 +11,13 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
         div #chosen.chosen {}
         p #status.vh aria-live="polite" {}
         datalist #all { @for drive in &site.bench.drives { option value=(drive.facts.full_name()) {} } }
-        section.use aria-labelledby="verdicts" {
+        section.use aria-labelledby="verdicts" hidden {
             h2 #verdicts { "Verdicts" }
-            p { "The bar is the 95% interval of the ratio, on a logarithmic axis that is the same in every row; the line in its middle is “equal”. A lead counts where the interval lies wholly beyond 3%. Of more than two drives, the best one is set against each other one." }
+            p { "The bar is the 95% interval of the ratio, on a logarithmic axis that is the same in every row; the line in its middle is “equal”. A drive leads where the interval excludes “equal” and the difference is beyond 3%. Of more than two drives, the best one is set against each other one." }
             div #pairs {}
             div #apart {}
         }
-        section.use aria-labelledby="curves" {
+        section.use aria-labelledby="curves" hidden {
             h2 #curves { "Curves" }
             p { "Each chart has the same axes for every drive of this site. The lines without a mark are the other drives." }
             div #charts.charts {}

@@ -6,7 +6,7 @@ use crate::page::bench::document::{BenchSite, MARK};
 use crate::page::bench::row;
 use serde_json::{Value, json};
 use ssdgauge_analysis::bench::board::{Bench, Board, Entry};
-use ssdgauge_analysis::bench::verdict::{self, HIGHEST, ratio_of_level};
+use ssdgauge_analysis::bench::verdict::{self, FINE, FIRST_LETTER, HIGHEST};
 use ssdgauge_analysis::groups::uses::Use;
 use ssdgauge_core::Family;
 
@@ -14,46 +14,20 @@ fn script(function: &str, value: &Value) -> String {
     format!("/* {MARK} */bench.{function}({value})\n")
 }
 
-/// Returns the drives, the tests and the words of all levels.
+/// Returns the drives, the tests and the scale of packed verdicts.
 pub(super) fn site(site: &BenchSite<'_>) -> String {
     let bench = site.bench;
     let drives = bench.drives.iter().map(
         |drive| json!({ "n": drive.facts.full_name(), "s": drive.slug, "f": row::facts(drive) }),
     );
     let boards = bench.boards.iter().map(|board| board_facts(bench, board));
-    let levels = || -HIGHEST..=HIGHEST;
-    let column = |words: fn(f64) -> String| {
-        levels().map(|level| words(ratio_of_level(level))).collect::<Vec<_>>()
-    };
     let value = json!({
         "drives": drives.collect::<Vec<_>>(),
         "tests": boards.collect::<Vec<_>>(),
-        "zero": HIGHEST,
-        // Lower bounds are rounded down and upper ones up.
-        "percent": [column(|ratio| percent(ratio, f64::floor)), column(|ratio| percent(ratio, f64::ceil))],
-        "times": [column(|ratio| times(ratio, f64::floor)), column(|ratio| times(ratio, f64::ceil))],
-        "at": column(|ratio| at(place(ratio))),
-        // From this level on words are multiples.
-        "two": levels().position(|level| ratio_of_level(level) >= 2.0),
+        // What the script needs to read packed verdicts.
+        "first": FIRST_LETTER, "highest": HIGHEST, "fine": FINE,
     });
     script("site", &value)
-}
-
-/// Returns a ratio in percent of change, without the sign of the unit.
-fn percent(ratio: f64, round: fn(f64) -> f64) -> String {
-    let change = 100.0 * (ratio - 1.0);
-    let words =
-        if change.abs() < 9.95 { at(round(10.0 * change) / 10.0) } else { at(round(change)) };
-    words.replace('-', "\u{2212}")
-}
-
-fn times(ratio: f64, round: fn(f64) -> f64) -> String {
-    if ratio < 9.95 { at(round(10.0 * ratio) / 10.0) } else { at(round(ratio)) }
-}
-
-/// Returns the place of a ratio on the axis of intervals, in percent of its width: logarithmic to ten times.
-fn place(ratio: f64) -> f64 {
-    (50.0 + 50.0 * ratio.log10()).clamp(0.0, 100.0)
 }
 
 fn board_facts(bench: &Bench, board: &Board) -> Value {
@@ -119,9 +93,10 @@ pub(super) fn drive(bench: &Bench, number: usize, frames: &[Frame]) -> String {
         let entries: Vec<&Entry> = board.entries.iter().collect();
         let places = Places::new(bench, &entries);
         let (record, _) = bench.result(entry);
+        let why = (!board.has_interval(place)).then(|| row::no_interval(bench, entry));
         let value = json!({
             "v": row::value(bench, entry), "i": row::interval_words(bench, entry), "run": row::run(record),
-            "rank": row::rank(entry), "x": at(100.0 * share(bench, entry, &places)), "d": frame.fragments[place],
+            "rank": row::rank_words(bench, entry), "why": why, "x": at(100.0 * share(bench, entry, &places)), "d": frame.fragments[place],
         });
         tests.insert(board.slug.clone(), value);
     }

@@ -6,6 +6,7 @@ use maud::html;
 use ssdgauge_analysis::bench::board::{Board, Entry, slug};
 use ssdgauge_analysis::text::labels::short_id;
 use ssdgauge_analysis::text::number;
+use ssdgauge_core::rounded::count_of;
 
 /// Returns the page of the drive with this number.
 pub(super) fn page(site: &BenchSite<'_>, drive: usize) -> String {
@@ -30,7 +31,7 @@ pub(super) fn page(site: &BenchSite<'_>, drive: usize) -> String {
         }
         section.use aria-labelledby="results" {
             h2 #results { "Results" }
-            p { "A rank counts the drives with the same test, revision, state and settings, and is a range where they are too close to call." }
+            p { "A rank counts the drives with the same test, revision, state and settings, and is a range where they are too close to call. A result without an interval has none." }
             div.scroll tabindex="0" role="group" aria-label="Results" {
                 table.num.left {
                     thead { tr { @for head in ["Test", "Result", "95% interval", "Rank", "All runs", "Run"] { th scope="col" { (head) } } } }
@@ -43,7 +44,10 @@ pub(super) fn page(site: &BenchSite<'_>, drive: usize) -> String {
                             }
                             td.n { b { (row::value(bench, entry)) } }
                             td { (row::interval_words(bench, entry)) }
-                            td.n { (row::rank(entry)) " of " (number::count(board.ranked() as u64)) }
+                            td.n title=(row::rank_words(bench, entry)) {
+                                (row::rank(entry))
+                                @if entry.rank.is_some() { " of " (number::count(board.ranked() as u64)) }
+                            }
                             td { (test::spread(bench, entry)) }
                             td { (row::run(record)) @for doubt in &result.doubts { br; (doubt) } }
                         }
@@ -70,8 +74,10 @@ pub(super) fn page(site: &BenchSite<'_>, drive: usize) -> String {
             }
         }
     };
-    let description =
-        format!("{name}: {} measured results with ranks, intervals and runs", found.len());
+    let description = format!(
+        "{name}: {} with ranks, intervals and runs",
+        count_of(found.len(), "measured result")
+    );
     let page =
         Page { site, title: name, description, up: "../", place: "Drives", data: Vec::new() };
     page.document(&main)

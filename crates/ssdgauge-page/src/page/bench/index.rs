@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use ssdgauge_analysis::bench::board::{Bench, Board, Entry};
 use ssdgauge_analysis::groups::uses::Use;
 use ssdgauge_analysis::text::number;
+use ssdgauge_core::rounded::count_of;
 use std::collections::BTreeSet;
 
 /// A column: the boards of one test, whatever their settings.
@@ -70,10 +71,11 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
         columns.iter().all(|column| column.entry(drive).is_none_or(|(_, marked)| marked))
     };
     let marked = order.iter().filter(|drive| is_marked(**drive)).count();
-    let count = number::count(bench.drives.len() as u64);
+    let count = count_of(bench.drives.len(), "drive");
+    let has_submitted = bench.records.iter().any(|record| record.submitted);
     let main = html! {
-        h1 { (count) " drives, " (number::count(bench.records.len() as u64)) " runs" }
-        p.dek { "Every number is recomputed from the samples of a run; point at it for its interval, firmware and run. A rank is a range wherever drives are too close to call." }
+        h1 { (count) ", " (count_of(bench.records.len(), "run")) }
+        p.dek { "Every number is recomputed from the samples of a run" @if has_submitted { ", except those “submitted without samples”" } "; point at it for its interval, firmware and run. A rank is a range wherever drives are too close to call." }
         (row::controls(bench.drives.len(), marked))
         (filters(bench))
         (row::tray())
@@ -106,7 +108,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
         site,
         title: "Drives".to_owned(),
         description: format!(
-            "{count} drives by their measured results, with intervals, sortable and comparable"
+            "{count} by measured results, with intervals, sortable and comparable"
         ),
         up: "",
         place: "Drives",

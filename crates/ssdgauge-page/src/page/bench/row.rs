@@ -6,14 +6,29 @@ use ssdgauge_analysis::bench::board::{Bench, BenchDrive, Entry};
 use ssdgauge_analysis::bench::record::Record;
 use ssdgauge_analysis::text::labels::short_id;
 use ssdgauge_analysis::text::{interval, number};
+use ssdgauge_core::rounded::count_of;
 
-/// Returns a rank: a range where drives are too close to call.
+/// Returns a rank: a range where drives are too close to call, a dash where there is none.
 pub(super) fn rank(entry: &Entry) -> String {
     match entry.rank {
         None => "–".to_owned(),
         Some((best, worst)) if best == worst => best.to_string(),
         Some((best, worst)) => format!("{best}–{worst}"),
     }
+}
+
+/// Returns the rank of `entry` in words, or why it has none.
+pub(super) fn rank_words(bench: &Bench, entry: &Entry) -> String {
+    match (entry.rank, entry.marks.as_slice()) {
+        (Some(_), _) => format!("rank {}", rank(entry)),
+        (None, []) => format!("no rank: {}", no_interval(bench, entry)),
+        (None, marks) => format!("no rank: {}", marks.join(", ")),
+    }
+}
+
+/// Returns why a result without an interval has none, as `compare` gives it.
+pub(super) fn no_interval(bench: &Bench, entry: &Entry) -> &'static str {
+    interval::reason(&bench.result(entry).1.headline.0.interval).unwrap_or("no 95 % interval")
 }
 
 /// Returns the value of `entry` with its unit.
@@ -74,7 +89,10 @@ pub(super) fn cell(bench: &Bench, entry: &Entry, places: &Places) -> Markup {
         }
         style.push_str(&format!(";--a:{};--b:{}", ends[0], ends[1]));
     }
-    let title = format!("95% interval {}; {}", interval_words(bench, entry), run(record));
+    let rank_words = rank_words(bench, entry);
+    let interval = headline.interval.ends().map(|_| interval_words(bench, entry));
+    let interval = interval.map(|words| format!("95% interval {words}; ")).unwrap_or_default();
+    let title = format!("{interval}{rank_words}; {}", run(record));
     html! {
         td.v data-v=(sort) title=(title) {
             b { (value(bench, entry)) } " " small { (rank(entry)) }
@@ -109,7 +127,7 @@ pub(super) fn controls(count: usize, marked: usize) -> Markup {
                     " Show " (number::count(marked as u64)) " MODEL, shortened, disturbed or imported"
                 }
             }
-            output #count aria-live="polite" { (number::count(count as u64)) " drives" }
+            output #count aria-live="polite" { (count_of(count, "drive")) }
         }
     }
 }

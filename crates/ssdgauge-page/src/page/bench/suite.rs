@@ -5,6 +5,7 @@ use crate::page::bench::row;
 use maud::{Markup, html};
 use ssdgauge_analysis::bench::board::{Board, slug};
 use ssdgauge_analysis::text::number;
+use ssdgauge_core::rounded::count_of;
 use std::collections::BTreeMap;
 
 /// Returns the boards of each suite.
@@ -40,7 +41,7 @@ pub(super) fn pages(site: &BenchSite<'_>) -> Vec<(String, String)> {
         let main = html! {
             p.kick { "Suite " (suite) }
             h1 { (record.suite_title) }
-            p.dek { @for (revision, runs) in &revisions { "Revision " (revision) ": " (number::count(*runs as u64)) " runs. " } }
+            p.dek { @for (revision, runs) in &revisions { "Revision " (revision) ": " (count_of(*runs, "run")) ". " } }
             (table(site, &boards, "../"))
             section.use aria-labelledby="method" {
                 h2 #method { "Protocol" }
@@ -71,7 +72,7 @@ fn table(site: &BenchSite<'_>, boards: &[&Board], up: &str) -> Markup {
                         small.block { (test.requests) " · " (test.settings) @for mark in &board.marks { " · " (mark) } }
                     }
                     td.n { (number::count(board.entries.len() as u64)) }
-                    td { @if let Some(best) = board.entries.first().filter(|one| one.rank.is_some()) {
+                    td { @if let Some(best) = board.entries.iter().find(|one| one.rank.is_some()) {
                         (site.bench.drives[best.drive].facts.full_name()) ", " (row::value(site.bench, best))
                     } }
                     td { (test.source) }

@@ -6,6 +6,7 @@ use crate::page::bench::row;
 use maud::{PreEscaped, html};
 use ssdgauge_analysis::bench::board::{Bench, Board, Entry, slug};
 use ssdgauge_analysis::text::number;
+use ssdgauge_core::rounded::count_of;
 use ssdgauge_statistics::difference::peers::Peers;
 use ssdgauge_statistics::difference::{NOISE, Outcome};
 
@@ -16,7 +17,7 @@ pub(super) fn page(site: &BenchSite<'_>, board: &Board, frame: &Frame) -> String
     let metric = test.headline.0.metric;
     let entries: Vec<&Entry> = board.entries.iter().collect();
     let places = Places::new(bench, &entries);
-    let marked = entries.len() - board.ranked();
+    let marked = entries.iter().filter(|entry| !entry.marks.is_empty()).count();
     let far = outliers(bench, board);
     let main = html! {
            p.kick { a href={ "../suites/" (slug(&record.suite)) ".html" } { (record.suite_title) } }
@@ -59,14 +60,14 @@ pub(super) fn page(site: &BenchSite<'_>, board: &Board, frame: &Frame) -> String
                p { (test.load) }
                @if !test.source.is_empty() { p { "Source: " (test.source) } }
                p {
-    "Two drives are apart where the 95% interval of their ratio lies wholly beyond 3%, as in " code { "ssdgauge compare" } ". The latest undisturbed run of a drive counts." }
+    "One drive is ahead of another where the 95% interval of their ratio excludes equality and the difference is beyond 3%, as in " code { "ssdgauge compare" } ". A result without an interval has no rank. The latest undisturbed run of a drive counts." }
            }
        };
-    let count = number::count(entries.len() as u64);
+    let count = count_of(entries.len(), "drive");
     let page = Page {
         site,
         title: test.title.clone(),
-        description: format!("{}: {count} drives ranked, {}", test.title, test.requests),
+        description: format!("{}: {count}, {}", test.title, test.requests),
         up: "../",
         place: "Tests",
         data: Vec::new(),
