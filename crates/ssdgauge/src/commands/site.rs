@@ -4,6 +4,8 @@
 //! that would not change are not written.
 
 mod known;
+mod submitted;
+mod targets;
 
 use crate::arguments::SiteArguments;
 use crate::failure::{Failure, FailureKind};
@@ -13,7 +15,6 @@ use known::Known;
 use ssdgauge_analysis::PageOptions;
 use ssdgauge_analysis::bench::board::{Bench, BenchDrive};
 use ssdgauge_analysis::bench::record::Record;
-use ssdgauge_analysis::bench::submission::{MAX_BYTES, Submission, contradiction};
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_page::BenchSite;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,9 +23,6 @@ use std::path::{Path, PathBuf};
 
 /// The folders of a site.
 const FOLDERS: [&str; 4] = ["data", "drives", "suites", "tests"];
-
-/// How the names of submissions end.
-const SUBMISSION: &str = ".ssdgauge.json";
 
 /// What crawlers may read: everything.
 const ROBOTS: &str = "# ssdgauge-site\nUser-agent: *\nAllow: /\n";
@@ -42,23 +40,24 @@ pub(super) fn execute(arguments: &SiteArguments) -> Result<(), Failure> {
 ///
 /// # Errors
 ///
-/// Fails where there is no run, and where a file cannot be written or is not one of a site; at the end where a run file
-/// could not be read, or a submission contradicts its run.
+/// Fails where there is no run, where two submissions of a run differ, and where a file cannot be written or is not one of
+/// a site; at the end where a run file could not be read, or a submission contradicts its run.
 pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(), Failure> {
     output::check_output_folder(folder)?;
-    let files = run_files::find_named(sources, &[".ssdg", SUBMISSION])?;
+    let files = run_files::find_named(sources, &[".ssdg", submitted::SUFFIX])?;
     let mut known = Known::load(folder);
-    let (submitted, new): (Vec<PathBuf>, Vec<PathBuf>) =
-        known.unread(&files).into_iter().partition(|file| is_submission(file));
+    let (submissions, new): (Vec<PathBuf>, Vec<PathBuf>) =
+        known.unread(&files).into_iter().partition(|file| submitted::is_submission(file));
     let read = |path: &Path, run: &_| Ok((path.to_owned(), Record::of(run)));
     run_files::for_each_run(&new, &read, &mut |(path, record)| known.add(&path, record));
-    for file in &submitted {
-        match submission(file) {
+    for file in &submissions {
+        match submitted::read(file) {
             Ok(record) => known.add(file, record),
             Err(why) => terminal::print_message(&format!("{}: left out: {why}", file.display())),
         }
     }
-    refuse_contradictions(&mut known, &files);
+    submitted::refuse_contradictions(&mut known, &files);
+    submitted::check_agreement(&known, &files)?;
     let (records, sources) = one_for_each_run(&known, &files);
     if records.is_empty() {
         let text = "none of the run files can be read";
@@ -73,6 +72,7 @@ pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(
     pages.push(("schema.json".to_owned(), ssdgauge_export::BENCH_SCHEMA.to_owned()));
     pages.push(("feed.xml".to_owned(), ssdgauge_export::bench_feed(&bench, title)));
     pages.push(("robots.txt".to_owned(), ROBOTS.to_owned()));
+    check_targets(folder, &pages, &bench)?;
     for name in FOLDERS {
         output::create_folders(&folder.join(name))?;
     }
@@ -105,42 +105,6 @@ pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(
     }
 }
 
-fn is_submission(file: &Path) -> bool {
-    file.as_os_str().as_encoded_bytes().ends_with(SUBMISSION.as_bytes())
-}
-
-/// Returns the record of a submission, or why there is none.
-fn submission(file: &Path) -> Result<Record, String> {
-    let mut text = String::new();
-    let opened = std::fs::File::open(file).map_err(|error| error.to_string())?;
-    opened.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err("it is longer than 1 MiB".to_owned());
-    }
-    Ok(Submission::parse(&text)?.record)
-}
-
-/// Leaves out the submissions that say something else than the samples of their own run, whose file is there too.
-fn refuse_contradictions(known: &mut Known, files: &[PathBuf]) {
-    let of_runs: BTreeMap<String, Record> = files
-        .iter()
-        .filter(|file| !is_submission(file))
-        .filter_map(|file| known.record(file))
-        .map(|record| (record.id.clone(), record.clone()))
-        .collect();
-    for file in files.iter().filter(|file| is_submission(file)) {
-        let Some(record) = known.record(file) else { continue };
-        let computed = of_runs.get(&record.id);
-        if let Some(what) = computed.and_then(|computed| contradiction(record, computed)) {
-            terminal::print_message(&format!(
-                "{}: refused: the samples of its run contradict it: {what}",
-                file.display()
-            ));
-            known.forget(file);
-        }
-    }
-}
-
 /// Returns the records of `files`, of copies of a run the one with the most results, and the file of each by its id.
 fn one_for_each_run(known: &Known, files: &[PathBuf]) -> (Vec<Record>, BTreeMap<String, PathBuf>) {
     let mut chosen: BTreeMap<String, (Record, PathBuf)> = BTreeMap::new();
@@ -157,6 +121,22 @@ fn one_for_each_run(known: &Known, files: &[PathBuf]) -> (Vec<Record>, BTreeMap<
     let with_samples = chosen.iter().filter(|(_, (record, _))| !record.submitted);
     let sources = with_samples.map(|(id, (_, file))| (id.clone(), file.clone())).collect();
     (chosen.into_values().map(|(record, _)| record).collect(), sources)
+}
+
+/// Checks every file of the site before the first one is written.
+///
+/// # Errors
+///
+/// As [`output::check`], and where a folder of the site leads out of it.
+fn check_targets(folder: &Path, pages: &[(String, String)], bench: &Bench) -> Result<(), Failure> {
+    targets::check_folders(folder, &FOLDERS)?;
+    for (name, _) in pages {
+        targets::check(&folder.join(name), Format::Site)?;
+    }
+    for drive in &bench.drives {
+        targets::check(&report_of(folder, drive), Format::Page)?;
+    }
+    Known::check(folder)
 }
 
 /// Writes `bytes` to `path` where it has others; returns whether it did.

@@ -7,7 +7,7 @@ use crate::{run_files, terminal};
 use sha2::{Digest, Sha256};
 use ssdgauge_analysis::bench::board::slug;
 use ssdgauge_analysis::bench::submission::{Submission, objection};
-use std::io::{BufRead, IsTerminal, Read, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The bytes of a secret.
@@ -22,8 +22,8 @@ const BLOCK: usize = 64;
 ///
 /// Refuses runs that are not to be published, and what is not permitted; fails where a file cannot be written.
 pub(super) fn execute(arguments: &SubmitArguments) -> Result<(), Failure> {
-    let secret = arguments.secret.as_deref().map(secret).transpose()?;
-    let hashed = |text: &str| keyed_hash(secret.as_ref().map_or(&[][..], |one| one), text);
+    let secret = arguments.secret.as_deref().map(Secret::read).transpose()?;
+    let hashed = |text: &str| keyed_hash(secret.as_ref().map_or(&[][..], |one| &one.bytes), text);
     let hashed: Option<&dyn Fn(&str) -> String> =
         if secret.is_some() { Some(&hashed) } else { None };
     let mut submissions: Vec<(PathBuf, String)> = Vec::new();
@@ -54,8 +54,14 @@ pub(super) fn execute(arguments: &SubmitArguments) -> Result<(), Failure> {
     }
     let count = submissions.len();
     permit(arguments.yes, count)?;
-    for (place, text) in &submissions {
+    for (place, _) in submissions.iter().filter(|(place, _)| place.symlink_metadata().is_ok()) {
+        output::check(place, Format::Submission, &[])?;
+    }
+    for (place, _) in &submissions {
         output::create_folders(place.parent().unwrap_or(Path::new(".")))?;
+    }
+    secret.iter().try_for_each(Secret::keep)?;
+    for (place, text) in &submissions {
         output::write(place, Format::Submission, &[], text.as_bytes())?;
     }
     terminal::print_message("written; offer the files to the repository of a collection");
@@ -81,28 +87,55 @@ fn permit(is_permitted: bool, count: usize) -> Result<(), Failure> {
     if line.trim() == "yes" { Ok(()) } else { refused("nothing was written") }
 }
 
-/// Reads the secret in `file`, which is created with random bytes where it is missing.
-fn secret(file: &Path) -> Result<[u8; SECRET], Failure> {
-    let failed = |error: std::io::Error| {
-        let text = format!("cannot use the secret {}: {error}", file.display());
-        Failure::new(
-            FailureKind::Usage,
-            text,
-            "nothing was written; name a file of your own with 32 bytes",
-        )
-    };
-    let mut bytes = [0; SECRET];
-    match std::fs::File::open(file) {
-        Ok(mut known) => known.read_exact(&mut bytes).map_err(failed)?,
-        Err(_) => {
-            std::fs::File::open("/dev/urandom")
-                .and_then(|mut random| random.read_exact(&mut bytes))
-                .map_err(failed)?;
-            let new = ssdgauge_os::outputs::create_file(file, 0o600);
-            new.and_then(|mut new| new.write_all(&bytes)).map_err(failed)?;
-        }
+/// What the hashes depend on.
+struct Secret<'a> {
+    file: &'a Path,
+    bytes: [u8; SECRET],
+    is_new: bool,
+}
+
+impl Secret<'_> {
+    /// Reads the secret in `file`; a missing one gets random bytes, and is not created yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails where it is not a regular file of [`SECRET`] bytes.
+    fn read(file: &Path) -> Result<Secret<'_>, Failure> {
+        let failed = |error: io::Error| unusable(file, &error.to_string());
+        let (source, is_new) = match file.metadata() {
+            Ok(facts) if facts.is_file() && facts.len() == SECRET as u64 => (file, false),
+            Ok(_) => return Err(unusable(file, "it is not a regular file of 32 bytes")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                output::check(file, Format::Submission, &[])?;
+                (Path::new("/dev/urandom"), true)
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let mut bytes = [0; SECRET];
+        let opened = std::fs::File::open(source);
+        opened.and_then(|mut source| source.read_exact(&mut bytes)).map_err(failed)?;
+        Ok(Secret { file, bytes, is_new })
     }
-    Ok(bytes)
+
+    /// Creates the file where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// Fails where it cannot be written.
+    fn keep(&self) -> Result<(), Failure> {
+        if !self.is_new {
+            return Ok(());
+        }
+        let new = ssdgauge_os::outputs::create_file(self.file, 0o600);
+        let written = new.and_then(|mut new| new.write_all(&self.bytes));
+        written.map_err(|error| unusable(self.file, &error.to_string()))
+    }
+}
+
+fn unusable(file: &Path, why: &str) -> Failure {
+    let text = format!("cannot use the secret {}: {why}", file.display());
+    let hint = "nothing was written; name a file of your own with 32 bytes, or a new one";
+    Failure::new(FailureKind::Usage, text, hint)
 }
 
 /// Returns the first 16 digits of HMAC-SHA-256 (RFC 2104) of `text`: without the key, no list of serial numbers finds it.

@@ -225,3 +225,129 @@ fn runs_that_are_not_to_be_published_are_refused() {
     assert!(text(&refused.stderr).contains("its outcome is `failed`"), "{}", text(&refused.stderr));
     assert!(!bench.path("sent").exists());
 }
+
+/// Returns a bench with a submission in `sent`, and the path and the text of it.
+fn bench_with_submission() -> (Bench, PathBuf, String) {
+    let bench = Bench::new();
+    bench.print(&["quick", "sim:like-970-evo-500gb?capacity=64GB", "-o", "a.ssdg"]);
+    bench.print(&["submit", "a.ssdg", "-o", "sent", "--yes"]);
+    let name = contents(&bench.path("sent")).into_keys().next().unwrap();
+    let path = bench.path("sent").join(name);
+    let sent = std::fs::read_to_string(&path).unwrap();
+    (bench, path, sent)
+}
+
+/// Puts something at a path.
+type Make<'a> = &'a dyn Fn(&Path);
+
+fn make_fifo(path: &Path) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+#[test]
+fn submissions_of_one_run_that_differ_and_fifos_do_not_become_results() {
+    let (bench, path, sent) = bench_with_submission();
+    let site = || bench.call(&["site", "sent", "-o", "site"]);
+    let other = path.with_file_name("other.ssdgauge.json");
+    std::fs::write(&other, &sent).unwrap();
+    assert_eq!(site().status.code(), Some(0), "a copy says the same");
+    std::fs::remove_dir_all(bench.path("site")).unwrap();
+    let changed = sent.replacen("\"grade\":\"A\"", "\"grade\":\"B\"", 1);
+    assert_ne!(changed, sent);
+    std::fs::write(&other, changed).unwrap();
+    let refused = site();
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    for file in [&path, &other] {
+        assert!(said.contains(file.file_name().unwrap().to_str().unwrap()), "{said}");
+    }
+    assert!(said.contains("nothing was written") && !bench.path("site").exists(), "{said}");
+
+    std::fs::remove_file(&other).unwrap();
+    make_fifo(&other);
+    let left_out = site();
+    let said = text(&left_out.stderr);
+    assert_eq!(left_out.status.code(), Some(1), "{said}");
+    assert!(said.contains("left out: it is not a regular file"), "{said}");
+    assert!(bench.path("site/index.html").exists(), "the site has the others");
+}
+
+#[test]
+fn a_site_with_a_place_that_is_not_its_own_is_refused_before_the_first_file() {
+    let (bench, ..) = bench_with_submission();
+    std::fs::create_dir(bench.path("elsewhere")).unwrap();
+    let foreign = |place: &Path| std::fs::write(place, "mine").unwrap();
+    let link = |place: &Path| std::os::unix::fs::symlink(bench.path("elsewhere"), place).unwrap();
+    let cases: [(&str, Make<'_>); 6] = [
+        ("index.html", &foreign),
+        ("data/site.js", &foreign),
+        ("robots.txt", &make_fifo),
+        ("drives", &link),
+        ("tests", &foreign),
+        ("../.site.ssdgauge-site", &make_fifo),
+    ];
+    for (name, make) in cases {
+        let place = bench.path("site").join(name);
+        std::fs::create_dir_all(bench.path("site")).unwrap();
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        make(&place);
+        let before = bench.names();
+        let refused = bench.call(&["site", "sent", "-o", "site"]);
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(3), "{name}: {said}");
+        assert!(said.contains("nothing was written"), "{name}: {said}");
+        std::fs::remove_file(&place).unwrap();
+        let folders = ["site", "elsewhere"].map(|folder| bench.path(folder));
+        for folder in folders {
+            assert_eq!(contents(&folder).into_keys().next(), None, "{name}");
+        }
+        assert_eq!(before.len() - bench.names().len(), usize::from(name.starts_with("..")));
+        std::fs::remove_dir_all(bench.path("site")).unwrap();
+    }
+}
+
+#[test]
+fn a_site_with_a_damaged_memory_begins_anew() {
+    let (bench, ..) = bench_with_submission();
+    let site = || {
+        let output = bench.call(&["site", "sent", "-o", "site"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    };
+    site();
+    let memory = bench.path(".site.ssdgauge-site");
+    let whole = std::fs::read(&memory).unwrap();
+    for damaged in [&b""[..], &[0; 512], &[0xff, 0xfe], &whole[..whole.len() / 2]] {
+        std::fs::write(&memory, damaged).unwrap();
+        site();
+        assert_eq!(std::fs::read(&memory).unwrap(), whole);
+    }
+    // A run file is not one of ours, whatever its name is.
+    std::fs::copy(bench.path("a.ssdg"), &memory).unwrap();
+    let refused = bench.call(&["site", "sent", "-o", "site"]);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn a_secret_is_a_file_of_32_bytes_and_created_only_with_what_it_hides() {
+    let (bench, ..) = bench_with_submission();
+    let submit = |secret: &str, options: &[&str]| {
+        let words = ["submit", "a.ssdg", "-o", "more", "--secret", secret];
+        let output = bench.call(&[&words[..], options].concat());
+        (output.status.code(), text(&output.stderr))
+    };
+    make_fifo(&bench.path("fifo"));
+    std::fs::write(bench.path("short"), [7; 31]).unwrap();
+    std::fs::write(bench.path("long"), [7; 33]).unwrap();
+    for secret in ["/dev/zero", "a.ssdg", "fifo", "short", "long", "sent"] {
+        let (code, said) = submit(secret, &["--yes"]);
+        assert_eq!(code, Some(2), "{secret}: {said}");
+        assert!(said.contains("with 32 bytes"), "{secret}: {said}");
+    }
+    assert_eq!(submit("new", &[]).0, Some(3));
+    assert!(!bench.path("new").exists() && !bench.path("more").exists(), "nothing was written");
+    assert_eq!(submit("new", &["--yes"]).0, Some(0));
+    let bytes = std::fs::read(bench.path("new")).unwrap();
+    assert_eq!(bytes.len(), 32);
+    assert_eq!(submit("new", &["--yes"]).0, Some(0));
+    assert_eq!(std::fs::read(bench.path("new")).unwrap(), bytes);
+}

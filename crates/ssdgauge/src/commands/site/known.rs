@@ -1,5 +1,6 @@
 //! What earlier calls for the same site have read: a record for each run file, and the runs of each report.
 
+use super::targets;
 use crate::build_identity;
 use crate::failure::Failure;
 use crate::output::{self, Format};
@@ -7,9 +8,12 @@ use serde::{Deserialize, Serialize};
 use ssdgauge_analysis::bench::record::Record;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// How the file begins.
+const HEAD: &str = "{\"ssdgauge-site\":";
 
 /// A line of the file. The first one has the program: another one may find other numbers in the same runs.
 #[derive(Serialize, Deserialize)]
@@ -46,13 +50,37 @@ fn place(folder: &Path) -> PathBuf {
     folder.with_file_name(name)
 }
 
+/// Returns whether the regular file at `place` is neither what this module writes nor a run file: a damaged one, whose
+/// name is ours.
+fn is_damaged(place: &Path) -> bool {
+    let mut head = Vec::new();
+    let is_file = place.symlink_metadata().is_ok_and(|facts| facts.is_file());
+    let mut read = || std::fs::File::open(place)?.take(4_096).read_to_end(&mut head);
+    let is_read = is_file && read().is_ok();
+    is_read && !head.starts_with(b"SQLite format 3\0") && !head.starts_with(HEAD.as_bytes())
+}
+
 impl Known {
-    /// Reads what is known for the site in `folder`; nothing where another program wrote it.
+    /// Checks that [`Known::store`] can write for the site in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// As [`targets::check`]; a damaged file is replaced.
+    pub(super) fn check(folder: &Path) -> Result<(), Failure> {
+        let place = place(folder);
+        if is_damaged(&place) { Ok(()) } else { targets::check(&place, Format::Site) }
+    }
+
+    /// Reads what is known for the site in `folder`; nothing where another program wrote it, or where it is damaged.
     pub(super) fn load(folder: &Path) -> Known {
         let program = build_identity::program();
         let mut known =
             Known { program: program.clone(), runs: BTreeMap::new(), reports: BTreeMap::new() };
-        let text = std::fs::read_to_string(place(folder)).unwrap_or_default();
+        let place = place(folder);
+        // A FIFO would be waited for.
+        let is_file = place.metadata().is_ok_and(|facts| facts.is_file());
+        let text = is_file.then(|| std::fs::read_to_string(&place).ok()).flatten();
+        let text = text.unwrap_or_default();
         let mut lines = text.lines().map_while(|line| serde_json::from_str(line).ok());
         if !matches!(lines.next(), Some(Line::Head { program: other }) if other == program) {
             return known;
@@ -130,7 +158,12 @@ impl Known {
         });
         let reports =
             self.reports.iter().map(|(slug, runs)| Line::Report(slug.clone(), runs.clone()));
-        output::write_with(&place(folder), Format::Site, &[], |file| {
+        let place = place(folder);
+        if is_damaged(&place) {
+            // One that cannot be removed is the error of the write.
+            let _ = std::fs::remove_file(&place);
+        }
+        output::write_with(&place, Format::Site, &[], |file| {
             let mut file = std::io::BufWriter::new(file);
             for line in [head].into_iter().chain(runs).chain(reports) {
                 serde_json::to_writer(&mut file, &line)?;
