@@ -81,6 +81,8 @@ fn need(command: &Command) -> Option<(&'static str, &'static str)> {
         Command::Trace(_) => ("trace", "it reads traces in a process without rights"),
         Command::Import(_) => ("import", "it writes a run file"),
         Command::Crosscheck(_) => ("crosscheck", "it runs fio on a drive"),
+        Command::Site(_) => ("site", "it writes its files through open folders"),
+        Command::Submit(_) => ("submit", "it makes a secret that only its owner may read"),
         Command::Serve(_) => ("serve", "it offers a block device to the kernel"),
         Command::PrivilegedHelper(_) => ("privileged-helper", OWN),
         Command::PrivilegedSearch(_) => ("privileged-search", OWN),
