@@ -5,6 +5,7 @@ pub mod comparability;
 pub mod drive_class;
 pub mod drive_slots;
 pub mod drive_summary;
+mod fill_state;
 pub mod fill_states;
 pub mod model_cohort;
 pub mod peers;

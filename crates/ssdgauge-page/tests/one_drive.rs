@@ -193,7 +193,7 @@ fn charts_have_the_lines_of_other_drives_and_equal_repetitions_are_one_value() {
         assert_eq!(first.matches("class=\"peer\"").count(), 4, "{id}");
     }
     let bursts = chart("bursts");
-    let words = "10,000 IOPS</b>, median of 8 repetitions, equal to within 0.1 %";
+    let words = "10,000 IOPS</b>, mean of 8 repetitions, equal to within 0.1 %";
     assert!(bursts.contains(words), "{}", &bursts[..1_500]);
     assert_eq!(
         bursts
@@ -211,4 +211,9 @@ fn charts_have_the_lines_of_other_drives_and_equal_repetitions_are_one_value() {
         chart("reads")
             .contains("Reads 16.0 times as fast with 32 requests in flight as with one request")
     );
+}
+
+#[test]
+fn the_mean_of_bursts_is_said_to_be_one() {
+    assert!(shown(&drive("Own", 100), &[]).contains("mean of 8 short bursts"));
 }

@@ -22,14 +22,15 @@ pub(crate) fn title(group: &Group<'_>) -> Option<String> {
     if is_ladder && !along.is_of_one_of_several() {
         let places = places(group, metric);
         let title = match along.swept {
-            Swept::QueueDepth => by_depth(&places, metric, verb(test)),
-            Swept::BlockSize => by_size(&places, metric, verb(test)),
-            Swept::Mix => by_mix(&places, metric),
-            Swept::Fill => by_fill(&places, metric, verb(test)),
+            Swept::QueueDepth => by_depth(&places, verb(test)),
+            Swept::BlockSize => by_size(&places, verb(test)),
+            Swept::Mix => by_mix(&places),
+            Swept::Fill => by_fill(&places, verb(test)),
             Swept::Repeat | Swept::Steps => None,
         };
-        if title.is_some() {
-            return title;
+        if let Some(title) = title {
+            // A lower bound has a preposition of its own.
+            return Some(title.replace("at at least", "at least"));
         }
     }
     if let Some(title) = of_percentiles(test) {
@@ -69,36 +70,46 @@ fn verb(test: &TestRun) -> &'static str {
     }
 }
 
-/// Returns the values of the steps by the place of each, in ascending order.
-fn places(group: &Group<'_>, metric: Metric) -> Vec<(f64, f64)> {
+/// A step: its place, its value as the chart has it, and that in words, both levels where it falls.
+type Place = (f64, f64, String);
+
+/// Returns the steps that settle, by their places in ascending order.
+fn places(group: &Group<'_>, metric: Metric) -> Vec<Place> {
     let along = swept::common(group);
     let test = group.first().test;
-    let place =
-        |point: &PointRun| Some((along.place(point)?, run_facts::settled(test, point, metric)?));
-    let mut places: Vec<(f64, f64)> = test.points.iter().filter_map(place).collect();
+    let place = |point: &PointRun| {
+        run_facts::settled(test, point, metric)?;
+        let value = metrics::value(point, metric, Scope::All)?;
+        let words = match level_pair::of_point(point, metric) {
+            Some(levels) => levels.with_unit(),
+            None => number::measured(value, metric),
+        };
+        Some((along.place(point)?, value, words))
+    };
+    let mut places: Vec<Place> = test.points.iter().filter_map(place).collect();
     places.sort_by(|a, b| a.0.total_cmp(&b.0));
     places
 }
 
 /// Returns the first and the last of several places.
-fn ends(places: &[(f64, f64)]) -> Option<[(f64, f64); 2]> {
+fn ends(places: &[Place]) -> Option<[&Place; 2]> {
     match places {
-        [first, .., last] if first.1 > 0.0 && last.1 > 0.0 => Some([*first, *last]),
+        [first, .., last] if first.1 > 0.0 && last.1 > 0.0 => Some([first, last]),
         [] | [_] | [..] => None,
     }
 }
 
 /// Returns whether all values are equal within the noise.
-fn are_level(places: &[(f64, f64)]) -> bool {
+fn are_level(places: &[Place]) -> bool {
     let values = || places.iter().map(|place| place.1);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     !are_apart(low, high, NOISE)
 }
 
-fn by_depth(places: &[(f64, f64)], metric: Metric, verb: &str) -> Option<String> {
+fn by_depth(places: &[Place], verb: &str) -> Option<String> {
     let [first, last] = ends(places)?;
     let (shallow, deep) = (number::short(first.0), number::short(last.0));
-    let (least, most) = (number::measured(first.1, metric), number::measured(last.1, metric));
+    let (least, most) = (&first.2, &last.2);
     if are_level(places) {
         return Some(format!("{verb} at {most} at every queue depth from {shallow} to {deep}"));
     }
@@ -112,10 +123,10 @@ fn by_depth(places: &[(f64, f64)], metric: Metric, verb: &str) -> Option<String>
     })
 }
 
-fn by_size(places: &[(f64, f64)], metric: Metric, verb: &str) -> Option<String> {
+fn by_size(places: &[Place], verb: &str) -> Option<String> {
     let [first, last] = ends(places)?;
     let size = |bytes: f64| number::block(Bytes(bytes as u64));
-    let (least, most) = (number::measured(first.1, metric), number::measured(last.1, metric));
+    let (least, most) = (&first.2, &last.2);
     Some(format!(
         "{verb} at {least} in requests of {}, at {most} in requests of {}",
         size(first.0),
@@ -123,35 +134,30 @@ fn by_size(places: &[(f64, f64)], metric: Metric, verb: &str) -> Option<String> 
     ))
 }
 
-fn by_mix(places: &[(f64, f64)], metric: Metric) -> Option<String> {
+fn by_mix(places: &[Place]) -> Option<String> {
     let middle = places.iter().min_by(|a, b| (a.0 - 50.0).abs().total_cmp(&(b.0 - 50.0).abs()))?;
     let [writes, reads] = ends(places)?;
-    let value = |value: f64| number::measured(value, metric);
     let share = match middle.0 {
         50.0 => "half reads and half writes".to_owned(),
         share => format!("{share:.0}\u{a0}% reads"),
     };
-    let of_end = |(share, rate): (f64, f64), name: &str| {
-        let is_pure = share == 0.0 || share == 100.0;
-        is_pure.then(|| format!("{} with {name} only", value(rate)))
+    let of_end = |(share, _, words): &Place, name: &str| {
+        let is_pure = *share == 0.0 || *share == 100.0;
+        is_pure.then(|| format!("{words} with {name} only"))
     };
     let pure: Vec<String> =
         [of_end(reads, "reads"), of_end(writes, "writes")].into_iter().flatten().collect();
     let pure = if pure.is_empty() { String::new() } else { format!(", {}", pure.join(", ")) };
-    Some(format!("Runs at {} with {share}{pure}", value(middle.1)))
+    Some(format!("Runs at {} with {share}{pure}", middle.2))
 }
 
-fn by_fill(places: &[(f64, f64)], metric: Metric, verb: &str) -> Option<String> {
+fn by_fill(places: &[Place], verb: &str) -> Option<String> {
     let [first, last] = ends(places)?;
-    let value = |value: f64| number::measured(value, metric);
     Some(match are_level(places) {
-        true => format!("{verb} at {} at every fill level", value(last.1)),
+        true => format!("{verb} at {} at every fill level", last.2),
         false => format!(
             "{verb} at {} when {:.0}\u{a0}% full, at {} when {:.0}\u{a0}% full",
-            value(first.1),
-            first.0,
-            value(last.1),
-            last.0
+            first.2, first.0, last.2, last.0
         ),
     })
 }

@@ -4,12 +4,12 @@
 //! A drive of which 75 % hold data has 25 % of additional spare area, so a test with over-provisioning
 //! is one of these levels.
 
+use crate::drives::fill_state::{Load, state};
 use crate::drives::report_drives::ReportDrives;
 use crate::groups::group;
-use crate::model::plan::measured_steps;
 use crate::model::{Run, TestRun};
 use crate::text::sanitize;
-use ssdgauge_core::{Bytes, Metric, Preparation, RequestPath, Score, Test, Until, Workload};
+use ssdgauge_core::Metric;
 
 /// One load with the results of each drive at each level.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,17 +39,6 @@ impl DriveStates {
         let (least, most) = (self.results.first()?, self.results.last()?);
         Some(most.1 / least.1).filter(|kept| kept.is_finite())
     }
-}
-
-/// The properties that are equal for tests of one load.
-#[derive(Clone, Debug, PartialEq)]
-struct Load {
-    steps: Vec<(Workload, Option<Until>)>,
-    score: Score,
-    shortened: u32,
-    span_scaled: bool,
-    path: RequestPath,
-    model_revision: Option<u32>,
 }
 
 /// One result at one level.
@@ -112,69 +101,9 @@ fn states(load: &Load, samples: &[Sample]) -> Option<FillStates> {
 /// how much of the drive held data.
 fn sample(run: &Run, test: &TestRun, drive: usize) -> Option<(Load, Sample)> {
     let value = test.headline.value.filter(|value| *value > 0.0)?;
-    // Of a part of a drive, the rest may hold data or none.
-    let drive_info = Some(&run.head.drive).filter(|drive| !drive.is_limited())?;
-    let level = level(&test.test, drive_info.capacity)?;
-    let plan = &run.head.plan;
-    let load = Load {
-        steps: measured_steps(&test.test)
-            .filter_map(|step| {
-                Some((anywhere(step.action.workload()?), step.action.until().copied()))
-            })
-            .collect(),
-        score: test.test.score.clone(),
-        shortened: plan.shortened,
-        span_scaled: plan.span_scaled,
-        path: plan.request_path(),
-        model_revision: run.head.drive.model_revision(),
-    };
+    let (load, level) = state(run, test)?;
     let title = sanitize::prose(&test.test.title);
     Some((load, Sample { drive, level, value, title }))
-}
-
-/// Returns `workload` without its place on the drive.
-fn anywhere(workload: &Workload) -> Workload {
-    let mut workload = workload.clone();
-    for stream in &mut workload.streams {
-        (stream.offset, stream.span) = (Bytes(0), Bytes(0));
-    }
-    workload
-}
-
-/// Returns how much of a drive of `capacity` holds data when `test` measures, in whole percent; `None`
-/// where the test does not begin with a purge, fills several ranges, or prepares between its steps.
-fn level(test: &Test, capacity: Bytes) -> Option<u32> {
-    let steps: Vec<_> = test.phases.iter().flat_map(|phase| &phase.steps).collect();
-    let is_measured =
-        |place: usize| measured_steps(test).any(|step| std::ptr::eq(step, steps[place]));
-    let first = (0..steps.len()).find(|place| is_measured(*place))?;
-    let preparations = |range: &[&ssdgauge_core::Step]| -> Vec<Preparation> {
-        let found = range.iter().filter_map(|step| step.action.preparation().cloned());
-        found.filter(Preparation::changes_data).collect()
-    };
-    if !preparations(&steps[first..]).is_empty() {
-        return None;
-    }
-    let filled = match preparations(&steps[..first]).as_slice() {
-        [Preparation::Purge | Preparation::PurgeBy(_)] => Bytes(0),
-        [
-            Preparation::Purge | Preparation::PurgeBy(_),
-            Preparation::Fill { offset: Bytes(0), span, .. },
-        ] => *span,
-        _ => return None,
-    };
-    // Preconditioning writes where the load writes, and a load beyond the fill would raise the level.
-    let reach = |step: &&&ssdgauge_core::Step| {
-        step.action.workload().map(|workload| {
-            let ends = workload.streams.iter().filter(|stream| stream.writes());
-            ends.map(|stream| stream.offset.0.saturating_add(stream.span.0)).max().unwrap_or(0)
-        })
-    };
-    let most = steps.iter().filter_map(|step| reach(&step)).max().unwrap_or(0);
-    if filled.0 > 0 && most > filled.0 {
-        return None;
-    }
-    (capacity.0 > 0).then(|| (100.0 * filled.0 as f64 / capacity.0 as f64).round() as u32)
 }
 
 /// Returns the first parts, between commas, that all `titles` have.

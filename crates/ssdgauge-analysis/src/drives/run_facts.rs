@@ -4,12 +4,13 @@
 //! Each number is that of one named setting, never a mean over depths or mixes, and of the settled part of its step.
 //! Which step it comes from follows from the plan, so that every drive is asked the same question.
 
+use crate::drives::fill_state;
 use crate::findings::{finding_words, trust};
 use crate::groups::group::{self, Member};
 use crate::groups::uses::{self, Use};
 use crate::groups::workload_text;
 use crate::model::metrics;
-use crate::model::{CachePlace, FallCause, PointRun, Run, TestRun};
+use crate::model::{CachePlace, FallCause, PointRun, Run, SpeedFall, TestRun};
 use crate::steps::slc_cache;
 use crate::text::{number, sanitize};
 use ssdgauge_core::{
@@ -29,8 +30,8 @@ const LARGE: Bytes = Bytes(64 << 10);
 /// The queue depth at which a large file is read, at most. Chosen: copies keep no more in flight.
 const DEEP: u32 = 8;
 
-/// A step below this many seconds is a burst.
-const BURST: f64 = 10.0;
+/// A step below this many seconds and bytes is a burst.
+const BURST: (f64, f64) = (10.0, 8e9);
 
 /// What a number answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,8 +114,11 @@ pub fn numbers(run: &Run) -> Vec<Number> {
         .map(|(place, test)| (place, Member { index: 0, run, test }))
         .filter(|(_, member)| trust::invalid(run, member.test).is_none())
         .collect();
+    // The numbers side by side are about one state of the drive; a test of another state has its title.
+    let of_one_state =
+        valid.iter().filter(|(_, member)| !fill_state::is_another_state(run, member.test));
     let loads: Vec<Load<'_>> =
-        valid.iter().flat_map(|(place, member)| loads(*place, *member)).collect();
+        of_one_state.flat_map(|(place, member)| loads(*place, *member)).collect();
     let mut numbers: Vec<Number> =
         Question::KINDS.iter().filter_map(|question| answer(*question, &loads)).collect();
     let used: Vec<usize> = numbers.iter().map(|number| number.test).collect();
@@ -199,8 +203,50 @@ impl Load<'_> {
     }
 
     fn is_burst(&self) -> bool {
-        let longest = self.points.iter().map(|point| point.point.totals.elapsed.as_secs_f64());
-        longest.fold(0.0, f64::max) < BURST
+        let (seconds, bytes) = BURST;
+        self.points.iter().all(|point| {
+            let elapsed = point.point.totals.elapsed.as_secs_f64();
+            // A fast drive ends a long step soon.
+            let rate = metrics::value(point, Metric::ThroughputMbS, Scope::All).unwrap_or(0.0);
+            elapsed < seconds && rate * 1e6 * elapsed < bytes
+        })
+    }
+
+    /// Returns the last fall of its speed.
+    fn fall(&self) -> Option<SpeedFall> {
+        let of = |point: &&PointRun| {
+            point.falls.last().copied().or_else(|| slc_cache::first_fall(point))
+        };
+        self.points.iter().find_map(of)
+    }
+
+    /// Returns whether a finding of `kind` is about it.
+    fn has(&self, kind: FindingKind) -> bool {
+        let of_load = |step: &Option<String>| match step {
+            None => true,
+            Some(step) => self.points.iter().any(|point| point.point.label == *step),
+        };
+        let mut findings = self.member.test.findings.iter();
+        findings.any(|one| one.finding.kind == kind && of_load(&one.step))
+    }
+
+    /// Returns whether its last level has not settled either, with no fall that explains the change.
+    fn is_unsettled(&self, is_end: bool) -> bool {
+        let is_explained = self.stream.writes() && self.fall().is_some();
+        is_end && !is_explained && self.has(FindingKind::StillSettling)
+    }
+
+    /// Returns the values of its repetitions, where the result of its test is their mean.
+    fn mean_of(&self, metric: Metric) -> Option<Vec<f64>> {
+        let test = self.member.test;
+        let is_result = test.test.score.family() == ScoreFamily::Mean
+            && test.headline.metric == metric
+            && self.points.len() == test.points.len()
+            && self.points.len() > 1
+            && test.points.iter().all(|point| test.test.score.needs(point.point.position))
+            && !self.points.iter().any(|point| has_fall(point));
+        let value = |point: &&PointRun| metrics::value(point, metric, Scope::All);
+        if is_result { self.points.iter().map(value).collect() } else { None }
     }
 }
 
@@ -217,7 +263,11 @@ fn number(question: Question, load: &Load<'_>) -> Option<Number> {
         .iter()
         .map(|point| settled(load.member.test, point, metric))
         .collect::<Option<_>>()?;
-    let value = summary::median(values)?;
+    let repetitions = load.mean_of(metric);
+    let value = match (&repetitions, test.headline.value) {
+        (Some(_), Some(mean)) => mean,
+        (_, _) => summary::median(values)?,
+    };
     let is_end = load.points.iter().any(|point| has_fall(point));
     Some(Number {
         key: format!(
@@ -228,7 +278,7 @@ fn number(question: Question, load: &Load<'_>) -> Option<Number> {
         ),
         question,
         title: title(question, load.stream).to_owned(),
-        setting: setting(load, is_end),
+        setting: setting(load, is_end, repetitions.as_deref()),
         metric,
         value,
         doubts: doubts(load, is_end),
@@ -292,7 +342,7 @@ pub(crate) fn settled(test: &TestRun, point: &PointRun, metric: Metric) -> Optio
 }
 
 /// Returns the setting of `load` in words: size, depth, and the state of the drive.
-fn setting(load: &Load<'_>, is_end: bool) -> String {
+fn setting(load: &Load<'_>, is_end: bool, repetitions: Option<&[f64]>) -> String {
     let stream = load.stream;
     let depth = match stream.total_depth() {
         1 => "one at a time".to_owned(),
@@ -303,35 +353,43 @@ fn setting(load: &Load<'_>, is_end: bool) -> String {
     if stream.reads() && stream.writes() {
         parts.insert(0, format!("{}\u{a0}% reads", stream.read_percent));
     }
-    let fall = load
-        .points
-        .iter()
-        .find_map(|point| point.falls.last().copied().or_else(|| slc_cache::first_fall(point)));
-    match fall {
+    match load.fall() {
         Some(fall) if stream.writes() => parts.push(match fall.cause {
             FallCause::Cache => "once the cache is full".to_owned(),
             FallCause::Heat | FallCause::SpareArea | FallCause::GiveBack | FallCause::Unknown => {
                 format!("after {}", rounded::edge(&fall.edge).replace("at most", "up to"))
             }
         }),
+        Some(_) | None if load.is_unsettled(is_end) => {
+            parts.push("the later of two levels".to_owned());
+        }
         Some(_) | None if is_end => parts.push("once it has settled".to_owned()),
-        Some(_) | None if load.is_burst() => parts.push("short bursts".to_owned()),
-        Some(_) | None => {}
+        Some(_) | None => match (repetitions, load.is_burst()) {
+            (Some(values), true) => parts.push(mean_of(values, "short bursts")),
+            (Some(values), false) => parts.push(mean_of(values, "repetitions")),
+            (None, true) => parts.push("short bursts".to_owned()),
+            (None, false) => {}
+        },
     }
     parts.join(", ")
+}
+
+/// Returns what a mean is of, with its spread: `mean of 32 short bursts of 210 to 231`.
+fn mean_of(values: &[f64], noun: &str) -> String {
+    let low = number::text(values.iter().copied().fold(f64::INFINITY, f64::min));
+    let high = number::text(values.iter().copied().fold(0.0, f64::max));
+    let spread = if low == high { String::new() } else { format!(" of {low} to {high}") };
+    format!("mean of {} {noun}{spread}", number::count(values.len() as u64))
 }
 
 /// Returns why a number of `load` is questionable. Two levels in one step are none: the settled one is quoted.
 fn doubts(load: &Load<'_>, is_end: bool) -> Vec<String> {
     let test = load.member.test;
-    let is_of_levels = |kind: FindingKind| {
-        matches!(
-            kind,
-            FindingKind::TwoLevels
-                | FindingKind::CacheExceeded
-                | FindingKind::StillSettling
-                | FindingKind::FallUnexplained
-        )
+    let is_unsettled = load.is_unsettled(is_end);
+    let is_of_levels = |kind: FindingKind| match kind {
+        FindingKind::TwoLevels | FindingKind::CacheExceeded | FindingKind::FallUnexplained => true,
+        FindingKind::StillSettling => !is_unsettled,
+        _ => false,
     };
     let of_load = |step: &Option<String>| match step {
         None => true,

@@ -271,7 +271,7 @@ impl<'a> Content<'a> {
     /// Returns the grade of the only drive.
     fn grade(&self) -> Markup {
         match (trust::of_runs(self.runs), &self.screen) {
-            (Some(trust), Some(_)) => one_drive::grade(&trust),
+            (Some(trust), Some(screen)) => one_drive::grade(&trust, &screen.tiles),
             (trust, _) => grade::line(trust.as_ref()),
         }
     }

@@ -64,7 +64,7 @@ fn number(tile: &Tile, ids: &[String]) -> Markup {
 /// Returns equal repetitions as one value, among those of other drives.
 pub(super) fn repeated(one: &Repeated) -> Markup {
     html! {
-        p.cap { b { (number::measured(one.value, one.metric)) } ", median of " (one.words) }
+        p.cap { b { (number::measured(one.value, one.metric)) } ", " (one.of) " of " (one.words) }
         div.half.d-0 { (bars(one.value, &one.others, one.metric)) }
     }
 }
@@ -145,21 +145,27 @@ fn legend(screen: &FirstScreen, peers: Option<&Peers>) -> Markup {
     }
 }
 
-/// Returns the grade in words about the run, with its reason in one line.
-pub(super) fn grade(trust: &Trust) -> Markup {
+/// Returns the grade in words about the run, with its first reasons and those that concern one of `tiles`.
+pub(super) fn grade(trust: &Trust, tiles: &[Tile]) -> Markup {
     let Trust { grade, reasons, doubted, results } = trust;
     let (doubted, results) = (number::count(*doubted as u64), number::count(*results as u64));
-    let shown: Vec<String> = reasons
+    let mut shown: Vec<String> = reasons
         .iter()
         .take(REASONS)
         .map(|reason| uncapitalised(reason.split_once("in doubt: ").map_or(reason, |(_, why)| why)))
         .collect();
+    for doubt in tiles.iter().flat_map(|tile| &tile.number.doubts) {
+        let doubt = uncapitalised(doubt);
+        if !shown.iter().any(|reason| reason.contains(&doubt)) {
+            shown.push(doubt);
+        }
+    }
     let first = match grade {
-        Grade::A => format!("All {results} results are clear"),
-        Grade::B if doubted == "0" => {
+        Grade::A if shown.is_empty() => format!("All {results} results are clear"),
+        Grade::A | Grade::B if doubted == "0" => {
             format!("All {results} results are clear, some further numbers are not")
         }
-        Grade::B | Grade::C => format!("{doubted} of {results} results unclear"),
+        Grade::A | Grade::B | Grade::C => format!("{doubted} of {results} results unclear"),
         Grade::D => "Not to be quoted".to_owned(),
     };
     html! {

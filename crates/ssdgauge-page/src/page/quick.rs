@@ -427,6 +427,9 @@ fn copies(fall: &Fall, capacity: Bytes, marks_of_run: &[String]) -> Markup {
         inside + behind
     };
     let most = sizes().map(total).fold(0.0, f64::max);
+    if most <= 0.0 {
+        return html! {};
+    }
     html! {
         h3 { "How long a copy takes" }
         p.cond { (marks(marks_of_run)) "Computed from the two rates; dark: before the fall, light: after it" }

@@ -12,6 +12,7 @@ use ssdgauge_analysis::findings::run_outcome;
 use ssdgauge_analysis::groups::group;
 use ssdgauge_analysis::inputs::options::PageOptions;
 use ssdgauge_analysis::model::Run;
+use ssdgauge_analysis::steps::level_pair;
 use ssdgauge_analysis::text::short_names::without_capacities;
 use ssdgauge_analysis::text::{interval, number, sanitize};
 
@@ -92,8 +93,12 @@ fn of_drives(column: &Column, answer: &Answer, drives: &ReportDrives) -> (String
 
 fn of_tests(groups: &[group::Group<'_>]) -> (String, Vec<Row>) {
     let row = |group: &group::Group<'_>| {
-        let headline = &group.first().test.headline;
-        let words = interval::headline_measured(headline)?;
+        let test = group.first().test;
+        let words = match level_pair::of_headline(test, &test.test.score, &test.headline) {
+            // The words of a lower bound are too long for the column.
+            Some(levels) => levels.with_unit().replace("at least ", "≥\u{a0}"),
+            None => interval::headline_measured(&test.headline)?,
+        };
         Some(Row { slot: 0, name: group.full_title(), share: None, words })
     };
     (String::new(), groups.iter().filter_map(row).take(MOST).collect())

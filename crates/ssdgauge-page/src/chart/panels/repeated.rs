@@ -6,7 +6,7 @@ use ssdgauge_analysis::groups::group::Group;
 use ssdgauge_analysis::groups::measure::Measure;
 use ssdgauge_analysis::groups::swept::{self, Swept};
 use ssdgauge_analysis::model::metrics;
-use ssdgauge_core::{Metric, Scope};
+use ssdgauge_core::{Metric, Scope, ScoreFamily};
 use ssdgauge_statistics::difference::class::FEWEST;
 use ssdgauge_statistics::difference::{NOISE, are_apart};
 use ssdgauge_statistics::summary;
@@ -16,9 +16,11 @@ use ssdgauge_statistics::summary;
 pub(crate) struct Repeated {
     /// How many, and how equal, in words.
     pub(crate) words: String,
-    /// Their median.
+    /// What the value is of them: the `mean` where that is the result of the test, else the `median`.
+    pub(crate) of: &'static str,
+    /// Their mean or median.
     pub(crate) value: f64,
-    /// The medians of other drives.
+    /// Those of other drives.
     pub(crate) others: Vec<f64>,
     /// The metric.
     pub(crate) metric: Metric,
@@ -49,9 +51,15 @@ pub(crate) fn of_group(
     let is_of_score = metric == member.test.test.score.metric().rate();
     let peers = drives.peers().filter(|_| is_of_score);
     let lines = peers.map(|peers| peers.lines(&run_lines::key(*member, LineOver::Steps)));
-    let median =
-        |line: &Vec<(f64, f64)>| summary::median(line.iter().map(|place| place.1).collect());
-    let mut others: Vec<f64> = lines.unwrap_or_default().iter().filter_map(median).collect();
+    let test = member.test;
+    let is_mean = metric == test.headline.metric && test.test.score.family() == ScoreFamily::Mean;
+    let of = if is_mean { "mean" } else { "median" };
+    let centre = |values: Vec<f64>| match is_mean {
+        true => Some(values.iter().sum::<f64>() / values.len().max(1) as f64),
+        false => summary::median(values),
+    };
+    let of_line = |line: &Vec<(f64, f64)>| centre(line.iter().map(|place| place.1).collect());
+    let mut others: Vec<f64> = lines.unwrap_or_default().iter().filter_map(of_line).collect();
     if others.len() < FEWEST {
         others.clear();
     }
@@ -59,5 +67,7 @@ pub(crate) fn of_group(
     if metric.more_is_better() {
         others.reverse();
     }
-    Some(Repeated { words, value: summary::median(values)?, others, metric })
+    let result = test.headline.value.filter(|_| is_mean);
+    let value = result.or_else(|| centre(values))?;
+    Some(Repeated { words, of, value, others, metric })
 }
