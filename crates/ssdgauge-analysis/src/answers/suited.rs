@@ -8,7 +8,7 @@ use crate::model::FallCause;
 use crate::text::number;
 use ssdgauge_statistics::difference::Outcome;
 
-/// The most uses of each kind.
+/// The maximum number of uses of each kind.
 const MOST: usize = 3;
 
 /// The fewest other drives by which a use is judged. Chosen, as for a verdict.

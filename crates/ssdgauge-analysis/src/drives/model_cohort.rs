@@ -44,9 +44,9 @@ pub struct SuiteData {
 struct DriveData {
     name: String,
     class: String,
-    /// A value for each key; none is no number.
+    /// A value for each key; NaN where the drive has none.
     numbers: Vec<f64>,
-    /// For each key the places and values of its points by turns; none is empty.
+    /// For each key the places and values of its points by turns; empty where the drive has none.
     lines: Vec<Vec<f64>>,
 }
 

@@ -1,4 +1,5 @@
-//! The drives behind a single drive on its page: what others measured in the same tests, as numbers and lines.
+//! The drives that a single drive is compared with on its page: what others measured in the same tests, as numbers
+//! and lines.
 
 use crate::drives::drive_class::{self, DriveClass};
 use crate::drives::run_facts::{self, Number};

@@ -38,7 +38,7 @@ pub struct ReportDrives {
     compared: Compared,
     ssds: usize,
     common_marks: Vec<String>,
-    /// What other drives measured, behind the only drive of a report.
+    /// What other drives measured, drawn in grey with the only drive of a report.
     peers: Option<Peers>,
 }
 

@@ -18,7 +18,7 @@ use ssdgauge_core::{
 };
 use ssdgauge_statistics::summary;
 
-/// The most numbers of a run.
+/// The maximum number of numbers of a run.
 const MOST: usize = 6;
 
 /// Requests up to this size are small. Chosen: pages of databases are not larger.

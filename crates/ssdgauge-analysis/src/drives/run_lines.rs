@@ -38,7 +38,7 @@ const LEVELS: usize = 24;
 /// The fewest seconds of a step that have a line.
 const FEWEST: usize = 20;
 
-/// The most steps of a line.
+/// The maximum number of steps in a line.
 const MAX_STEPS: usize = 40;
 
 /// Returns the key of the line of the test of `member`, equal for lines that may share a chart.

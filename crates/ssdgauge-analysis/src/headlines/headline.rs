@@ -106,7 +106,7 @@ impl TestRun {
 }
 
 /// Returns the second headline divided by the first, each with those of its repetitions, as [`TestRun::over`] does for
-/// results whose samples are not at hand.
+/// results whose samples are not available.
 pub(crate) fn ratio_of(
     (first, each_first): (&Headline, Vec<Headline>),
     (second, each_second): (&Headline, Vec<Headline>),

@@ -33,7 +33,7 @@ pub struct PageOptions {
     pub notes: Option<Notes>,
     /// The drives that a quick run is compared with; those of the program where there is none.
     pub cohort: Option<Cohort>,
-    /// The drives behind a single run of another suite.
+    /// The drives that a single run of another suite is compared with.
     pub background: Option<Background>,
     /// Whether the page has the script that enlarges charts over time and sorts the answer.
     pub script: bool,
