@@ -1,11 +1,12 @@
 //! Identity and geometry of the drive under test.
 
+pub(crate) mod description;
 mod detail;
 
 pub use detail::Detail;
 
-use crate::names::name_of;
 use crate::units::Bytes;
+use crate::units::names::name_of;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::str::FromStr;

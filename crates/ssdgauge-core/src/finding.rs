@@ -1,6 +1,6 @@
 //! Findings: conditions that affect the validity of results.
 
-use crate::names::name_of;
+use crate::units::names::name_of;
 use serde::{Deserialize, Serialize};
 
 /// The effect of a finding on the results of its step or run.

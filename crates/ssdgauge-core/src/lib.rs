@@ -4,132 +4,87 @@
 //! out on a drive. [`Interval`]s, [`Reading`]s and [`Finding`]s record the observations. A
 //! [`Score`] computes a [`Headline`] from them.
 //!
+//! Its rooms stand in floors; each may import those before it: `units`, `field`, `finding`, `proof`, `sample` (what
+//! an engine records), `drive`, `workload` (what is asked of a drive), `totals` (what its samples add up to),
+//! `score` (what a result is made of), `plan`, `results` (several steps together), `rig`.
+//!
 //! This crate never opens a file, reads a clock or starts a thread. Equal input gives equal output
 //! on every machine.
 
-mod arrival;
-mod block_sizes;
-mod confidence;
-mod direction_totals;
-mod distribution;
 mod drive;
-mod drive_change;
-mod drive_description;
-mod durability;
-mod extents;
 pub mod field;
 mod finding;
-mod gauges;
-mod generated_requests;
-mod headline;
-mod hot_blocks;
-pub mod io_log;
-mod latency_map;
-mod latency_of;
-mod media_writes;
-mod metric;
-mod names;
-mod open_loop;
-mod percentile_series;
-mod permutation;
-mod phase;
 mod plan;
-mod point;
-mod power_integral;
-mod preparation;
-mod processors;
 pub mod proof;
-mod pulse;
-mod ratio;
-mod readings;
-mod recorded;
-mod recording;
-mod repeated;
-mod request;
+mod results;
 mod rig;
-pub mod rounded;
 mod sample;
-mod scatter;
-mod schedule;
-mod scope;
 mod score;
-mod scored;
-pub mod search;
-mod second;
-mod second_aggregator;
-mod seconds;
-mod shell;
-mod sized_blocks;
-mod steady_rounds;
-mod step_number;
-mod timed;
 mod totals;
 mod units;
-mod until;
-pub mod unwritten_sample;
 mod workload;
-mod worst_seconds;
-mod written_bytes;
-mod zipf;
 
-pub use block_sizes::{BLOCK_SIZES, BlockSizes, SizeShare};
-pub use confidence::{ConfidenceInterval, WithinRun};
-pub use direction_totals::{DirectionTotals, OwnRate};
-pub use distribution::Distribution;
+pub use drive::description::{DriveDescription, Fact, Section, Table, Value};
 pub use drive::{Detail, DriveInfo, TargetKind};
-pub use drive_change::DriveChange;
-pub use drive_description::{DriveDescription, Fact, Section, Table, Value};
-pub use durability::{Flush, LostWrite, ReadBack, Verified};
-pub use extents::Extents;
 pub use finding::{Finding, FindingKind, Severity};
-pub use generated_requests::GeneratedRequests;
-pub use headline::{Headline, KneeFound};
-pub use latency_map::{LatencyCell, LatencyMap, ROWS_PER_DECADE};
-pub use latency_of::LatencyOf;
-pub use media_writes::{Amplification, Counted, MediaWrites};
-pub use metric::{Family, Metric};
-pub use names::name_of;
-pub use open_loop::{
-    LATENESS, MAX_SLOT_MEMORY, MAX_SLOTS, OpenLoop, OpenLoopCount, open_loop_slots,
-};
-pub use percentile_series::{PercentileIntervals, PercentileSeries};
-pub use phase::PhaseKind;
+pub use plan::change::DriveChange;
+pub use plan::generated_requests::GeneratedRequests;
+pub use plan::phase::PhaseKind;
+pub use plan::preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
+pub use plan::search;
 pub use plan::{
     Action, Chosen, ComparedFigure, Deviation, Figure, GeneratedTrace, LengthCount, Phase, Plan,
     Replay, RequestPath, Restart, Rounds, SteadyRule, Step, SuiteIdentity, Test, TraceIdentity,
 };
-pub use point::{ARITHMETIC, Point};
-pub use power_integral::{MeteredPower, PowerIntegral, is_covered};
-pub use preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
-pub use processors::Processors;
-pub use pulse::{LONGEST_PAUSE, Pulse};
-pub use ratio::Ratio;
-pub use recorded::{RecordedRequest, RecordedRequests, RecordedTime, ReplayClock};
-pub use recording::{Recording, check_forwarding};
-pub use repeated::{Contribution, chosen_headline, chosen_point};
-pub use request::{Request, RequestSource};
+pub use results::repeated::{Contribution, chosen_headline, chosen_point};
+pub use results::steady_rounds::SteadyRounds;
+pub use rig::durability::{Flush, LostWrite, ReadBack, Verified};
+pub use rig::extents::Extents;
+pub use rig::recording::{Recording, check_forwarding};
+pub use rig::timed::{Lane, LaneLimits, LaneRecord, LanesEnded, TimedRequest, Timing, Timings};
 pub use rig::{
     Ended, EndedBy, EngineReport, KernelQueue, Rig, RigError, Sink, StampedBlocks, StampedReads,
     TimedLoads, Wrote,
 };
+pub use sample::latency_map::{LatencyCell, LatencyMap, ROWS_PER_DECADE};
+pub use sample::latency_of::LatencyOf;
+pub use sample::recorded::{RecordedRequest, RecordedRequests, RecordedTime, ReplayClock};
 pub use sample::{Direction, Interval, LogPage, PowerScope, Reading};
-pub use schedule::{MAX_LAG, Schedule};
-pub use scope::Scope;
+pub use score::headline::{Headline, KneeFound};
+pub use score::point::{ARITHMETIC, Point};
+pub use score::ratio::Ratio;
 pub use score::{
     FIRST_FAILED_SLICE, PASSED, PASSED_BY_SERVICE_LATENCY, Score, ScoreFamily, Window,
 };
-pub use second::{OpenSeconds, SHORTEST_RATE, Second, Side, rate};
-pub use second_aggregator::{AggregatedStep, SecondAggregator};
-pub use seconds::{FullSeconds, SecondMark, Seconds};
-pub use shell::shell_word;
 pub use ssdgauge_statistics::separation::Zone;
 pub use ssdgauge_statistics::{Estimate, Histogram, Random, Recorder, RepeatUntil, Verdict};
-pub use steady_rounds::SteadyRounds;
-pub use step_number::StepNumbers;
-pub use timed::{Lane, LaneLimits, LaneRecord, LanesEnded, TimedRequest, Timing, Timings};
+pub use totals::confidence::{ConfidenceInterval, WithinRun};
+pub use totals::direction_totals::{DirectionTotals, OwnRate};
+pub use totals::media_writes::{Amplification, Counted, MediaWrites};
+pub use totals::metric::{Family, Metric};
+pub use totals::percentile_series::{PercentileIntervals, PercentileSeries};
+pub use totals::power_integral::{MeteredPower, PowerIntegral, is_covered};
+pub use totals::scope::Scope;
+pub use totals::second::{OpenSeconds, SHORTEST_RATE, Second, Side, rate};
+pub use totals::second_aggregator::{AggregatedStep, SecondAggregator};
+pub use totals::seconds::{FullSeconds, SecondMark, Seconds};
+pub use totals::written_bytes::WrittenBytes;
 pub use totals::{IDLE, Totals};
+pub use units::names::name_of;
+pub use units::rounded;
+pub use units::shell::shell_word;
 pub use units::{Bytes, Nanos, UnitError};
+pub use workload::block_sizes::{BLOCK_SIZES, BlockSizes, SizeShare};
+pub use workload::distribution::Distribution;
+pub use workload::open_loop::{
+    LATENESS, MAX_SLOT_MEMORY, MAX_SLOTS, OpenLoop, OpenLoopCount, open_loop_slots,
+};
+pub use workload::processors::Processors;
+pub use workload::pulse::{LONGEST_PAUSE, Pulse};
+pub use workload::request::{Request, RequestSource};
+pub use workload::schedule::{MAX_LAG, Schedule};
+pub use workload::step_number::StepNumbers;
 pub use workload::{
     Access, Arrival, Data, Engine, LatencyClock, Operation, Rest, Stream, Until, Workload,
 };
-pub use written_bytes::WrittenBytes;
+pub use workload::{io_log, unwritten_sample};

@@ -1,10 +1,15 @@
 //! Plans: what a run does to a drive, as plain data that is printed, estimated, confirmed and
 //! stored.
 
+pub(crate) mod change;
 mod generated;
+pub(crate) mod generated_requests;
+pub(crate) mod phase;
+pub(crate) mod preparation;
 mod replay;
 mod request_path;
 mod rounds;
+pub mod search;
 mod steady_rule;
 mod validity;
 
@@ -15,11 +20,11 @@ pub use rounds::Rounds;
 pub use steady_rule::SteadyRule;
 
 use crate::drive::TargetKind;
-use crate::phase::PhaseKind;
-use crate::preparation::Preparation;
+use crate::plan::phase::PhaseKind;
+use crate::plan::preparation::Preparation;
+use crate::plan::search::{Search, SearchRule};
 use crate::sample::Direction;
 use crate::score::Score;
-use crate::search::{Search, SearchRule};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Rest, Until, Workload};
 use serde::{Deserialize, Serialize};
@@ -427,7 +432,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::preparation::{PowerSaving, WriteCache};
+    use crate::plan::preparation::{PowerSaving, WriteCache};
     use crate::workload::{Access, Arrival, Data, Engine, Stream};
 
     fn stream(read_percent: u8) -> Stream {

@@ -1,17 +1,22 @@
 //! The rig: the interface between the lab and a drive, real or virtual.
 
+pub(crate) mod durability;
+pub(crate) mod extents;
+pub(crate) mod recording;
+pub(crate) mod timed;
+
 use crate::drive::DriveInfo;
-use crate::durability::{Flush, ReadBack, Verified};
 use crate::finding::{Finding, FindingKind, Severity};
-use crate::media_writes::MediaWrites;
-use crate::open_loop::OpenLoop;
+use crate::plan::preparation::{Preparation, Prepared};
 use crate::plan::{Action, Replay};
-use crate::preparation::{Preparation, Prepared};
 use crate::proof::{Found, Stamp};
-use crate::recorded::RecordedRequests;
+use crate::rig::durability::{Flush, ReadBack, Verified};
+use crate::rig::timed::{Lane, LaneLimits, LanesEnded, TimedRequest, Timings};
+use crate::sample::recorded::RecordedRequests;
 use crate::sample::{Interval, LogPage, Reading};
-use crate::timed::{Lane, LaneLimits, LanesEnded, TimedRequest, Timings};
+use crate::totals::media_writes::MediaWrites;
 use crate::units::{Bytes, Nanos};
+use crate::workload::open_loop::OpenLoop;
 use crate::workload::{Until, Workload};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

@@ -1,7 +1,12 @@
 //! Samples: intervals and readings.
 
-use crate::names::name_of;
+pub(crate) mod latency_map;
+pub(crate) mod latency_of;
+pub(crate) mod readings;
+pub(crate) mod recorded;
+
 use crate::units::Nanos;
+use crate::units::names::name_of;
 use serde::{Deserialize, Serialize};
 use ssdgauge_statistics::histogram::Histogram;
 

@@ -1,10 +1,14 @@
 //! Scores: the rules that compute the headline of a test from its points.
 
-use crate::metric::Metric;
+pub(crate) mod headline;
+pub(crate) mod point;
+pub(crate) mod ratio;
+
 use crate::sample::Direction;
-use crate::scope::Scope;
-use crate::seconds::FullSeconds;
 use crate::totals::Totals;
+use crate::totals::metric::Metric;
+use crate::totals::scope::Scope;
+use crate::totals::seconds::FullSeconds;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 

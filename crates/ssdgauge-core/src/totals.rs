@@ -1,16 +1,30 @@
 //! Totals: the sums of samples, and the metrics that follow from them.
 
-use crate::direction_totals::{self, DirectionTotals};
-use crate::latency_of::LatencyOf;
-use crate::media_writes::MediaWrites;
-use crate::metric::Metric;
-use crate::power_integral::{MeteredPower, MeteredScopes};
-use crate::readings::Readings;
+pub(crate) mod confidence;
+pub(crate) mod direction_totals;
+pub(crate) mod gauges;
+pub(crate) mod media_writes;
+pub(crate) mod metric;
+pub(crate) mod percentile_series;
+pub(crate) mod power_integral;
+pub(crate) mod scope;
+pub(crate) mod second;
+pub(crate) mod second_aggregator;
+pub(crate) mod seconds;
+pub(crate) mod worst_seconds;
+pub(crate) mod written_bytes;
+
+use crate::sample::latency_of::LatencyOf;
+use crate::sample::readings::Readings;
 use crate::sample::{Direction, Interval, PowerScope, Reading};
-use crate::scope::Scope;
+use crate::totals::direction_totals::DirectionTotals;
+use crate::totals::media_writes::MediaWrites;
+use crate::totals::metric::Metric;
+use crate::totals::power_integral::{MeteredPower, MeteredScopes};
+use crate::totals::scope::Scope;
+use crate::totals::worst_seconds::WorstSeconds;
 use crate::units::Nanos;
 use crate::workload::Workload;
-use crate::worst_seconds::WorstSeconds;
 use ssdgauge_statistics::histogram::Histogram;
 use ssdgauge_statistics::{spare_area, time_weighted};
 use std::borrow::Cow;

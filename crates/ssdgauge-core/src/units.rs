@@ -3,6 +3,10 @@
 //! They have no `Display`: a text says whether it is for people ([`Bytes::about`], [`Bytes::as_block`],
 //! [`Nanos::about`]) or exact, as it is typed (`exact`).
 
+pub(crate) mod names;
+pub mod rounded;
+pub(crate) mod shell;
+
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};

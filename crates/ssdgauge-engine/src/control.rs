@@ -7,6 +7,7 @@
 mod conclude;
 mod io_threads;
 mod replaying;
+pub(crate) mod ring_tuning;
 mod sizing;
 mod start;
 mod watch;
@@ -15,8 +16,8 @@ mod write_data;
 pub use replaying::{ReplayLoad, run_replay};
 
 use crate::load::Load;
-use crate::outcome::Outcome;
-use crate::ring_flags::RingFlags;
+use crate::load::ring_flags::RingFlags;
+use crate::recorder::outcome::Outcome;
 use ssdgauge_core::{Engine, Finding, FindingKind, Severity, Sink};
 use start::{SpawnError, start};
 use std::io;
@@ -63,7 +64,7 @@ pub fn run(mut load: Load<'_>, sink: &mut dyn Sink) -> Result<Outcome, String> {
 /// Returns the finding of a load that asks for io_uring where the kernel has none for this process; `None`
 /// where it has. No request is sent.
 pub fn check_rings() -> Option<Finding> {
-    crate::ring::try_one().err().map(|cause| without_rings(&cause))
+    crate::loops::ring::try_one().err().map(|cause| without_rings(&cause))
 }
 
 fn without_rings(cause: &io::Error) -> Finding {

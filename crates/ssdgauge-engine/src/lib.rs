@@ -6,45 +6,33 @@
 //! without completions with zeros, and passes them to the sink. The control thread never sends a
 //! request, so a drive that hangs cannot block it.
 //!
+//! Its rooms stand in floors; each may import those before it: `request_error`, `pool`, `positioned` (one request
+//! at a time), `verification`, `load` (what is sent, when), `recorder`, `loops` (one file for each way to the
+//! drive), `control`.
+//!
 //! This crate never opens a device, and does not know that a guard exists.
 
 mod control;
-pub mod io_errors;
 mod load;
-mod namespace;
-mod nvme_status;
-mod open_loop;
-mod outcome;
-mod pace;
-mod pass_through;
-mod pauses;
+mod loops;
 mod pool;
 mod positioned;
 mod recorder;
-mod replay;
 mod request_error;
-mod request_log;
-mod ring;
-mod ring_flags;
-mod ring_tuning;
-pub mod stamped;
-mod synchronous;
-pub mod timed;
-pub mod transfer;
-mod uring;
 mod verification;
-mod waiting;
 
+pub use control::ring_tuning::{RingChoice, tune_rings, tuning_pays};
 pub use control::{ReplayLoad, check_rings, run, run_replay};
+pub use load::namespace::{CommandLimits, Namespace};
+pub use load::request_log::Log;
+pub use load::ring_flags::{RingFlags, WholeRequests};
 pub use load::{Device, Load};
-pub use namespace::{CommandLimits, Namespace};
-pub use outcome::{Outcome, SentBy};
-pub use pass_through::read_beginning;
+pub use loops::pass_through::read_beginning;
 pub use pool::{Pool, longest_pool, random_tag};
 pub use positioned::{FLUSH_LIMIT, count_zero_blocks, flush};
+pub use positioned::{stamped, timed, transfer};
 pub use recorder::Fault;
+pub use recorder::io_errors;
+pub use recorder::outcome::{Outcome, SentBy};
 pub use request_error::{RequestError, is_gone};
-pub use request_log::Log;
-pub use ring_flags::{RingFlags, WholeRequests};
-pub use ring_tuning::{RingChoice, tune_rings, tuning_pays};
 pub use verification::{Mismatch, Place, Verification, read_back, verify};

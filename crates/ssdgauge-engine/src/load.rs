@@ -1,11 +1,17 @@
 //! The load given to an engine, its limits, and the assignment of each I/O thread.
 
-use crate::namespace::Namespace;
-use crate::pace::Pace;
-use crate::pauses::Pauses;
+pub(crate) mod namespace;
+pub(crate) mod pace;
+pub(crate) mod pauses;
+pub(crate) mod request_log;
+pub(crate) mod ring_flags;
+
+use crate::load::namespace::Namespace;
+use crate::load::pace::Pace;
+use crate::load::pauses::Pauses;
+use crate::load::request_log::Log;
+use crate::load::ring_flags::RingFlags;
 use crate::pool::Pool;
-use crate::request_log::Log;
-use crate::ring_flags::RingFlags;
 use crate::verification::{Expected, Verification, WriteBuffer};
 use ssdgauge_core::{Bytes, LatencyClock, Operation, RequestSource, Schedule, Until, Workload};
 use ssdgauge_os::clock::Clock;

@@ -5,9 +5,11 @@
 //! drive that hangs cannot block it.
 
 mod silence;
+pub mod stamped;
+pub mod timed;
+pub mod transfer;
 
 use crate::request_error::RequestError;
-use crate::transfer;
 use silence::Silence;
 use ssdgauge_core::Bytes;
 use ssdgauge_os::thread;

@@ -4,11 +4,14 @@
 //! histogram costs 2 ns per request (docs/contributing/performance.md). The control thread merges the record and
 //! returns it, so nothing is allocated in the loop.
 
+pub mod io_errors;
+pub(crate) mod outcome;
+
+use crate::load::pace::{OpenLoopStats, OpenLoopTotals};
+use crate::load::request_log::ThreadLog;
 use crate::load::{MAX_FAULTS, StopSignal};
-use crate::nvme_status;
-use crate::pace::{OpenLoopStats, OpenLoopTotals};
 use crate::request_error::is_gone;
-use crate::request_log::ThreadLog;
+use crate::request_error::nvme_status;
 use crate::verification::Mismatch;
 use ssdgauge_core::{Direction, Nanos, Recorder, Request};
 use ssdgauge_os::clock::Clock;

@@ -2,6 +2,8 @@
 //!
 //! `io_errors` judges the failed requests of a measured load by the same numbers.
 
+pub(crate) mod nvme_status;
+
 use ssdgauge_core::{Direction, Nanos, RigError};
 use std::io;
 use thiserror::Error;

@@ -12,9 +12,7 @@
 #![cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only writers use it"))]
 
 pub mod attempts;
-mod chain;
 mod contradictions;
-mod digest;
 mod error;
 mod header;
 mod histogram;

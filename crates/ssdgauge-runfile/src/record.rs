@@ -1,5 +1,7 @@
 //! Records of a run file and their checksums.
 
+pub(crate) mod chain;
+pub(crate) mod digest;
 mod flushes;
 pub(crate) mod reader;
 mod since_format_3;

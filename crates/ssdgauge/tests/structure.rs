@@ -193,6 +193,38 @@ fn the_files_of_a_crate_form_no_circle_but_the_permitted_ones() {
     assert!(unused.is_empty(), "no such circle any more, remove the exception: {unused:#?}");
 }
 
+#[test]
+fn the_rooms_of_a_crate_stand_in_floors() {
+    for name in CRATES {
+        let circles = Sources::read(&source_of(name)).circles_of_rooms();
+        assert!(circles.is_empty(), "{name}: {circles:#?}");
+    }
+}
+
+#[test]
+fn an_import_that_leads_up_to_another_room_is_found() {
+    // No file is in a circle, but each of the two rooms imports from the other.
+    let files = [
+        ("lib.rs", "mod rig;\nmod text;\n"),
+        ("rig.rs", "mod name;\nuse crate::text;\n"),
+        ("rig/name.rs", "pub(crate) struct Name;\n"),
+        ("text.rs", "pub(crate) mod words;\n"),
+        ("text/words.rs", "use crate::rig::name::Name;\n"),
+    ];
+    let sources = Sources::from_texts(files);
+    assert!(sources.circles().is_empty());
+    assert_eq!(sources.circles_of_rooms(), [["rig", "text"]]);
+    // The same between two rooms of one module.
+    let files = [
+        ("lib.rs", "mod top;\n"),
+        ("top.rs", "mod left;\nmod right;\n"),
+        ("top/left.rs", "use crate::top::right::Right;\npub(crate) mod low;\n"),
+        ("top/left/low.rs", "pub(crate) struct Low;\n"),
+        ("top/right.rs", "use crate::top::left::low::Low;\npub(crate) struct Right;\n"),
+    ];
+    assert_eq!(Sources::from_texts(files).circles_of_rooms(), [["top/left", "top/right"]]);
+}
+
 /// A crate of four files: `rig` imports `guard` and `text`, and `guard` imports `text`.
 const CLEAN: [(&str, &str); 4] = [
     ("lib.rs", "mod guard;\nmod rig;\nmod text;\npub use rig::Rig;\n"),

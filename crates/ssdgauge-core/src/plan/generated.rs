@@ -1,7 +1,7 @@
 //! A trace that is generated from the published sums of one that is not public, bound to a target.
 
-use crate::block_sizes::BLOCK_SIZES;
 use crate::units::{Bytes, Nanos};
+use crate::workload::block_sizes::BLOCK_SIZES;
 use serde::{Deserialize, Serialize};
 
 /// The most lengths of a generated trace, and the most requests of a burst.

@@ -2,7 +2,7 @@
 
 use super::GeneratedTrace;
 use crate::finding::{Finding, FindingKind, Severity};
-use crate::rounded::count;
+use crate::units::rounded::count;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Until, Workload};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Rounds to a steady state.
 
-use crate::metric::Metric;
+use crate::totals::metric::Metric;
 use serde::{Deserialize, Serialize};
 
 /// A phase that is repeated until five rounds are steady by the rule of the SNIA Performance Test

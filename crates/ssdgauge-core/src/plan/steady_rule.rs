@@ -1,6 +1,6 @@
 //! When a preconditioning counts as steady.
 
-use crate::metric::Metric;
+use crate::totals::metric::Metric;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 

@@ -2,11 +2,11 @@
 //! execution rests on. A file that breaks one is damaged or hostile.
 
 use super::{Action, Plan, Replay, Rounds, Step, Test};
-use crate::block_sizes::BLOCK_SIZES;
-use crate::preparation::Preparation;
-use crate::pulse::LONGEST_PAUSE;
-use crate::search::{Judged, Search};
+use crate::plan::preparation::Preparation;
+use crate::plan::search::{Judged, Search};
 use crate::units::{Bytes, Nanos};
+use crate::workload::block_sizes::BLOCK_SIZES;
+use crate::workload::pulse::LONGEST_PAUSE;
 use crate::workload::{Rest, Stream, Until, Workload};
 
 /// The most requests in flight per thread, and the most threads of a stream.
@@ -236,13 +236,13 @@ fn outside(offset: Bytes, span: Bytes, capacity: Bytes) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block_sizes::{BlockSizes, SizeShare};
-    use crate::metric::Metric;
-    use crate::phase::PhaseKind;
+    use crate::plan::phase::PhaseKind;
+    use crate::plan::search::{Limits, SearchRule};
     use crate::plan::{Phase, Restart, SuiteIdentity};
-    use crate::pulse::Pulse;
     use crate::score::Score;
-    use crate::search::{Limits, SearchRule};
+    use crate::totals::metric::Metric;
+    use crate::workload::block_sizes::{BlockSizes, SizeShare};
+    use crate::workload::pulse::Pulse;
     use crate::workload::{Access, Arrival, Data, Engine};
 
     const CAPACITY: Bytes = Bytes(1 << 30);

@@ -1,9 +1,9 @@
 //! The outcome of the I/O threads, and findings about conditions that affect its numbers.
 
 use super::io_threads::{IntervalBuckets, IoThreads, ThreadEnd};
-use crate::outcome::Outcome;
-use crate::pace::Lag;
-use crate::request_log::{Log, LogOutcome};
+use crate::load::pace::Lag;
+use crate::load::request_log::{Log, LogOutcome};
+use crate::recorder::outcome::Outcome;
 use ssdgauge_core::rounded::count;
 use ssdgauge_core::{
     EndedBy, Engine, EngineReport, Finding, FindingKind, Nanos, OpenLoop, Severity, Sink, Stream,

@@ -1,8 +1,8 @@
 //! The I/O threads of a workload, as the control thread sees them.
 
 use crate::load::StopSignal;
-use crate::outcome::SentBy;
-use crate::pace::Lag;
+use crate::load::pace::Lag;
+use crate::recorder::outcome::SentBy;
 use crate::recorder::{Fault, IntervalRecord, Message};
 use ssdgauge_core::{Direction, Histogram, Nanos, OpenLoopCount, Stream};
 use ssdgauge_os::clock::Clock;

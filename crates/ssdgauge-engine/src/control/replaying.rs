@@ -1,12 +1,12 @@
 //! Start of a replay: one I/O thread, supervised like those of a load.
 
 use super::io_threads::{IoThread, IoThreads};
+use crate::load::ring_flags::RingFlags;
 use crate::load::{Device, StopSignal};
-use crate::outcome::{Outcome, SentBy};
+use crate::loops::replay::{self, Commands, ReplayAssignment, ReplayRing, SLOTS};
 use crate::pool::Pool;
 use crate::recorder::ThreadRecorder;
-use crate::replay::{self, Commands, ReplayAssignment, ReplayRing, SLOTS};
-use crate::ring_flags::RingFlags;
+use crate::recorder::outcome::{Outcome, SentBy};
 use crate::verification::Verification;
 use ssdgauge_core::{Engine, OpenLoopCount, RecordedRequests, Replay, Sink};
 use ssdgauge_os::clock::Clock;

@@ -1,8 +1,8 @@
 //! The number of threads of a stream, and of slots per thread.
 
+use crate::load::namespace::CommandLimits;
 use crate::load::{Device, Load};
-use crate::namespace::CommandLimits;
-use crate::ring;
+use crate::loops::ring;
 use ssdgauge_core::{Bytes, Engine, MAX_SLOT_MEMORY, Operation, Stream, open_loop_slots};
 
 /// The part of the available memory that the buffers of all open loops may use: a quarter, so that

@@ -7,9 +7,9 @@
 use super::{
     EPOCH_SHIFT, Expected, HEADER_LENGTH, HEADER_SPACING, Mismatch, SECTOR, Verification, gather,
 };
+use crate::positioned::transfer;
 use crate::positioned::{Shared, carry_out};
 use crate::request_error::RequestError;
-use crate::transfer;
 use ssdgauge_core::{LostWrite, Random, ReadBack};
 use ssdgauge_os::memory::{Region, words_at};
 use std::cmp::Reverse;

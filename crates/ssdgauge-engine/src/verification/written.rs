@@ -5,8 +5,8 @@
 
 use super::{HEADER_SPACING, Verification, WriteBuffer, WrittenRange};
 use crate::pool::Pool;
+use crate::positioned::transfer;
 use crate::request_error::RequestError;
-use crate::transfer;
 use ssdgauge_core::{Data, Extents, Stream, Workload};
 use ssdgauge_os::memory::Region;
 use std::sync::Arc;

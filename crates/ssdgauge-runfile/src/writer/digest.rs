@@ -3,9 +3,9 @@
 use super::Writer;
 use super::statements::DIGEST;
 use crate::contradictions::Contradictions;
-use crate::digest::samples_crc;
 use crate::error::RunFileError;
 use crate::histogram::Decoder;
+use crate::record::digest::samples_crc;
 use crate::record::reader::Rows;
 use crate::record::{
     Head, StepId, StepPlace, StepRecord, StepState, integer, text, with_percentiles,

@@ -165,33 +165,59 @@ impl Sources {
 
     /// Returns each circle: a set of files that all reach each other.
     pub(crate) fn circles(&self) -> Vec<Vec<String>> {
-        let edges = self.edges();
-        let reached = |start: &str| {
-            let mut reached = BTreeSet::new();
-            let mut open = vec![start.to_owned()];
-            while let Some(file) = open.pop() {
-                for (_, to) in edges.iter().filter(|(from, _)| *from == file) {
-                    if reached.insert(to.clone()) {
-                        open.push(to.clone());
-                    }
+        circles_of(&self.edges())
+    }
+
+    /// Returns each circle of rooms: modules of one parent, each with everything below it, that all reach each
+    /// other. Without one, the modules of every parent stand in floors, and no import leads up.
+    pub(crate) fn circles_of_rooms(&self) -> Vec<Vec<String>> {
+        let mut by_parent: BTreeMap<Module, Edges> = BTreeMap::new();
+        for (from, to) in self.edges() {
+            let (from, to) = (module_of(&from), module_of(&to));
+            let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+            // An import between a module and one of those below it stays within a room.
+            if common < from.len() && common < to.len() {
+                let room = |module: &Module| module[..=common].join("/");
+                by_parent
+                    .entry(from[..common].to_vec())
+                    .or_default()
+                    .insert((room(&from), room(&to)));
+            }
+        }
+        by_parent.values().flat_map(circles_of).collect()
+    }
+}
+
+/// From and to, each by its name.
+type Edges = BTreeSet<(String, String)>;
+
+/// Returns each set of names that all reach each other.
+fn circles_of(edges: &Edges) -> Vec<Vec<String>> {
+    let reached = |start: &str| {
+        let mut reached = BTreeSet::new();
+        let mut open = vec![start.to_owned()];
+        while let Some(name) = open.pop() {
+            for (_, to) in edges.iter().filter(|(from, _)| *from == name) {
+                if reached.insert(to.clone()) {
+                    open.push(to.clone());
                 }
             }
-            reached
-        };
-        let files: BTreeSet<&String> = edges.iter().map(|(from, _)| from).collect();
-        let reach: BTreeMap<&String, BTreeSet<String>> =
-            files.iter().map(|file| (*file, reached(file))).collect();
-        let circles: BTreeSet<Vec<String>> = files
-            .iter()
-            .filter(|file| reach[**file].contains(**file))
-            .map(|file| {
-                let is_mutual =
-                    |other: &&String| reach.get(*other).is_some_and(|back| back.contains(*file));
-                reach[*file].iter().filter(is_mutual).cloned().collect()
-            })
-            .collect();
-        circles.into_iter().collect()
-    }
+        }
+        reached
+    };
+    let names: BTreeSet<&String> = edges.iter().map(|(from, _)| from).collect();
+    let reach: BTreeMap<&String, BTreeSet<String>> =
+        names.iter().map(|name| (*name, reached(name))).collect();
+    let circles: BTreeSet<Vec<String>> = names
+        .iter()
+        .filter(|name| reach[**name].contains(**name))
+        .map(|name| {
+            let is_mutual =
+                |other: &&String| reach.get(*other).is_some_and(|back| back.contains(*name));
+            reach[*name].iter().filter(is_mutual).cloned().collect()
+        })
+        .collect();
+    circles.into_iter().collect()
 }
 
 /// Returns the module at the root that contains `file`.

@@ -201,8 +201,8 @@ fn every_process_is_started_by_one_function() {
 /// Each implementation of `Sink` outside tests: the ones that stand between a rig and its sink
 /// (decorators), whose unit test calls `check_forwarding`, and the ones at the end.
 const SINKS: [(&str, usize, bool); 9] = [
-    ("ssdgauge-core/src/recording.rs", 1, false),
-    ("ssdgauge-engine/src/ring_tuning.rs", 1, false),
+    ("ssdgauge-core/src/rig/recording.rs", 1, false),
+    ("ssdgauge-engine/src/control/ring_tuning.rs", 1, false),
     ("ssdgauge-guard/src/write_budget.rs", 1, true),
     ("ssdgauge-host/src/monitor/disturbance.rs", 1, true),
     ("ssdgauge-host/src/rig/instruments.rs", 1, true),

@@ -2,8 +2,8 @@
 
 use super::RunFile;
 use super::row::Row;
-use crate::chain::{COVERED, Covers, Link};
 use crate::error::RunFileError;
+use crate::record::chain::{COVERED, Covers, Link};
 use crate::record::{StepId, StepState};
 use crate::untrusted;
 use rusqlite::{Connection, OptionalExtension};

@@ -2,9 +2,9 @@
 
 use super::row::Row;
 use super::{Rows, RunFile};
-use crate::digest::samples_crc;
 use crate::error::RunFileError;
 use crate::packed;
+use crate::record::digest::samples_crc;
 use crate::record::since_format_3::{Answer, Digest, ImportedPercentile, Outcome};
 use crate::record::{OutcomeKind, StepId, StepRecord};
 use crate::untrusted;
