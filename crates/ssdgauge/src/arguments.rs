@@ -4,6 +4,7 @@
 
 mod bench;
 mod claims;
+mod compare;
 mod config;
 mod consent;
 mod crosscheck;
@@ -18,6 +19,7 @@ mod own_process;
 mod prove;
 mod quick;
 mod replay;
+mod report;
 mod run;
 mod serve;
 mod site;
@@ -28,6 +30,7 @@ mod xray;
 
 pub(crate) use bench::BenchArguments;
 pub(crate) use claims::ClaimsArguments;
+pub(crate) use compare::CompareArguments;
 pub(crate) use config::ConfigArguments;
 pub(crate) use consent::ConsentOptions;
 pub(crate) use crosscheck::CrosscheckArguments;
@@ -45,6 +48,7 @@ pub(crate) use own_process::{
 pub(crate) use prove::ProveArguments;
 pub(crate) use quick::QuickArguments;
 pub(crate) use replay::ReplayOptions;
+pub(crate) use report::{DemoArguments, ReportArguments};
 pub(crate) use run::RunArguments;
 pub(crate) use serve::ServeArguments;
 pub(crate) use site::{SiteArguments, SubmitArguments};
@@ -58,9 +62,7 @@ use ssdgauge_core::{Bytes, Nanos, PurgeMethod};
 use ssdgauge_lab::Repeat;
 use std::path::PathBuf;
 pub(crate) use values::{Part, parse_size};
-use values::{
-    parse_address, parse_endurance, parse_label, parse_part, parse_percent, parse_rate, parse_share,
-};
+use values::{parse_endurance, parse_label, parse_part, parse_rate, parse_share};
 
 /// SSD review lab: prepare a drive, run a suite, record every second, and write a report.
 #[derive(Debug, Parser)]
@@ -364,115 +366,6 @@ pub(crate) struct DrivesArguments {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Default, Args)]
-pub(crate) struct ReportArguments {
-    /// Run files, folders of them, or numbers of the library.
-    #[arg(required = true)]
-    pub(crate) files: Vec<PathBuf>,
-    /// File of the page [default: the name of the first run file, with the suffix .html].
-    #[arg(short, long = "out", alias = "output", value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Compare the results with the manufacturer's claims in a spec file; may be repeated.
-    #[arg(long = "spec", value_name = "FILE")]
-    pub(crate) specifications: Vec<PathBuf>,
-    /// Highlight this drive (part of its name, or a run ID).
-    #[arg(long, value_name = "DRIVE", hide_short_help = true)]
-    pub(crate) highlight: Option<String>,
-    /// Rank by the result at this fill level (percent), for tests that sweep it.
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, hide_short_help = true)]
-    pub(crate) fill_level: Option<f64>,
-    /// Headline of the page, in place of the generated one.
-    #[arg(long, value_name = "TEXT", hide_short_help = true)]
-    pub(crate) title: Option<String>,
-    /// Compare runs of one drive by their labels (`run --label`).
-    #[arg(long, hide_short_help = true)]
-    pub(crate) compare_labels: bool,
-    /// Compare one run with those of other drives in this folder [default for quick: virtual drives].
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) cohort: Option<PathBuf>,
-    /// Add an editor's notes: introduction, photographs, prices, pros and cons, conclusion.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) notes: Option<PathBuf>,
-    /// Add a script to the page: dragging enlarges a chart over time, a press sorts the answer.
-    #[arg(long, hide_short_help = true)]
-    pub(crate) script: bool,
-    /// Print one part of the page as an HTML fragment with its styles; ID is an anchor of the page.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["json", "csv", "markdown", "openmetrics"], hide_short_help = true)]
-    pub(crate) embed: Option<String>,
-    /// Write an image of 1,200 by 630 pixels for shared links.
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
-    pub(crate) share_image: Option<PathBuf>,
-    /// Address at which the page will be found, for the preview of shared links; with --share-image, whose file is put
-    /// next to the page.
-    #[arg(long, value_name = "ADDRESS", value_parser = parse_address, hide_short_help = true)]
-    pub(crate) url: Option<String>,
-    /// Write every chart as SVG files into this folder, on light and dark ground, and a list of them.
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) svg: Option<PathBuf>,
-    /// Write every chart as PNG files into this folder, in two sizes on light and dark ground, and a list of them.
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) png: Option<PathBuf>,
-    /// Print the headlines as OpenMetrics text.
-    #[arg(long, conflicts_with_all = ["json", "csv", "markdown"], hide_short_help = true)]
-    pub(crate) openmetrics: bool,
-    /// Print the results as JSON.
-    #[arg(long, conflicts_with_all = ["csv", "markdown"])]
-    pub(crate) json: bool,
-    /// Print the results as CSV.
-    #[arg(long, conflicts_with = "markdown")]
-    pub(crate) csv: bool,
-    /// Print the results as Markdown.
-    #[arg(long)]
-    pub(crate) markdown: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DemoArguments {
-    /// File of the page; its run files are written into a folder beside it [default:
-    /// ssdgauge-demo-TIME.html].
-    #[arg(short, long = "out", alias = "output", value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Carry out two whole reviews, of client drives and of servers' drives, each with a page of its own.
-    #[arg(long)]
-    pub(crate) reviews: bool,
-    /// Write a site of the drives too, in a folder beside the page.
-    #[arg(long)]
-    pub(crate) site: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompareArguments {
-    /// The reference and the run that is compared with it: run files, numbers of the library, or a folder with both.
-    #[arg(value_name = "RUN", required_unless_present = "last")]
-    pub(crate) files: Vec<PathBuf>,
-    /// Compare the last complete run of the library with the one of its suite before: --last 2.
-    #[arg(long, value_name = "N", conflicts_with = "files")]
-    pub(crate) last: Option<usize>,
-    /// Exit with code 4 if the second run is worse by more than this percentage, and with 75 if the
-    /// intervals are too wide to tell.
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
-    pub(crate) threshold: Option<f64>,
-    /// Largest difference within which results are equal, in percent: the noise between runs.
-    #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = parse_percent, hide_short_help = true)]
-    pub(crate) noise: f64,
-    /// Folder with earlier runs of the drive under the same suite: a difference is significant where it is
-    /// larger than the changes between them, in place of --noise.
-    #[arg(long, value_name = "FOLDER", conflicts_with = "noise")]
-    pub(crate) history: Option<PathBuf>,
-    /// Compare runs of one drive with different firmware.
-    #[arg(long, hide_short_help = true)]
-    pub(crate) any_firmware: bool,
-    /// Print JSON.
-    #[arg(long, conflicts_with_all = ["markdown", "junit"])]
-    pub(crate) json: bool,
-    /// Print Markdown.
-    #[arg(long, conflicts_with = "junit")]
-    pub(crate) markdown: bool,
-    /// Print JUnit XML.
-    #[arg(long, hide_short_help = true)]
-    pub(crate) junit: bool,
 }
 
 #[cfg(test)]
