@@ -5,6 +5,7 @@ use crate::documents::value_of;
 use crate::json::SCHEMA;
 use serde_json::Value;
 use ssdgauge_analysis::comparison::compare::{self, Comparison, Difference, TestComparison};
+use ssdgauge_analysis::text::case::uncapitalised;
 use ssdgauge_analysis::text::number;
 use ssdgauge_core::{Metric, Verdict};
 use ssdgauge_statistics::difference::earlier::Earlier;
@@ -34,7 +35,7 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
         text.push('\n');
     }
     text.push_str("| Test | A | B | B ÷ A | Verdict |\n|---|--:|--:|--:|---|\n");
-    for test in &comparison.tests {
+    for (test, others) in comparison.rows() {
         // Of a load, the rule has the time for which it passed.
         let title = match test.metric {
             Metric::LoadMultiple => format!("{}, {}", test.title, test.rule),
@@ -50,6 +51,7 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
                 .into_iter()
                 .chain(limit(test))
                 .chain(cut(test))
+                .chain(others.iter().map(|other| by_another_rule(other)))
                 .collect::<Vec<_>>()
                 .join("; "))
         ));
@@ -173,6 +175,13 @@ pub(super) fn cut(test: &TestComparison) -> Option<String> {
     let verb = if cut.len() == 1 && seconds.contains(&1) { "flatters" } else { "flatter" };
     (!cut.is_empty())
         .then(|| format!("the change leaves out the first {}, which {verb}", cut.join(" and ")))
+}
+
+/// Returns the same quantity by another rule, without a verdict.
+pub(super) fn by_another_rule(test: &TestComparison) -> String {
+    let change = test.ratio.map(|ratio| format!(" ({})", number::change(ratio.value)));
+    let [a, b] = [0, 1].map(|place| test.value_words(place));
+    format!("{}: A {a}, B {b}{}", uncapitalised(&test.rule), change.unwrap_or_default())
 }
 
 /// Returns the limit of the history in words, where there is one.

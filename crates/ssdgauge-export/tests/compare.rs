@@ -379,3 +379,27 @@ fn a_wide_interval_is_neither_equal_nor_passed() {
     let text = ssdgauge_export::comparison_text(&comparison, 120, false);
     assert!(text.contains("not decided   ") && text.contains("gate at 5 %: not decided"), "{text}");
 }
+
+#[test]
+fn a_quantity_by_two_rules_of_one_test_has_one_row_and_one_verdict() {
+    let of = |id: &str, pace: &'static dyn Fn(&Stream, u32) -> Pace| {
+        let mut recipe = Recipe::new(id, quick(12), "Disk");
+        recipe.plan.tests.truncate(1);
+        let metric = recipe.plan.tests[0].score.metric();
+        recipe.plan.tests[0].also = vec![Score::MeanOf(metric), Score::MeanOf(Metric::LatMeanUs)];
+        recipe.pace = pace;
+        run(&recipe)
+    };
+    let comparison = compare(&of("a", &steady), &of("b", &faster), &CompareOptions::default());
+    let comparison = comparison.expect("equal tests");
+    assert_eq!(comparison.tests.len(), 3);
+    let rows = comparison.rows();
+    let further: Vec<usize> = rows.iter().map(|(_, others)| others.len()).collect();
+    assert_eq!(further, [1, 0], "another quantity has a row of its own");
+    let text = ssdgauge_export::comparison_text(&comparison, 200, false);
+    assert!(text.contains("worse in 0 of 2 numbers, better in 2"), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("better ")).count(), 2, "{text}");
+    assert!(text.contains("arithmetic mean") && text.contains("(+38.0 %)"), "{text}");
+    let markdown = ssdgauge_export::comparison_markdown(&comparison);
+    assert_eq!(markdown.lines().filter(|line| line.starts_with("| ")).count(), 3, "{markdown}");
+}

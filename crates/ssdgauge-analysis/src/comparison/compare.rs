@@ -428,6 +428,22 @@ impl TestComparison {
 }
 
 impl Comparison {
+    /// Returns the numbers that have a verdict, each with those of its test that state the same quantity by another
+    /// rule: one name has one verdict.
+    pub fn rows(&self) -> Vec<(&TestComparison, Vec<&TestComparison>)> {
+        let mut rows: Vec<(&TestComparison, Vec<&TestComparison>)> = Vec::new();
+        for test in &self.tests {
+            let of_headline = |(row, _): &&mut (&TestComparison, Vec<&TestComparison>)| {
+                test.further && !row.further && row.id == test.id && row.metric == test.metric
+            };
+            match rows.iter_mut().rev().find(of_headline) {
+                Some((_, others)) => others.push(test),
+                None => rows.push((test, Vec::new())),
+            }
+        }
+        rows
+    }
+
     /// Returns how many numbers count for the gate, and how many of them have the result `gate`.
     pub fn gates(&self, gate: Verdict) -> (usize, usize) {
         let threshold = self.options.threshold.unwrap_or(0.0);

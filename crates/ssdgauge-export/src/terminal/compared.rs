@@ -47,14 +47,15 @@ pub fn comparison_text(comparison: &Comparison, width: usize, colour: bool) -> S
 
 /// Returns how many numbers of B are better, worse, equal and unknown.
 fn count(comparison: &Comparison) -> String {
+    let rows = comparison.rows();
     let of = |wanted: &dyn Fn(&Difference) -> bool| {
-        comparison.tests.iter().filter(|test| wanted(&test.difference)).count()
+        rows.iter().filter(|(test, _)| wanted(&test.difference)).count()
     };
     let worse = of(&|one| *one == Difference::Worse);
     let better = of(&|one| *one == Difference::Better);
     let equal = of(&|one| *one == Difference::Equal);
-    let rest = comparison.tests.len() - worse - better - equal;
-    let numbers = match comparison.tests.len() {
+    let rest = rows.len() - worse - better - equal;
+    let numbers = match rows.len() {
         1 => "1 number".to_owned(),
         count => format!("{count} numbers"),
     };
@@ -94,13 +95,13 @@ fn table(comparison: &Comparison, style: &Style) -> Vec<String> {
     let room = style.width - VERDICT - UNIT - head.chars().count();
     let title = style.left("number", room);
     let mut lines = vec![style.faint(&format!("{:<VERDICT$}{title}{head}  unit", ""))];
-    let mut tests: Vec<&TestComparison> = comparison.tests.iter().collect();
+    let mut rows = comparison.rows();
     let distance = |test: &TestComparison| test.ratio.map_or(0.0, |ratio| ratio.value.ln().abs());
-    tests.sort_by(|a, b| {
+    rows.sort_by(|(a, _), (b, _)| {
         let far = || distance(b).total_cmp(&distance(a));
         place(&a.difference).cmp(&place(&b.difference)).then_with(far)
     });
-    for test in tests {
+    for (test, others) in rows {
         // The unit has a column of its own.
         let value = |place: usize| match test.metric == Metric::LoadMultiple {
             true => test.value_words(place).trim_end_matches('×').to_owned(),
@@ -127,6 +128,10 @@ fn table(comparison: &Comparison, style: &Style) -> Vec<String> {
         }
         if let Difference::Unknown(reason) = &test.difference {
             lines.extend(style.folded(&" ".repeat(VERDICT), reason));
+        }
+        for other in others {
+            let words = comparison::by_another_rule(other);
+            lines.extend(style.folded(&" ".repeat(VERDICT), &words));
         }
     }
     lines
