@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod claims;
+pub mod close_call;
 pub mod drive_change;
 pub mod figure_titles;
 pub mod many_drives;
@@ -13,3 +14,4 @@ pub(crate) mod run_line;
 pub mod statements;
 pub mod suited;
 pub mod tile;
+mod work_headline;

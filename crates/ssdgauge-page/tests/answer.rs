@@ -222,7 +222,7 @@ fn values_apart_with_wide_intervals_are_not_decided_and_no_tie() {
     let runs = [drive("Alpha", 1.0), drive("Beta", 1.15)];
     let figure = fragment(&runs, &PageOptions::default(), "own/reads").unwrap();
     let title = plain(figure.split("<h3>").nth(1).unwrap().split("</h3>").next().unwrap());
-    assert!(title.starts_with("Not decided: Beta ") && title.contains(", Alpha "), "{title}");
+    assert!(title.starts_with("Too close to call: Beta ") && title.contains(", Alpha "), "{title}");
     let table = markdown(&runs);
     let row = table.lines().find(|line| line.starts_with("| Random read")).unwrap();
     assert!(!row.contains("**"), "{row}");
@@ -233,7 +233,7 @@ fn values_apart_with_wide_intervals_are_not_decided_and_no_tie() {
     let answer = fragment(&runs, &PageOptions::default(), "answer").unwrap();
     assert!(!answer.contains("<td class=\"b best\""), "{answer}");
     for words in best_for(&runs, &["Alpha", "Beta"]) {
-        assert!(words.starts_with("Not decided: "), "{words}");
+        assert!(words.ends_with(": too close to call"), "{words}");
     }
 }
 

@@ -4,8 +4,8 @@
 use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_analysis::{Background, PageOptions, Run};
 use ssdgauge_core::{
-    Access, Figure, Finding, FindingKind, Metric, Nanos, Score, Severity, Stream, TargetKind, Test,
-    Window,
+    Access, Arrival, Figure, Finding, FindingKind, Metric, Nanos, Score, Severity, Stream,
+    TargetKind, Test, Window,
 };
 use ssdgauge_page::page;
 
@@ -216,4 +216,48 @@ fn charts_have_the_lines_of_other_drives_and_equal_repetitions_are_one_value() {
 #[test]
 fn the_mean_of_bursts_is_said_to_be_one() {
     assert!(shown(&drive("Own", 100), &[]).contains("mean of 8 short bursts"));
+}
+
+/// Returns the headline of a run of one `test` whose requests complete at `iops` after `lat_us`.
+fn headline_of(test: Test, pace: &dyn Fn(&Stream, u32) -> Pace) -> String {
+    let mut recipe = Recipe { pace, ..Recipe::new("work", plan("own", vec![test]), "Alpha") };
+    recipe.drive.kind = TargetKind::Block;
+    title(&shown(&run(&recipe), &[]))
+}
+
+#[test]
+fn commits_are_told_as_the_time_of_one() {
+    let mut commit = stream(Access::Sequential, 4_096, 0, 1);
+    commit.flush_every = Some(1);
+    let steps = vec![step("log", 0.0, commit, 20)];
+    let log = test("log", "Log of a database", Score::MeanOf(Metric::Iops), &[], steps);
+    let title = headline_of(log, &|_, _| Pace { iops: 800, lat_us: 80.0 });
+    assert_eq!(title, "A 4 KiB commit takes 1.25 ms on average");
+}
+
+#[test]
+fn an_open_loop_is_told_by_the_highest_rate_that_is_answered_in_time() {
+    let at = |per_second: f64| {
+        let mut reads = stream(Access::Random, 4_096, 100, 64);
+        reads.arrival = Arrival::Uniform { per_second };
+        step(&format!("{per_second}/s"), per_second, reads, 20)
+    };
+    let curve = |rates: &[f64]| {
+        let steps = rates.iter().map(|rate| at(*rate)).collect();
+        test("curve", "Latency by load", Score::KneeOfLoad(Metric::Iops), &[], steps)
+    };
+    // It completes 4,500 reads a second at most, and the queue grows from there on.
+    let pace = |stream: &Stream, _: u32| {
+        let rate = stream.arrival.per_second().unwrap();
+        Pace {
+            iops: rate.min(4_500.0) as u64,
+            lat_us: if rate > 2_000.0 { 1_000.0 } else { 200.0 },
+        }
+    };
+    let title = headline_of(curve(&[1_000.0, 2_000.0, 4_000.0, 8_000.0]), &pace);
+    assert_eq!(title, "Answers 99 % of reads within 1 ms up to 2,000/s, not at 4,000/s");
+    let title = headline_of(curve(&[4_000.0, 8_000.0]), &pace);
+    assert_eq!(title, "Answers 99 % of reads within 10 ms up to 4,000/s, not at 8,000/s");
+    let title = headline_of(curve(&[16_000.0, 32_000.0]), &pace);
+    assert_eq!(title, "Does not answer 99 % of reads within 100 ms, even at 16,000/s");
 }

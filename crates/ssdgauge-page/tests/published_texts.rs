@@ -170,7 +170,7 @@ fn a_multiple_of_a_load_names_the_load() {
     let page = page(&[run(&recipe)], &PageOptions::default()).replace('\u{a0}', " ");
     let between = |from: &str, to: &str| page.split(from).nth(1).unwrap().split(to).next().unwrap();
     let title = between("<h1>", "</h1>");
-    assert!(title.contains("passes at 2× of 500 requests/s for 12 s, fails at 4×"), "{title}");
+    assert!(title.contains("Holds 2× of 500 requests/s for 12 s, fails 4×"), "{title}");
     assert!(
         page.contains("<h3>Passes at 2× of 500 requests/s for 12 s"),
         "{}",

@@ -182,7 +182,10 @@ fn check_titles(page: &str, runs: &[Run]) {
                     }
                 }
             }
-        } else if let Some(rest) = title.strip_prefix("Not decided: ") {
+        } else if let Some(rest) = ["Too close to call: ", "No verdict: "]
+            .iter()
+            .find_map(|start| title.strip_prefix(start))
+        {
             let best = values.iter().find(|(_, value)| **value == most).unwrap().0;
             assert!(rest.starts_with(best.as_str()) && most > 1.03 * least, "{title}");
         } else if title.starts_with("No difference beyond 3 % between ") {
@@ -234,12 +237,15 @@ fn check_answer(page: &str, runs: &[Run], drives: &[Drive]) {
         let is_best_of = |run: usize| {
             [0, 1].iter().all(|place| headline(&runs[run].tests[*place]) * 1.03 >= best(*place))
         };
-        if words.starts_with("not decided") {
-            // The titles of the figures say which two drives.
-        } else if words.contains("large copies") {
+        // The titles of the figures say which two drives are too close to call.
+        let best_for = match words.ends_with("too close to call") {
+            true => "",
+            false => words.split(" (").next().unwrap_or_default(),
+        };
+        if best_for.contains("large copies") {
             assert!(is_best(0), "{words}");
         }
-        if words.contains("everyday work") && !words.starts_with("not decided") {
+        if best_for.contains("everyday work") {
             assert!(is_best(1), "{words}");
         }
         if table.contains("No column separates the drives") {

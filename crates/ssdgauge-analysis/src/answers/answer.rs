@@ -2,6 +2,7 @@
 
 mod candidates;
 
+use crate::answers::close_call;
 use crate::comparison::outcome::{self, Outcome};
 use crate::drives::report_drives::ReportDrives;
 use crate::findings::trust;
@@ -133,6 +134,18 @@ impl Column {
             }
             Outcome::Nothing | Outcome::Alone(_) | Outcome::Tie(_) | Outcome::Lead { .. } => None,
         }
+    }
+
+    /// Returns what is known of each value that it shows.
+    pub fn shown(&self) -> impl Iterator<Item = &ValueMarks> {
+        let pairs = self.values.iter().zip(&self.marks);
+        pairs.filter_map(|(value, marks)| value.is_some().then_some(marks))
+    }
+
+    /// Returns whether the values of two drives are close.
+    pub(crate) fn are_close(&self, two: [usize; 2]) -> bool {
+        let [a, b] = two.map(|drive| self.values[drive].unwrap_or(f64::NAN));
+        close_call::are_close(a, b)
     }
 
     /// Returns the drives with a value, the best first.

@@ -25,6 +25,9 @@ pub struct Change {
     pub block: Bytes,
 }
 
+/// Writes in order of smaller requests are not those of a copy. Chosen, as for the numbers of a run.
+const LARGE: Bytes = Bytes(64 << 10);
+
 /// What a lower bound in two digits is rounded down by.
 const BELOW: f64 = 0.98;
 
@@ -118,6 +121,10 @@ fn change_of((test, point): &(&TestRun, &PointRun)) -> Option<Change> {
     }
     let first = slc_cache::first_fall(point)?;
     let block = stream.block_size;
+    // A fall of tiny requests in order is not one of copies.
+    if !stream.is_random() && block < LARGE {
+        return None;
+    }
     let metric = test.test.score.metric();
     let settled = match run_facts::settled(test, point, metric) {
         Some(iops) if metric == Metric::Iops => iops * block.0 as f64,

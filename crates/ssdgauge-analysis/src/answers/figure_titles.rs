@@ -1,5 +1,6 @@
 //! The title of each figure: the drives whose write speed falls, a lead, or a tie.
 
+use crate::answers::close_call::{TOO_CLOSE, are_close};
 use crate::answers::one_drive_titles;
 use crate::answers::statements::{in_letters, listed, times};
 use crate::comparison::outcome::{self, Outcome};
@@ -72,7 +73,13 @@ pub fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
                 true => "trials of one load disagree",
                 false => "the 95\u{a0}% interval of the ratio is too wide",
             };
-            format!("Not decided: {}; {why}", both(best, next))
+            let number = |place: usize| group.members[place].test.headline.value;
+            let is_close = match [number(best), number(next)] {
+                [Some(a), Some(b)] => are_close(a, b),
+                [Some(_) | None, Some(_) | None] => false,
+            };
+            let verdict = if is_close { TOO_CLOSE } else { "no verdict" };
+            format!("{}: {}; {why}", capital(verdict), both(best, next))
         }
         Outcome::Unjudged { best, next } if outcome::are_near(group, best, next) => format!(
             "No difference beyond 3\u{a0}% between {} and {}: {} and {}",

@@ -6,6 +6,7 @@ use crate::answers::run_headline::{self, RunHeadline};
 use crate::answers::statements::in_letters;
 use crate::answers::suited::{self, Suited};
 use crate::answers::tile::{Tile, tile};
+use crate::answers::work_headline;
 use crate::drives::caches::{self, Writes};
 use crate::drives::peers::{Peers, Standing};
 use crate::drives::report_drives::ReportDrives;
@@ -44,14 +45,7 @@ pub fn first_screen(
     let tiles: Vec<Tile> = numbers.into_iter().map(|number| tile(number, peers)).collect();
     let title = match everyday(&tiles, peers) {
         Some(everyday) => with_change(everyday, change.as_ref(), &tiles, groups, drives),
-        None => {
-            let name = labels::run_name(&run.head);
-            let RunHeadline { text, .. } = run_headline::headline(&name, groups, hero);
-            // The line above the headline names the drive; a run without a result is told of the drive.
-            let rest = text.strip_prefix(&format!("{name}: "));
-            let rest = rest.filter(|rest| !rest.starts_with("no test"));
-            rest.map_or(text.clone(), capital)
-        }
+        None => work_headline::headline(run).unwrap_or_else(|| of_first_chart(run, groups, hero)),
     };
     let (good, not_good) = suited::uses(&tiles, change.as_ref(), peers);
     FirstScreen {
@@ -61,6 +55,16 @@ pub fn first_screen(
         good,
         not_good,
     }
+}
+
+/// Returns the headline of a run whose tests are of no common kind: the result of its first chart.
+fn of_first_chart(run: &Run, groups: &[Group<'_>], hero: Option<usize>) -> String {
+    let name = labels::run_name(&run.head);
+    let RunHeadline { text, .. } = run_headline::headline(&name, groups, hero);
+    // The line above the headline names the drive; a run without a result is told of the drive.
+    let rest = text.strip_prefix(&format!("{name}: "));
+    let rest = rest.filter(|rest| !rest.starts_with("no test"));
+    rest.map_or(text.clone(), capital)
 }
 
 /// Returns the first clause of the headline: everyday work among other drives, or in numbers of its own.

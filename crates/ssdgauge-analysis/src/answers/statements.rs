@@ -4,6 +4,7 @@
 //! Every sentence follows from ranks and ratios by the rules of [`RULES`], which the page prints.
 
 use crate::answers::answer::{Answer, Column, Question};
+use crate::answers::close_call::{CLOSE, TOO_CLOSE};
 use crate::drives::caches::Writes;
 use crate::drives::report_drives::ReportDrives;
 use crate::model::{FallCause, SpeedFall};
@@ -23,7 +24,7 @@ pub const RULES: [&str; 3] = [
      one (a full cache, heat, used-up spare area or free space); without such a drive the one that leads \
      in most columns of the answer.",
     "Best for: the lead or a tie in a column that separates the drives; of two drives whose order in \
-     such a column is not decided, that it is open between them; else mostly reads for the last in \
+     such a column is not decided, that it is too close to call; else mostly reads for the last in \
      sustained writes that is not the last in a column of reads; else short bursts for a write speed that \
      falls; \
      else nothing. Everyday work is at most four requests in flight.",
@@ -235,7 +236,7 @@ fn most(column: &Column, drives: &ReportDrives, verb: &str) -> Option<Sentence> 
 
 /// Returns a ratio above 1 in words that end before the name of the other drive.
 fn advantage(ratio: f64, more: bool) -> String {
-    match (ratio < 1.5, more) {
+    match (ratio < CLOSE, more) {
         (true, true) => format!("{:.0}\u{a0}% more than", (ratio - 1.0) * 100.0),
         (true, false) => format!("{:.0}\u{a0}% less than", (1.0 - 1.0 / ratio) * 100.0),
         (false, true) => format!("{} times as much as", times(ratio)),
@@ -325,12 +326,14 @@ pub fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize) -> Bes
     let separating = || compared.iter().copied().filter(|column| !column.is_flat());
     let best: Vec<String> =
         separating().filter(|column| column.is_best(drive)).take(2).map(words).collect();
-    let is_open = |column: &&Column| column.undecided().is_some_and(|two| two.contains(&drive));
+    let is_open = |column: &&Column| {
+        column.undecided().is_some_and(|two| two.contains(&drive) && column.are_close(two))
+    };
     let open: Vec<String> = separating().filter(is_open).take(2 - best.len()).map(words).collect();
     if !best.is_empty() {
         let open = match open.as_slice() {
             [] => String::new(),
-            open => format!("; not decided: {}", open.join("; ")),
+            open => format!(" ({})", too_close(open)),
         };
         return BestFor::Uses(capital(&best.join("; ")) + &open);
     }
@@ -338,7 +341,7 @@ pub fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize) -> Bes
         return BestFor::NoDifference;
     }
     if !open.is_empty() {
-        return BestFor::Open(format!("Not decided: {}", open.join("; ")));
+        return BestFor::Open(capital(&too_close(&open)));
     }
     let sustained = compared.iter().find(|column| column.question == Question::Sustained);
     let reads_well = |column: &&Column| {
@@ -353,6 +356,13 @@ pub fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize) -> Bes
         true | false if falls => BestFor::Uses("Short bursts of writes".to_owned()),
         true | false => BestFor::Nothing,
     }
+}
+
+/// Returns `uses` in which the order of a drive and another one is not decided: `large copies: too close to call`.
+fn too_close(uses: &[String]) -> String {
+    let names: Vec<String> =
+        uses.iter().map(|name| name.split(": ").next().unwrap_or(name).to_owned()).collect();
+    format!("{}: {TOO_CLOSE}", listed(&names))
 }
 
 /// Returns `words` as `a, b and c`.

@@ -72,6 +72,9 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
             }
         }
         (fold::control(drives.count()))
+        @if answer.columns.iter().flat_map(Column::shown).any(|marks| marks.flattered_by.is_some()) {
+            p.foot #settled { (interval::FLATTERED_WORDS) "." }
+        }
         p.foot { (legend(answer, uses)) }
     }
 }
@@ -102,10 +105,7 @@ impl Uses {
 /// Returns what the bars and marks of the table mean.
 fn legend(answer: &Answer, uses: Uses) -> String {
     let columns = || answer.columns.iter();
-    let marks = || columns().flat_map(|column| column.values.iter().zip(&column.marks));
-    let has = |holds: fn(&ValueMarks) -> bool| {
-        marks().any(|(value, marks)| value.is_some() && holds(marks))
-    };
+    let has = |holds: fn(&ValueMarks) -> bool| columns().flat_map(Column::shown).any(holds);
     let mut words = vec!["Bars start at zero".to_owned()];
     if columns().any(is_log) {
         words.push("the latency is logarithmic".to_owned());
@@ -120,9 +120,6 @@ fn legend(answer: &Answer, uses: Uses) -> String {
     }
     sentences
         .push("Green: leads, or ties with the best, by the rule of the titles below".to_owned());
-    if has(|marks| marks.flattered_by.is_some()) {
-        sentences.push(interval::FLATTERED_WORDS.to_owned());
-    }
     if has(|marks| !marks.doubts.is_empty()) {
         sentences.push("Dotted: in doubt, for the reason in its title".to_owned());
     }
@@ -155,7 +152,12 @@ fn row(
                 }
             }
             @if uses == Uses::Column {
-                td.bf { (best_for.words()) }
+                td.bf {
+                    @match best_for {
+                        BestFor::Open(words) => span.no { (words) },
+                        BestFor::Uses(_) | BestFor::NoDifference | BestFor::Nothing => (best_for.words()),
+                    }
+                }
             }
             @for column in &facts.answer.columns { (cell(column, drives, drive)) }
             @if let Some(range) = range { (slows(&facts.writes[drive], drives, drive, range)) }
@@ -195,7 +197,7 @@ fn cell(column: &Column, drives: &ReportDrives, drive: usize) -> Markup {
         td.b.best[best] data-s=(column.short) data-v=(value) {
             span.v.doubt[!marks.doubts.is_empty()] title=[(!marks.doubts.is_empty()).then_some(&title)] {
                 (words)
-                @if marks.flattered_by.is_some() { (interval::FLATTERED) }
+                @if marks.flattered_by.is_some() { a.dg href="#settled" { (interval::FLATTERED) } }
                 @if !unit.is_empty() { span.u { "\u{a0}" (unit) } }
             }
             (ratios(column, drive, value))
