@@ -63,7 +63,10 @@ pub fn page(runs: &[Run], options: &PageOptions) -> String {
     let content = Content::new(runs, options);
     let body = content.body();
     let style = style::sheet(&content.drives, content.accent());
-    let scripts = [(live::SCRIPT, options.progress.is_some()), (script::SCRIPT, options.script)];
+    let scripts = [
+        (live::SCRIPT, live::is_renewed(options.progress.as_ref())),
+        (script::SCRIPT, options.script),
+    ];
     let scripts: Vec<Script> =
         scripts.into_iter().filter_map(|(script, is_on)| is_on.then_some(script)).collect();
     document((&content.title, &shared(&content, options)), &style, &body, &scripts)

@@ -16,6 +16,8 @@ pub struct Progress {
     pub now: Vec<String>,
     /// Megabytes per second of the last seconds of that step, with the number of each second.
     pub speed: Vec<(u32, f64)>,
+    /// Why the run cannot be followed any longer.
+    pub lost: Option<String>,
 }
 
 /// Options of a page and its figures.

@@ -158,7 +158,7 @@ impl<'a> Content<'a> {
                 header.page {
                     @if let Some(notes) = notes { (notes::logo(notes)) }
                     p.kick {
-                        @if self.options.progress.is_some() { (live::word()) " " }
+                        @if let Some(progress) = &self.options.progress { (live::word(progress)) " " }
                         @else if let Some((outcome, _)) = &self.account { (outcome::word(*outcome)) " " }
                         (self.kick)
                     }

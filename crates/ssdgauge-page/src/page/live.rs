@@ -7,7 +7,7 @@ use crate::page::script::Script;
 use maud::{Markup, html};
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::inputs::options::Progress;
-use ssdgauge_analysis::text::number;
+use ssdgauge_analysis::text::{number, sanitize};
 
 /// Loads the page again, until it is paused.
 pub(super) const SCRIPT: Script = Script {
@@ -15,32 +15,49 @@ pub(super) const SCRIPT: Script = Script {
     hash: "sha256-2saovuVjRxl9CVdS1fzhpcBFDsIHewklTJZcLvEYYTo=",
 };
 
-/// Returns the word in place of that for an unfinished run: a triangle that points on.
-pub(super) fn word() -> Markup {
+/// Returns the word in place of that for an unfinished run: a triangle that points on, and for one that is not followed
+/// any longer two bars.
+pub(super) fn word(progress: &Progress) -> Markup {
+    let (shape, word) = match progress.lost {
+        None => ("M4 2.5 11.5 7 4 11.5Z", "Running"),
+        Some(_) => ("M4.5 3V11M9.5 3V11", "Lost"),
+    };
     html! {
         span.oc.oc-unfinished {
-            svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true" {
-                path d="M4 2.5 11.5 7 4 11.5Z" {}
-            }
-            "Running"
+            svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true" { path d=(shape) {} }
+            (word)
         }
     }
 }
 
+/// Returns whether the page loads itself again.
+pub(super) fn is_renewed(progress: Option<&Progress>) -> bool {
+    progress.is_some_and(|progress| progress.lost.is_none())
+}
+
 /// Returns the current step with its last seconds.
 pub(super) fn now(progress: &Progress, drives: &ReportDrives) -> Markup {
+    let title = if progress.lost.is_some() { "Last seen" } else { "Now" };
     html! {
         section.todo aria-labelledby="now" {
-            h2 #now { "Now" }
+            h2 #now { (title) }
+            @if let Some(lost) = &progress.lost {
+                p { (sanitize::prose(lost)) ". Nothing further is known of this run." }
+            }
             p {
                 (number::spaced(&progress.now.join(" · ")))
                 @if progress.now.is_empty() { "No step has begun yet." }
             }
             @if let Some(plot) = plot(progress) { (kit::plot::low(&plot, drives)) }
             p.cond {
-                "State of " (number::date(progress.unix_ms)) ", renewed every "
-                (number::count(progress.every_s)) " s. Finished steps are shown below. "
-                button #pause type="button" data-every=(progress.every_s) hidden {}
+                "State of " (number::date(progress.unix_ms))
+                @match progress.lost {
+                    Some(_) => ". Finished steps are shown below.",
+                    None => {
+                        ", renewed every " (number::count(progress.every_s)) " s. Finished steps are shown below. "
+                        button #pause type="button" data-every=(progress.every_s) hidden {}
+                    }
+                }
             }
         }
     }

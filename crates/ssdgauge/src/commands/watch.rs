@@ -102,9 +102,11 @@ fn watch(
     let mut observer = WithOutputs { server, page, form: observer };
     let ended = observe::observe(all, &mut observer, stop).map_err(|error| no_screen(&error))?;
     // A run file that vanished makes no report; its own failure is stated.
-    let is_lost = all.iter().any(|one| one.lost.is_some());
-    if let (End::OfRuns, Some(page), false) = (ended, page, is_lost) {
-        page.finish()?;
+    let lost = all.iter().find_map(|one| one.lost.as_ref());
+    match (ended, page, lost) {
+        (End::OfRuns, Some(page), None) => page.finish()?,
+        (_, Some(page), Some(failure)) => page.lose(&failure.error)?,
+        (End::OfRuns | End::Left, _, _) => {}
     }
     Ok(ended)
 }

@@ -6,11 +6,11 @@ use crate::failure::{Failure, FailureKind};
 use crate::page_file;
 use crate::process;
 use crate::terminal;
-use ssdgauge_analysis::{PageOptions, Progress};
+use ssdgauge_analysis::{PageOptions, Progress, Run};
 use ssdgauge_core::{FindingKind, TargetKind};
 use ssdgauge_os::process::cpu_time;
 use ssdgauge_os::topology::Kernel;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,8 @@ pub(crate) struct LivePage {
     every: Cell<Duration>,
     /// Whether a failure was reported.
     has_failed: Cell<bool>,
+    /// What the page shows.
+    shown: RefCell<Option<(Run, PageOptions)>>,
 }
 
 impl LivePage {
@@ -70,6 +72,7 @@ impl LivePage {
             next: Cell::new(Instant::now()),
             every: Cell::new(AT_LEAST),
             has_failed: Cell::new(false),
+            shown: RefCell::new(None),
         })
     }
 
@@ -102,6 +105,27 @@ impl LivePage {
             progress: Some(self.progress(one)),
             ..PageOptions::default()
         };
+        let written = page_file::write_page(
+            &self.page,
+            &[&self.run_file],
+            std::slice::from_ref(&run),
+            &options,
+        );
+        *self.shown.borrow_mut() = Some((run, options));
+        written
+    }
+
+    /// Makes the page of a run file that can be read no longer say so: it would be "Running" for ever.
+    ///
+    /// # Errors
+    ///
+    /// The page cannot be written.
+    pub(crate) fn lose(&self, why: &str) -> Result<(), Failure> {
+        let Some((run, mut options)) = self.shown.take() else { return Ok(()) };
+        options.rest = None;
+        if let Some(progress) = &mut options.progress {
+            progress.lost = Some(why.to_owned());
+        }
         page_file::write_page(&self.page, &[&self.run_file], &[run], &options)
     }
 
@@ -125,6 +149,7 @@ impl LivePage {
             unix_ms: process::unix_ms(),
             now,
             speed,
+            lost: None,
         }
     }
 

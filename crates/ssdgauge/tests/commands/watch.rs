@@ -125,7 +125,7 @@ fn the_page_of_a_running_run_follows_it_and_becomes_its_report() {
 }
 
 #[test]
-fn a_run_file_that_is_removed_while_its_page_is_kept_is_a_failure() {
+fn a_run_file_that_is_removed_while_its_page_is_kept_is_a_failure_and_the_page_says_so() {
     let bench = Bench::new();
     let mut run = start(&bench, "1min");
     let mut command = bench.command(&["watch", "a.ssdg", "--page", "live.html"]);
@@ -134,6 +134,11 @@ fn a_run_file_that_is_removed_while_its_page_is_kept_is_a_failure() {
     std::fs::remove_file(bench.path("a.ssdg")).unwrap();
     let output = watch.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let page = std::fs::read_to_string(bench.path("live.html")).unwrap();
+    assert!(page.contains("a.ssdg has vanished while it was watched"), "{page}");
+    for part in ["Running", "data-every", "script-src"] {
+        assert!(!page.contains(part), "{part}");
+    }
     run.kill().unwrap();
     run.wait().unwrap();
 }
