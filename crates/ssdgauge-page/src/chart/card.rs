@@ -35,6 +35,8 @@ pub(crate) struct Row {
     pub(crate) slot: usize,
     /// Its name.
     pub(crate) name: String,
+    /// Its setting, in small letters below the name; empty for none.
+    pub(crate) note: String,
     /// The length of its bar as a share of the longest; `None` without a bar.
     pub(crate) share: Option<f64>,
     /// Its value with unit.
@@ -80,7 +82,10 @@ fn rows(drawing: &mut Drawing, rows: &[Row], top: f64) {
     let fitted = fitting(&whole, names + 8.0, &look::CARD_NAME);
     for (number, (row, name)) in rows.iter().zip(&fitted).enumerate() {
         let y = top + step * (number as f64 + 0.5);
-        drawing.words((LEFT, y + 11.0), name, &look::CARD_NAME);
+        let above = if row.note.is_empty() { 11.0 } else { 0.0 };
+        drawing.words((LEFT, y + above), name, &look::CARD_NAME);
+        let note = look::CARD_NOTE.cut(&row.note, most);
+        drawing.words((LEFT, y + 25.0), &note, &look::CARD_NOTE);
         let from = LEFT + names + 20.0;
         let length = row.share.map_or(0.0, |share| (room * share).max(3.0));
         if row.share.is_some() {

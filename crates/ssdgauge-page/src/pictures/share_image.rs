@@ -6,21 +6,26 @@ use crate::chart::raster;
 use crate::pictures::figure_files::PNG_MARK;
 use ssdgauge_analysis::answers::answer::{self, Answer, Column, Question};
 use ssdgauge_analysis::answers::many_drives;
+use ssdgauge_analysis::answers::one_drive;
 use ssdgauge_analysis::drives::caches;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
+use ssdgauge_analysis::drives::run_facts;
+use ssdgauge_analysis::drives::sections;
 use ssdgauge_analysis::findings::run_outcome;
 use ssdgauge_analysis::groups::group;
 use ssdgauge_analysis::inputs::options::PageOptions;
 use ssdgauge_analysis::model::Run;
+use ssdgauge_analysis::quick::quick_look;
 use ssdgauge_analysis::steps::level_pair;
+use ssdgauge_analysis::text::case::uncapitalised;
 use ssdgauge_analysis::text::short_names::without_capacities;
-use ssdgauge_analysis::text::{interval, number, sanitize};
+use ssdgauge_analysis::text::{interval, labels, number, sanitize};
 
 /// The most rows. Chosen: each is 48 pixels high, 14 on a phone of 360 pixels.
 const MOST: usize = 6;
 
 /// Returns the image of `runs` as a PNG file: headline, and one number of each drive as a bar; of a
-/// single drive one number of each test. It has the marks of the runs, such as `MODEL`.
+/// single run the numbers of its first screen. It has the marks of the runs, such as `MODEL`.
 pub fn share_image(runs: &[Run], options: &PageOptions) -> Vec<u8> {
     raster::png(&card::drawn(&card(runs, options)), (Ground::Light, 1.0), PNG_MARK, "")
 }
@@ -37,7 +42,11 @@ fn card(runs: &[Run], options: &PageOptions) -> Card {
         1 => match runs {
             [run] => match run_outcome::account(run, options.rest.as_deref()) {
                 Some(account) => format!("{}: {}", drives.name(0), account.title),
-                None => drives.name(0).to_owned(),
+                None if quick_look::is_quick(&run.head.plan.suite.id) => quick_look::headline(run),
+                None => {
+                    let hero = sections::sections(&groups).hero;
+                    one_drive::first_screen(run, &groups, &drives, hero).title
+                }
             },
             [] | [_, ..] => drives.name(0).to_owned(),
         },
@@ -53,7 +62,11 @@ fn card(runs: &[Run], options: &PageOptions) -> Card {
     }
     let (caption, rows) = match column(&answer) {
         Some(column) if drives.count() > 1 => of_drives(column, &answer, &drives),
-        Some(_) | None if runs.iter().all(run_outcome::is_quoted) => of_tests(&groups),
+        Some(_) | None if runs.iter().all(run_outcome::is_quoted) => {
+            let of_run = if let [run] = runs { of_run(run) } else { Vec::new() };
+            let rows = if of_run.is_empty() { of_tests(&groups) } else { of_run };
+            (of_what(runs), rows)
+        }
         Some(_) | None => (String::new(), Vec::new()),
     };
     Card { title: stated.unwrap_or(generated), marks, caption, rows }
@@ -81,6 +94,7 @@ fn of_drives(column: &Column, answer: &Answer, drives: &ReportDrives) -> (String
         Row {
             slot: drives.slot(drive),
             name: names[drive].clone(),
+            note: String::new(),
             share: value.map(|value| if most > 0.0 { value / most } else { 0.0 }),
             words: value
                 .map_or_else(|| number::NOTHING.to_owned(), |v| number::measured(v, column.metric)),
@@ -91,7 +105,43 @@ fn of_drives(column: &Column, answer: &Answer, drives: &ReportDrives) -> (String
     (format!("{}: {}{less}", column.title, column.conditions), rows)
 }
 
-fn of_tests(groups: &[group::Group<'_>]) -> (String, Vec<Row>) {
+/// Returns drive, suite and day of a single run, so that its numbers can be cited.
+fn of_what(runs: &[Run]) -> String {
+    let [run] = runs else { return String::new() };
+    let day = number::date(run.head.started_unix_ms);
+    let day = day.split(' ').next().unwrap_or_default().to_owned();
+    [labels::run_name(&run.head), labels::suite(&run.head), day].join(" · ")
+}
+
+/// Returns the numbers of the first screen of the page of `run`.
+fn of_run(run: &Run) -> Vec<Row> {
+    let row = |name: String, note: &str, words: String| Row {
+        slot: 0,
+        name,
+        note: number::spaced(note),
+        share: None,
+        words,
+    };
+    if quick_look::is_quick(&run.head.plan.suite.id) {
+        let figures = |reads: bool| {
+            let kind = if reads { "Reads" } else { "Writes" };
+            let of_kind = quick_look::figures(run, reads).into_iter().take(MOST / 2);
+            of_kind.map(move |figure| {
+                let (value, unit) = figure.quoted();
+                let words = format!("{value}\u{a0}{unit}").replace("at least ", "≥\u{a0}");
+                let name = format!("{kind}: {}", uncapitalised(figure.name));
+                row(name, &figure.conditions, words.trim_end().to_owned())
+            })
+        };
+        return figures(true).chain(figures(false)).collect();
+    }
+    let numbers = run_facts::numbers(run).into_iter().take(MOST);
+    numbers
+        .map(|one| row(one.title.clone(), &one.setting, number::measured(one.value, one.metric)))
+        .collect()
+}
+
+fn of_tests(groups: &[group::Group<'_>]) -> Vec<Row> {
     let row = |group: &group::Group<'_>| {
         let test = group.first().test;
         let words = match level_pair::of_headline(test, &test.test.score, &test.headline) {
@@ -99,7 +149,7 @@ fn of_tests(groups: &[group::Group<'_>]) -> (String, Vec<Row>) {
             Some(levels) => levels.with_unit().replace("at least ", "≥\u{a0}"),
             None => interval::headline_measured(&test.headline)?,
         };
-        Some(Row { slot: 0, name: group.full_title(), share: None, words })
+        Some(Row { slot: 0, name: group.full_title(), note: String::new(), share: None, words })
     };
-    (String::new(), groups.iter().filter_map(row).take(MOST).collect())
+    groups.iter().filter_map(row).take(MOST).collect()
 }
