@@ -171,7 +171,7 @@ fn a_quick_run_states_two_levels_and_not_their_mean() {
     let card = words(&terminal_summary(&run, 80, false));
     let page = words(&page(std::slice::from_ref(&run), &PageOptions::default()));
     // Of 2.4, 0.8 and 0.8 GB; the cache may end within the first two seconds.
-    let sentence = "writes at least 2,400 MB/s (128 KiB, QD1) for at most 3.20 GB";
+    let sentence = "Sequential (128 KiB, QD1): reads 7.20 GB in 3 s, writes at least 2,400 MB/s for at most 3.20 GB";
     assert!(card.contains(sentence), "{card}");
     assert!(page.contains(sentence), "{sentence}");
     assert!(card.contains("after that, writes run at 800 MB/s"), "{card}");

@@ -26,6 +26,8 @@ pub struct Figure {
     pub conditions: String,
     /// Whether the requests are random.
     pub is_random: bool,
+    /// Whether all requests read.
+    pub is_read: bool,
     /// Test, revision and step, equal for equal loads of the suite.
     pub load: String,
     /// The metric.
@@ -115,39 +117,71 @@ pub fn headline(run: &Run) -> String {
     if let (None, Some(answer)) = (&ill, quick_answer::sentence(run)) {
         return answer + &troubles;
     }
-    let speed = |figure: &Figure| match &figure.did {
-        Some(did) => did.clone(),
-        None => format!("at {}", number::measured(figure.value, Metric::ThroughputMbS)),
-    };
-    let reads = |figure: &Figure| {
-        let order = if figure.is_random { "Random" } else { "Sequential" };
-        format!("{order} reads {} ({})", speed(figure), figure.size_and_depth())
-    };
-    let writes = |figure: &Figure| match fall(run).zip(fallen(run)) {
-        Some((fall, stream)) => {
-            let load =
-                format!("{}, QD{}", number::spaced(&stream.size_words()), stream.total_depth());
-            format!("writes {} ({load}) {}", fall.before_words, fall.until)
-        }
-        None => {
-            let in_bursts = if figure.did.is_none() { " in bursts" } else { "" };
-            format!("writes {} ({}){in_bursts}", speed(figure), figure.size_and_depth())
-        }
-    };
     let speeds = match (ill, best(true), best(false)) {
         (Some(ill), _, _) => {
             let text = crate::text::sanitize::prose(&ill.text);
             return format!("Look at this first: {text}");
         }
-        (None, Some(read), Some(write)) => format!("{}, {}", reads(&read), writes(&write)),
-        (None, Some(one), None) => reads(&one),
+        (None, Some(read), Some(write)) => speeds(run, &read, &write),
+        (None, Some(one), None) => {
+            let load = one.size_and_depth();
+            format!("{} reads {} ({load})", order(&one), speed(&one))
+        }
         (None, None, Some(one)) => {
-            let order = if one.is_random { "Random" } else { "Sequential" };
-            format!("{order} {}", writes(&one))
+            let (load, rate) = writes(run, &one);
+            format!("{} writes {rate} ({load})", order(&one))
         }
         (None, None, None) => crate::text::labels::run_name(&run.head),
     };
     speeds + &troubles
+}
+
+/// Returns the speeds of reads and writes: both at the setting of the writes, where the run has such reads, since a
+/// difference between two settings is not one between reads and writes.
+fn speeds(run: &Run, read: &Figure, write: &Figure) -> String {
+    let (load, rate) = writes(run, write);
+    let is_alike = |one: &Figure| {
+        one.is_random == read.is_random && one.metric == read.metric && one.size_and_depth() == load
+    };
+    let all = loads(run);
+    let alike = all.iter().find(|one| one.is_read && is_alike(one));
+    match alike {
+        Some(read) => {
+            format!("{} ({load}): reads {}, writes {rate}", order(read), speed(read))
+        }
+        None => format!(
+            "{} reads {} ({}), writes {rate} ({load})",
+            order(read),
+            speed(read),
+            read.size_and_depth()
+        ),
+    }
+}
+
+fn order(figure: &Figure) -> &'static str {
+    if figure.is_random { "Random" } else { "Sequential" }
+}
+
+fn speed(figure: &Figure) -> String {
+    match &figure.did {
+        Some(did) => did.clone(),
+        None => format!("at {}", number::measured(figure.value, Metric::ThroughputMbS)),
+    }
+}
+
+/// Returns the setting of the writes that the headline quotes, and their speed: that until it falls, where it does.
+fn writes(run: &Run, figure: &Figure) -> (String, String) {
+    match fall(run).zip(fallen(run)) {
+        Some((fall, stream)) => {
+            let size = number::spaced(&stream.size_words());
+            let load = format!("{size}, QD{}", stream.total_depth());
+            (load, format!("{} {}", fall.before_words, fall.until))
+        }
+        None => {
+            let in_bursts = if figure.did.is_none() { " in bursts" } else { "" };
+            (figure.size_and_depth(), format!("{}{in_bursts}", speed(figure)))
+        }
+    }
 }
 
 /// Returns what stands against the speeds of `run`, behind a semicolon each: heat, and the longest time
@@ -223,6 +257,7 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
             name,
             conditions: format!("{}{access}, {depth}{mix}", stream.size_words()),
             is_random: !stream.is_sequential(),
+            is_read: stream.reads() && !stream.writes(),
             load: format!("{} r{} {}", test.test.id, test.test.revision, point.point.label),
             metric,
             value: value(metric)?,

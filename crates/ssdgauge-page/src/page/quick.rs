@@ -20,8 +20,8 @@ use ssdgauge_analysis::quick::quick_look::{self, Fall, Figure, Tile};
 use ssdgauge_analysis::text::labels;
 use ssdgauge_analysis::text::number;
 use ssdgauge_analysis::text::sanitize;
-use ssdgauge_core::{Bytes, Metric, shell_word};
-use ssdgauge_statistics::difference::Outcome;
+use ssdgauge_core::{Bytes, Metric, SHORTEST_RATE, shell_word};
+use ssdgauge_statistics::difference::{NOISE, Outcome};
 
 /// The copies whose time is computed, in gigabytes.
 const COPIES: [f64; 3] = [10.0, 60.0, 200.0];
@@ -169,11 +169,12 @@ fn tiles(run: &Run) -> Markup {
 fn bands_words(bands: &Result<Bands, String>) -> String {
     match bands {
         Ok(bands) => format!(
-            "{} of the class ({}): {} of {}. {}",
+            "{} of the class ({}): {} of {}; up to {} beyond its ends is within. {}",
             if bands.is_model { "MODEL band" } else { "Band" },
             bands.class.words(),
             bands.rule(),
             bands.origin(),
+            number::share(NOISE),
             match bands.is_model {
                 true => "Virtual drives show the order of magnitude; they are no product.",
                 false => "Each drive counts once, with the median of its runs.",
@@ -186,15 +187,16 @@ fn bands_words(bands: &Result<Bands, String>) -> String {
 /// Returns the position of `figure` in words, with the class of style for it. A band of models is no
 /// verdict, so its words have no colour.
 fn position(figure: &Figure, bands: Option<&Bands>) -> Option<(String, &'static str)> {
-    // Bands are of means, and the drive never runs at the mean of two levels.
-    let bands = bands.filter(|_| figure.levels.is_none())?;
+    let bands = bands?;
     let band = bands.band(figure)?;
+    // Bands are of means, and the drive never runs at the mean of two levels.
+    let of = if figure.levels.is_none() { "" } else { "mean of both levels: " };
     let style = match (bands.is_model, band.outcome) {
         (true, _) | (false, Outcome::Higher) => "pl",
         (false, Outcome::Equal | Outcome::NotDecided) => "ok",
         (false, Outcome::Lower) => "wn",
     };
-    Some((format!("{} the {} of its class", band.position(), bands.name()), style))
+    Some((format!("{of}{} the {} of its class", band.position(), bands.name()), style))
 }
 
 fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Markup {
@@ -287,7 +289,7 @@ fn end_of_cache(run: &Run, fall: Option<&Fall>, ids: &[String], drives: &ReportD
         @if seconds > 0 {
             section.use aria-labelledby="fall" {
                 h2 #fall { (heading(fall)) }
-                p { "Sequential writing, each bar one second, in the order of execution." }
+                p { "Sequential writing in the order of execution, each bar one second; the last of a step is what is left of it." }
                 figure id=(own.and_then(|own| ids.get(own)).map_or_else(
                     || "writes".to_owned(), |id| format!("{id}/seconds"))) {
                     figcaption {
@@ -363,18 +365,29 @@ const MOST_BAR: f64 = 150.0;
 fn bars(writes: &[(&PointRun, Writes)], fall: Option<&Fall>, is_narrow: bool) -> Markup {
     let (width, height) = if is_narrow { (358.0, 240.0) } else { (1_000.0, 250.0) };
     let (left, right, top, bottom) = (46.0, 8.0, 30.0, 40.0);
-    let total: usize = writes.iter().map(|(_, writes)| writes.seconds.len()).sum();
+    let total: f64 = writes.iter().map(|(_, writes)| writes.elapsed).sum();
     // A few seconds over the whole width are slabs, no bars.
-    let right = (width - left - MOST_BAR * total as f64).max(right);
-    let rates = writes.iter().flat_map(|(_, writes)| &writes.seconds).map(|second| second.2);
+    let right = (width - left - MOST_BAR * total).max(right);
+    let seconds = writes.iter().flat_map(|(_, writes)| writes.seconds.iter().copied());
+    let rests = writes.iter().filter_map(|(_, writes)| Some(rest(writes)?.1));
+    let rates = seconds.map(|second| second.2).chain(rests);
     let up = Up::new(rates, "MB/s", false, number::short);
-    let across =
-        Across::continuous(total as f64, None, "seconds of sequential writing", number::tick);
+    let across = Across::continuous(total, None, "seconds of sequential writing", number::tick);
     let x = |second: f64| left + (width - left - right) * across.share(second);
     let y = |rate: f64| top + (height - top - bottom) * (1.0 - up.share(rate));
     let level = fall.map_or(0.0, |fall| (fall.before * fall.behind).sqrt());
-    let mut second = 0;
+    let mut begin = 0.0;
     let label = "Write speed in each second";
+    let bar = |place: f64, length: f64, rate: f64, title: String| {
+        html! {
+            g.pt {
+                title { (title) }
+                rect.br.beh[fall.is_some() && rate < level] x=(at(x(place) + 0.8))
+                    width=(at((x(place + length) - x(place) - 1.6).max(0.6))) y=(at(y(rate)))
+                    height=(at(y(0.0) - y(rate))) rx="1.5" {}
+            }
+        }
+    };
     html! {
         svg.ch.wide[!is_narrow].narrow[is_narrow] viewBox={ "0 0 " (width) " " (height) } role="img"
             aria-label=(label)
@@ -391,32 +404,36 @@ fn bars(writes: &[(&PointRun, Writes)], fall: Option<&Fall>, is_narrow: bool) ->
                 (across.label)
             }
             @for (point, writes) in writes {
-                @let start = x(f64::from(second));
-                @let steps = writes.seconds.len();
-                @if second > 0 {
-                    path.bnd d={ "M" (at(start)) " " (at(top - 4.0)) "V" (at(height - bottom)) } {}
+                @let start = begin;
+                @let step = sanitize::step(&point.point.label);
+                @if start > 0.0 {
+                    path.bnd d={ "M" (at(x(start))) " " (at(top - 4.0)) "V" (at(height - bottom)) } {}
                 }
-                @if !is_narrow && steps > 0 {
-                    text.an x=(at(start + 6.0)) y=(at(top - 8.0)) {
-                        (number::spaced(&sanitize::step(&point.point.label)))
-                    }
+                @if !is_narrow && !writes.seconds.is_empty() {
+                    text.an x=(at(x(start) + 6.0)) y=(at(top - 8.0)) { (number::spaced(&step)) }
                 }
                 @for (number, (before, _, rate)) in writes.seconds.iter().enumerate() {
-                    @let place = f64::from(second) + number as f64;
-                    g.pt {
-                        title {
-                            (sanitize::step(&point.point.label)) ", second " (number + 1) ": "
-                            (number::text(*rate)) " MB/s after " (number::capacity((*before * 1e9) as u64))
-                        }
-                        rect.br.beh[fall.is_some() && *rate < level] x=(at(x(place) + 0.8))
-                            width=(at((x(place + 1.0) - x(place) - 1.6).max(0.6))) y=(at(y(*rate)))
-                            height=(at(y(0.0) - y(*rate))) rx="1.5" {}
-                    }
+                    @let words = format!("{step}, second {}: {} MB/s", number + 1, number::text(*rate));
+                    @let after = number::capacity((*before * 1e9) as u64);
+                    (bar(start + number as f64, 1.0, *rate, format!("{words} after {after}")))
                 }
-                ({ second += steps as u32; html! {} })
+                @if let Some((length, rate)) = rest(writes) {
+                    @let words = format!("{step}, the last {}", number::duration(length));
+                    @let place = start + writes.seconds.len() as f64;
+                    (bar(place, length, rate, format!("{words}: {} MB/s", number::text(rate))))
+                }
+                ({ begin += writes.elapsed; html! {} })
             }
         }
     }
+}
+
+/// Returns the length of the part of a second that ends a step, and its rate; `None` where it is too short for one.
+fn rest(writes: &Writes) -> Option<(f64, f64)> {
+    let length = writes.elapsed - writes.seconds.len() as f64;
+    let written = writes.seconds.last().map_or(0.0, |(_, after, _)| *after);
+    (length >= SHORTEST_RATE.as_secs_f64())
+        .then(|| (length, 1e3 * (writes.total - written).max(0.0) / length))
 }
 
 /// Returns how long copies take that fit into `capacity`.
