@@ -1,6 +1,7 @@
 //! The open Bench, a site of many drives: what it keeps of each run, which numbers it compares, and by what verdicts.
 
 pub mod board;
+pub mod check;
 pub mod number;
 pub mod record;
 pub mod submission;

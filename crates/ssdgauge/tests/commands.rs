@@ -37,6 +37,7 @@ mod samples;
 mod serve;
 mod site;
 mod stored_drives;
+mod submissions;
 mod tables;
 mod traces;
 mod until;

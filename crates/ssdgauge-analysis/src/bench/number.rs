@@ -5,7 +5,7 @@ use ssdgauge_core::{ConfidenceInterval, Headline, Metric, WithinRun};
 
 /// A headline, as [`Headline`] has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(remote = "Headline")]
+#[serde(remote = "Headline", deny_unknown_fields)]
 struct StoredHeadline {
     metric: Metric,
     value: Option<f64>,
@@ -16,7 +16,7 @@ struct StoredHeadline {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "ConfidenceInterval", rename_all = "kebab-case")]
+#[serde(remote = "ConfidenceInterval", rename_all = "kebab-case", deny_unknown_fields)]
 enum StoredInterval {
     WithinRun(#[serde(with = "StoredWithinRun")] WithinRun),
     BetweenRepetitions { low: f64, high: f64 },
@@ -29,7 +29,7 @@ enum StoredInterval {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "WithinRun")]
+#[serde(remote = "WithinRun", deny_unknown_fields)]
 struct StoredWithinRun {
     mean: f64,
     low: f64,

@@ -4,7 +4,7 @@ use crate::answers::run_line;
 use crate::bench::number::Number;
 use crate::drives::drive_class;
 use crate::findings::{run_outcome, trust};
-use crate::groups::group::{self, Member};
+use crate::groups::group::{self, Member, key_text};
 use crate::groups::{uses, workload_text};
 use crate::model::{PointRun, Run, metrics};
 use crate::text::{labels, number, sanitize};
@@ -14,6 +14,7 @@ use ssdgauge_statistics::summary;
 
 /// A run without its samples. It holds no serial number, host, path or label.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Record {
     /// The id of the run.
     pub id: String,
@@ -44,6 +45,7 @@ pub struct Record {
 
 /// What names and classes a drive: equal for every unit of a model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DriveFacts {
     /// The name of the model, with MODEL where it is a virtual drive.
     pub name: String,
@@ -59,6 +61,7 @@ pub struct DriveFacts {
 
 /// The result of a test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TestRecord {
     /// The id of the test in its suite.
     pub id: String,
@@ -96,6 +99,7 @@ pub struct TestRecord {
 
 /// The values of a test in the order of its steps, or over the time of its only step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Curve {
     /// The labels of the steps; empty for a curve over seconds.
     pub steps: Vec<String>,
@@ -106,10 +110,10 @@ pub struct Curve {
 }
 
 /// Points of a curve over time at most. Chosen: more are not told apart on 300 pixels.
-const MOST_POINTS: usize = 60;
+pub(super) const MOST_POINTS: usize = 60;
 
 /// More steps than this are no curve: their labels do not fit.
-const MOST_STEPS: usize = 24;
+pub(super) const MOST_STEPS: usize = 24;
 
 impl Record {
     /// Returns what is kept of `run`.
@@ -170,7 +174,7 @@ impl TestRecord {
             id: sanitize::device(&test.id),
             revision: test.revision,
             title: sanitize::prose(&test.title),
-            key: group::comparison_key(member),
+            key: key_text::comparison_key(member),
             settings: group::settings(member),
             purpose: uses::classify(test).anchor().to_owned(),
             requests: workload_text::requests(test),
@@ -200,20 +204,12 @@ impl TestRecord {
 /// Returns the curve of a test: over its steps, or over the seconds of its only one.
 fn curve(member: Member<'_>) -> Option<Curve> {
     let test = member.test;
-    let metric = match test.headline.metric {
-        metric if metric.is_latency() => metric,
-        metric => metric.rate(),
-    };
-    let named = |metric: Metric| match metric.title() == metric.unit() {
-        true => metric.title().to_owned(),
-        false => format!("{}, {}", metric.title(), metric.unit()),
-    };
-    let quantity = named(metric);
+    let metric = shown(test.headline.metric);
+    let quantity = |is_over_time| quantity(test.headline.metric, is_over_time);
     match test.points.as_slice() {
         [only] => {
-            let metric = metric.rate();
-            let quantity = named(metric);
-            let points = over_time(only, metric.counts_bytes());
+            let quantity = quantity(true);
+            let points = over_time(only, metric.rate().counts_bytes());
             (points.len() > 2).then(|| Curve { steps: Vec::new(), quantity, points })
         }
         points if (2..=MOST_STEPS).contains(&points.len()) => {
@@ -222,9 +218,24 @@ fn curve(member: Member<'_>) -> Option<Curve> {
             let values: Vec<(f64, f64)> =
                 places.filter_map(|(at, point)| Some((at as f64, value(point)?))).collect();
             let steps = points.iter().map(|point| sanitize::step(&point.point.label)).collect();
+            let quantity = quantity(false);
             (values.len() > 1).then_some(Curve { steps, quantity, points: values })
         }
         _ => None,
+    }
+}
+
+/// Returns what a curve shows for a headline of `metric`: a latency as it is, else the rate that it depends on.
+pub(super) fn shown(metric: Metric) -> Metric {
+    if metric.is_latency() { metric } else { metric.rate() }
+}
+
+/// Returns the quantity of a curve for a headline of `metric`, with its unit.
+pub(super) fn quantity(metric: Metric, is_over_time: bool) -> String {
+    let metric = if is_over_time { shown(metric).rate() } else { shown(metric) };
+    match metric.title() == metric.unit() {
+        true => metric.title().to_owned(),
+        false => format!("{}, {}", metric.title(), metric.unit()),
     }
 }
 

@@ -1,11 +1,14 @@
 //! A run as its owner publishes it: a record without samples, in one small file for the repository of a collection.
 
-use crate::bench::record::{Record, TestRecord};
+use crate::bench::check::{self, Checked, ensure};
+use crate::bench::record::Record;
 use crate::findings::run_outcome::{self, RunOutcome};
 use crate::findings::trust::{self, Grade};
 use crate::model::Run;
-use crate::text::labels;
+use crate::text::{labels, sanitize};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// The version of the file. A key that changes its meaning raises it.
 pub const VERSION: u32 = 1;
@@ -30,6 +33,13 @@ pub struct Submission {
     pub label: Option<String>,
     /// The place of a signature over the rest, which no program checks yet.
     pub signature: Option<String>,
+}
+
+/// The version of a file, whatever else it holds.
+#[derive(Deserialize)]
+struct Version {
+    #[serde(rename = "ssdgauge-run")]
+    version: u32,
 }
 
 /// Returns why `run` is not to be published; `None` where it may be.
@@ -64,54 +74,115 @@ impl Submission {
         Submission { version: VERSION, record, unit, serial: None, label: None, signature: None }
     }
 
-    /// Reads the text of a file.
+    /// Reads the text of a file. `now_unix_ms` is the time of the check.
     ///
     /// # Errors
     ///
-    /// The reason in words, where it is not one or of a newer version.
-    pub fn parse(text: &str) -> Result<Submission, String> {
-        let mut submission: Submission =
-            serde_json::from_str(text).map_err(|error| error.to_string())?;
-        if submission.version != VERSION {
-            return Err(format!(
-                "it has version {}, and this program reads {VERSION}",
-                submission.version
-            ));
+    /// The place in the file and what is wrong there, where it is not a submission, or says what none can say.
+    pub fn parse(text: &str, now_unix_ms: i64) -> Result<Submission, String> {
+        // First, because another version has other keys.
+        let version = serde_json::from_str(text).map(|Version { version }| version);
+        if let Some(version) = version.ok().filter(|version| *version != VERSION) {
+            return Err(format!("it has version {version}, and this program reads {VERSION}"));
         }
+        let mut submission: Submission = serde_json::from_str(text).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let why = error.to_string();
+            let why = sanitize::short_prose(why.split(" at line ").next().unwrap_or_default());
+            format!("line {line}, column {column}: this is not what a submission has ({why})")
+        })?;
         submission.record.submitted = true;
+        submission.check(now_unix_ms).map_err(|wrong| wrong.to_string())?;
         Ok(submission)
     }
-}
 
-/// Returns in what `submitted` differs from `computed`, which follows from the samples of the same run.
-pub fn contradiction(submitted: &Record, computed: &Record) -> Option<String> {
-    let is_same = submitted.drive == computed.drive
-        && submitted.firmware == computed.firmware
-        && submitted.suite == computed.suite
-        && submitted.marks == computed.marks
-        && submitted.grade == computed.grade;
-    if !is_same {
-        return Some("drive, firmware, suite, marks or grade".to_owned());
+    fn check(&self, now_unix_ms: i64) -> Checked {
+        for (place, text) in [("serial", &self.serial), ("label", &self.label)] {
+            text.iter().try_for_each(|text| check::prose(place, text))?;
+        }
+        let is_hash = |text: &String| {
+            text.len() == 16 && text.bytes().all(|byte| b"0123456789abcdef".contains(&byte))
+        };
+        let not_hash = || "it is not a keyed hash of 16 digits".to_owned();
+        ensure(self.unit.as_ref().is_none_or(is_hash), "unit", not_hash)?;
+        self.signature.iter().try_for_each(|text| check::prose("signature", text))?;
+        self.record.check(now_unix_ms)?;
+        for (number, test) in self.record.tests.iter().enumerate() {
+            let place = format!("record.tests[{number}].meters");
+            ensure(test.meters.iter().all(is_hash), &place, not_hash)?;
+        }
+        self.record.check_published()
     }
-    let differs = |own: &&TestRecord| {
-        let other = computed.tests.iter().find(|other| other.id == own.id);
-        other.is_none_or(|other| !agree(own, other))
-    };
-    submitted.tests.iter().find(differs).map(|test| test.title.clone())
 }
 
-/// Returns whether two records of one test say the same; numbers may differ in their last digits.
-fn agree(a: &TestRecord, b: &TestRecord) -> bool {
-    let numbers = |test: &TestRecord| -> Vec<f64> {
-        let each = std::iter::once(&test.headline).chain(&test.repetitions).map(|one| &one.0);
-        each.flat_map(|one| {
-            let ends = one.interval.ends().unwrap_or_default();
-            [one.value.unwrap_or_default(), ends.0, ends.1]
+impl Record {
+    /// Checks that a run with these marks and this grade may be published, as [`objection`] does for a run.
+    fn check_published(&self) -> Checked {
+        let published = ["MODEL", "SPAN SCALED", "POLLED", "PASS-THROUGH"];
+        let other = self.marks.iter().find(|mark| !published.contains(&mark.as_str()));
+        ensure(other.is_none(), "record.marks", || {
+            format!("a run marked {} is not published", other.map_or("", String::as_str))
+        })?;
+        let grade = [Grade::A, Grade::B]
+            .into_iter()
+            .find(|grade| self.grade.as_deref() == Some(grade.letter()));
+        ensure(grade.is_some(), "record.grade", || {
+            format!(
+                "a run with the grade {} is not published",
+                self.grade.as_deref().unwrap_or("none")
+            )
+        })?;
+        let results = || self.tests.iter().filter(|test| test.headline.0.value.is_some());
+        ensure(results().next().is_some(), "record.tests", || "no test has a result".into())?;
+        let doubted = results().filter(|test| !test.doubts.is_empty()).count();
+        let permitted = match grade {
+            Some(Grade::A) => 0,
+            _ => (trust::FEW * results().count() as f64) as usize,
+        };
+        ensure(doubted <= permitted, "record.grade", || {
+            format!(
+                "it is {}, and {doubted} results are in doubt",
+                self.grade.as_deref().unwrap_or("none")
+            )
         })
-        .collect()
+    }
+}
+
+/// Returns in what `submitted` differs from `computed`, which follows from the samples of the same run: the keys that lead to
+/// the first difference, with both values.
+pub fn contradiction(submitted: &Record, computed: &Record) -> Option<String> {
+    let value = |record: &Record| serde_json::to_value(record).unwrap_or_default();
+    difference("record", &value(submitted), &value(computed))
+}
+
+/// Keys that differ without a contradiction: meters are published as hashes.
+const NOT_COMPARED: [&str; 2] = ["submitted", "meters"];
+
+/// Returns the first place where `own` differs from `other`. Numbers may differ in their last digits.
+fn difference(place: &str, own: &Value, other: &Value) -> Option<String> {
+    let differs = || {
+        let text = |value: &Value| sanitize::short_prose(&value.to_string());
+        Some(format!("`{place}` is {}, and {} by the samples", text(own), text(other)))
     };
-    let is_near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
-    let (of_a, of_b) = (numbers(a), numbers(b));
-    let is_same = a.key == b.key && a.invalid == b.invalid && of_a.len() == of_b.len();
-    is_same && of_a.iter().zip(&of_b).all(is_near)
+    match (own, other) {
+        (Value::Object(own), Value::Object(other)) => {
+            let keys: BTreeSet<&String> = own.keys().chain(other.keys()).collect();
+            let of = |values: &Map<String, Value>, key: &str| {
+                values.get(key).cloned().unwrap_or_default()
+            };
+            keys.into_iter().filter(|key| !NOT_COMPARED.contains(&key.as_str())).find_map(|key| {
+                difference(&format!("{place}.{key}"), &of(own, key), &of(other, key))
+            })
+        }
+        (Value::Array(own), Value::Array(other)) if own.len() == other.len() => {
+            let mut each = own.iter().zip(other).enumerate();
+            each.find_map(|(at, (own, other))| difference(&format!("{place}[{at}]"), own, other))
+        }
+        (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
+            (Some(a), Some(b)) if (a - b).abs() <= 1e-9 * a.abs().max(b.abs()) => None,
+            _ => differs(),
+        },
+        _ if own == other => None,
+        _ => differs(),
+    }
 }

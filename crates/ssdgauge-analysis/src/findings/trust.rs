@@ -11,7 +11,7 @@ use ssdgauge_core::{Finding, FindingKind, ScoreFamily, Severity, Test};
 
 /// The share of the results that may be in doubt for a B. Chosen: with one in four a reader finds three
 /// sound numbers for each of the others.
-const FEW: f64 = 0.25;
+pub(crate) const FEW: f64 = 0.25;
 
 /// The grade of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,6 +4,8 @@
 //! equal. A model never
 //! shares a chart with a measured drive, or with a model of another revision.
 
+pub(crate) mod key_text;
+
 use crate::findings::run_outcome;
 use crate::model::metrics;
 use crate::model::plan::measured_spans;
@@ -305,38 +307,13 @@ fn share(span: Bytes, capacity: Bytes) -> Option<u32> {
     (!is_size && is_near && percent >= 25.0).then_some(percent as u32)
 }
 
-/// Returns a text that is equal for two tests that may be compared, and for no others. It is published.
-pub(crate) fn comparison_key(member: Member<'_>) -> String {
-    let key = key(member);
-    let span = |extent: &Extent| match extent {
-        Extent::Whole => "all".to_owned(),
-        Extent::Share(percent) => format!("{percent} %"),
-        Extent::Part(bytes) => format!("{} B", bytes.0),
-    };
-    let class = match key.class {
-        Class::Measured => "measured",
-        Class::Model => "MODEL",
-        Class::NoDrive => "no drive",
-    };
-    let spans: Vec<String> = key.spans.iter().map(span).collect();
-    let job: Vec<&str> = key.job.iter().map(String::as_str).collect();
-    let model = key.model_revision.map(|revision| format!("model revision {revision}"));
-    let scaled = if key.span_scaled { "span scaled" } else { "span as planned" };
-    // A job comes last: its options may hold any text.
-    let id = |text: &str| text.replace(['/', ';'], "_");
-    let mut parts = vec![format!("{}/{} r{}", id(&key.suite), id(&key.test), key.revision)];
-    parts.extend([format!("1/{}", key.shortened), scaled.to_owned()]);
-    parts.extend([key.path.name().to_owned(), class.to_owned()]);
-    parts.extend(model);
-    parts.push(format!("spans {}", spans.join(", ")));
-    parts.extend((!job.is_empty()).then(|| format!("job {}", job.join(" "))));
-    parts.join("; ")
-}
-
 /// Returns the settings of a test on which a comparison depends: what would tell it from a test of another revision with
 /// other settings throughout.
 pub(crate) fn settings(member: Member<'_>) -> String {
-    let own = key(member);
+    settings_of(&key(member))
+}
+
+fn settings_of(own: &Key) -> String {
     let other = Key {
         revision: own.revision + 1,
         shortened: own.shortened + 2,
@@ -347,7 +324,7 @@ pub(crate) fn settings(member: Member<'_>) -> String {
         job: BTreeSet::new(),
         ..own.clone()
     };
-    let words = distinction(&own, &[other]);
+    let words = distinction(own, &[other]);
     match own.path {
         RequestPath::Interrupts => words,
         path => format!("{words}, {}", path.name()),

@@ -10,7 +10,7 @@ mod targets;
 use crate::arguments::SiteArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
-use crate::{in_parallel, run_files, terminal};
+use crate::{in_parallel, process, run_files, terminal};
 use known::Known;
 use ssdgauge_analysis::PageOptions;
 use ssdgauge_analysis::bench::board::{Bench, BenchDrive};
@@ -40,28 +40,32 @@ pub(super) fn execute(arguments: &SiteArguments) -> Result<(), Failure> {
 ///
 /// # Errors
 ///
-/// Fails where there is no run, where two submissions of a run differ, and where a file cannot be written or is not one of
-/// a site; at the end where a run file could not be read, or a submission contradicts its run.
+/// Fails where there is no run, and where a file cannot be written or is not one of a site; at the end where a run file could
+/// not be read, or a submission was refused.
 pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(), Failure> {
     output::check_output_folder(folder)?;
     let files = run_files::find_named(sources, &[".ssdg", submitted::SUFFIX])?;
-    let mut known = Known::load(folder);
+    let now = process::unix_ms();
+    let mut known = Known::load(folder, now);
     let (submissions, new): (Vec<PathBuf>, Vec<PathBuf>) =
         known.unread(&files).into_iter().partition(|file| submitted::is_submission(file));
     let read = |path: &Path, run: &_| Ok((path.to_owned(), Record::of(run)));
     run_files::for_each_run(&new, &read, &mut |(path, record)| known.add(&path, record));
     for file in &submissions {
-        match submitted::read(file) {
+        match submitted::read(file, now) {
             Ok(record) => known.add(file, record),
-            Err(why) => terminal::print_message(&format!("{}: left out: {why}", file.display())),
+            Err(why) => submitted::state(file, &why),
         }
     }
     submitted::refuse_contradictions(&mut known, &files);
-    submitted::check_agreement(&known, &files)?;
     let (records, sources) = one_for_each_run(&known, &files);
     if records.is_empty() {
-        let text = "none of the run files can be read";
-        return Err(Failure::new(FailureKind::Failed, text, "the messages above state why"));
+        let text = "no file has a run for the site";
+        return Err(Failure::new(
+            FailureKind::Failed,
+            text,
+            "the messages above state why; nothing was written",
+        ));
     }
     let bench = Bench::new(records);
     let mut pages = ssdgauge_page::bench_pages(&BenchSite { bench: &bench, title });
@@ -99,8 +103,13 @@ pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(
         0 => Ok(()),
         n => Err(Failure::new(
             FailureKind::Failed,
-            format!("{n} of {} could not be read", count_of(files.len(), "run file")),
-            "the messages above state why; the site has the others",
+            format!(
+                "{n} of {} could not be read or {} refused",
+                count_of(files.len(), "file"),
+                if n == 1 { "was" } else { "were" }
+            ),
+            "the messages above state why, and the site has the others; write a refused submission again from its run with \
+             `ssdgauge submit`, or remove it",
         )),
     }
 }

@@ -18,7 +18,7 @@ fn bench() -> Bench {
 }
 
 /// Returns the files below `folder` with their contents.
-fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(crate) fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
     while let Some(one) = open.pop() {
@@ -130,7 +130,7 @@ fn a_site_replaces_no_file_of_others_and_states_runs_that_it_cannot_read() {
     std::fs::write(bench.path("runs/broken.ssdg"), "no run").unwrap();
     let output = bench.call(&["site", "runs", "-o", "site"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("1 of 4 run files could not be read"));
+    assert!(text(&output.stderr).contains("1 of 4 files could not be read or was refused"));
     assert!(bench.path("site/index.html").exists(), "the site has the others");
     std::fs::write(bench.path("site/drives/notes.txt"), "mine").unwrap();
     bench.call(&["site", "runs/a.ssdg", "-o", "site"]);
@@ -201,7 +201,8 @@ fn a_submission_has_nothing_of_its_owner_and_one_that_contradicts_its_run_is_ref
     assert_eq!(site(&["sent", "a.ssdg"], "both").status.code(), Some(0));
     let sent = std::fs::read_to_string(&path).unwrap();
     let document: Value = serde_json::from_str(&sent).unwrap();
-    let value = document["record"]["tests"][0]["headline"]["value"].to_string();
+    // One without an interval, which any value would leave.
+    let value = document["record"]["tests"][2]["headline"]["value"].to_string();
     let text_of = sent.replacen(&format!("\"value\":{value}"), "\"value\":1234567.0", 1);
     assert_ne!(text_of, sent);
     std::fs::write(&path, text_of).unwrap();
@@ -227,7 +228,7 @@ fn runs_that_are_not_to_be_published_are_refused() {
 }
 
 /// Returns a bench with a submission in `sent`, and the path and the text of it.
-fn bench_with_submission() -> (Bench, PathBuf, String) {
+pub(crate) fn bench_with_submission() -> (Bench, PathBuf, String) {
     let bench = Bench::new();
     bench.print(&["quick", "sim:like-970-evo-500gb?capacity=64GB", "-o", "a.ssdg"]);
     bench.print(&["submit", "a.ssdg", "-o", "sent", "--yes"]);
@@ -240,36 +241,8 @@ fn bench_with_submission() -> (Bench, PathBuf, String) {
 /// Puts something at a path.
 type Make<'a> = &'a dyn Fn(&Path);
 
-fn make_fifo(path: &Path) {
+pub(crate) fn make_fifo(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
-}
-
-#[test]
-fn submissions_of_one_run_that_differ_and_fifos_do_not_become_results() {
-    let (bench, path, sent) = bench_with_submission();
-    let site = || bench.call(&["site", "sent", "-o", "site"]);
-    let other = path.with_file_name("other.ssdgauge.json");
-    std::fs::write(&other, &sent).unwrap();
-    assert_eq!(site().status.code(), Some(0), "a copy says the same");
-    std::fs::remove_dir_all(bench.path("site")).unwrap();
-    let changed = sent.replacen("\"grade\":\"A\"", "\"grade\":\"B\"", 1);
-    assert_ne!(changed, sent);
-    std::fs::write(&other, changed).unwrap();
-    let refused = site();
-    let said = text(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(1), "{said}");
-    for file in [&path, &other] {
-        assert!(said.contains(file.file_name().unwrap().to_str().unwrap()), "{said}");
-    }
-    assert!(said.contains("nothing was written") && !bench.path("site").exists(), "{said}");
-
-    std::fs::remove_file(&other).unwrap();
-    make_fifo(&other);
-    let left_out = site();
-    let said = text(&left_out.stderr);
-    assert_eq!(left_out.status.code(), Some(1), "{said}");
-    assert!(said.contains("left out: it is not a regular file"), "{said}");
-    assert!(bench.path("site/index.html").exists(), "the site has the others");
 }
 
 #[test]

@@ -71,8 +71,9 @@ impl Known {
         if is_damaged(&place) { Ok(()) } else { targets::check(&place, Format::Site) }
     }
 
-    /// Reads what is known for the site in `folder`; nothing where another program wrote it, or where it is damaged.
-    pub(super) fn load(folder: &Path) -> Known {
+    /// Reads what is known for the site in `folder`; nothing where another program wrote it, or where it is damaged. A record
+    /// that no run has is not known: its file is read again.
+    pub(super) fn load(folder: &Path, now_unix_ms: i64) -> Known {
         let program = build_identity::program();
         let mut known =
             Known { program: program.clone(), runs: BTreeMap::new(), reports: BTreeMap::new() };
@@ -88,6 +89,7 @@ impl Known {
         for line in lines {
             match line {
                 Line::Head { .. } => {}
+                Line::Run(_, _, record) if record.check(now_unix_ms).is_err() => {}
                 Line::Run(file, stamp, record) => {
                     known.runs.insert(file.into(), (stamp, *record));
                 }
