@@ -3,11 +3,15 @@
 //! One rule holds for all of them: no output replaces an input, a run file, or a file that ssdgauge
 //! did not write, and none is created among the device nodes.
 
+mod staged;
+
 use crate::failure::{Failure, FailureKind};
 use ssdgauge_os::outputs;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+
+pub(crate) use staged::{Staged, take_names};
 
 /// The format of an output file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,20 +240,7 @@ pub(crate) fn write_with(
     inputs: &[&Path],
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let mut exists = check_existing(path, format, inputs)?;
-    let failed = |error: io::Error| Failure::not_created(path, &error);
-    // Thousands of files that the same command makes again are not waited for, each on its own.
-    let is_durable = format != Format::Site;
-    let partial = Partial::write(path, is_durable, write).map_err(failed)?;
-    loop {
-        match partial.take_name(path, exists) {
-            // Another process has written it since the check: it is replaced if it may be.
-            Err(error) if !exists && error.kind() == io::ErrorKind::AlreadyExists => {
-                exists = check_existing(path, format, inputs)?;
-            }
-            result => return result.map_err(failed),
-        }
-    }
+    Staged::write(path, format, inputs, write)?.take_name(inputs)
 }
 
 /// Creates the file `path`, which must not exist.

@@ -9,7 +9,7 @@ mod targets;
 
 use crate::arguments::SiteArguments;
 use crate::failure::{Failure, FailureKind};
-use crate::output::{self, Format};
+use crate::output::{self, Format, Staged};
 use crate::{in_parallel, process, run_files, terminal};
 use known::Known;
 use ssdgauge_analysis::PageOptions;
@@ -18,7 +18,7 @@ use ssdgauge_analysis::bench::record::Record;
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_page::BenchSite;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The folders of a site.
@@ -44,9 +44,11 @@ pub(super) fn execute(arguments: &SiteArguments) -> Result<(), Failure> {
 /// not be read, or a submission was refused.
 pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(), Failure> {
     output::check_output_folder(folder)?;
-    let files = run_files::find_named(sources, &[".ssdg", submitted::SUFFIX])?;
     let now = process::unix_ms();
     let mut known = Known::load(folder, now);
+    let suffixes = [".ssdg", submitted::SUFFIX];
+    check_sources(sources, &suffixes, &known)?;
+    let files = run_files::find_named(sources, &suffixes)?;
     let (submissions, new): (Vec<PathBuf>, Vec<PathBuf>) =
         known.unread(&files).into_iter().partition(|file| submitted::is_submission(file));
     let read = |path: &Path, run: &_| Ok((path.to_owned(), Record::of(run)));
@@ -80,22 +82,25 @@ pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(
     for name in FOLDERS {
         output::create_folders(&folder.join(name))?;
     }
-    let mut written = 0;
-    for (name, text) in &pages {
-        written += usize::from(renew(&folder.join(name), text.as_bytes())?);
-    }
-    let reports = write_reports(folder, &bench, &sources, &mut known)?;
+    let changed = pages.iter().map(|(name, text)| renewed(&folder.join(name), text.as_bytes()));
+    let mut staged: Vec<Staged> =
+        changed.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
+    let written = staged.len();
+    let reports = stage_reports(folder, &bench, &sources, &mut known)?;
+    let count = reports.len();
+    staged.extend(reports);
+    staged.push(known.stage(folder)?);
+    output::take_names(&staged)?;
     let reports_of = bench.drives.iter().map(|drive| report_of(folder, drive));
     let kept: BTreeSet<PathBuf> =
         pages.iter().map(|(name, _)| folder.join(name)).chain(reports_of).collect();
     remove_others(folder, &kept);
-    known.store(folder)?;
     terminal::print_message(&format!(
         "{}, {}: {} and {} written",
         count_of(bench.drives.len(), "drive"),
         count_of(bench.records.len(), "run"),
         count_of(written, "file"),
-        count_of(reports, "report"),
+        count_of(count, "report"),
     ));
     terminal::print_text(&format!("{}\n", folder.join("index.html").display()));
     let unread = files.iter().filter(|file| known.record(file).is_none()).count();
@@ -112,6 +117,33 @@ pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(
              `ssdgauge submit`, or remove it",
         )),
     }
+}
+
+/// Checks that nothing that is named has vanished, such as a folder whose file system is not mounted: the site would lose all
+/// of its drives.
+///
+/// # Errors
+///
+/// Fails where a source does not exist, and where a folder has none of the runs that it had.
+fn check_sources(sources: &[PathBuf], suffixes: &[&str], known: &Known) -> Result<(), Failure> {
+    let failed = |text: String, hint: &str| Err(Failure::new(FailureKind::Usage, text, hint));
+    for source in sources {
+        let name = source.display();
+        if source.symlink_metadata().is_err() {
+            let hint =
+                "nothing was written, and an earlier site is as it was; mount or name the folder";
+            return failed(format!("{name} does not exist"), hint);
+        }
+        let runs = known.count_below(source);
+        let is_empty = || run_files::find_named(std::slice::from_ref(source), suffixes).is_err();
+        if source.is_dir() && runs > 0 && is_empty() {
+            let text = format!("none of the {} that {name} had is there", count_of(runs, "run"));
+            let hint = "nothing was written, and the site is as it was; mount the folder, or omit it to \
+                        publish without these runs";
+            return failed(text, hint);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the records of `files`, of copies of a run the one with the most results, and the file of each by its id.
@@ -148,25 +180,25 @@ fn check_targets(folder: &Path, pages: &[(String, String)], bench: &Bench) -> Re
     Known::check(folder)
 }
 
-/// Writes `bytes` to `path` where it has others; returns whether it did.
-fn renew(path: &Path, bytes: &[u8]) -> Result<bool, Failure> {
+/// Stages `bytes` for the name `path` where its file has others.
+fn renewed(path: &Path, bytes: &[u8]) -> Result<Option<Staged>, Failure> {
     if std::fs::read(path).is_ok_and(|existing| existing == bytes) {
-        return Ok(false);
+        return Ok(None);
     }
-    output::write(path, Format::Site, &[], bytes).map(|()| true)
+    Staged::write(path, Format::Site, &[], |file| file.write_all(bytes)).map(Some)
 }
 
 fn report_of(folder: &Path, drive: &BenchDrive) -> PathBuf {
     folder.join("drives").join(format!("{}-report.html", drive.slug))
 }
 
-/// Writes the reports of the drives whose runs have changed; returns their number.
-fn write_reports(
+/// Stages the reports of the drives whose runs have changed.
+fn stage_reports(
     folder: &Path,
     bench: &Bench,
     sources: &BTreeMap<String, PathBuf>,
     known: &mut Known,
-) -> Result<usize, Failure> {
+) -> Result<Vec<Staged>, Failure> {
     let runs = |drive: &BenchDrive| -> Vec<String> {
         let ids = drive.records.iter().map(|place| bench.records[*place].id.clone());
         ids.filter(|id| sources.contains_key(id)).collect()
@@ -177,7 +209,7 @@ fn write_reports(
         !runs.is_empty() && !is_made
     };
     let due: Vec<&BenchDrive> = bench.drives.iter().filter(is_due).collect();
-    let report = |drive: &BenchDrive| -> Result<(), Failure> {
+    let report = |drive: &BenchDrive| -> Result<Staged, Failure> {
         let files: Vec<PathBuf> =
             runs(drive).iter().filter_map(|id| sources.get(id).cloned()).collect();
         let runs = files
@@ -185,13 +217,15 @@ fn write_reports(
             .map(|file| ssdgauge_analysis::read(file))
             .collect::<Result<Vec<_>, _>>()?;
         let page = ssdgauge_page::page(&runs, &PageOptions::default());
-        output::write(&report_of(folder, drive), Format::Page, &[], page.as_bytes())
+        let place = report_of(folder, drive);
+        Staged::write(&place, Format::Page, &[], |file| file.write_all(page.as_bytes()))
     };
-    in_parallel::map(due.clone(), report).into_iter().collect::<Result<Vec<()>, Failure>>()?;
+    let staged = in_parallel::map(due.clone(), report).into_iter();
+    let staged = staged.collect::<Result<Vec<Staged>, Failure>>()?;
     for drive in &due {
         known.set_report(&drive.slug, runs(drive));
     }
-    Ok(due.len())
+    Ok(staged)
 }
 
 /// Removes files of a site that it no longer has, such as the page of a drive whose runs are gone. A file that is not of a

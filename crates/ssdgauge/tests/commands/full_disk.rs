@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const ROOM_KIB: [usize; 9] = [0, 4, 16, 40, 56, 68, 88, 128, 400];
 
 /// The commands by their lines, in which `OUT` is a name on the small file system.
-const OUTPUTS: [(&[&str], &str); 12] = [
+const OUTPUTS: [(&[&str], &str); 13] = [
     (&["import", "--fio", "fio.json", "-o", "OUT"], "a.ssdg"),
     (&["import", "--act", "act.log", "--size", "960GB", "-o", "OUT"], "a.ssdg"),
     (&["report", "suite.ssdg", "-o", "OUT"], "a.html"),
@@ -23,6 +23,7 @@ const OUTPUTS: [(&[&str], &str); 12] = [
     (&["fleet", "page", "suite.ssdg", "-o", "OUT"], "a.html"),
     (&["trace", "convert", "trace.txt", "OUT"], "a.trace"),
     (&["xray", "--from", "card.json", "--page", "OUT"], "a.html"),
+    (&["site", "suite.ssdg", "-o", "OUT"], "site"),
     (&["prove", "sim:tiny?capacity=256MB", "--quick", "--out", "OUT"], "a.ssdg"),
 ];
 
@@ -53,7 +54,11 @@ fn is_complete(bench: &Bench, path: &Path, bytes: &[u8]) -> bool {
             let read = bench.call(&["report", path.to_str().unwrap(), "--json"]);
             read.status.success() && !text(&read.stdout).contains("\"complete\": false")
         }
-        Some("fio" | "trace") => !bytes.is_empty(),
+        Some("js") => ends(b")") || ends(b"});"),
+        Some("json") => ends(b"}"),
+        Some("xml") => ends(b"</feed>"),
+        Some("ssdgauge-site") => ends(b"]}"),
+        Some("fio" | "trace" | "txt") => !bytes.is_empty(),
         other => panic!("{other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use super::targets;
 use crate::build_identity;
 use crate::failure::Failure;
-use crate::output::{self, Format};
+use crate::output::{Format, Staged};
 use serde::{Deserialize, Serialize};
 use ssdgauge_analysis::bench::record::Record;
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ fn is_damaged(place: &Path) -> bool {
 }
 
 impl Known {
-    /// Checks that [`Known::store`] can write for the site in `folder`.
+    /// Checks that [`Known::stage`] can write for the site in `folder`.
     ///
     /// # Errors
     ///
@@ -148,12 +148,17 @@ impl Known {
         self.reports.insert(slug.to_owned(), runs);
     }
 
-    /// Writes it for the next call.
+    /// Returns the number of known files below `folder`.
+    pub(super) fn count_below(&self, folder: &Path) -> usize {
+        self.runs.keys().filter(|file| file.starts_with(folder)).count()
+    }
+
+    /// Stages it for the next call.
     ///
     /// # Errors
     ///
-    /// As [`output::write_with`].
-    pub(super) fn store(&self, folder: &Path) -> Result<(), Failure> {
+    /// As [`Staged::write`].
+    pub(super) fn stage(&self, folder: &Path) -> Result<Staged, Failure> {
         let head = Line::Head { program: self.program.clone() };
         let runs = self.runs.iter().filter_map(|(file, (stamp, record))| {
             Some(Line::Run(file.to_str()?.to_owned(), *stamp, Box::new(record.clone())))
@@ -165,7 +170,7 @@ impl Known {
             // One that cannot be removed is the error of the write.
             let _ = std::fs::remove_file(&place);
         }
-        output::write_with(&place, Format::Site, &[], |file| {
+        Staged::write(&place, Format::Site, &[], |file| {
             let mut file = std::io::BufWriter::new(file);
             for line in [head].into_iter().chain(runs).chain(reports) {
                 serde_json::to_writer(&mut file, &line)?;
