@@ -1,6 +1,8 @@
 //! Runs of suites on virtual drives, and their results.
 
 use rustix::fs::statvfs;
+use ssdgauge_analysis::bench::check::Wrong;
+use ssdgauge_analysis::bench::record::Record;
 use ssdgauge_analysis::{Run, TestRun};
 use ssdgauge_core::{Finding, FindingKind, Nanos, Phase, Plan, Rig, Step, Test};
 use ssdgauge_lab::{Completion, Options, Watcher, conduct, find_built_in, plan};
@@ -49,6 +51,12 @@ impl Watcher for Quiet {
 /// Returns the rig of `target` with a fixed seed.
 pub fn rig(target: &str) -> VirtualRig {
     VirtualRig::open(target, 7).unwrap_or_else(|error| panic!("{target}: {error}"))
+}
+
+/// Returns whether a site would take the results of `run` from a stranger; it began in this century.
+pub fn is_possible(run: &Run) -> Result<(), Wrong> {
+    let started_unix_ms = 1_700_000_000_000;
+    Record { started_unix_ms, ..Record::of(run) }.check(started_unix_ms)
 }
 
 /// Plans `tests` of a built-in suite on `rig`, shortened and with spans scaled to the drive.

@@ -31,8 +31,8 @@ fn changes() -> Vec<Change> {
         ),
         (
             "/record/tests/0/headline/interval/within-run/low",
-            json!(-1.0),
-            "interval.low`: -1 MB/s is below 0",
+            json!(-9e15),
+            "interval.low`: -9000000000000000 MB/s is beyond what is measured",
         ),
         (
             "/record/tests/0/headline/n",
@@ -279,4 +279,30 @@ fn a_site_of_nothing_but_refused_files_leaves_the_old_one() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("nothing was written"), "{}", text(&output.stderr));
     assert_eq!(contents(&bench.path("site")), before);
+}
+
+#[test]
+fn a_source_that_vanishes_leaves_the_old_site_and_is_named() {
+    let (bench, path, _) = bench_with_submission();
+    std::fs::create_dir(bench.path("more")).unwrap();
+    std::fs::copy(bench.path("a.ssdg"), bench.path("more/a.ssdg")).unwrap();
+    let site = || {
+        let output = bench.call(&["site", "sent", "more", "-o", "site"]);
+        (output.status.code(), text(&output.stderr))
+    };
+    assert_eq!(site().0, Some(0));
+    let before = contents(&bench.path("site"));
+    let unchanged = |words: &str| {
+        let (code, said) = site();
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(words) && said.contains("site is as it was"), "{said}");
+        assert_eq!(contents(&bench.path("site")), before);
+    };
+    // As where a file system is not mounted.
+    std::fs::remove_file(&path).unwrap();
+    unchanged("none of the 1 run that sent had is there");
+    std::fs::remove_dir_all(bench.path("sent")).unwrap();
+    unchanged("sent does not exist");
+    let without = bench.call(&["site", "more", "-o", "site"]);
+    assert_eq!(without.status.code(), Some(0), "{}", text(&without.stderr));
 }
