@@ -142,7 +142,7 @@ fn xray_of(strings: &[String]) {
     let card = serde_json::from_value::<Card>(card).unwrap().checked().unwrap();
     let of = format!("{strings:?}");
     let compared = compare(&card.answers, &card.answers);
-    let both = xray_compared_page([&card, &card], &compared, reason, std::slice::from_ref(finding));
+    let both = xray_compared_page([&card, &card], &compared, reason);
     for (what, output) in
         [("the page", xray_page(&card)), ("both", both), ("the picture", xray_svg(&card))]
     {

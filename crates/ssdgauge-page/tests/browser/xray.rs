@@ -61,7 +61,7 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
     print(chromium, &folder.join("xray-tlc.html"), pictures);
     let [one, two] = [0, 1].map(|number: usize| card(CARDS[number].1));
     let compared = compare(&one.answers, &two.answers);
-    let page = xray_compared_page([&one, &two], &compared, "not the same inside", &[]);
+    let page = xray_compared_page([&one, &two], &compared, "not the same inside");
     let file = folder.join("xray-both.html");
     std::fs::write(&file, page).unwrap();
     look(chromium, &file, pictures, 8);

@@ -266,6 +266,25 @@ fn two_cards_are_compared_by_their_intervals_and_a_file_that_is_no_card_is_refus
         assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains("Page read, differs"), "what is the same is not marked");
+    // Cards of other conditions accuse nobody, whatever their values are.
+    let card = json(&std::fs::read(bench.path("c.json")).unwrap());
+    for (key, value, reason) in [
+        ("is_complete", false.into(), "the X-ray of B is incomplete"),
+        ("capacity_bytes", 64_000_000_000u64.into(), "(8000000000 and 64000000000 bytes)"),
+        ("is_model", false.into(), "one drive is virtual (MODEL), the other is real"),
+    ] {
+        let changed: Value = Value::Object(
+            card.as_object().unwrap().clone().into_iter().chain([(key.into(), value)]).collect(),
+        );
+        std::fs::write(bench.path("d.json"), changed.to_string()).unwrap();
+        let output = bench.call(&["xray", "--compare", "a.json", "d.json"]);
+        assert_eq!(output.status.code(), Some(75), "{key}: {}", text(&output.stderr));
+        let shown = unfolded(&text(&output.stdout));
+        assert!(shown.starts_with("not comparable: ") && shown.contains(reason), "{shown}");
+        let output = bench.call(&["xray", "--compare", "a.json", "d.json", "--json"]);
+        let shown = json(&output.stdout);
+        assert!(shown["warnings"][0].as_str().unwrap().contains(reason), "{shown}");
+    }
     std::fs::write(bench.path("other.json"), "{\"format\": \"x\"}").unwrap();
     for (line, word) in [
         (&["xray", "--compare", "a.json", "other.json"][..], "is no card"),

@@ -16,13 +16,11 @@ const CHART: (f64, f64) = (330.0, 160.0);
 /// The names of both drives.
 const NAMES: [&str; 2] = ["A", "B"];
 
-/// Returns the page of two `cards` that are `compared`; `sentence` is what the comparison amounts to, and
-/// `doubts` keep them from being compared like for like.
+/// Returns the page of two `cards` that are `compared`; `sentence` is what the comparison amounts to.
 pub fn xray_compared_page(
     cards: [&CheckedCard; 2],
     compared: &[Compared],
     sentence: &str,
-    doubts: &[String],
 ) -> String {
     let different: Vec<Structure> = compared
         .iter()
@@ -49,7 +47,6 @@ pub fn xray_compared_page(
                     ": " (summary(card))
                 }
             }
-            @for doubt in doubts { p.dek { b { "Warning: " } (sanitize::prose(doubt)) } }
         } }
         main.wrap {
             section class="use" #both {

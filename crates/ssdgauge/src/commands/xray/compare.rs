@@ -21,7 +21,8 @@ const NAME_SHOWN: usize = 60;
 /// Compares the two `cards`, prints what is the same, and writes the `page` that was asked for.
 ///
 /// # Errors
-/// A file is no card; with [`FailureKind::Criterion`], the drives are not the same inside.
+/// A file is no card; with [`FailureKind::Undecided`], the cards are not comparable; with [`FailureKind::Criterion`],
+/// the drives are not the same inside.
 pub(crate) fn execute(
     paths: &[PathBuf],
     page: Option<&Path>,
@@ -37,44 +38,57 @@ pub(crate) fn execute(
         return Err(Failure::new(FailureKind::Usage, "two cards are compared", "name two files"));
     };
     let compared = compare(&one.answers, &two.answers);
-    let (cards, doubts) = ([&one.card, &two.card], doubts(&one.card, &two.card));
-    let sentence = sentence(&compared);
+    let (cards, obstacles) = ([&one.card, &two.card], obstacles([&one.card, &two.card]));
+    let sentence = sentence(&compared, &obstacles);
     match as_json {
-        true => terminal::print_document(&document(cards, &compared, &sentence, &doubts)),
-        false => terminal::print_text(&to_text(cards, &compared, &sentence, &doubts)),
+        true => terminal::print_document(&document(cards, &compared, &sentence, &obstacles)),
+        false => terminal::print_text(&to_text(cards, &compared, &sentence)),
     }
     if let Some(page) = page {
-        let text = ssdgauge_page::xray_compared_page([one, two], &compared, &sentence, &doubts);
+        let text = ssdgauge_page::xray_compared_page([one, two], &compared, &sentence);
         output::write(page, Format::Page, &inputs, text.as_bytes())?;
     }
+    let fail = |kind, text, hint| Err(Failure::new(kind, text, hint));
     match inside(&compared, Likeness::Different).is_empty() {
+        _ if !obstacles.is_empty() => fail(
+            FailureKind::Undecided,
+            "the two cards are not comparable",
+            "complete both with `ssdgauge resume FILE`, and compare drives of one capacity",
+        ),
         true => Ok(()),
-        false => Err(Failure::new(
+        false => fail(
             FailureKind::Criterion,
             "the two drives are not the same inside",
             "compare further drives of the model: firmware and age change structures as well",
-        )),
+        ),
     }
 }
 
-/// Returns what keeps the cards from being compared like for like.
-fn doubts(one: &Card, two: &Card) -> Vec<String> {
-    let mut doubts = Vec::new();
+/// Returns why `cards` cannot be compared like for like, one clause for each reason.
+fn obstacles(cards: [&Card; 2]) -> Vec<String> {
+    let [one, two] = cards;
+    let mut obstacles = Vec::new();
     if one.is_model != two.is_model {
-        doubts.push("one of the drives is a virtual one (MODEL), the other one is real".into());
+        obstacles.push("one drive is virtual (MODEL), the other is real".into());
     }
     if one.capacity_bytes != two.capacity_bytes {
-        let (one, two) = (one.capacity_bytes, two.capacity_bytes);
-        doubts.push(format!("the capacities differ: {one} and {two} bytes"));
+        let [one, two] = cards.map(|card| card.capacity_bytes);
+        obstacles.push(format!("the capacities differ ({one} and {two} bytes)"));
     }
-    if !one.is_complete || !two.is_complete {
-        doubts.push("an X-ray was not completed".into());
+    match cards.map(|card| card.is_complete) {
+        [true, true] => {}
+        [false, true] => obstacles.push("the X-ray of A is incomplete".into()),
+        [true, false] => obstacles.push("the X-ray of B is incomplete".into()),
+        [false, false] => obstacles.push("both X-rays are incomplete".into()),
     }
-    doubts
+    obstacles
 }
 
 /// Returns what the comparison amounts to.
-fn sentence(compared: &[Compared]) -> String {
+fn sentence(compared: &[Compared], obstacles: &[String]) -> String {
+    if !obstacles.is_empty() {
+        return format!("not comparable: {}", obstacles.join("; "));
+    }
     let titles = |list: &[Structure]| {
         list.iter().map(|structure| structure.title()).collect::<Vec<_>>().join("; ")
     };
@@ -99,7 +113,7 @@ fn word(likeness: Likeness) -> &'static str {
     }
 }
 
-fn to_text(cards: [&Card; 2], compared: &[Compared], sentence: &str, doubts: &[String]) -> String {
+fn to_text(cards: [&Card; 2], compared: &[Compared], sentence: &str) -> String {
     let mut lines = vec![sentence.to_owned(), String::new()];
     for (mark, card) in ["A", "B"].iter().zip(cards) {
         let name: String = card.drive.chars().take(NAME_SHOWN).collect();
@@ -119,7 +133,6 @@ fn to_text(cards: [&Card; 2], compared: &[Compared], sentence: &str, doubts: &[S
             word(*likeness)
         ));
     }
-    lines.extend(doubts.iter().map(|doubt| format!("warning: {doubt}")));
     lines.join("\n")
 }
 
@@ -144,7 +157,7 @@ struct Document<'a> {
     /// What the comparison amounts to.
     sentence: &'a str,
     structures: Vec<ComparedStructure<'a>>,
-    /// What keeps the cards from being compared like for like.
+    /// Why the cards are not comparable; empty where they are.
     warnings: &'a [String],
 }
 
@@ -225,9 +238,9 @@ mod tests {
     fn the_sentence_names_what_differs_inside_and_counts_the_rest() {
         let one = [answer(Structure::Cache, 1e9), answer(Structure::PageRead, 40.0)];
         let two = [answer(Structure::Cache, 2e9), answer(Structure::PageRead, 40.5)];
-        assert_eq!(sentence(&compare(&one, &two)), "not the same inside: fast cache, empty");
-        let counted = sentence(&compare(&one, &[answer(Structure::PageRead, 40.5)]));
+        assert_eq!(sentence(&compare(&one, &two), &[]), "not the same inside: fast cache, empty");
+        let counted = sentence(&compare(&one, &[answer(Structure::PageRead, 40.5)]), &[]);
         assert!(counted.contains("1 structures are the same, 1 are not"), "{counted}");
-        assert!(sentence(&compare(&one, &[])).starts_with("not decided"));
+        assert!(sentence(&compare(&one, &[]), &[]).starts_with("not decided"));
     }
 }
