@@ -5,7 +5,7 @@ use crate::answer::{Identified, Value, refuse};
 use crate::link::HOST_LIMITS;
 use crate::rate::Completions;
 use ssdgauge_core::Bytes;
-use ssdgauge_core::rounded::number;
+use ssdgauge_core::rounded::{latency, number};
 
 /// The share by which the rates of two depths may differ. Chosen, as for the link.
 const AGREES: f64 = 0.02;
@@ -13,6 +13,14 @@ const AGREES: f64 = 0.02;
 const MOST_OF_LINK: f64 = 0.8;
 /// The queue of SATA drives holds 32 commands (Serial ATA, native command queuing); Linux uses 32 or 31.
 const SATA_QUEUE: (f64, f64) = (30.0, 33.0);
+/// The share of the requests that are held at a time whose first completions are looked at, and their number.
+/// Chosen: within what a limited queue takes at once, and more than an interrupt collects.
+const FIRST: (f64, f64, f64) = (0.8, 16.0, 100.0);
+/// The share of the usual time between completions below which the first ones came faster, where few and where many are
+/// held. Chosen: above the noise of so many latencies; what remains is less than [`OWN_WORK`] and the least half width.
+const FASTER: [f64; 2] = [0.88, 0.95];
+/// From so many on, many are held.
+const MANY: f64 = 24.0;
 /// The least half width of the interval, as a share. Chosen.
 const LEAST: f64 = 0.006;
 /// The share of its time that the controller may spend on work of its own, which counts as time of commands.
@@ -70,11 +78,32 @@ pub fn find(series: &Saturation, link_mb_s: Option<f64>) -> Identified {
             number(held)
         ));
     }
-    let value = 1e6 / (0.5 * (one + two));
+    // A controller takes one command after the other from the first one on. Where only so many are held, by a queue of
+    // any length or by a budget of requests, the first ones complete faster than those that wait for them.
+    let first = (FIRST.0 * held).clamp(FIRST.1, FIRST.2) as usize;
+    let early = [deep, deeper].map(|series| spacing_us(series, first));
+    let (early, usual) = (0.5 * (early[0] + early[1]), 1e6 / (0.5 * (one + two)));
+    if early < FASTER[usize::from(held >= MANY)] * usual {
+        return refuse(format!(
+            "the first {first} reads complete every {}, later ones every {}: only so many are held at a time ({})",
+            latency(early),
+            latency(usual),
+            number(held)
+        ));
+    }
+    let value = usual;
     let half = deep_rate.half.max(deeper_rate.half).max(0.5 * (one - two).abs());
     let mut found = Value::within(value, value * half / two, LEAST);
     found.low -= OWN_WORK * value;
     Ok(found)
+}
+
+/// Returns the mean time between the first `count` completions of `series`, in microseconds.
+fn spacing_us(series: &Completions, count: usize) -> f64 {
+    let mut at: Vec<u64> = series.at.iter().map(|at| at.0).collect();
+    at.sort_unstable();
+    let last = count.min(at.len()).max(2) - 1;
+    at.get(last).map_or(f64::INFINITY, |end| (end - at[0]) as f64 / 1e3 / last as f64)
 }
 
 #[cfg(test)]
@@ -105,5 +134,29 @@ mod tests {
         let queue =
             Saturation { deep: series(128, 3_125), deeper: series(256, 3_125), lone_us: 100.0 };
         assert!(find(&queue, None).is_err());
+    }
+
+    /// The completions of a drive that holds `held` commands of 0.8 us each, which take 60 us more.
+    fn holding(held: usize, depth: u32) -> Completions {
+        let mut at: Vec<u64> = Vec::new();
+        let mut controller = 0;
+        for number in 0..4_000 {
+            let begins = if number < held { 0 } else { at[number - held] };
+            controller = begins.max(controller) + 800;
+            at.push(controller + 60_000);
+        }
+        Completions { block: 512, depth, at: at.into_iter().map(Nanos).collect(), host_load: 0.0 }
+    }
+
+    #[test]
+    fn a_queue_of_any_length_is_told_from_the_controller() {
+        for held in [33, 40, 48, 64, 70] {
+            let queue =
+                Saturation { deep: holding(held, 128), deeper: holding(held, 256), lone_us: 60.8 };
+            let refused = find(&queue, Some(6_800.0)).unwrap_err();
+            assert!(refused.0.contains("only so many are held"), "{held}: {refused:?}");
+        }
+        let free = Saturation { deep: holding(128, 128), deeper: holding(256, 256), lone_us: 60.8 };
+        assert!(find(&free, Some(6_800.0)).unwrap().contains(0.8));
     }
 }
