@@ -5,6 +5,7 @@
 //! never send a write that its plan does not cover.
 
 mod access;
+mod ceilings;
 mod contents;
 mod error;
 mod examined;
@@ -38,7 +39,9 @@ use error::Ended;
 use options::excluded;
 use sizes::Sizes;
 use ssdgauge_core::{Bytes, DriveInfo, Rig};
-use ssdgauge_xray::{Answer, Drop, Identified, Refusal, Series, Structure, Volumes, lacks};
+use ssdgauge_xray::{
+    Answer, Drop, Identified, Later, Refusal, Series, Structure, Volumes, check_ceilings, lacks,
+};
 use std::collections::BTreeSet;
 
 /// Looks for the structures of the drive of `rig`, from the end of what is `recorded` on.
@@ -98,17 +101,19 @@ fn examine<'a>(
         volumes: None,
         counts_media: false,
         settled_at: None,
+        later: Later::default(),
     };
     let is_complete = match examination.carry_out() {
         Ok(()) => true,
         Err(Ended::Stopped) => false,
         Err(Ended::Failed(error)) => return Err(error),
     };
-    let Examination { access, wanted, mut answers, mut series, .. } = examination;
+    let Examination { access, wanted, mut answers, mut series, later, .. } = examination;
+    check_ceilings(&mut answers, later);
     for structure in wanted {
         if answers.iter().all(|answer| answer.structure != structure) {
             let outcome = Err(Refusal("the X-ray ended before".into()));
-            answers.push(Answer { structure, outcome });
+            answers.push(Answer { structure, outcome, celsius: None });
         }
     }
     answers.sort_by_key(|answer| answer.structure);
@@ -147,6 +152,8 @@ struct Examination<'a> {
     counts_media: bool,
     /// The bytes written when the drive last had time for its own work.
     settled_at: Option<u64>,
+    /// What was observed after the ceilings.
+    later: Later,
 }
 
 impl Examination<'_> {
@@ -220,7 +227,8 @@ impl Examination<'_> {
     fn answer(&mut self, structure: Structure, outcome: Identified) {
         let is_new = self.answers.iter().all(|answer| answer.structure != structure);
         if self.wants(structure) && is_new {
-            self.answers.push(Answer { structure, outcome });
+            let celsius = self.access.range();
+            self.answers.push(Answer { structure, outcome, celsius });
         }
     }
 

@@ -11,6 +11,9 @@ pub const CARD_FORMAT: &str = "ssdgauge-xray";
 /// The version of the format.
 pub const CARD_VERSION: u32 = 1;
 
+/// The highest temperature that a sensor states, in degrees Celsius.
+const MOST_C: f64 = 300.0;
+
 /// A card, as far as it is read.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Card {
@@ -78,6 +81,9 @@ struct Entry {
     value: Option<f64>,
     interval: Option<[f64; 2]>,
     not_identifiable: Option<String>,
+    /// The least and the highest temperature of the drive meanwhile; cards of earlier versions have none.
+    #[serde(default)]
+    celsius: Option<[f64; 2]>,
 }
 
 /// Error of a file that is no card.
@@ -214,7 +220,14 @@ impl Entry {
             (None, None, Some(reason)) => Err(Refusal(reason.clone())),
             _ => return None,
         };
-        (self.unit == structure.unit().key()).then_some(Answer { structure, outcome })
+        let celsius = self.celsius;
+        let is_possible = celsius
+            .is_none_or(|[low, high]| low <= high && high.abs() < MOST_C && low.abs() < MOST_C);
+        (self.unit == structure.unit().key() && is_possible).then_some(Answer {
+            structure,
+            outcome,
+            celsius,
+        })
     }
 }
 
@@ -245,6 +258,7 @@ mod tests {
             value: Some(value),
             interval: Some(interval),
             not_identifiable: None,
+            celsius: None,
         }
     }
 
@@ -267,6 +281,10 @@ mod tests {
             (vec![entry("cache", "bytes", 2e3, [1e3, 3e3])], CardError::Capacity("cache".into())),
             (
                 vec![entry("units", "count", 1.0, [0.0, f64::INFINITY])],
+                CardError::Value("units".into()),
+            ),
+            (
+                vec![Entry { celsius: Some([50.0, 40.0]), ..good.clone() }],
                 CardError::Value("units".into()),
             ),
             (

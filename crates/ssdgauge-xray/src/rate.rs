@@ -8,6 +8,9 @@ const PARTS: usize = 8;
 /// The share of completions at the start and at the end that does not count: the queue fills and drains.
 pub(crate) const LEFT_OUT: usize = 10;
 
+/// The requests of a load whose start no longer shows in its rate. Chosen.
+const LONG: usize = 1_000;
+
 /// The completions of a closed loop of equal requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completions {
@@ -34,6 +37,12 @@ impl Completions {
     /// Returns the rate in 10^6 bytes per second; `None` for too few requests.
     pub fn mb_s(&self) -> Option<f64> {
         Some(self.rate()?.per_second * self.block as f64 / 1e6)
+    }
+
+    /// Returns the rate in 10^6 bytes per second; `None` for fewer requests than a ceiling is refuted with: the start of
+    /// a short load runs ahead of its rate.
+    pub fn long_mb_s(&self) -> Option<f64> {
+        self.mb_s().filter(|_| self.at.len() >= LONG)
     }
 
     /// Returns the rate; `None` for too few requests.

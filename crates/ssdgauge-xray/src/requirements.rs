@@ -46,6 +46,7 @@ mod tests {
         let refused = Answer {
             structure: Structure::Cache,
             outcome: Err(Refusal("the rate never drops".into())),
+            celsius: None,
         };
         let reason = lacks(Structure::Folding, std::slice::from_ref(&refused)).unwrap();
         assert_eq!(reason.0, "needs the fast cache, empty: the rate never drops");

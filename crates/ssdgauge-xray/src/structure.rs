@@ -7,7 +7,7 @@ use ssdgauge_core::name_of;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Structure {
-    /// The highest rate of the host link.
+    /// The highest rate of reads: that of the host link, or of the controller.
     Link,
     /// The time of the controller for a read command.
     Command,

@@ -43,7 +43,9 @@ pub fn shown_interval(value: &Value, unit: Unit) -> String {
 /// Returns what `structure` is, as one sentence for readers who build no drives.
 pub fn meaning(structure: Structure) -> &'static str {
     match structure {
-        Structure::Link => "The connection to the host; no transfer is faster.",
+        Structure::Link => {
+            "The connection to the host, or the controller where it is slower; no read is faster."
+        }
         Structure::Command => {
             "The time that the controller takes for one read command, with no flash involved. It \
              limits the rate of small reads."

@@ -91,6 +91,10 @@ pub(super) struct Access<'a> {
     known: Vec<FindingKind>,
     /// Temperatures of the last load, from its start.
     temperatures: Vec<(Nanos, f64)>,
+    /// The temperature that was read last, in degrees Celsius.
+    celsius: Option<f64>,
+    /// The least and the highest temperature since the experiment began, or since its last rest ended.
+    range: Option<[f64; 2]>,
 }
 
 /// The experiment in progress.
@@ -138,6 +142,8 @@ impl<'a> Access<'a> {
             read: 0,
             known: Vec::new(),
             temperatures: Vec::new(),
+            celsius: None,
+            range: None,
         };
         Ok((access, sizes))
     }
@@ -166,6 +172,16 @@ impl<'a> Access<'a> {
         &self.temperatures
     }
 
+    /// Returns the temperature that was read last, in degrees Celsius.
+    pub(super) fn celsius(&self) -> Option<f64> {
+        self.celsius
+    }
+
+    /// Returns the least and the highest temperature since the experiment began, or since its last rest ended.
+    pub(super) fn range(&self) -> Option<[f64; 2]> {
+        self.range
+    }
+
     pub(super) fn doing(&mut self, what: &str) {
         if self.rig.is_some() {
             self.watcher.doing(what, Bytes(self.written));
@@ -174,6 +190,7 @@ impl<'a> Access<'a> {
 
     /// Begins `experiment`.
     pub(super) fn begin(&mut self, experiment: Experiment) {
+        self.range = self.celsius.map(|celsius| [celsius, celsius]);
         self.current = Current {
             experiment: Some(experiment),
             recorded: self.recorded.remove(&experiment).map(VecDeque::from),
@@ -246,9 +263,10 @@ impl<'a> Access<'a> {
         }
         let reply = self.ask(of_rest(duration), 0, |rig, sink| {
             let rested = rig.rest(duration, sink)?;
-            Ok((!sink.stop()).then_some((Reply::Rested, rested)))
+            Ok((!sink.stop()).then(|| (Reply::rested(&sink.temperatures), rested)))
         })?;
-        let Reply::Rested = reply else { return Err(self.differs()) };
+        let (Reply::Rested | Reply::RestedAt { .. }) = reply else { return Err(self.differs()) };
+        self.range = self.celsius.map(|celsius| [celsius, celsius]);
         Ok(())
     }
 
@@ -277,14 +295,14 @@ impl<'a> Access<'a> {
         requests: &[TimedRequest],
         depth: u32,
     ) -> Result<(), Ended> {
-        self.load(requests, depth, |_| Reply::Loaded).map(drop)
+        self.load(requests, depth, |_, _| Reply::Loaded).map(drop)
     }
 
     fn load(
         &mut self,
         requests: &[TimedRequest],
         depth: u32,
-        kept: fn(&Timings) -> Reply,
+        kept: fn(&Timings, &[(Nanos, f64)]) -> Reply,
     ) -> Result<Reply, Ended> {
         let bytes: u64 = requests.iter().map(|one| u64::from(one.length)).sum();
         let writes = requests.iter().filter(|one| one.direction == Direction::Write);
@@ -294,7 +312,7 @@ impl<'a> Access<'a> {
             let timings = loads.send(requests, depth, sink)?;
             Ok(timings.map(|timings| {
                 let last = timings.requests.iter().map(|one| one.completed).max();
-                (kept(&timings), last.unwrap_or_default())
+                (kept(&timings, &sink.temperatures), last.unwrap_or_default())
             }))
         })?;
         self.written = self.written.saturating_add(written);
@@ -342,10 +360,29 @@ impl<'a> Access<'a> {
         differs(self.current.experiment)
     }
 
+    /// Asks `question`, and takes note of the temperatures of the answer.
+    fn ask(
+        &mut self,
+        question: String,
+        written: u64,
+        call: impl FnOnce(
+            &mut dyn Rig,
+            &mut Observations<'_>,
+        ) -> Result<Option<(Reply, Nanos)>, RigError>,
+    ) -> Result<Reply, Ended> {
+        let reply = self.answer(question, written, call)?;
+        for (_, celsius) in reply.temperatures() {
+            self.celsius = Some(*celsius);
+            let [low, high] = self.range.unwrap_or([*celsius; 2]);
+            self.range = Some([low.min(*celsius), high.max(*celsius)]);
+        }
+        Ok(reply)
+    }
+
     /// Asks `question`, which writes up to `written` bytes, by `call`, which returns the answer and the time that it
     /// took, and `None` after a stop. An answer that is recorded is taken from there; a virtual drive, which ends with its process,
     /// is asked again and has to give the same one.
-    fn ask(
+    fn answer(
         &mut self,
         question: String,
         written: u64,

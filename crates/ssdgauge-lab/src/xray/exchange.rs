@@ -29,6 +29,9 @@ pub enum Reply {
         completed_ns: Vec<u64>,
         /// Processor time of the host ÷ what its processors had.
         host_load: f64,
+        /// Temperatures meanwhile, in degrees Celsius; a short load has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        temperatures_c: Vec<(Nanos, f64)>,
     },
     /// Requests were sent whose times are not needed.
     Loaded,
@@ -41,8 +44,13 @@ pub enum Reply {
         /// Temperatures meanwhile, in degrees Celsius.
         temperatures_c: Vec<(Nanos, f64)>,
     },
-    /// No load was sent for the time asked.
+    /// No load was sent for the time asked, and no temperature was read.
     Rested,
+    /// No load was sent for the time asked.
+    RestedAt {
+        /// Temperatures meanwhile, in degrees Celsius.
+        temperatures_c: Vec<(Nanos, f64)>,
+    },
     /// The drive was trimmed, with effect or without.
     Trimmed(bool),
     /// A flush was sent, where the target takes one.
@@ -57,14 +65,14 @@ impl Reply {
         match self {
             Reply::Sent { .. } | Reply::Loaded => "send",
             Reply::Ran { .. } => "lanes",
-            Reply::Rested => "rest",
+            Reply::Rested | Reply::RestedAt { .. } => "rest",
             Reply::Trimmed(_) => "trim",
             Reply::Flushed(_) => "flush",
             Reply::Counted(_) => "media",
         }
     }
 
-    pub(super) fn sent(timings: &Timings) -> Reply {
+    pub(super) fn sent(timings: &Timings, temperatures: &[(Nanos, f64)]) -> Reply {
         let of = |time: fn(&Timing) -> Nanos| -> Vec<u64> {
             timings.requests.iter().map(|one| time(one).0).collect()
         };
@@ -72,6 +80,28 @@ impl Reply {
             submitted_ns: of(|one| one.submitted),
             completed_ns: of(|one| one.completed),
             host_load: decimal(timings.host_load),
+            temperatures_c: temperatures.to_vec(),
+        }
+    }
+
+    pub(super) fn rested(temperatures: &[(Nanos, f64)]) -> Reply {
+        match temperatures {
+            [] => Reply::Rested,
+            _ => Reply::RestedAt { temperatures_c: temperatures.to_vec() },
+        }
+    }
+
+    /// Returns the temperatures that were read meanwhile, with their times.
+    pub(super) fn temperatures(&self) -> &[(Nanos, f64)] {
+        match self {
+            Reply::Sent { temperatures_c, .. }
+            | Reply::Ran { temperatures_c, .. }
+            | Reply::RestedAt { temperatures_c } => temperatures_c,
+            Reply::Loaded
+            | Reply::Rested
+            | Reply::Trimmed(_)
+            | Reply::Flushed(_)
+            | Reply::Counted(_) => &[],
         }
     }
 
@@ -82,7 +112,7 @@ impl Reply {
 
     /// Returns the times of `count` requests; `None` where this is another answer.
     pub(super) fn timings(self, count: usize) -> Option<Timings> {
-        let Reply::Sent { submitted_ns, completed_ns, host_load } = self else { return None };
+        let Reply::Sent { submitted_ns, completed_ns, host_load, .. } = self else { return None };
         if submitted_ns.len() != count || completed_ns.len() != count {
             return None;
         }

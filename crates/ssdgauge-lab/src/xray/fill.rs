@@ -202,6 +202,7 @@ impl Examination<'_> {
         for count in [short.min(COLD_READS[1]), COLD_READS[1]] {
             let requests = ascending(self.sizes.capacity - trimmed, trimmed, FILL_BLOCK, count);
             let reads = self.completions(&requests, FILL_BLOCK, DEPTH)?;
+            self.later.trimmed_mb_s = self.later.trimmed_mb_s.max(reads.long_mb_s().unwrap_or(0.0));
             if reads.mb_s().is_some_and(|rate| rate > COLD * link) {
                 return Ok(true);
             }

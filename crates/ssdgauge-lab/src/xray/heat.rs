@@ -22,6 +22,7 @@ impl Examination<'_> {
         // What the writes before have heated has to cool, or the load begins throttled.
         self.access.doing("throttle points: rest");
         self.access.rest(Nanos::from_secs(Sizes::COOLING_S))?;
+        self.look_again()?;
         self.access.doing("throttle points: reads without a pause");
         let lane = Lane {
             direction: Direction::Read,
@@ -51,6 +52,7 @@ impl Examination<'_> {
                     seconds.push(Heating { celsius: *celsius, bytes });
                 }
             }
+            self.later.take_seconds(bytes);
             let part = PART_S as usize;
             let has_cycles = inference::throttle_points(&seconds).1.is_ok();
             let has_settled = seconds.len() >= 3 * part && {

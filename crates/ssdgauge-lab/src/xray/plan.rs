@@ -21,6 +21,9 @@ use std::collections::BTreeSet;
 /// The structures that pairs of reads show.
 const OF_UNITS: [Structure; 3] = [Structure::Units, Structure::Chunk, Structure::PageRead];
 
+/// The label of the rest that ends as soon as the temperature is level.
+const LEVEL: &str = "rest until the temperature is level";
+
 /// Returns the plan of an X-ray of `drive`.
 ///
 /// # Errors
@@ -114,6 +117,7 @@ fn steps_of(
             vec![
                 step("trim", Action::Prepare(trim)),
                 rest("rest", 10),
+                rest(LEVEL, Sizes::LEVEL_S * Sizes::LEVEL_RESTS),
                 reads("reads of trimmed addresses", 5, sizes),
             ]
         }

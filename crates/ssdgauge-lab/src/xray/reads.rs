@@ -1,4 +1,4 @@
-//! Experiments of reads: ceilings at trimmed addresses, pairs by distance, rate of chosen units, and reads
+//! Experiments of reads: pairs by distance, rate of chosen units, and reads
 //! beside writes.
 
 use super::Examination;
@@ -7,13 +7,12 @@ use super::error::Ended;
 use super::fill::throttled;
 use super::sizes::{FILL_BLOCK, MIB, Sizes};
 use ssdgauge_core::{
-    Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Random, TargetKind,
-    TimedRequest,
+    Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Random, TimedRequest,
 };
 use ssdgauge_statistics::summary;
 use ssdgauge_xray::{
-    self as inference, Completions, Layout, MOST_CHUNKS, Pair, Refusal, Saturation, Series,
-    Structure, Value, Volumes,
+    self as inference, Completions, Layout, MOST_CHUNKS, Pair, Refusal, Series, Structure, Value,
+    Volumes,
 };
 
 /// The block of small reads.
@@ -47,46 +46,6 @@ const SETTLE: Nanos = Nanos(300_000_000);
 const PAIR_STREAM: u64 = 0x9a1;
 
 impl Examination<'_> {
-    /// Link and command time: reads of trimmed addresses.
-    pub(super) fn ceilings(&mut self) -> Result<(), Ended> {
-        let needs_empty = [Structure::Link, Structure::Cache].iter().any(|one| self.wants(*one));
-        let is_drive = !self.gentle && self.access.kind() != TargetKind::File;
-        let is_trimmed = match is_drive && (needs_empty || self.wants(Structure::Command)) {
-            true => self.access.trim()?,
-            false => false,
-        };
-        for structure in [Structure::Link, Structure::Command] {
-            if !is_trimmed && self.is_open(structure) {
-                let reason = "the target cannot be trimmed as a whole";
-                self.answer(structure, Err(Refusal(reason.into())));
-            }
-        }
-        if is_trimmed {
-            self.access.rest(Nanos::from_secs(10))?;
-        }
-        if self.is_open(Structure::Link) {
-            self.access.doing("link: reads of trimmed addresses");
-            let small = self.closed(0, FILL_BLOCK, 4_000, 32)?;
-            let large = self.closed(0, 4 * FILL_BLOCK, 1_500, 32)?;
-            self.keep(Series::of_loads(Structure::Link, [&small, &large]));
-            self.answer(Structure::Link, inference::link_ceiling(&small, &large));
-        }
-        if self.is_open(Structure::Command) {
-            self.access.doing("command time: reads of one block at trimmed addresses");
-            let block = self.access.logical_block();
-            let lone = self.latencies(&ascending(0, self.sizes.capacity, block, 400))?;
-            let series = Saturation {
-                deep: self.closed(0, block, 20_000, 128)?,
-                deeper: self.closed(0, block, 40_000, 256)?,
-                lone_us: summary::percentile(&lone, 0.5).unwrap_or(0.0),
-            };
-            let link = self.value(Structure::Link);
-            self.keep(Series::of_loads(Structure::Command, [&series.deep, &series.deeper]));
-            self.answer(Structure::Command, inference::command_time(&series, link));
-        }
-        Ok(())
-    }
-
     /// Returns the completions of `count` ascending reads of `block` bytes from `from` on.
     pub(super) fn closed(
         &mut self,
@@ -107,7 +66,12 @@ impl Examination<'_> {
     ) -> Result<Completions, Ended> {
         let timings = self.access.send(requests, depth)?;
         let at = timings.requests.iter().map(|one| one.completed).collect();
-        Ok(Completions { block, depth, at, host_load: timings.host_load })
+        let reads = Completions { block, depth, at, host_load: timings.host_load };
+        let is_of_data = requests.iter().any(|one| one.offset < self.filled.max(self.sizes.region));
+        if let Some(mb_s) = reads.long_mb_s().filter(|_| is_of_data) {
+            self.later.data_mb_s = self.later.data_mb_s.max(mb_s);
+        }
+        Ok(reads)
     }
 
     /// Returns the latencies of `requests` with one in flight, in microseconds.
@@ -200,7 +164,7 @@ impl Examination<'_> {
             (Ok(_), Err(reason)) | (Err(reason), _) => Err(reason),
         };
         let page_read = match self.is_cold()? {
-            true => page_read,
+            true => self.check_heat().and(page_read),
             false => Err(throttled(self.filled)),
         };
         let units = checked.clone().map(|units| Value::exact(units as f64));

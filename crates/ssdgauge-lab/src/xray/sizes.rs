@@ -64,6 +64,10 @@ impl Sizes {
     pub(super) const FOLDING_S: u64 = 60;
     /// The times at most that a throttled drive gets as long a rest again before these reads.
     pub(super) const MORE_COOLING: u64 = 3;
+    /// The seconds of a rest after which the ceilings are measured again, and such rests at most.
+    pub(super) const LEVEL_S: u64 = 20;
+    /// See [`Sizes::LEVEL_S`].
+    pub(super) const LEVEL_RESTS: u64 = 30;
     /// The seconds of rest before reads that heat the drive.
     pub(super) const COOLING_S: u64 = 120;
     /// The seconds of reads that heat the drive.

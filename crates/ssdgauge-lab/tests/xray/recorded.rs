@@ -208,7 +208,7 @@ fn another_virtual_drive_is_refused_and_answers_of_other_questions_are_not_judge
 
 #[test]
 fn the_record_of_a_drive_that_vanishes_is_kept() {
-    let target = format!("{DRIVE}&fault.gone_at_s=20");
+    let target = format!("{DRIVE}&fault.gone_at_s=36");
     let mut rig = VirtualRig::open(&target, 1).unwrap();
     let bench = Bench::new(&rig, options(&[]));
     let ended = bench.begin(&mut rig, &mut Unwatched);

@@ -109,11 +109,12 @@ fn row(cards: [&CheckedCard; 2], compared: &Compared) -> Markup {
 }
 
 /// Returns what else a difference of this structure depends on.
-fn beside(compared: &Compared) -> &'static str {
+fn beside(compared: &Compared) -> String {
     let is_outside = !compared.structure.is_inside();
-    match compared.likeness == Likeness::Different && is_outside {
-        true => ", also by slot, host or cooling",
-        false => "",
+    match (&compared.reason, compared.likeness == Likeness::Different && is_outside) {
+        (Some(reason), _) => format!(": {reason}"),
+        (None, true) => ", also by slot, host or cooling".into(),
+        (None, false) => String::new(),
     }
 }
 

@@ -60,6 +60,9 @@ struct ShownAnswer {
     /// The reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_identifiable: Option<String>,
+    /// The least and the highest temperature of the drive meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    celsius: Option<[f64; 2]>,
 }
 
 /// A line of measured points.
@@ -214,6 +217,7 @@ fn shown_answer(answer: &Answer) -> ShownAnswer {
         value,
         interval,
         not_identifiable,
+        celsius: answer.celsius.map(|ends| ends.map(rounded)),
     }
 }
 

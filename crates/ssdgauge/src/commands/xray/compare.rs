@@ -121,11 +121,12 @@ fn to_text(cards: [&Card; 2], compared: &[Compared], sentence: &str) -> String {
         lines.push(format!("  {mark}  {name}{model}"));
     }
     lines.push(String::new());
-    for Compared { structure, outcomes, likeness } in compared {
+    for Compared { structure, outcomes, likeness, reason } in compared {
         let [one, two] = outcomes.each_ref().map(|outcome| words(*structure, outcome.as_ref()));
-        let outside = match *likeness == Likeness::Different && !structure.is_inside() {
-            true => " (also by slot, host or cooling)",
-            false => "",
+        let outside = match (reason, *likeness == Likeness::Different && !structure.is_inside()) {
+            (Some(reason), _) => format!(" ({reason})"),
+            (None, true) => " (also by slot, host or cooling)".into(),
+            (None, false) => String::new(),
         };
         lines.push(format!(
             "  {:<NAME$}{one:<DRIVE$}{two:<DRIVE$}{}{outside}",
@@ -175,6 +176,9 @@ struct ComparedStructure<'a> {
     /// Whether it is one of the drive, and not of its slot or host.
     is_inside: bool,
     likeness: &'static str,
+    /// Why a difference of the intervals decides nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
     /// Null where it was not looked for.
     a: Option<Outcome<'a>>,
     b: Option<Outcome<'a>>,
@@ -196,7 +200,7 @@ fn document<'a>(
     sentence: &'a str,
     warnings: &'a [String],
 ) -> Document<'a> {
-    let structures = compared.iter().map(|Compared { structure, outcomes, likeness }| {
+    let structures = compared.iter().map(|Compared { structure, outcomes, likeness, reason }| {
         let of = |outcome: &'a Option<Identified>| match outcome.as_ref()? {
             Ok(value) => Some(Outcome::Identified {
                 value: value.value,
@@ -212,6 +216,7 @@ fn document<'a>(
                 Likeness::NotDecided => "not-decided",
                 Likeness::Same | Likeness::Different => word(*likeness),
             },
+            reason: reason.as_deref(),
             a: of(&outcomes[0]),
             b: of(&outcomes[1]),
         }
@@ -231,7 +236,7 @@ mod tests {
     use ssdgauge_xray::{Answer, Value};
 
     fn answer(structure: Structure, value: f64) -> Answer {
-        Answer { structure, outcome: Ok(Value::within(value, 0.0, 0.05)) }
+        Answer { structure, outcome: Ok(Value::within(value, 0.0, 0.05)), celsius: None }
     }
 
     #[test]

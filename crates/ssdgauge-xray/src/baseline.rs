@@ -1,0 +1,171 @@
+//! The ceilings that later rates are compared with, and whether they are those of a cold drive.
+//!
+//! A drive that is throttled when an X-ray begins is its own baseline: neither its rate nor its temperature tells. So
+//! ceilings are measured twice with a rest between, and every later observation may refute them.
+
+use crate::answer::{Answer, Refusal, Value};
+use crate::structure::Structure;
+use ssdgauge_core::rounded::number;
+
+/// The temperature from which a drive at rest may be throttled, in degrees Celsius. Chosen: the warning temperatures
+/// that drives state begin there.
+const HOT_C: f64 = 70.0;
+/// The fall over a rest up to which a temperature is level, in kelvin. Chosen: half a step of a sensor of whole degrees.
+const LEVEL_K: f64 = 0.5;
+/// The temperature below which no drive is throttled, in degrees Celsius, so that it need not be level. Chosen: the lowest
+/// thresholds that can be set are near 60, and a drive recovers some degrees below.
+const COOL_C: f64 = 50.0;
+/// The share beyond its interval from which a rate refutes a ceiling. Chosen, as that by which its two sizes may differ.
+const BEYOND: f64 = 0.02;
+
+/// The seconds in a row that refute a ceiling together. Chosen: of lognormal seconds with a scatter of 4 %, one row in
+/// 100,000 does by chance.
+const IN_A_ROW: usize = 10;
+
+/// What was observed after the ceilings.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Later {
+    /// The highest rate of reads of trimmed addresses, in 10^6 bytes per second.
+    pub trimmed_mb_s: f64,
+    /// The highest rate of a second of reads of data.
+    pub data_mb_s: f64,
+}
+
+impl Later {
+    /// Takes the bytes of each second of reads of data: a rate counts that so many seconds in a row have reached, because
+    /// the fastest of many seconds is faster than the drive.
+    pub fn take_seconds(&mut self, bytes: &[u64]) {
+        let least = bytes.windows(IN_A_ROW).filter_map(|row| row.iter().min());
+        let most = least.max().map_or(0.0, |bytes| *bytes as f64 / 1e6);
+        self.data_mb_s = self.data_mb_s.max(most);
+    }
+}
+
+/// Returns whether a drive at rest may be throttled at `celsius`.
+pub fn is_hot(celsius: f64) -> bool {
+    celsius >= HOT_C
+}
+
+/// Returns whether a rest that began at one of these temperatures and ended at the other has changed nothing; also where
+/// there is no sensor.
+pub fn is_level(before: Option<f64>, after: Option<f64>) -> bool {
+    match (before, after) {
+        (Some(before), Some(after)) => after < COOL_C || before - after < LEVEL_K,
+        (None, _) | (_, None) => true,
+    }
+}
+
+/// Returns whether `second` is a higher ceiling than `first`.
+pub fn faster(first: &Value, second: &Value) -> bool {
+    second.value > first.high.max(first.value * (1.0 + BEYOND))
+}
+
+/// Returns whether heat changes `structure`: a time, or a rate.
+pub(crate) fn depends_on_heat(structure: Structure) -> bool {
+    use crate::structure::Unit;
+    match structure.unit() {
+        Unit::MegabytesPerSecond | Unit::Microseconds => true,
+        // The end of a cache is read from rates.
+        Unit::Bytes => matches!(structure, Structure::Cache | Structure::Spare),
+        Unit::Count | Unit::YesNo | Unit::Celsius | Unit::Percent => false,
+    }
+}
+
+/// Refuses the ceilings that `later` observations refute, and with them what was compared with them.
+pub fn check_ceilings(answers: &mut [Answer], later: Later) {
+    let of = |structure| answers.iter().find(|answer: &&Answer| answer.structure == structure);
+    let value = |structure| of(structure).and_then(|answer| answer.outcome.as_ref().ok());
+    let Some(link) = value(Structure::Link) else { return };
+    let most = link.high.max(link.value * (1.0 + BEYOND));
+    let celsius = of(Structure::Link).and_then(|answer| answer.celsius);
+    // Between the two points, a drive is as it was before.
+    let point = value(Structure::Resume).or(value(Structure::Throttle)).map(|point| point.low);
+    let reason = match (celsius, point) {
+        (Some([_, celsius]), Some(point)) if celsius >= point => {
+            format!("the drive was at {celsius:.0} °C, and is throttled from {point:.0} °C on")
+        }
+        _ if later.trimmed_mb_s > most => {
+            format!("reads of trimmed addresses ran at {} MB/s later", number(later.trimmed_mb_s))
+        }
+        _ if later.data_mb_s > most => {
+            let reason = format!("reads of data ran at {} MB/s later", number(later.data_mb_s));
+            return refute(answers, &[Structure::Link], &reason);
+        }
+        _ => return,
+    };
+    let of_baseline = [
+        Structure::Link,
+        Structure::Command,
+        Structure::PageRead,
+        Structure::Cache,
+        Structure::NativeRate,
+        Structure::Folding,
+        Structure::Spare,
+    ];
+    refute(answers, &of_baseline, &reason);
+}
+
+fn refute(answers: &mut [Answer], structures: &[Structure], reason: &str) {
+    let of = answers.iter_mut().filter(|answer| structures.contains(&answer.structure));
+    for answer in of.filter(|answer| answer.outcome.is_ok()) {
+        answer.outcome =
+            Err(Refusal(format!("the ceilings were not those of a cold drive: {reason}")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answers(celsius: f64) -> Vec<Answer> {
+        let of = |structure, value: f64| Answer {
+            structure,
+            outcome: Ok(Value::within(value, 0.0, 0.01)),
+            celsius: Some([celsius - 2.0, celsius]),
+        };
+        vec![of(Structure::Link, 1_224.0), of(Structure::Command, 7.2), of(Structure::Units, 16.0)]
+    }
+
+    fn refused(later: Later, more: Option<(Structure, f64)>) -> Vec<bool> {
+        let mut answers = answers(72.0);
+        let more = more.map(|(structure, value)| Answer {
+            structure,
+            outcome: Ok(Value { value, low: value - 1.0, high: value + 1.0 }),
+            celsius: None,
+        });
+        answers.extend(more);
+        check_ceilings(&mut answers, later);
+        answers[..3].iter().map(|answer| answer.outcome.is_err()).collect()
+    }
+
+    #[test]
+    fn a_later_rate_or_a_throttle_point_below_refutes_the_ceilings() {
+        let none = Later::default();
+        assert_eq!(refused(none, None), [false; 3]);
+        assert_eq!(refused(Later { trimmed_mb_s: 1_240.0, ..none }, None), [false; 3]);
+        let of_ceilings = [true, true, false];
+        assert_eq!(refused(Later { trimmed_mb_s: 3_400.0, ..none }, None), of_ceilings);
+        assert_eq!(refused(Later { data_mb_s: 3_400.0, ..none }, None), [true, false, false]);
+        for (point, expected) in [(70.0, of_ceilings), (80.0, [false; 3])] {
+            assert_eq!(refused(none, Some((Structure::Throttle, point))), expected);
+            assert_eq!(refused(none, Some((Structure::Resume, point))), expected);
+        }
+    }
+
+    #[test]
+    fn one_fast_second_refutes_nothing() {
+        let mut later = Later::default();
+        let seconds = |fast: usize| [vec![1_000_000_000; 20], vec![1_200_000_000; fast]].concat();
+        later.take_seconds(&seconds(9));
+        assert_eq!(later.data_mb_s, 1_000.0);
+        later.take_seconds(&seconds(10));
+        assert_eq!(later.data_mb_s, 1_200.0);
+    }
+
+    #[test]
+    fn a_temperature_is_level_where_a_rest_does_not_lower_it() {
+        assert!(is_level(Some(40.0), Some(40.0)) && is_level(Some(39.0), Some(40.0)));
+        assert!(!is_level(Some(78.0), Some(77.0)) && is_level(None, Some(40.0)));
+        assert!(is_level(Some(48.0), Some(45.0)), "cool");
+    }
+}
