@@ -41,7 +41,7 @@ pub fn step(label: &str, position: f64, stream: Stream, seconds: u64) -> Step {
     }
 }
 
-pub fn test(id: &str, title: &str, score: Score, figures: &[Figure], steps: Vec<Step>) -> Test {
+pub fn test(id: &str, title: &str, score: Score, figures: &[Chart], steps: Vec<Step>) -> Test {
     Test {
         id: id.into(),
         revision: 1,
@@ -89,7 +89,7 @@ pub fn quick(seconds: u64) -> Plan {
                 step(&format!("{name} QD{qd}"), f64::from(qd), stream, seconds)
             })
     };
-    let all = [Figure::Ranking, Figure::Curve, Figure::Distribution];
+    let all = [Chart::Ranking, Chart::Curve, Chart::Distribution];
     let best = Score::BestOf(Metric::ThroughputMbS);
     let tests = vec![
         test("sequential-read", "Sequential read", best.clone(), &all, sequential(100).into()),
@@ -112,7 +112,7 @@ pub fn quick(seconds: u64) -> Plan {
             "mixed-70-30",
             "Mixed 70/30",
             Score::MeanOf(Metric::Iops),
-            &[Figure::Ranking, Figure::Timeline, Figure::LatencyTimeline],
+            &[Chart::Ranking, Chart::Timeline, Chart::LatencyTimeline],
             vec![step("70 % read", 70.0, stream(Access::Random, 4_096, 70, 4), seconds)],
         ),
     ];
@@ -131,8 +131,8 @@ pub fn client(seconds: u64, long: u64) -> Plan {
         step(&format!("QD{qd}"), f64::from(qd), stream(Access::Random, 4_096, 100, qd), seconds)
     });
     let write = step("write", 1.0, stream(Access::Sequential, 131_072, 0, 32), long);
-    let curve = [Figure::Ranking, Figure::Curve, Figure::Timeline, Figure::Distribution];
-    let times = [Figure::Ranking, Figure::Timeline, Figure::LatencyTimeline, Figure::Distribution];
+    let curve = [Chart::Ranking, Chart::Curve, Chart::Timeline, Chart::Distribution];
+    let times = [Chart::Ranking, Chart::Timeline, Chart::LatencyTimeline, Chart::Distribution];
     let mean = |metric| Score::MeanOf(metric);
     plan(
         "client-2018",

@@ -12,7 +12,7 @@ mod support;
 
 use self::support::{Pace, Recipe, plan, quick, record, step, stream, test};
 use ssdgauge_analysis::{PageOptions, read_all};
-use ssdgauge_core::{Access, Figure, Metric, Nanos, Score, Stream, Window};
+use ssdgauge_core::{Access, Chart, Metric, Nanos, Score, Stream, Window};
 use ssdgauge_page::page;
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,7 @@ fn consistency(seconds: u64) -> ssdgauge_core::Plan {
     let write = step("write", 1.0, stream(Access::Random, 4_096, 0, 32), seconds);
     let window = Window::Time(Nanos::from_secs(400));
     let score = Score::MeanOfLast { metric: Metric::Iops, window };
-    let figures =
-        [Figure::Ranking, Figure::Timeline, Figure::LatencyTimeline, Figure::Distribution];
+    let figures = [Chart::Ranking, Chart::Timeline, Chart::LatencyTimeline, Chart::Distribution];
     plan("consistency-2016", vec![test("default", "Random write", score, &figures, vec![write])])
 }
 

@@ -3,7 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
 
-use ssdgauge_core::proof::Verdict;
+use ssdgauge_core::proof::Conclusion;
 use ssdgauge_core::{Random, Rig};
 use ssdgauge_lab::{Depth, Recorded, Settings, Unwatched, conduct_proof, proof_plan, review};
 use ssdgauge_runfile::{Opening, RunFile, Writer};
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         let proved = review(&recorded);
         read += proved.tally.read();
         wrong += proved.tally.bad();
-        if proved.verdict != Verdict::Holds {
+        if proved.verdict != Conclusion::Holds {
             accused += 1;
             println!("sim:{target}: {:?}", proved.verdict);
         }

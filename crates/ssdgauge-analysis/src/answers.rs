@@ -1,7 +1,6 @@
 //! Answers and sentences about all drives of a report, and claims of data sheets judged.
 
 pub mod answer;
-pub mod claims;
 pub mod close_call;
 pub mod drive_change;
 pub mod figure_titles;
@@ -11,6 +10,7 @@ mod one_drive_titles;
 pub mod prices;
 pub mod run_headline;
 pub(crate) mod run_line;
+pub mod stated;
 pub mod statements;
 pub mod suited;
 pub mod tile;

@@ -33,7 +33,7 @@ pub use plan::phase::PhaseKind;
 pub use plan::preparation::{PowerSaving, Preparation, Prepared, PurgeMethod, WriteCache};
 pub use plan::search;
 pub use plan::{
-    Action, Chosen, ComparedFigure, Deviation, Figure, GeneratedTrace, LengthCount, Phase, Plan,
+    Action, Chart, Chosen, ComparedFigure, Deviation, GeneratedTrace, LengthCount, Phase, Plan,
     Replay, RequestPath, Restart, Rounds, SteadyRule, Step, SuiteIdentity, Test, TraceIdentity,
 };
 pub use results::repeated::{Contribution, chosen_headline, chosen_point};

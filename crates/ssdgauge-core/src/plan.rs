@@ -86,7 +86,7 @@ pub struct Test {
     #[serde(default)]
     pub also: Vec<Score>,
     /// The figures of the test.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<Chart>,
     /// The values that the source does not state and the suite chose.
     pub chosen: Vec<Chosen>,
     /// The values that differ from those that the source states.
@@ -177,7 +177,7 @@ pub enum Restart {
 /// A figure of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Figure {
+pub enum Chart {
     /// One bar per drive: the headline.
     Ranking,
     /// The value of each point, one line per drive.

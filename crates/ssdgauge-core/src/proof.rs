@@ -5,14 +5,14 @@
 //! be judged again.
 
 mod answer;
+mod conclusion;
 mod content;
 mod stamp;
-mod verdict;
 
 pub use answer::{Answer, Observation};
+pub use conclusion::{Conclusion, Tally, judge, most_held};
 pub use content::{Content, Found};
 pub use stamp::{Stamp, WORDS_PER_BLOCK};
-pub use verdict::{Tally, Verdict, judge, most_held};
 
 use crate::units::Bytes;
 

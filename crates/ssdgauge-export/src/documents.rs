@@ -1,12 +1,12 @@
 //! What is printed as JSON, as types: each field is a key, and its comment says what the key means.
 
 pub(super) mod bands;
-pub(super) mod claims;
 pub(super) mod comparison;
 pub(super) mod parts;
 pub(super) mod report;
 #[cfg(test)]
 mod schema_tests;
+pub(super) mod stated;
 pub(super) mod step;
 pub(super) mod test;
 

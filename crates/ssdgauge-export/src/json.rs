@@ -5,11 +5,11 @@ mod step;
 mod test;
 
 use crate::bands::quick_bands;
-use crate::claims::claims;
 use crate::documents::report::{
     self as document, Drive, Durability, Endurance, RepeatUntil, Report, Suite, Verified,
 };
 use crate::documents::value_of;
+use crate::stated::claims;
 use parts::{finding, micros};
 use serde_json::Value;
 use ssdgauge_analysis::findings::run_outcome;

@@ -3,7 +3,6 @@
 
 mod bands;
 mod bench;
-mod claims;
 mod compared_markdown;
 mod comparison;
 mod csv;
@@ -14,11 +13,11 @@ mod junit;
 mod markdown;
 mod markdown_text;
 mod openmetrics;
+mod stated;
 mod terminal;
 mod values;
 
 pub use bench::{BENCH_SCHEMA, bench_drive, bench_feed};
-pub use claims::claims_markdown;
 pub use comparison::{comparison_json, comparison_markdown};
 pub use csv::csv;
 pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSample};
@@ -26,5 +25,6 @@ pub use json::{json, report_json};
 pub use junit::comparison_junit;
 pub use markdown::markdown;
 pub use openmetrics::openmetrics;
+pub use stated::claims_markdown;
 pub use terminal::{comparison_text, terminal_summary};
 pub use values::{Value, values};

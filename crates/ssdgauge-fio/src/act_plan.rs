@@ -5,7 +5,7 @@ use crate::import_error::ImportError;
 use crate::imported::{Imported, ImportedStep};
 use ssdgauge_core::rounded::number;
 use ssdgauge_core::{
-    Action, Arrival, Bytes, Detail, Deviation, Direction, DriveInfo, EngineReport, Figure, Finding,
+    Action, Arrival, Bytes, Chart, Detail, Deviation, Direction, DriveInfo, EngineReport, Finding,
     FindingKind, Histogram, Interval, Nanos, PASSED, Phase, PhaseKind, Plan, Reading, Severity,
     Step, Stream, Test, Workload,
 };
@@ -286,7 +286,7 @@ impl ActLog {
 /// Reduces `test` to the one load of the log.
 fn arrange(test: &mut Test, step: Step, version: &str) {
     test.source = format!("a log of ACT {version}");
-    test.figures = vec![Figure::Ranking];
+    test.figures = vec![Chart::Ranking];
     test.deviations = vec![Deviation {
         key: "prepare".into(),
         value: "not known".into(),

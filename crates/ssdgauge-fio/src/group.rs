@@ -10,7 +10,7 @@ use crate::samples::{MAX_LATENCY_SUM, interval_of};
 use crate::stream::{stream_of, trims_of};
 use crate::unexpressed::{SYNCHRONOUS, findings_of, is_of_report, merged};
 use ssdgauge_core::{
-    Action, Direction, Engine, EngineReport, Figure, Finding, FindingKind, Interval, Metric, Nanos,
+    Action, Chart, Direction, Engine, EngineReport, Finding, FindingKind, Interval, Metric, Nanos,
     Phase, PhaseKind, Rest, Restart, Score, Severity, Step, Stream, Test, Until, Workload,
 };
 
@@ -263,7 +263,7 @@ fn test_of(
         action: Action::Run { workload, until, steady: None },
         rest: Rest::None,
     };
-    let distribution = has_distribution.then_some(Figure::Distribution);
+    let distribution = has_distribution.then_some(Chart::Distribution);
     Test {
         id: id_of(&title),
         revision: 1,
@@ -271,7 +271,7 @@ fn test_of(
         source: String::new(),
         score: Score::MeanOf(if is_large { Metric::ThroughputMbS } else { Metric::Iops }),
         also: vec![Score::MeanOf(Metric::LatP99Us)],
-        figures: [Figure::Ranking].into_iter().chain(distribution).collect(),
+        figures: [Chart::Ranking].into_iter().chain(distribution).collect(),
         chosen: Vec::new(),
         deviations: Vec::new(),
         restart: Restart::Step,

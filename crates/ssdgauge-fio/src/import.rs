@@ -14,8 +14,8 @@ use crate::left_out;
 use crate::output::{Job, Output};
 use crate::stream::capacity_of;
 use ssdgauge_core::{
-    Bytes, Detail, DriveInfo, Figure, Finding, FindingKind, Interval, Plan, Severity,
-    SuiteIdentity, TargetKind, Test,
+    Bytes, Chart, Detail, DriveInfo, Finding, FindingKind, Interval, Plan, Severity, SuiteIdentity,
+    TargetKind, Test,
 };
 use std::collections::BTreeMap;
 
@@ -99,7 +99,7 @@ fn add_course(
     let course = crate::hist_log::course(job, window, logs, step.elapsed)?;
     step.intervals = course.intervals;
     step.findings.extend(course.findings);
-    test.figures.push(Figure::Timeline);
+    test.figures.push(Chart::Timeline);
     Ok(())
 }
 

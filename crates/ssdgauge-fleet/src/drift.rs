@@ -5,12 +5,12 @@
 //! as in Perseus (Lu et al., FAST 2023). The formulas are in `docs/explanation/slow-drives.md`.
 
 mod drive_run;
-mod history;
 mod peers;
+mod trend_over_runs;
 
 pub use drive_run::{DriveModel, DriveRun, TestKey, drive_run, serial};
-pub use history::Drift;
 pub use peers::{Group, LEAST_DRIVES, NotJudged, Place, Reason, Strip, Suspect, Unjudged};
+pub use trend_over_runs::Drift;
 
 /// The results for a fleet.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,7 +29,7 @@ pub struct FleetDrift {
 
 /// Judges the drives of `runs`.
 pub fn drift(runs: &[DriveRun]) -> FleetDrift {
-    let drifts = history::drifts(runs);
+    let drifts = trend_over_runs::drifts(runs);
     let peers::Peers { suspects, groups, unjudged, strips } = peers::judge(runs);
     FleetDrift { drifts, suspects, groups, unjudged, strips }
 }

@@ -4,7 +4,7 @@
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use ssdgauge_core::{
-    Access, BlockSizes, Bytes, Data, Direction, Engine, Figure, LatencyClock, Metric, Nanos,
+    Access, BlockSizes, Bytes, Chart, Data, Direction, Engine, LatencyClock, Metric, Nanos,
     Operation, Processors, SizeShare,
 };
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ pub(crate) struct Test {
     #[serde(default)]
     pub(crate) also: Vec<Spanned<Score>>,
     #[serde(default)]
-    pub(crate) figures: Vec<Figure>,
+    pub(crate) figures: Vec<Chart>,
     #[serde(default)]
     pub(crate) chosen: Vec<Spanned<String>>,
     #[serde(default)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::search::Limits;
 use ssdgauge_core::{
-    Access, Bytes, Chosen, Deviation, Engine, Figure, Metric, Nanos, PowerSaving, Rest, Restart,
+    Access, Bytes, Chart, Chosen, Deviation, Engine, Metric, Nanos, PowerSaving, Rest, Restart,
     Score, Stream, WriteCache,
 };
 
@@ -61,7 +61,7 @@ pub struct TestRule {
     /// Further scores that the source computes from the same samples.
     pub also: Vec<Score>,
     /// The figures that show the test.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<Chart>,
     /// Values that the source does not specify, with the ones chosen here.
     pub chosen: Vec<Chosen>,
     /// Values that differ from those that the source specifies, with the reasons.

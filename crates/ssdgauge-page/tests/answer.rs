@@ -4,7 +4,7 @@
 
 use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_analysis::{PageOptions, RepeatedRun, Run, once_each};
-use ssdgauge_core::{Access, Figure, Metric, Nanos, Plan, Score, Stream, TargetKind, Test, Window};
+use ssdgauge_core::{Access, Chart, Metric, Nanos, Plan, Score, Stream, TargetKind, Test, Window};
 use ssdgauge_export::{json, markdown};
 use ssdgauge_page::{fragment, page};
 
@@ -25,13 +25,13 @@ fn fill() -> Test {
     let window = Window::Time(Nanos::from_secs(20));
     let last = Score::MeanOfLast { metric: Metric::ThroughputMbS, window };
     let write = step("write", 1.0, stream(Access::Sequential, 131_072, 0, 32), 70);
-    test("fill", "Sequential write", last, &[Figure::Ranking], vec![write])
+    test("fill", "Sequential write", last, &[Chart::Ranking], vec![write])
 }
 
 fn reads() -> Test {
     let read = step("QD4", 1.0, stream(Access::Random, 4_096, 100, 4), 30);
     let score = Score::MeanOf(Metric::Iops);
-    test("reads", "Random read", score, &[Figure::Ranking], vec![read])
+    test("reads", "Random read", score, &[Chart::Ranking], vec![read])
 }
 
 fn mixes() -> Test {
@@ -40,7 +40,7 @@ fn mixes() -> Test {
         step(&format!("{read} % read"), f64::from(read), mix, 12)
     });
     let score = Score::MeanOf(Metric::Iops);
-    test("mixed", "Mixed random", score, &[Figure::Ranking], mixes.into())
+    test("mixed", "Mixed random", score, &[Chart::Ranking], mixes.into())
 }
 
 fn recorded(drive: Drive, id: &str, plan: Plan, steps: usize) -> Run {
@@ -242,7 +242,7 @@ fn a_short_step_without_an_interval_decides_nothing_and_a_longer_one_does() {
     let tests = |seconds: u64| {
         let read = step("QD4", 1.0, stream(Access::Random, 4_096, 100, 4), seconds);
         let score = Score::MeanOf(Metric::Iops);
-        plan("own", vec![test("reads", "Random read", score, &[Figure::Ranking], vec![read])])
+        plan("own", vec![test("reads", "Random read", score, &[Chart::Ranking], vec![read])])
     };
     for (seconds, leads) in [(5, false), (12, true)] {
         let other = Drive { name: "Beta", read: 20_000.0, ..ALPHA };
@@ -269,7 +269,7 @@ fn everyday_work_has_at_most_four_requests_in_flight() {
             step(&label, f64::from(depth), stream(Access::Random, 4_096, 100, depth), 12)
         });
         let score = Score::BestOf(Metric::Iops);
-        plan("own", vec![test("reads", "Random read", score, &[Figure::Ranking], depths.into())])
+        plan("own", vec![test("reads", "Random read", score, &[Chart::Ranking], depths.into())])
     };
     // Beta is faster at QD32 alone.
     let drive = |name: &'static str, shallow: f64, deep: f64| {

@@ -5,7 +5,7 @@
 use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_analysis::{PageOptions, Run};
 use ssdgauge_core::{
-    Access, Bytes, Detail, DriveInfo, Figure, Finding, FindingKind, Metric, Nanos, Score, Severity,
+    Access, Bytes, Chart, Detail, DriveInfo, Finding, FindingKind, Metric, Nanos, Score, Severity,
     Stream, TargetKind, Test, Window,
 };
 use ssdgauge_export::markdown;
@@ -29,7 +29,7 @@ fn fill(seconds: u64) -> Test {
         _ => Score::MeanOfLast { metric: Metric::ThroughputMbS, window },
     };
     let write = step("write", 1.0, stream(Access::Sequential, 131_072, 0, 32), seconds);
-    test("fill", "Sequential write", score, &[Figure::Ranking], vec![write])
+    test("fill", "Sequential write", score, &[Chart::Ranking], vec![write])
 }
 
 fn reads(id: &str) -> Test {
@@ -38,7 +38,7 @@ fn reads(id: &str) -> Test {
         id,
         &format!("Random read {id}"),
         Score::MeanOf(Metric::Iops),
-        &[Figure::Ranking],
+        &[Chart::Ranking],
         vec![read],
     )
 }
@@ -151,7 +151,7 @@ fn runs_of_several_suites_and_parts_of_one_drive_are_one_drive() {
     let within = Stream { span: Bytes(4_294_967_296), ..stream(Access::Random, 4_096, 100, 4) };
     let score = Score::MeanOf(Metric::Iops);
     let of_part =
-        test("s", "Random read", score, &[Figure::Ranking], vec![step("QD4", 1.0, within, 30)]);
+        test("s", "Random read", score, &[Chart::Ranking], vec![step("QD4", 1.0, within, 30)]);
     let mut small = recipe(ALPHA, "small-run-11111111", ("small", vec![of_part]), &pace);
     part_of(&mut small.drive);
     let alpha = [own(ALPHA), run(&small)];
@@ -385,7 +385,7 @@ fn states() -> Test {
     };
     let steps = vec![of("fill", 1.0, 131_072), of("fresh", 2.0, 4_096), of("used", 3.0, 4_096)];
     let at = |position: f64| Score::At { metric: Metric::Iops, position };
-    let test = test("states", "Four states", at(3.0), &[Figure::Curve], steps);
+    let test = test("states", "Four states", at(3.0), &[Chart::Curve], steps);
     Test { also: vec![at(2.0)], ..test }
 }
 
@@ -430,11 +430,10 @@ fn a_chart_of_states_has_no_step_with_other_requests() {
 fn writes_with_flushes_are_commits_and_large_requests_are_transfers() {
     let commits = Stream { flush_every: Some(1), ..stream(Access::Sequential, 4_096, 0, 1) };
     let commits = step("log", 1.0, commits, 70);
-    let commits =
-        test("log", "Log", Score::MeanOf(Metric::Iops), &[Figure::Ranking], vec![commits]);
+    let commits = test("log", "Log", Score::MeanOf(Metric::Iops), &[Chart::Ranking], vec![commits]);
     let experts = step("experts", 1.0, stream(Access::Random, 3 << 20, 100, 2), 30);
     let score = Score::MeanOf(Metric::ThroughputMbS);
-    let experts = test("experts", "Experts", score, &[Figure::Ranking], vec![experts]);
+    let experts = test("experts", "Experts", score, &[Chart::Ranking], vec![experts]);
     let of = |name: &'static str, write: f64| {
         let drive = Drive { name, write, read: write, ..ALPHA };
         recorded(drive, name, "own", vec![commits.clone(), experts.clone()])
@@ -463,7 +462,7 @@ fn two_loads_that_differ_in_more_than_the_share_of_reads_are_no_mix() {
             )
         };
         let steps: Vec<_> = sizes.into_iter().enumerate().map(share).collect();
-        let test = test("mix", "Mix", Score::MeanOf(Metric::Iops), &[Figure::Curve], steps);
+        let test = test("mix", "Mix", Score::MeanOf(Metric::Iops), &[Chart::Curve], steps);
         let pace = |stream: &Stream, _: u32| {
             let iops = if stream.read_percent == 50 { 2_000 } else { 10_000 };
             Pace { iops, lat_us: 100.0 }

@@ -253,7 +253,7 @@ fn a_sweep_of_fill_levels_is_ranked_at_the_chosen_level() {
         step(&format!("{level} % full"), level as f64, stream, 6)
     });
     let score = Score::At { metric: Metric::Iops, position: 80.0 };
-    let figures = [ssdgauge_core::Figure::Ranking, ssdgauge_core::Figure::Curve];
+    let figures = [ssdgauge_core::Chart::Ranking, ssdgauge_core::Chart::Curve];
     let ladder = test("ladder", "Ladder", score, &figures, levels.into());
     let mut recipe = Recipe::new("a", plan("fill-ladder", vec![ladder]), "Disk");
     recipe.pace = &|stream, _| Pace { iops: 10_000 - 100 * stream.offset.0, lat_us: 400.0 };

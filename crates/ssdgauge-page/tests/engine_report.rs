@@ -5,7 +5,7 @@ use crate::support;
 use crate::support::{Recipe, plan, run, step, stream, test};
 use ssdgauge_analysis::{PageOptions, Run};
 use ssdgauge_core::{
-    Access, Arrival, EngineReport, Figure, KernelQueue, Metric, Nanos, OpenLoop, OpenLoopCount,
+    Access, Arrival, Chart, EngineReport, KernelQueue, Metric, Nanos, OpenLoop, OpenLoopCount,
     Score,
 };
 use ssdgauge_export::{json, terminal_summary};
@@ -24,7 +24,7 @@ fn open_loop() -> Run {
     let figures = OpenLoop::from_count(&requests, Nanos::from_secs(9), &count);
     let steps = [("slow", 1.0), ("fast", 2.0)]
         .map(|(label, position)| step(label, position, requests.clone(), 9));
-    let figure = [Figure::Ranking];
+    let figure = [Chart::Ranking];
     let tests = vec![test("open", "Open loop", Score::BestOf(Metric::Iops), &figure, steps.into())];
     let mut recipe = Recipe::new("run-1", plan("own", tests), "Disk");
     recipe.report = EngineReport {

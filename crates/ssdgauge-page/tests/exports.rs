@@ -2,7 +2,7 @@
 
 use crate::support::{Pace, Recipe, plan, quick, run, step, stream, test};
 use ssdgauge_analysis::PageOptions;
-use ssdgauge_core::{Access, Figure, Metric, Score, TargetKind};
+use ssdgauge_core::{Access, Chart, Metric, Score, TargetKind};
 use ssdgauge_export::{csv, openmetrics};
 use ssdgauge_page::page;
 
@@ -46,7 +46,7 @@ fn steps_that_are_too_short_for_a_course_are_counted() {
             step(&format!("QD{depth}"), f64::from(depth), reads, seconds)
         };
         let steps = [(1, first), (2, 6), (4, 6)].map(of_depth).to_vec();
-        let figures = [Figure::Ranking, Figure::Timeline];
+        let figures = [Chart::Ranking, Chart::Timeline];
         let reads = test("reads", "Reads", Score::BestOf(Metric::Iops), &figures, steps);
         page(&[run(&Recipe::new("a", plan("s", vec![reads]), "Disk"))], &PageOptions::default())
     };

@@ -5,7 +5,7 @@
 use crate::support;
 use crate::support::{Pace, Recipe, run};
 use ssdgauge_analysis::{CompareOptions, Difference, PageOptions, Run, compare};
-use ssdgauge_core::{Access, ConfidenceInterval, Figure, Metric, Random, Score};
+use ssdgauge_core::{Access, Chart, ConfidenceInterval, Metric, Random, Score};
 use ssdgauge_export::markdown;
 use ssdgauge_page::page;
 
@@ -20,7 +20,7 @@ fn of_series(model: &str, series: &[Vec<f64>]) -> Run {
         stream.name = number.to_string();
         let step = support::step("QD1", 1.0, stream, values.len() as u64);
         let score = Score::MeanOf(Metric::Iops);
-        support::test(&format!("t{number}"), "Random read", score, &[Figure::Ranking], vec![step])
+        support::test(&format!("t{number}"), "Random read", score, &[Chart::Ranking], vec![step])
     };
     let plan = support::plan("series", series.iter().enumerate().map(of_test).collect());
     let pace = |stream: &ssdgauge_core::Stream, second: u32| {

@@ -4,7 +4,7 @@
 
 use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_analysis::{PageOptions, Run};
-use ssdgauge_core::{Access, Figure, Metric, Nanos, Random, Score, Stream, TargetKind, Window};
+use ssdgauge_core::{Access, Chart, Metric, Nanos, Random, Score, Stream, TargetKind, Window};
 use ssdgauge_page::page;
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ fn base() -> Run {
     let window = Window::Time(Nanos::from_secs(20));
     let score = Score::MeanOfLast { metric: Metric::Iops, window };
     let write = step("write", 1.0, stream(Access::Random, 4_096, 0, 32), 70);
-    let figures = [Figure::Ranking, Figure::Timeline];
+    let figures = [Chart::Ranking, Chart::Timeline];
     let tests = vec![test("writes", "Random write", score, &figures, vec![write])];
     let mut recipe = Recipe::new("base", plan("own", tests), "Disk");
     recipe.drive.kind = TargetKind::Block;
@@ -183,8 +183,8 @@ fn figures(count: usize) -> String {
     let base = |id: &'static str, rate: u64| {
         let long = step("write", 1.0, stream(Access::Random, 4_096, 0, 32), 70);
         let mix = step("mix", 1.0, stream(Access::Random, 4_096, 70, 1), 70);
-        let course = [Figure::Ranking, Figure::Timeline];
-        let tail = [Figure::Ranking, Figure::Distribution];
+        let course = [Chart::Ranking, Chart::Timeline];
+        let tail = [Chart::Ranking, Chart::Distribution];
         let tests = vec![
             test("writes", "Random write", Score::MeanOf(Metric::Iops), &course, vec![long]),
             test("tail", "Latency", Score::MeanOf(Metric::LatP99Us), &tail, vec![mix]),

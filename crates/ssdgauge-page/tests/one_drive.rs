@@ -4,7 +4,7 @@
 use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_analysis::{Background, PageOptions, Run};
 use ssdgauge_core::{
-    Access, Arrival, Figure, Finding, FindingKind, Metric, Nanos, Score, Severity, Stream,
+    Access, Arrival, Chart, Finding, FindingKind, Metric, Nanos, Score, Severity, Stream,
     TargetKind, Test, Window,
 };
 use ssdgauge_page::page;
@@ -25,13 +25,13 @@ fn tests() -> Vec<Test> {
         |n: u32| step(&format!("#{n}"), f64::from(n), stream(Access::Random, 4_096, 0, 1), 3);
     let mean = || Score::MeanOf(Metric::Iops);
     vec![
-        test("fill", "Sequential write", last, &[Figure::Curve], vec![fill]),
-        test("reads", "Random read", mean(), &[Figure::Curve], vec![read(1), read(32)]),
+        test("fill", "Sequential write", last, &[Chart::Curve], vec![fill]),
+        test("reads", "Random read", mean(), &[Chart::Curve], vec![read(1), read(32)]),
         test(
             "bursts",
             "Bursts of random writes",
             mean(),
-            &[Figure::Curve],
+            &[Chart::Curve],
             (1..9).map(burst).collect(),
         ),
     ]

@@ -3,7 +3,7 @@
 use crate::support;
 use crate::support::{Pace, Recipe, client, plan, quick, run, step, stream};
 use ssdgauge_analysis::{PageOptions, Run};
-use ssdgauge_core::{Access, Action, Bytes, Figure, Metric, Nanos, Score, TargetKind, Window};
+use ssdgauge_core::{Access, Action, Bytes, Chart, Metric, Nanos, Score, TargetKind, Window};
 use ssdgauge_export::{csv, json, markdown, openmetrics, terminal_summary};
 use ssdgauge_page::{Ground, contact_sheet, figures, fragment, page};
 
@@ -409,7 +409,7 @@ fn sinking() -> Run {
     let write = support::step("write", 1.0, support::stream(Access::Random, 4_096, 0, 32), 420);
     let window = Window::Time(Nanos::from_secs(120));
     let score = Score::MeanOfLast { metric: Metric::Iops, window };
-    let test = support::test("writes", "Random write", score, &[Figure::Timeline], vec![write]);
+    let test = support::test("writes", "Random write", score, &[Chart::Timeline], vec![write]);
     let mut recipe = Recipe::new("a", support::plan("own", vec![test]), "Disk");
     recipe.pace = &|_, second| {
         let iops = 90_000.0 * 0.994_f64.powi(second as i32);
@@ -430,7 +430,7 @@ fn latency_at_qd1_is_that_of_reads_only() {
     for (read, is_said) in [(100, true), (0, false)] {
         let one = support::step("QD1", 1.0, support::stream(Access::Random, 4_096, read, 1), 12);
         let score = Score::At { metric: Metric::Iops, position: 1.0 };
-        let test = support::test("one", "One at a time", score, &[Figure::Ranking], vec![one]);
+        let test = support::test("one", "One at a time", score, &[Chart::Ranking], vec![one]);
         let page = whole(&[run(&Recipe::new("a", support::plan("own", vec![test]), "Disk"))]);
         assert_eq!(page.contains("read at QD1: mean latency"), is_said, "{read} % reads");
         assert!(!page.contains("At QD1:"));
@@ -459,7 +459,7 @@ fn a_sweep_has_its_steps_over_time_and_its_speed_against_power() {
         step(&format!("QD{qd}"), f64::from(qd), stream(Access::Random, 4_096, 100, qd), 12)
     });
     let score = Score::Knee(Metric::Iops);
-    let figures = [Figure::Ranking, Figure::Curve, Figure::Timeline];
+    let figures = [Chart::Ranking, Chart::Curve, Chart::Timeline];
     let runs: Vec<Run> = ["Alpha", "Beta"]
         .into_iter()
         .enumerate()

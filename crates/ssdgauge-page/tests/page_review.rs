@@ -7,7 +7,7 @@ use crate::support::{Pace, Recipe, client, drives, plan, quick, run, step, strea
 use ssdgauge_analysis::{CompareOptions, Difference, PageOptions, Run, compare};
 use ssdgauge_core::search::{Limits, Search, SearchRule};
 use ssdgauge_core::{
-    Access, Bytes, Detail, Figure, Finding, FindingKind, Metric, Nanos, PowerScope, Reading, Score,
+    Access, Bytes, Chart, Detail, Finding, FindingKind, Metric, Nanos, PowerScope, Reading, Score,
     Severity, Stream, TargetKind, Window,
 };
 use ssdgauge_export::{markdown, terminal_summary};
@@ -83,7 +83,7 @@ fn a_test_of_power_shows_power_and_comes_first_nowhere() {
         let window = Window::Time(Nanos::from_secs(20));
         let score = |metric| Score::MeanOfLast { metric, window };
         let long = || step("write", 1.0, stream(Access::Random, 4_096, 0, 1), 40);
-        let figures = [Figure::Ranking, Figure::Timeline];
+        let figures = [Chart::Ranking, Chart::Timeline];
         let tests = [("power", Metric::PowerW), ("writes", Metric::Iops)]
             .map(|(id, metric)| test(id, id, score(metric), &figures, vec![long()]));
         let mut recipe = Recipe::new(&format!("r{number}"), plan("own", tests.into()), "Disk");
@@ -134,7 +134,7 @@ fn a_smooth_drive_leaves_the_steadiness_of_the_others_readable() {
             Pace { iops: iops as u64, lat_us: 100.0 }
         };
         let write = step("write", 1.0, stream(Access::Random, 4_096, 0, 32), 90);
-        let figures = [Figure::Ranking];
+        let figures = [Chart::Ranking];
         let writes = test("writes", "Random write", score.clone(), &figures, vec![write]);
         let mut recipe = Recipe::new(&format!("r{number}"), plan("own", vec![writes]), "Disk");
         recipe.pace = &pace;
@@ -287,7 +287,7 @@ fn a_test_without_a_steady_state_has_a_caveat() {
         let window = Window::Time(Nanos::from_secs(60));
         let score = Score::MeanOfLast { metric: Metric::Iops, window };
         let long = vec![step("write", 1.0, stream(Access::Random, 4_096, 0, 32), 360)];
-        let tests = vec![test("long", "Long random write", score, &[Figure::Ranking], long)];
+        let tests = vec![test("long", "Long random write", score, &[Chart::Ranking], long)];
         let mut recipe = Recipe::new("a", plan("own", tests), "Disk");
         recipe.pace = &pace;
         caveats(&[run(&recipe)])
@@ -307,7 +307,7 @@ fn the_headline_of_a_search_states_the_load_that_passes_and_the_one_that_fails()
         "act-5",
         "Highest passing load, ACT 5",
         Score::HighestPassing,
-        &[Figure::Ranking],
+        &[Chart::Ranking],
         steps.into(),
     );
     act.search = Some(Search {

@@ -5,7 +5,7 @@ use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_analysis::{CompareOptions, PageOptions, Run, compare};
 use ssdgauge_core::search::{Limits, Search, SearchRule};
 use ssdgauge_core::{
-    Access, Arrival, Figure, Finding, FindingKind, Metric, Nanos, Reading, Score, Severity, Stream,
+    Access, Arrival, Chart, Finding, FindingKind, Metric, Nanos, Reading, Score, Severity, Stream,
     TargetKind, Test, Window,
 };
 use ssdgauge_export::{markdown, terminal_summary};
@@ -15,7 +15,7 @@ fn tests() -> Vec<Test> {
     let window = Window::Time(Nanos::from_secs(20));
     let last = Score::MeanOfLast { metric: Metric::ThroughputMbS, window };
     let write = step("write", 1.0, stream(Access::Sequential, 131_072, 0, 32), 70);
-    let all = [Figure::Ranking, Figure::Timeline];
+    let all = [Chart::Ranking, Chart::Timeline];
     let reads = |id: &str| {
         let read = step("QD4", 1.0, stream(Access::Random, 4_096, 100, 4), 12);
         test(id, &format!("Random read {id}"), Score::MeanOf(Metric::Iops), &all, vec![read])
@@ -149,7 +149,7 @@ fn a_multiple_of_a_load_names_the_load() {
         "search",
         "Highest passing load, reads",
         Score::HighestPassing,
-        &[Figure::Ranking],
+        &[Chart::Ranking],
         vec![at(1.0), at(2.0), at(4.0)],
     );
     searched.search = Some(Search {

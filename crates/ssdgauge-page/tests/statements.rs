@@ -5,7 +5,7 @@
 use crate::support::{Pace, Recipe, plan, run, step, stream, test};
 use ssdgauge_analysis::{CachePlace, PageOptions, Run, TestRun};
 use ssdgauge_core::{
-    Access, Figure, Finding, FindingKind, Metric, Nanos, Random, Scope, Score, ScoreFamily,
+    Access, Chart, Finding, FindingKind, Metric, Nanos, Random, Scope, Score, ScoreFamily,
     Severity, Stream, TargetKind, Test, Window,
 };
 use ssdgauge_page::page;
@@ -59,7 +59,7 @@ impl Doubt {
 }
 
 fn tests() -> Vec<Test> {
-    let all = [Figure::Ranking, Figure::Curve, Figure::Timeline, Figure::Distribution];
+    let all = [Chart::Ranking, Chart::Curve, Chart::Timeline, Chart::Distribution];
     let write = step("write", 1.0, stream(Access::Sequential, 131_072, 0, 32), 70);
     let window = Window::Time(Nanos::from_secs(20));
     let last = Score::MeanOfLast { metric: Metric::ThroughputMbS, window };

@@ -20,7 +20,7 @@ pub struct Zone {
 
 /// Whether a drive separates hot and cold data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Class {
     /// Its write amplification is at least 5 % below that of uniform writes.
     Separates,
     /// It is at most 5 % below it.
@@ -64,11 +64,11 @@ impl Separation {
     }
 
     /// Returns whether the drive separates.
-    pub fn verdict(&self) -> Verdict {
+    pub fn class(&self) -> Class {
         match self.measured / self.uniform {
-            part if part <= CLEARLY_LESS => Verdict::Separates,
-            part if part < 1.0 => Verdict::InPart,
-            _ => Verdict::DoesNot,
+            part if part <= CLEARLY_LESS => Class::Separates,
+            part if part < 1.0 => Class::InPart,
+            _ => Class::DoesNot,
         }
     }
 }
@@ -171,13 +171,13 @@ mod tests {
         assert!((uniform - 4.846).abs() < 1e-3 && uniform < mixed, "{uniform}");
         assert_eq!((found(mixed).share(), found(ideal).share()), (0.0, 1.0));
         for (measured, verdict) in [
-            (mixed, Verdict::DoesNot),
-            (uniform, Verdict::DoesNot),
-            (0.97 * uniform, Verdict::InPart),
-            (0.9 * uniform, Verdict::Separates),
-            (ideal, Verdict::Separates),
+            (mixed, Class::DoesNot),
+            (uniform, Class::DoesNot),
+            (0.97 * uniform, Class::InPart),
+            (0.9 * uniform, Class::Separates),
+            (ideal, Class::Separates),
         ] {
-            assert_eq!(found(measured).verdict(), verdict, "{measured}");
+            assert_eq!(found(measured).class(), verdict, "{measured}");
         }
         assert_eq!(Separation::new(&zones(0.2), 0.0, 2.0), None);
         assert_eq!(Separation::new(&zones(0.2), spare, 0.5), None);

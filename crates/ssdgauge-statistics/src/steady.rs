@@ -16,7 +16,7 @@ pub const SLOPE: f64 = 0.10;
 
 /// The result of the rule for one window, with its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct Steadiness {
     /// Whether both parts of the rule are met.
     pub steady: bool,
     /// The mean of the window.
@@ -31,7 +31,7 @@ pub struct Verdict {
 
 /// Applies the rule to one window of [`WINDOW`] rounds; `None` for another number of rounds, or a mean
 /// that is not positive.
-pub fn judge(window: &[f64]) -> Option<Verdict> {
+pub fn judge(window: &[f64]) -> Option<Steadiness> {
     let mean = summary::mean(window)?;
     if window.len() != WINDOW || mean <= 0.0 || !mean.is_finite() {
         return None;
@@ -44,16 +44,16 @@ pub fn judge(window: &[f64]) -> Option<Verdict> {
     // Five rounds span four intervals between the first and the last one.
     let slope = line.slope.abs() * (WINDOW - 1) as f64 / mean;
     let steady = range <= RANGE && slope <= SLOPE;
-    Some(Verdict { steady, mean, range, slope, correlation: line.correlation })
+    Some(Steadiness { steady, mean, range, slope, correlation: line.correlation })
 }
 
 /// Returns the index of the first round that ends a steady window, with the verdict on that window.
-pub fn find(rounds: &[f64]) -> Option<(usize, Verdict)> {
+pub fn find(rounds: &[f64]) -> Option<(usize, Steadiness)> {
     find_from(rounds, 0)
 }
 
 /// As [`find`], for windows that end with round number `least` or later, counted from 1.
-pub fn find_from(rounds: &[f64], least: usize) -> Option<(usize, Verdict)> {
+pub fn find_from(rounds: &[f64], least: usize) -> Option<(usize, Steadiness)> {
     // The window that ends with round `least` starts this many rounds after the first.
     let skipped = least.saturating_sub(WINDOW);
     rounds.windows(WINDOW).enumerate().skip(skipped).find_map(|(start, window)| {
@@ -63,7 +63,7 @@ pub fn find_from(rounds: &[f64], least: usize) -> Option<(usize, Verdict)> {
 
 /// Returns the index of the first round after `steady` (the round that [`find`] returned) whose window
 /// of the last five rounds does not meet the rule, with the verdict on that window.
-pub fn first_unsteady(rounds: &[f64], steady: usize) -> Option<(usize, Verdict)> {
+pub fn first_unsteady(rounds: &[f64], steady: usize) -> Option<(usize, Steadiness)> {
     (steady + 1..rounds.len()).find_map(|round| {
         let window = rounds.get((round + 1).checked_sub(WINDOW)?..=round)?;
         judge(window).filter(|verdict| !verdict.steady).map(|verdict| (round, verdict))

@@ -2,7 +2,7 @@
 
 use crate::model::tracked::Tracked;
 use crate::model::wear::Wear;
-use ssdgauge_core::proof::{PROOF_BLOCK, Verdict};
+use ssdgauge_core::proof::{Conclusion, PROOF_BLOCK};
 use ssdgauge_core::{
     Bytes, ConfidenceInterval, Direction, Finding, FindingKind, Flush, Headline, KernelQueue,
     LatencyMap, Metric, Nanos, OpenLoop, Point, Scope, Test, Workload,
@@ -47,7 +47,7 @@ pub struct Proof {
     /// Whether it has ended, with whatever verdict.
     pub has_ended: bool,
     /// What it shows; `None` before its end, and where the record cannot be read.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<Conclusion>,
 }
 
 impl Proof {
@@ -57,17 +57,17 @@ impl Proof {
         match (self.has_ended, self.verdict) {
             (false, _) => "not complete".to_owned(),
             (true, None) => "ended; its verdict cannot be read".to_owned(),
-            (true, Some(Verdict::Untested)) => "nothing was read back".to_owned(),
-            (true, Some(Verdict::Holds)) => {
+            (true, Some(Conclusion::Untested)) => "nothing was read back".to_owned(),
+            (true, Some(Conclusion::Holds)) => {
                 "every block that was read held what was written there".to_owned()
             }
-            (true, Some(Verdict::Wraps { period, .. })) => {
+            (true, Some(Conclusion::Wraps { period, .. })) => {
                 format!("stores at most {} of what it states", size(period))
             }
-            (true, Some(Verdict::Ends { least, most })) => {
+            (true, Some(Conclusion::Ends { least, most })) => {
                 format!("stores {} to {} of what it states", size(least), size(most))
             }
-            (true, Some(Verdict::Damaged)) => "blocks did not hold what was written".to_owned(),
+            (true, Some(Conclusion::Damaged)) => "blocks did not hold what was written".to_owned(),
         }
     }
 }

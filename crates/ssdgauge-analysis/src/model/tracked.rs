@@ -2,7 +2,7 @@
 //! Specification.
 
 use ssdgauge_core::Metric;
-use ssdgauge_statistics::steady::{self, Verdict, WINDOW};
+use ssdgauge_statistics::steady::{self, Steadiness, WINDOW};
 
 /// A value that was tracked from round to round, to see whether it is steady.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ impl Tracked {
     /// Returns the place of the first round of the measurement window with its verdict: the first
     /// five rounds that are steady, or the last five where none are. `None` of fewer, or of
     /// silence.
-    pub fn window(&self) -> Option<(usize, Verdict)> {
+    pub fn window(&self) -> Option<(usize, Steadiness)> {
         let begin = |last: usize| last + 1 - WINDOW;
         if let Some((last, verdict)) = steady::find_from(&self.values, self.least) {
             return Some((begin(last), verdict));

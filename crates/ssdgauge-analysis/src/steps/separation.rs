@@ -4,7 +4,7 @@
 use crate::model::metrics;
 use crate::model::{PointRun, TestRun};
 use ssdgauge_core::{Distribution, Metric, Scope, Stream};
-use ssdgauge_statistics::separation::{Separation, Verdict};
+use ssdgauge_statistics::separation::{Class, Separation};
 
 /// Judges each test whose headline is that of writes to zones, by the spare area that a test of the same run
 /// found with uniform writes to the same span.
@@ -40,10 +40,10 @@ fn random_writes(test: &TestRun) -> Option<(&PointRun, &Stream)> {
 /// Returns the verdict on `test` in words; `None` where there is none.
 pub(crate) fn words(test: &TestRun) -> Option<String> {
     let found = test.separation?;
-    let what = match found.verdict() {
-        Verdict::Separates => "separates hot and cold writes",
-        Verdict::InPart => "separates hot and cold writes in part",
-        Verdict::DoesNot => "does not separate hot and cold writes",
+    let what = match found.class() {
+        Class::Separates => "separates hot and cold writes",
+        Class::InPart => "separates hot and cold writes in part",
+        Class::DoesNot => "does not separate hot and cold writes",
     };
     Some(format!(
         "{what}: write amplification {:.2} in zones; the spare area that uniform writes show gives {:.2} \

@@ -3,7 +3,7 @@
 
 use crate::model::{PointRun, StepFinding, TestRun};
 use ssdgauge_core::{Finding, FindingKind, Metric, PhaseKind, Severity, SteadyRule};
-use ssdgauge_statistics::steady::{self, RANGE, SLOPE, Verdict};
+use ssdgauge_statistics::steady::{self, RANGE, SLOPE, Steadiness};
 
 /// The shortest part of a step that is judged, in seconds. Chosen: in a shorter one the variation from
 /// second to second exceeds the limits of the criterion.
@@ -82,7 +82,7 @@ fn left_behind_precondition(test: &TestRun) -> Vec<StepFinding> {
 }
 
 /// Returns range and slope of a window with their limits, in words.
-fn figures(verdict: &Verdict) -> String {
+fn figures(verdict: &Steadiness) -> String {
     format!(
         "range {:.1} % (limit {:.0} %), slope {:.1} % (limit {:.0} %)",
         verdict.range * 100.0,

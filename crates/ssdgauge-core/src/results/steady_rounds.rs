@@ -8,7 +8,7 @@ use crate::totals::Totals;
 use crate::totals::scope::Scope;
 use crate::units::{Bytes, Nanos};
 use crate::workload::Workload;
-use ssdgauge_statistics::steady::{self, Verdict};
+use ssdgauge_statistics::steady::{self, Steadiness};
 
 /// The complete rounds of a step.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct SteadyRounds {
     values: Vec<f64>,
     /// The number of rounds when the least amount of data was transferred.
     rounds_before_least: Option<usize>,
-    found: Option<Verdict>,
+    found: Option<Steadiness>,
 }
 
 impl SteadyRounds {
@@ -89,12 +89,12 @@ impl SteadyRounds {
     }
 
     /// Returns the verdict on the first steady window; `None` before there is one.
-    pub fn steady(&self) -> Option<Verdict> {
+    pub fn steady(&self) -> Option<Steadiness> {
         self.found
     }
 
     /// Returns the first steady window that ends where one may end.
-    fn window(&self) -> Option<(usize, Verdict)> {
+    fn window(&self) -> Option<(usize, Steadiness)> {
         steady::find_from(&self.values, self.rounds_before_least?)
     }
 }

@@ -17,7 +17,7 @@ const HEADER_WORDS: usize = 2;
 
 /// What a comparison of a block has shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum BlockState {
     /// Every byte is what this run wrote.
     Right,
     /// The block holds no data of this run, or data that may have changed since; no write to it is
@@ -50,19 +50,19 @@ impl Contents {
 
     /// Compares the block of `words`, which begins at byte `offset` and lies in `part`. It has 4 KiB,
     /// or less at the end of the target.
-    pub(super) fn judge(&self, words: &[u64], offset: u64, part: &Part) -> Verdict {
+    pub(super) fn judge(&self, words: &[u64], offset: u64, part: &Part) -> BlockState {
         let [address, word] = [words[0], words[1]].map(u64::from_le);
         let epoch = gather(word) >> EPOCH_SHIFT;
         let is_of_run = (1..=u64::from(self.verification.epoch)).contains(&epoch);
         let sector = address ^ self.verification.tag;
         match sector == offset / SECTOR {
             true if is_of_run => self.judge_own(words, offset, part, epoch as u32),
-            true => Verdict::Wrong("data of this run with a damaged header".into()),
+            true => BlockState::Wrong("data of this run with a damaged header".into()),
             false if is_of_run && self.is_place(sector) => {
                 let mismatch = Mismatch::OtherOffset(sector * SECTOR);
                 match part.filled.is_none() && self.is_unknown(offset, epoch as u32) {
-                    true => Verdict::Skipped,
-                    false => Verdict::Wrong(describe(mismatch)),
+                    true => BlockState::Skipped,
+                    false => BlockState::Wrong(describe(mismatch)),
                 }
             }
             false => self.judge_foreign(words, part),
@@ -79,10 +79,10 @@ impl Contents {
     }
 
     /// Compares a block with a header of its own address, of the workload `epoch`.
-    fn judge_own(&self, words: &[u64], offset: u64, part: &Part, epoch: u32) -> Verdict {
+    fn judge_own(&self, words: &[u64], offset: u64, part: &Part, epoch: u32) -> BlockState {
         match part.filled {
-            Some(oldest) if epoch < oldest => return Verdict::Wrong(describe(Mismatch::Stale)),
-            None if self.is_unknown(offset, epoch) => return Verdict::Skipped,
+            Some(oldest) if epoch < oldest => return BlockState::Wrong(describe(Mismatch::Stale)),
+            None if self.is_unknown(offset, epoch) => return BlockState::Skipped,
             Some(_) | None => {}
         }
         let numbered = || words.chunks_exact(SECTOR_WORDS).enumerate();
@@ -91,7 +91,7 @@ impl Contents {
             self.find(sector)?.checked_sub(number).filter(|place| self.has(*place, words.len()))
         });
         let Some(place) = place else {
-            return Verdict::Wrong("a header of this run before other data".into());
+            return BlockState::Wrong("a header of this run before other data".into());
         };
         // All sectors of a write have the generation of its header.
         let generation = u64::from_le(words[1]);
@@ -100,7 +100,7 @@ impl Contents {
             let is_of_write = || sector[0] == stamp(generation, place as u64).to_le();
             !self.is_sector(sector, place, *number == 0) || !(*number == 0 || is_of_write())
         };
-        let Some(first) = numbered().find(differs) else { return Verdict::Right };
+        let Some(first) = numbered().find(differs) else { return BlockState::Right };
         // Requests of less than a block, and two that were in flight together, leave sectors of
         // several writes.
         if part.splits || part.overlaps {
@@ -110,23 +110,23 @@ impl Contents {
                 None => number == 0 || !part.splits || part.filled.is_some(),
             };
             return match numbered().find(is_wrong) {
-                None => Verdict::Right,
+                None => BlockState::Right,
                 Some((number, sector)) => {
                     let place = self.find(sector).unwrap_or(place + number);
-                    Verdict::Wrong(self.describe_difference(number, sector, place, generation))
+                    BlockState::Wrong(self.describe_difference(number, sector, place, generation))
                 }
             };
         }
         let (number, sector) = first;
-        Verdict::Wrong(self.describe_difference(number, sector, place + number, generation))
+        BlockState::Wrong(self.describe_difference(number, sector, place + number, generation))
     }
 
     /// Compares a block without a header of this run.
-    fn judge_foreign(&self, words: &[u64], part: &Part) -> Verdict {
+    fn judge_foreign(&self, words: &[u64], part: &Part) -> BlockState {
         let is_zeros = words.iter().all(|word| *word == 0);
         if is_zeros {
-            let zeros = || Verdict::Wrong(describe(Mismatch::Zeros));
-            return part.filled.map_or(Verdict::Skipped, |_| zeros());
+            let zeros = || BlockState::Wrong(describe(Mismatch::Zeros));
+            return part.filled.map_or(BlockState::Skipped, |_| zeros());
         }
         let is_ours = |(number, sector): (usize, &[u64])| {
             self.find(sector).is_some_and(|place| self.is_sector(sector, place, number == 0))
@@ -135,9 +135,9 @@ impl Contents {
         // A sector behind the first may come from a request of less than a block.
         let looked_at = if part.splits { 1 } else { sectors.len() };
         match (sectors.by_ref().take(looked_at).any(is_ours), part.filled) {
-            (true, _) => Verdict::Wrong("data of this run with a damaged header".into()),
-            (false, Some(_)) => Verdict::Wrong(describe(Mismatch::Foreign)),
-            (false, None) => Verdict::Skipped,
+            (true, _) => BlockState::Wrong("data of this run with a damaged header".into()),
+            (false, Some(_)) => BlockState::Wrong(describe(Mismatch::Foreign)),
+            (false, None) => BlockState::Skipped,
         }
     }
 

@@ -3,7 +3,7 @@
 //! Four threads read 1 MiB at a time in ascending order and compare it. No request of a load may be in
 //! flight.
 
-use super::contents::{Contents, Verdict};
+use super::contents::{BlockState, Contents};
 use super::written::Part;
 use super::{HEADER_SPACING, Verification};
 use crate::pool::Pool;
@@ -147,7 +147,7 @@ fn compare(
                 if failed > MAX_UNREADABLE {
                     return Err(RequestError::Unreadable(failed));
                 }
-                Verdict::Wrong(format!("nothing that can be read: {cause}"))
+                BlockState::Wrong(format!("nothing that can be read: {cause}"))
             }
             Err(error) => return Err(error),
         };
@@ -157,14 +157,14 @@ fn compare(
 }
 
 impl Counts {
-    fn add(&mut self, verdict: Verdict, offset: u64, length: u64) {
+    fn add(&mut self, verdict: BlockState, offset: u64, length: u64) {
         match verdict {
-            Verdict::Skipped => {
+            BlockState::Skipped => {
                 self.skipped += 1;
                 return;
             }
-            Verdict::Right => {}
-            Verdict::Wrong(found) => {
+            BlockState::Right => {}
+            BlockState::Wrong(found) => {
                 self.wrong += 1;
                 self.first.insert(offset, found);
                 self.keep_first();

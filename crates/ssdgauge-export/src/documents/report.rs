@@ -1,8 +1,8 @@
 //! `report --json`: the runs, their drives and suites.
 
 use super::bands::QuickBands;
-use super::claims::DriveClaims;
 use super::parts::Finding;
+use super::stated::DriveClaims;
 use super::test::Test;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ use ssdgauge_analysis::steps::tried_loads::{self, tried_loads};
 use ssdgauge_analysis::steps::{knee, level_pair};
 use ssdgauge_analysis::text::sanitize;
 use ssdgauge_core::{Nanos, Score};
-use ssdgauge_statistics::separation::{self, Verdict};
+use ssdgauge_statistics::separation::{self, Class};
 
 pub(super) fn document(of: &Run, run: &TestRun) -> Test {
     let test = &run.test;
@@ -134,10 +134,10 @@ fn separation(found: separation::Separation) -> Separation {
         without_separation: found.mixed,
         with_ideal_separation: found.ideal,
         share_of_gain: found.share(),
-        verdict: match found.verdict() {
-            Verdict::Separates => "separates",
-            Verdict::InPart => "separates in part",
-            Verdict::DoesNot => "does not separate",
+        verdict: match found.class() {
+            Class::Separates => "separates",
+            Class::InPart => "separates in part",
+            Class::DoesNot => "does not separate",
         },
     }
 }

@@ -4,14 +4,14 @@
 use ssdgauge_core::{
     Finding, FindingKind, Metric, Scope, Severity, SteadyRounds, SteadyRule, Totals,
 };
-use ssdgauge_statistics::steady::{self, Verdict, WINDOW};
+use ssdgauge_statistics::steady::{self, Steadiness, WINDOW};
 
 /// The tracked value of each round so far, and the first steady window.
 #[derive(Debug)]
 pub(super) struct RoundValues {
     metric: Metric,
     values: Vec<f64>,
-    found: Option<Verdict>,
+    found: Option<Steadiness>,
 }
 
 impl RoundValues {
@@ -34,20 +34,20 @@ impl RoundValues {
     }
 
     /// Judges the last five rounds; `None` before five rounds, or where their mean is 0.
-    fn last_window(&self) -> Option<Verdict> {
+    fn last_window(&self) -> Option<Steadiness> {
         let start = self.values.len().checked_sub(WINDOW)?;
         steady::judge(&self.values[start..])
     }
 
     /// Returns the verdict on the first steady window; `None` before there is one.
-    pub(super) fn steady(&self) -> Option<Verdict> {
+    pub(super) fn steady(&self) -> Option<Steadiness> {
         self.found
     }
 
     /// Returns the finding on the steady state, with the figures of the window.
     pub(super) fn finding(&self, rounds: &str) -> Finding {
         let n = self.values.len();
-        let figures = |verdict: &Verdict| {
+        let figures = |verdict: &Steadiness| {
             format!(
                 "mean {}, range {:.1} % of 20 % allowed, slope {:.1} % of 10 % allowed, \
                  correlation {:.2}",

@@ -2,7 +2,7 @@
 
 use super::{Options, PlanError};
 use ssdgauge_core::{
-    Access, Action, Bytes, DriveInfo, Figure, Metric, Phase, PhaseKind, Plan, Preparation, Replay,
+    Access, Action, Bytes, Chart, DriveInfo, Metric, Phase, PhaseKind, Plan, Preparation, Replay,
     Rest, Restart, Score, Step, SuiteIdentity, Test,
 };
 
@@ -48,12 +48,7 @@ pub fn plan_replay(
         source: format!("trace {name} (id {})", replay.trace.id),
         score: Score::MeanOf(Metric::ThroughputMbS),
         also: metrics.into_iter().map(Score::MeanOf).collect(),
-        figures: vec![
-            Figure::Ranking,
-            Figure::Timeline,
-            Figure::LatencyTimeline,
-            Figure::Distribution,
-        ],
+        figures: vec![Chart::Ranking, Chart::Timeline, Chart::LatencyTimeline, Chart::Distribution],
         chosen: Vec::new(),
         deviations: Vec::new(),
         // A part of a replay is none: an interrupted one begins again behind its preparation.

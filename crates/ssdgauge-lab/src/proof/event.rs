@@ -3,7 +3,7 @@
 use super::layout::{Depth, Layout, Set};
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::Bytes;
-use ssdgauge_core::proof::{Observation, Verdict};
+use ssdgauge_core::proof::{Conclusion, Observation};
 use ssdgauge_runfile::{RunFile, RunFileError};
 
 /// The property that holds the [`Settings`].
@@ -92,7 +92,7 @@ pub enum What {
     /// The proof ended.
     Ended {
         /// Its verdict.
-        verdict: Verdict,
+        verdict: Conclusion,
     },
 }
 

@@ -3,7 +3,7 @@
 use super::event::{Settings, What};
 use super::layout::{Layout, Progress, Set};
 use ssdgauge_core::Bytes;
-use ssdgauge_core::proof::{Answer, Observation, PROOF_BLOCK, Tally, Verdict, judge, most_held};
+use ssdgauge_core::proof::{Answer, Conclusion, Observation, PROOF_BLOCK, Tally, judge, most_held};
 
 /// The runs of wrong blocks behind which reading everything ends: more would add nothing but records.
 /// Chosen: some 2 MB of text.
@@ -18,7 +18,7 @@ pub struct Proved {
     /// The settings.
     pub settings: Settings,
     /// What follows from the answers.
-    pub verdict: Verdict,
+    pub verdict: Conclusion,
     /// Whether every operation was carried out that the verdict leaves to do.
     pub is_complete: bool,
     /// The blocks that were read, by their answer.
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    pub(crate) fn verdict(&self) -> Verdict {
+    pub(crate) fn verdict(&self) -> Conclusion {
         let of_pass = |pass: u32| self.read_with.get(pass as usize).unwrap_or(&self.progress);
         let order = |one: &Observation| self.layout.written_as(one.first, of_pass(one.pass));
         judge(&self.observations, self.layout.capacity, &order)
@@ -113,7 +113,7 @@ impl State {
 
     /// Returns whether `blocks` more would exceed the most that the drive can store by `verdict`: what
     /// is written altogether then stays below twice that.
-    pub(crate) fn exceeds(&self, verdict: Verdict, blocks: u64) -> bool {
+    pub(crate) fn exceeds(&self, verdict: Conclusion, blocks: u64) -> bool {
         verdict.capacity().is_some_and(|(_, most)| self.written + blocks > most)
     }
 

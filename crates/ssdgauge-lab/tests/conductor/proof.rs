@@ -1,7 +1,7 @@
 //! Proofs of virtual drives: each kind of loss is found, with its capacity, and no honest drive is
 //! accused.
 
-use ssdgauge_core::proof::{PROOF_BLOCK, Verdict};
+use ssdgauge_core::proof::{Conclusion, PROOF_BLOCK};
 use ssdgauge_core::{
     Bytes, DriveInfo, Ended, Finding, Nanos, Phase, Preparation, Prepared, Random, Rig, RigError,
     Sink, StampedBlocks, Step, TargetKind, Test, Until, Workload,
@@ -138,7 +138,7 @@ fn each_kind_of_missing_capacity_is_found_within_one_percent_and_two_writes_of_i
 #[test]
 fn a_cache_larger_than_a_quick_proof_is_found_by_a_full_one() {
     let target = "tiny?capacity=1GB&fake=limbo:700MB+cache:200MB";
-    assert_eq!(Bench::new(target, Depth::Quick).go(u64::MAX).unwrap().verdict, Verdict::Holds);
+    assert_eq!(Bench::new(target, Depth::Quick).go(u64::MAX).unwrap().verdict, Conclusion::Holds);
     check_found("limbo:700MB+cache:200MB", 700 * MB, Depth::Full);
 }
 
@@ -153,7 +153,7 @@ fn no_honest_drive_is_accused() {
         let depth = if number % 3 == 0 { Depth::Full } else { Depth::Quick };
         let target = format!("{profile}?capacity={capacity}MB&seed={seed}");
         let proved = Bench::new(&target, depth).go(u64::MAX).unwrap();
-        assert_eq!(proved.verdict, Verdict::Holds, "{target}");
+        assert_eq!(proved.verdict, Conclusion::Holds, "{target}");
         assert_eq!(proved.tally.bad(), 0);
     }
 }
@@ -197,7 +197,7 @@ fn the_evidence_of_a_drive_that_dies_or_vanishes_is_kept() {
         assert!(matches!(recorded.events.last().unwrap().what, What::Failed { .. }));
         let proved = review(&recorded);
         assert!(proved.tally.own > 1_000, "{:?}", proved.tally);
-        assert_eq!((proved.verdict, proved.is_complete), (Verdict::Holds, false));
+        assert_eq!((proved.verdict, proved.is_complete), (Conclusion::Holds, false));
     }
 }
 
@@ -205,7 +205,7 @@ fn the_evidence_of_a_drive_that_dies_or_vanishes_is_kept() {
 fn a_region_that_cannot_be_read_is_damage_and_not_a_capacity() {
     let target = "tiny?capacity=256MB&fault.error_at=40000000&fault.error_bytes=9000000&fault.error_writes=false";
     let proved = Bench::new(target, Depth::Full).go(u64::MAX).unwrap();
-    assert_eq!(proved.verdict, Verdict::Damaged);
+    assert_eq!(proved.verdict, Conclusion::Damaged);
     assert!(proved.tally.error >= 9_000_000 / 4_096, "{:?}", proved.tally);
 }
 
@@ -294,5 +294,5 @@ fn a_resumed_proof_does_not_accuse_a_drive_that_was_emptied_meanwhile() {
     assert_eq!(bench.recorded().events.len(), events, "nothing is recorded against the drive");
     // The drive itself completes its proof.
     let proved = bench.go_on(&mut rig, u64::MAX).unwrap();
-    assert_eq!((proved.verdict, proved.is_complete), (Verdict::Holds, true));
+    assert_eq!((proved.verdict, proved.is_complete), (Conclusion::Holds, true));
 }

@@ -5,7 +5,7 @@ use crate::suites::support::{carried_out, remarks, rig, run};
 use ssdgauge_analysis::{Run, TestRun};
 use ssdgauge_core::{Metric, Rig, Scope, Totals};
 use ssdgauge_lab::{Options, Suite, plan};
-use ssdgauge_statistics::separation::{Separation, Verdict};
+use ssdgauge_statistics::separation::{Class, Separation};
 
 /// Returns the values of the points of `test`.
 fn values(test: &TestRun, metric: Metric) -> Vec<f64> {
@@ -297,10 +297,10 @@ fn a_report_says_whether_a_drive_separates_hot_and_cold_writes() {
     let (mixing, said) = separation("nvme-datacentre?capacity=2GB");
     // The closed form is that of collection in the order of writing; the drive collects greedily.
     assert!((mixing.measured / mixing.mixed - 1.0).abs() < 0.1, "{mixing:?}");
-    assert_eq!(mixing.verdict(), Verdict::DoesNot, "{mixing:?}");
+    assert_eq!(mixing.class(), Class::DoesNot, "{mixing:?}");
     assert!(said.contains("does not separate hot and cold writes"), "{said}");
     let (apart, said) = separation("nvme-datacentre?capacity=2GB&gc.policy=cost-benefit");
-    assert_eq!(apart.verdict(), Verdict::Separates, "{apart:?}");
+    assert_eq!(apart.class(), Class::Separates, "{apart:?}");
     assert!(said.contains("separates hot and cold writes: write amplification"), "{said}");
     assert!(apart.measured > apart.ideal && apart.measured < mixing.measured, "{apart:?}");
 }

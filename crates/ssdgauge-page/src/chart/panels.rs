@@ -29,7 +29,7 @@ use ssdgauge_analysis::steps::headline_points;
 use ssdgauge_analysis::text::interval;
 use ssdgauge_analysis::text::number;
 use ssdgauge_analysis::text::sanitize;
-use ssdgauge_core::{Figure, Metric, Scope};
+use ssdgauge_core::{Chart, Metric, Scope};
 
 /// One panel with its tab.
 pub(crate) struct Panel {
@@ -118,7 +118,7 @@ pub(crate) fn panels(group: &Group<'_>, drives: &ReportDrives) -> Vec<Panel> {
     });
     let mut panels: Vec<Panel> =
         measured.map(|measure| panel(group, drives, shape, measure)).collect();
-    let has_distribution = test.figures.contains(&Figure::Distribution);
+    let has_distribution = test.figures.contains(&Chart::Distribution);
     if has_distribution && !matches!(shape, Shape::Tail | Shape::Loads) {
         let rows = percentiles::rows(group, drives).map(|rows| (rows, String::new()));
         let panel = |rows| Panel { rows: Some(rows), ..Panel::new("dist", "Percentiles") };
@@ -126,7 +126,7 @@ pub(crate) fn panels(group: &Group<'_>, drives: &ReportDrives) -> Vec<Panel> {
     }
     let below = |key, name: &str, plot| Panel { below: vec![plot], ..Panel::new(key, name) };
     let over_time_wanted =
-        test.figures.iter().any(|f| matches!(f, Figure::Timeline | Figure::LatencyTimeline));
+        test.figures.iter().any(|f| matches!(f, Chart::Timeline | Chart::LatencyTimeline));
     if shape == Shape::Ladder && over_time_wanted {
         let plot = steps_over_time::plot(group, drives);
         panels.extend(plot.map(|plot| below("time", "Over time", plot)));

@@ -1,7 +1,7 @@
 //! Measured values as a share of each claim of a maker, as a ranking.
 
 use crate::chart::bars::{Ranking, Row};
-use ssdgauge_analysis::answers::claims::judge;
+use ssdgauge_analysis::answers::stated::judge;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::inputs::specification::Specification;
 use ssdgauge_analysis::model::Run;

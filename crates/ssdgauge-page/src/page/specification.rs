@@ -3,7 +3,7 @@
 use crate::page::kit::mark::icon;
 use crate::page::kit::stack;
 use maud::{Markup, html};
-use ssdgauge_analysis::answers::claims::{Judged, judge};
+use ssdgauge_analysis::answers::stated::{Judged, judge};
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::inputs::specification::Specification;
 use ssdgauge_analysis::model::Run;

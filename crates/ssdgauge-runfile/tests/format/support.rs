@@ -1,7 +1,7 @@
 //! A small run that is written and read by the tests.
 
 use ssdgauge_core::{
-    Access, Action, Arrival, Bytes, Chosen, Data, Direction, DriveInfo, Engine, Figure, Finding,
+    Access, Action, Arrival, Bytes, Chart, Chosen, Data, Direction, DriveInfo, Engine, Finding,
     FindingKind, Histogram, Interval, LogPage, Metric, Nanos, Phase, PhaseKind, Plan, Random,
     Reading, Rest, Restart, Score, Severity, Step, Stream, SuiteIdentity, TargetKind, Test, Until,
     Workload,
@@ -50,7 +50,7 @@ pub(crate) fn plan() -> Plan {
             source: "nobody".into(),
             score: Score::MeanOf(Metric::Iops),
             also: Vec::new(),
-            figures: vec![Figure::Ranking, Figure::Timeline],
+            figures: vec![Chart::Ranking, Chart::Timeline],
             chosen: vec![Chosen { key: "score".into(), value: "mean".into() }],
             deviations: Vec::new(),
             restart: Restart::Step,

@@ -10,7 +10,7 @@ use ssdgauge_core::{
 };
 use ssdgauge_sim::mean_field::{self, Class, MeanField};
 use ssdgauge_sim::{GcPolicy, VirtualRig, profiles};
-use ssdgauge_statistics::separation::{Separation, Verdict};
+use ssdgauge_statistics::separation::{self, Separation};
 
 const DEPTH: u32 = 32;
 
@@ -238,12 +238,16 @@ fn a_collector_that_weighs_age_separates_hot_and_cold_writes_and_the_others_do_n
             let off = found.measured / found.mixed - 1.0;
             assert!(off.abs() < off_mixed, "seed {seed}, {policy}: {found:?}");
             assert!(off_uniform.abs() < 0.03, "seed {seed}, {policy}: {off_uniform}");
-            assert_eq!(found.verdict(), Verdict::DoesNot, "seed {seed}, {policy}: {found:?}");
+            assert_eq!(
+                found.class(),
+                separation::Class::DoesNot,
+                "seed {seed}, {policy}: {found:?}"
+            );
         }
         let (found, off_uniform) = separation_of("cost-benefit", seed);
         assert!(off_uniform.abs() < 0.03, "seed {seed}: {off_uniform}");
         assert!(found.ideal < found.measured, "seed {seed}: {found:?}");
-        assert_eq!(found.verdict(), Verdict::Separates, "seed {seed}: {found:?}");
+        assert_eq!(found.class(), separation::Class::Separates, "seed {seed}: {found:?}");
         assert!((0.35..0.75).contains(&found.share()), "seed {seed}: {} {found:?}", found.share());
     }
 }

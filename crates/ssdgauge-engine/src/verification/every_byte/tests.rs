@@ -129,11 +129,11 @@ fn a_flip_of_any_bit_of_a_block_is_found() {
         let words = bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap()));
         contents.judge(&words.collect::<Vec<u64>>(), offset, &parts[0])
     };
-    assert_eq!(judge(&whole), Verdict::Right);
+    assert_eq!(judge(&whole), BlockState::Right);
     for bit in 0..4_096 * 8 {
         let (byte, mut flipped) = (bit / 8, whole.clone());
         flipped[byte] ^= 1 << (bit % 8);
-        let Verdict::Wrong(found) = judge(&flipped) else { panic!("bit {bit} is not found") };
+        let BlockState::Wrong(found) = judge(&flipped) else { panic!("bit {bit} is not found") };
         let place = format!("from its byte {byte} on (1 bytes");
         assert!(byte < 16 || found.contains(&place), "{bit}: {found}");
     }

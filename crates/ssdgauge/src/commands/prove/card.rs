@@ -2,7 +2,7 @@
 
 use crate::terminal;
 use serde::Serialize;
-use ssdgauge_core::proof::{Answer, Observation, PROOF_BLOCK, Tally, Verdict};
+use ssdgauge_core::proof::{Answer, Conclusion, Observation, PROOF_BLOCK, Tally};
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind, rounded};
 use ssdgauge_lab::{Depth, Proved};
 use std::path::Path;
@@ -51,27 +51,27 @@ fn text(proved: &Proved, drive: &DriveInfo) -> String {
 /// Returns what was found, in one sentence.
 fn result(proved: &Proved, stated: Bytes) -> String {
     let text = match proved.verdict {
-        Verdict::Untested => "nothing was read back".to_owned(),
-        Verdict::Holds => "every block that was read held what was written there".to_owned(),
-        Verdict::Wraps { least, period } if least < period => format!(
+        Conclusion::Untested => "nothing was read back".to_owned(),
+        Conclusion::Holds => "every block that was read held what was written there".to_owned(),
+        Conclusion::Wraps { least, period } if least < period => format!(
             "stores at most {} of {}, and at least {}: some addresses share one place",
             size(period),
             stated.about(),
             size(least)
         ),
-        Verdict::Wraps { period, .. } => format!(
+        Conclusion::Wraps { period, .. } => format!(
             "stores {} of {}: addresses at that distance share one place",
             size(period),
             stated.about()
         ),
-        Verdict::Ends { least, most } => format!(
+        Conclusion::Ends { least, most } => format!(
             "stores {} of {}: blocks are kept up to byte {}, and not from byte {} on",
             size(least),
             stated.about(),
             rounded::count(least * PROOF_BLOCK.0),
             rounded::count(most * PROOF_BLOCK.0)
         ),
-        Verdict::Damaged => format!(
+        Conclusion::Damaged => format!(
             "{} of {} reads of a block did not return what was written there, at addresses that show \
              no boundary; stores at least {}: so many blocks were returned in one pass",
             rounded::count(proved.tally.bad()),
@@ -147,18 +147,18 @@ fn evidence(one: &Observation) -> String {
     format!("byte {}{blocks} returned {answer} (pass {})", rounded::count(at), one.pass + 1)
 }
 
-fn causes(verdict: Verdict) -> Option<&'static str> {
+fn causes(verdict: Conclusion) -> Option<&'static str> {
     match verdict {
-        Verdict::Untested | Verdict::Holds => None,
-        Verdict::Wraps { .. } => Some(
+        Conclusion::Untested | Conclusion::Holds => None,
+        Conclusion::Wraps { .. } => Some(
             "a capacity that is stated too large; an adapter or a layer that cuts addresses off (at \
              2 TiB with 32 bits); a fault of the address tables of the drive",
         ),
-        Verdict::Ends { .. } => Some(
+        Conclusion::Ends { .. } => Some(
             "a capacity that is stated too large; a defective drive that no longer writes; a layer that \
              drops writes; another program that wrote to or discarded these blocks meanwhile",
         ),
-        Verdict::Damaged => Some(
+        Conclusion::Damaged => Some(
             "a defective drive, cable, adapter or memory; another program that wrote to these blocks \
              meanwhile",
         ),
@@ -200,7 +200,7 @@ struct Document<'a> {
     /// Whether reading ended early, because so many blocks were wrong.
     cut_short: bool,
     /// What follows from the answers, in blocks of 4 KiB.
-    verdict: Conclusion,
+    verdict: Reported,
     /// What it stores, where that is less than it states.
     stores: Option<Stores>,
     tested_bytes: u64,
@@ -219,9 +219,9 @@ struct Document<'a> {
 /// What follows from the answers.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Conclusion {
+enum Reported {
     /// As the answers say.
-    Whole(Verdict),
+    Whole(Conclusion),
     /// Every block held so far, in a proof that is not complete.
     SoFar { result: &'static str },
 }
@@ -259,8 +259,8 @@ fn document<'a>(proved: &Proved, drive: &'a DriveInfo, file: &Path) -> Document<
     };
     let verdict = match (proved.verdict, proved.is_complete) {
         // Who reads nothing but the verdict must not take a part for the whole.
-        (Verdict::Holds, false) => Conclusion::SoFar { result: "holds-so-far" },
-        (verdict, _) => Conclusion::Whole(verdict),
+        (Conclusion::Holds, false) => Reported::SoFar { result: "holds-so-far" },
+        (verdict, _) => Reported::Whole(verdict),
     };
     Document {
         schema_version: 1,

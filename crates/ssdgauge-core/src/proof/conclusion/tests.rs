@@ -13,7 +13,7 @@ fn pass(pass: u32, mut answer: impl FnMut(u64) -> Answer) -> Vec<Observation> {
 }
 
 /// Returns the verdict where blocks were written in the order of their addresses.
-fn judged(seen: &[Observation]) -> Verdict {
+fn judged(seen: &[Observation]) -> Conclusion {
     judge(seen, CAPACITY, &|one| one.first)
 }
 
@@ -23,8 +23,8 @@ fn one(first: u64, blocks: u64, answer: Answer) -> Observation {
 
 #[test]
 fn nothing_is_said_without_a_read_and_nothing_bad_without_a_loss() {
-    assert_eq!(judged(&[]), Verdict::Untested);
-    assert_eq!(judged(&pass(0, |_| Answer::Own)), Verdict::Holds);
+    assert_eq!(judged(&[]), Conclusion::Untested);
+    assert_eq!(judged(&pass(0, |_| Answer::Own)), Conclusion::Holds);
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn the_period_of_a_wrap_is_the_common_divisor_of_its_distances() {
         _ => Answer::Own,
     });
     let verdict = judged(&seen);
-    assert_eq!(verdict, Verdict::Wraps { least: 20_000, period: 20_000 });
+    assert_eq!(verdict, Conclusion::Wraps { least: 20_000, period: 20_000 });
     assert!(verdict.is_conclusive());
 }
 
@@ -45,7 +45,7 @@ fn the_period_of_a_wrap_is_the_common_divisor_of_its_distances() {
 fn few_aliases_state_only_the_most() {
     let seen = [one(5, 1, Answer::OtherAddress(40_005)), one(9, 1, Answer::Own)];
     let verdict = judged(&seen);
-    assert_eq!(verdict, Verdict::Wraps { least: 1, period: 40_000 });
+    assert_eq!(verdict, Conclusion::Wraps { least: 1, period: 40_000 });
     assert!(!verdict.is_conclusive());
 }
 
@@ -57,20 +57,20 @@ fn misplaced_blocks_without_a_period_are_damage() {
         60_000 => Answer::OtherAddress(3),
         _ => Answer::Own,
     });
-    assert_eq!(judged(&seen), Verdict::Damaged);
+    assert_eq!(judged(&seen), Conclusion::Damaged);
 }
 
 #[test]
 fn a_boundary_lies_between_the_last_kept_block_and_the_first_lost_one() {
     for lost in [Answer::Zeros, Answer::Ones, Answer::Foreign] {
         let seen = pass(2, |place| if place < 31_400 { Answer::Own } else { lost });
-        let verdict = Verdict::Ends { least: 31_351, most: 31_400 };
+        let verdict = Conclusion::Ends { least: 31_351, most: 31_400 };
         assert_eq!(judged(&seen), verdict, "{lost:?}");
     }
     // What was written there before was stored.
     let stale = Answer::OldGeneration(1);
     let seen = pass(2, |place| if place < 31_400 { Answer::Own } else { stale });
-    assert_eq!(judged(&seen), Verdict::Damaged);
+    assert_eq!(judged(&seen), Conclusion::Damaged);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_cache_that_returns_most_of_the_latest_writes_does_not_hide_the_boundary() {
     // What is still held was written last.
     let held_last = |one: &Observation| u64::from(!one.first.is_multiple_of(200));
     let verdict = judge(&seen, CAPACITY, &held_last);
-    assert_eq!(verdict, Verdict::Ends { least: 49_951, most: 50_000 });
+    assert_eq!(verdict, Conclusion::Ends { least: 49_951, most: 50_000 });
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn writes_that_are_lost_from_a_moment_on_are_damage() {
     // Every fourth place was written again, in an order that has nothing to do with its address, and lost.
     let late = |block: u64| block.is_multiple_of(200);
     let seen = pass(3, |place| if late(place + 50) { Answer::Zeros } else { Answer::Own });
-    assert_eq!(judge(&seen, CAPACITY, &|one| u64::from(late(one.first + 50))), Verdict::Damaged);
+    assert_eq!(judge(&seen, CAPACITY, &|one| u64::from(late(one.first + 50))), Conclusion::Damaged);
     // Marks were lost from an address on, and then heads below it.
     let mut seen = pass(0, |place| if place < 50_000 { Answer::Own } else { Answer::Zeros });
     seen.extend(pass(1, |place| match place {
@@ -100,7 +100,7 @@ fn writes_that_are_lost_from_a_moment_on_are_damage() {
     }));
     let is_late = |first: u64| u64::from(first == 100 || first == 20_000);
     let again = |one: &Observation| is_late(one.first) * CAPACITY + one.first;
-    assert_eq!(judge(&seen, CAPACITY, &again), Verdict::Damaged);
+    assert_eq!(judge(&seen, CAPACITY, &again), Conclusion::Damaged);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn scrambled_addresses_that_hold_their_own_blocks_all_over_the_drive_have_no_end
     // Each place holds the last block that was written to it, and no other one.
     assert_eq!(most_held(&seen), last.len() as u64);
     let verdict = judged(&seen);
-    assert_eq!(verdict, Verdict::Damaged);
+    assert_eq!(verdict, Conclusion::Damaged);
     // Whatever a drive answers, no capacity below what it held is stated.
     for zeros in [false, true] {
         for seed in 0..200 {
@@ -151,23 +151,23 @@ fn a_damaged_region_is_no_boundary() {
         50_000..51_500 => Answer::Zeros,
         _ => Answer::Own,
     });
-    assert_eq!(judged(&seen), Verdict::Damaged);
+    assert_eq!(judged(&seen), Conclusion::Damaged);
     // Nor is one lost block at the end.
     let seen = pass(0, |place| if place == 99_950 { Answer::Torn } else { Answer::Own });
-    assert_eq!(judged(&seen), Verdict::Damaged);
+    assert_eq!(judged(&seen), Conclusion::Damaged);
 }
 
 #[test]
 fn losses_all_over_the_drive_are_damage() {
     let lost = |place: u64| if place.is_multiple_of(700) { Answer::Zeros } else { Answer::Own };
-    assert_eq!(judged(&pass(0, lost)), Verdict::Damaged);
+    assert_eq!(judged(&pass(0, lost)), Conclusion::Damaged);
 }
 
 #[test]
 fn a_loss_of_an_earlier_pass_stays_one() {
     let mut seen = pass(0, |place| if place < 50_000 { Answer::Own } else { Answer::Zeros });
     seen.extend(pass(1, |_| Answer::Own));
-    assert_eq!(judged(&seen), Verdict::Ends { least: 49_951, most: 50_000 });
+    assert_eq!(judged(&seen), Conclusion::Ends { least: 49_951, most: 50_000 });
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_last_pass_that_was_cut_short_does_not_replace_an_earlier_one() {
     let mut seen = pass(0, |place| if place < 50_000 { Answer::Own } else { Answer::Zeros });
     seen.push(one(600, 1, Answer::Own));
     seen.push(one(70_000, 1, Answer::Error));
-    assert_eq!(judged(&seen), Verdict::Ends { least: 49_951, most: 50_000 });
+    assert_eq!(judged(&seen), Conclusion::Ends { least: 49_951, most: 50_000 });
 }
 
 #[test]

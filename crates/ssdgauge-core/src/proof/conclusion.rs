@@ -24,7 +24,7 @@ const PASSES: usize = 64;
 /// What follows from the answers of a drive, in blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Conclusion {
     /// Nothing was read.
     Untested,
     /// Every block that was read held what was written there last.
@@ -47,13 +47,13 @@ pub enum Verdict {
     Damaged,
 }
 
-impl Verdict {
+impl Conclusion {
     /// Returns the least and the most blocks that the drive stores, where they are less than stated.
     pub fn capacity(self) -> Option<(u64, u64)> {
         match self {
-            Verdict::Wraps { least, period } => Some((least, period)),
-            Verdict::Ends { least, most } => Some((least, most)),
-            Verdict::Untested | Verdict::Holds | Verdict::Damaged => None,
+            Conclusion::Wraps { least, period } => Some((least, period)),
+            Conclusion::Ends { least, most } => Some((least, most)),
+            Conclusion::Untested | Conclusion::Holds | Conclusion::Damaged => None,
         }
     }
 
@@ -65,14 +65,14 @@ impl Verdict {
 
     /// Returns whether an address is stated behind which nothing is stored.
     pub fn is_an_end(self) -> bool {
-        matches!(self, Verdict::Ends { .. })
+        matches!(self, Conclusion::Ends { .. })
     }
 
     /// Returns whether blocks were not stored.
     pub fn is_bad(self) -> bool {
         match self {
-            Verdict::Untested | Verdict::Holds => false,
-            Verdict::Wraps { .. } | Verdict::Ends { .. } | Verdict::Damaged => true,
+            Conclusion::Untested | Conclusion::Holds => false,
+            Conclusion::Wraps { .. } | Conclusion::Ends { .. } | Conclusion::Damaged => true,
         }
     }
 }
@@ -146,14 +146,14 @@ pub fn judge(
     observations: &[Observation],
     capacity: u64,
     order: &dyn Fn(&Observation) -> u64,
-) -> Verdict {
+) -> Conclusion {
     if observations.is_empty() {
-        return Verdict::Untested;
+        return Conclusion::Untested;
     }
     let passes: BTreeSet<u32> =
         observations.iter().filter(|one| is_bad(one)).map(|one| one.pass).collect();
     if passes.is_empty() {
-        return Verdict::Holds;
+        return Conclusion::Holds;
     }
     let held = most_held(observations);
     // Each pass reads places all over the drive. The last one with a loss has the oldest data; one that
@@ -166,7 +166,7 @@ pub fn judge(
                 .filter(|verdict| nothing_is_lost_below(observations, *verdict))
         })
     });
-    verdict.unwrap_or(Verdict::Damaged)
+    verdict.unwrap_or(Conclusion::Damaged)
 }
 
 /// Returns the most different blocks that held their own contents in one pass: the drive stored at least
@@ -189,7 +189,7 @@ pub fn most_held(observations: &[Observation]) -> u64 {
 }
 
 /// Returns whether no pass lost a block below the end that `verdict` states.
-fn nothing_is_lost_below(observations: &[Observation], verdict: Verdict) -> bool {
+fn nothing_is_lost_below(observations: &[Observation], verdict: Conclusion) -> bool {
     let (least, _) = verdict.capacity().unwrap_or((0, 0));
     observations.iter().all(|one| !is_bad(one) || one.end() > least)
 }
@@ -200,7 +200,7 @@ fn is_bad(observation: &Observation) -> bool {
 
 /// Returns the verdict of addresses that share their places at one distance, on a drive that held the
 /// contents of `held` blocks at the same time.
-fn wraps(observations: &[Observation], pass: &[Observation], held: u64) -> Option<Verdict> {
+fn wraps(observations: &[Observation], pass: &[Observation], held: u64) -> Option<Conclusion> {
     let distances =
         observations.iter().filter_map(|one| Some(one.answer.other_address()?.abs_diff(one.first)));
     let distances: Vec<u64> = distances.filter(|distance| *distance > 0).collect();
@@ -215,7 +215,7 @@ fn wraps(observations: &[Observation], pass: &[Observation], held: u64) -> Optio
         return None;
     }
     let least = if distances.len() >= ALIASES { period } else { held };
-    Some(Verdict::Wraps { least, period })
+    Some(Conclusion::Wraps { least, period })
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {
@@ -254,7 +254,7 @@ fn ends(
     pass: &[Observation],
     capacity: u64,
     order: &dyn Fn(&Observation) -> u64,
-) -> Option<Verdict> {
+) -> Option<Conclusion> {
     let lost = || pass.iter().filter(|one| is_bad(one));
     let most = lost().map(|one| one.first).min()?;
     let last = lost().map(Observation::end).max()?;
@@ -286,7 +286,7 @@ fn ends(
     // end than below it, addresses do not decide what is stored: they are scrambled.
     let is_an_end = own_above <= own_below;
     let is_found = is_boundary && is_enough && is_cached && !is_stored && is_an_end;
-    is_found.then_some(Verdict::Ends { least, most })
+    is_found.then_some(Conclusion::Ends { least, most })
 }
 
 /// Returns when the middle one of the blocks of `runs` was written.

@@ -1,8 +1,8 @@
 //! Judged claims as Markdown and JSON, for each drive that a spec file is about.
 
-use crate::documents::claims::{DriveClaims, JudgedClaim};
+use crate::documents::stated::{DriveClaims, JudgedClaim};
 use crate::markdown_text::escaped;
-use ssdgauge_analysis::answers::claims::judge;
+use ssdgauge_analysis::answers::stated::judge;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::inputs::specification::Specification;
 use ssdgauge_analysis::model::Run;
