@@ -9,13 +9,20 @@ mod pictures;
 
 pub use chart::palette::Ground;
 pub use page::{
-    BenchSite, PAGE_MARK, SITE_MARK, bench_pages, fleet_page, fragment, page, xray_compared_page,
+    BenchSite, PAGE_MARK, SITE_MARK, bench_pages, fleet_page, fragment, xray_compared_page,
     xray_page,
 };
 pub use pictures::{
     NamedFigure, PNG_MARK, PublishedNumber, SVG_MARK, figures, published_curve, rate_of_seconds,
     share_image, xray_png, xray_svg,
 };
+use ssdgauge_analysis::inputs::options::PageOptions;
+use ssdgauge_analysis::model::Run;
+
+/// Returns the page of `runs`, each chart with its file. Equal runs and options give an equal page.
+pub fn page(runs: &[Run], options: &PageOptions) -> String {
+    page::page(runs, options, &pictures::main_chart)
+}
 
 /// Returns a page that lists `figures`, whose files have their names with each of `suffixes`. The first suffix is that of
 /// the picture that is shown, `dark` that of the one on dark ground.

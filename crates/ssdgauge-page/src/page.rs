@@ -29,6 +29,7 @@ mod one_drive;
 mod outcome;
 mod panels;
 mod prices;
+mod publishing;
 mod quick;
 mod results;
 mod script;
@@ -45,6 +46,7 @@ pub(crate) use contact_sheet::{ListedPicture, contact_sheet};
 use content::Content;
 pub use fleet::fleet_page;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+pub(crate) use publishing::{ChartFile, Files};
 use script::Script;
 use ssdgauge_analysis::inputs::options::PageOptions;
 use ssdgauge_analysis::model::Run;
@@ -58,9 +60,11 @@ pub const PAGE_MARK: &str = r#"<meta name="generator" content="ssdgauge">"#;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
                       base-uri 'none'; form-action 'none'";
 
-/// Returns the page of `runs`. Equal runs and options give an equal page.
-pub fn page(runs: &[Run], options: &PageOptions) -> String {
-    let content = Content::new(runs, options);
+/// Returns the page of `runs`, whose charts have these `files`.
+pub(crate) fn page(runs: &[Run], options: &PageOptions, files: Files<'_>) -> String {
+    // The page of a running run is read once.
+    let files = options.progress.is_none().then_some(files);
+    let content = Content::new(runs, options, files);
     let body = content.body();
     let style = style::sheet(&content.drives, content.accent());
     let scripts = [
@@ -79,7 +83,7 @@ pub fn page(runs: &[Run], options: &PageOptions) -> String {
 ///
 /// Returns the anchors that the page has, where `id` is none of them.
 pub fn fragment(runs: &[Run], options: &PageOptions, id: &str) -> Result<String, Vec<String>> {
-    let content = Content::new(runs, options);
+    let content = Content::new(runs, options, None);
     match content.part(id) {
         Some(part) => Ok(number::units_kept(&fragment::fragment(&content, &part))),
         None => Err(content.anchors()),

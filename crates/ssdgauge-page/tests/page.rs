@@ -16,6 +16,8 @@ fn whole(runs: &[Run]) -> String {
 #[test]
 fn the_page_loads_nothing_from_the_network_and_has_no_script() {
     let page = whole(&[run(&Recipe::new("a", client(6, 30), "Disk"))]);
+    // The line of HTML that embeds a chart in another page is text here, and the chart is in its link.
+    let page = page.replace("&lt;img src=", "").replace("href=\"data:image/svg+xml", "href=\"#");
     for forbidden in ["<script", "<link", "@import", "src=", "javascript:", "onload"] {
         assert!(!page.contains(forbidden), "{forbidden}");
     }
@@ -27,6 +29,39 @@ fn the_page_loads_nothing_from_the_network_and_has_no_script() {
     }
     assert!(page.contains("default-src 'none'"));
     assert!(!page.contains("http-equiv=\"refresh\""));
+}
+
+#[test]
+fn each_chart_of_the_page_is_offered_as_the_file_that_report_writes_with_a_citation() {
+    let mut recipe = Recipe::new("0193f1c2-f006", client(6, 30), "Disk");
+    recipe.drive.firmware = Some("FW 1".into());
+    let run = run(&recipe);
+    let files: Vec<String> = figures(std::slice::from_ref(&run), &PageOptions::default())
+        .into_iter()
+        .map(|figure| figure.svg)
+        .collect();
+    let page = whole(&[run]);
+    let links: Vec<&str> = page.split("href=\"data:image/svg+xml;charset=utf-8,").skip(1).collect();
+    assert_eq!(links.len(), page.matches("<figure id=").count());
+    for link in links {
+        let (data, rest) = link.split_once('"').unwrap();
+        let data = data.replace("&amp;", "&");
+        let mut bytes = Vec::new();
+        let mut parts = data.split('%');
+        bytes.extend(parts.next().unwrap().bytes());
+        for part in parts {
+            bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
+            bytes.extend(part[2..].bytes());
+        }
+        let file = String::from_utf8(bytes).unwrap();
+        assert!(files.contains(&file), "{file}");
+        let source = rest.split("</q>").nth(1).unwrap().split("</p>").next().unwrap();
+        for part in
+            ["client-2018 r", " · test ", "Disk", "firmware FW 1", "2026-", "run 0193f1c2-f006"]
+        {
+            assert!(source.contains(part), "{part}: {source}");
+        }
+    }
 }
 
 #[test]

@@ -126,7 +126,8 @@ const ANALYSIS: &[(&str, &[&str])] = &[
 ];
 
 /// The same of `ssdgauge-page`.
-const PAGE: &[(&str, &[&str])] = &[("chart", &[]), ("page", &["chart"]), ("pictures", &["chart"])];
+const PAGE: &[(&str, &[&str])] =
+    &[("chart", &[]), ("page", &["chart"]), ("pictures", &["chart", "page"])];
 
 /// The crates whose files form no circle.
 const CRATES: [&str; 21] = [

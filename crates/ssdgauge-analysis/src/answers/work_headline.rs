@@ -41,9 +41,9 @@ fn commits(test: &TestRun) -> Option<String> {
     let mean = number::latency(1e6 / per_second);
     let size = number::spaced(&stream.size_words());
     let shares = [
-        (Metric::LatP9999Us, "1 in 10,000"),
-        (Metric::LatP999Us, "1 in 1,000"),
-        (Metric::LatP99Us, "1 in 100"),
+        (Metric::LatP9999Us, "1\u{a0}in\u{a0}10,000"),
+        (Metric::LatP999Us, "1\u{a0}in\u{a0}1,000"),
+        (Metric::LatP99Us, "1\u{a0}in\u{a0}100"),
     ];
     let slowest = shares.into_iter().find_map(|(metric, share)| {
         let value = number::latency(metrics::value(point, metric, Scope::All)?);

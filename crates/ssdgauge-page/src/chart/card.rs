@@ -12,6 +12,9 @@ const LEFT: f64 = 56.0;
 const LARGEST_ROW: f64 = 120.0;
 const TITLE_LINES: usize = 3;
 
+/// Numbers with settings side by side.
+const COLUMNS: usize = 3;
+
 /// How much wider the estimate of a title is than its letters in the font of an image, with a reserve.
 const SLACK: f64 = 1.1;
 
@@ -35,7 +38,7 @@ pub(crate) struct Row {
     pub(crate) slot: usize,
     /// Its name.
     pub(crate) name: String,
-    /// Its setting, in small letters below the name; empty for none.
+    /// Its setting, in small letters below the value; empty for none.
     pub(crate) note: String,
     /// The length of its bar as a share of the longest; `None` without a bar.
     pub(crate) share: Option<f64>,
@@ -63,8 +66,28 @@ pub(crate) fn drawn(card: &Card) -> Drawing {
     }
     y += 48.0;
     drawing.words((LEFT, y), &look::CARD_WORDS.cut(&card.caption, room), &look::CARD_WORDS);
-    rows(&mut drawing, &card.rows, y + 22.0);
+    match card.rows.iter().any(|row| !row.note.is_empty()) {
+        true => tiles(&mut drawing, &card.rows, y + 22.0),
+        false => rows(&mut drawing, &card.rows, y + 22.0),
+    }
     drawing
+}
+
+/// Draws numbers with their settings side by side: a row has no room for both.
+fn tiles(drawing: &mut Drawing, rows: &[Row], top: f64) {
+    let width = (WIDTH - 2.0 * LEFT) / COLUMNS as f64;
+    let height = (HEIGHT - 24.0 - top) / rows.len().div_ceil(COLUMNS).max(1) as f64;
+    for (number, row) in rows.iter().enumerate() {
+        let x = LEFT + width * (number % COLUMNS) as f64;
+        let y = top + height * (number / COLUMNS) as f64;
+        let name = look::CARD_TILE.cut(&row.name, SLACK * (width - 10.0));
+        drawing.words((x, y + 36.0), &name, &look::CARD_TILE);
+        drawing.words((x, y + 76.0), &row.words, &look::CARD_VALUE);
+        let lines = look::CARD_NOTE.wrapped(&row.note, width - 24.0, 2);
+        for (line, words) in lines.iter().enumerate() {
+            drawing.words((x, y + 104.0 + 24.0 * line as f64), words, &look::CARD_NOTE);
+        }
+    }
 }
 
 fn rows(drawing: &mut Drawing, rows: &[Row], top: f64) {
@@ -82,10 +105,7 @@ fn rows(drawing: &mut Drawing, rows: &[Row], top: f64) {
     let fitted = fitting(&whole, names + 8.0, &look::CARD_NAME);
     for (number, (row, name)) in rows.iter().zip(&fitted).enumerate() {
         let y = top + step * (number as f64 + 0.5);
-        let above = if row.note.is_empty() { 11.0 } else { 0.0 };
-        drawing.words((LEFT, y + above), name, &look::CARD_NAME);
-        let note = look::CARD_NOTE.cut(&row.note, most);
-        drawing.words((LEFT, y + 25.0), &note, &look::CARD_NOTE);
+        drawing.words((LEFT, y + 11.0), name, &look::CARD_NAME);
         let from = LEFT + names + 20.0;
         let length = row.share.map_or(0.0, |share| (room * share).max(3.0));
         if row.share.is_some() {

@@ -220,8 +220,10 @@ pub(crate) const CARD_TITLE: Look = letters("", 46.0, 700, Ink::Text);
 pub(crate) const CARD_NAME: Look = letters("", 32.0, 400, Ink::Text);
 /// The value of a row of it.
 pub(crate) const CARD_VALUE: Look = letters("", 32.0, 700, Ink::Text);
-/// The setting below the name of a row.
-pub(crate) const CARD_NOTE: Look = letters("", 22.0, 400, Ink::Muted);
+/// The name of a number with a setting.
+pub(crate) const CARD_TILE: Look = letters("", 24.0, 700, Ink::Text);
+/// The setting of a number.
+pub(crate) const CARD_NOTE: Look = letters("", 20.0, 400, Ink::Muted);
 /// The words above its rows.
 pub(crate) const CARD_WORDS: Look = letters("", 28.0, 400, Ink::Muted);
 /// A mark of it, such as MODEL.

@@ -2,6 +2,7 @@
 
 use crate::page::head::{self, Head};
 use crate::page::kit::names::names_kept;
+use crate::page::publishing::Files;
 use crate::page::{
     answer, bar, caveats, endurance, fill_states, flag, grade, live, method, notes, one_drive,
     outcome, quick, results, sections, specification,
@@ -41,6 +42,8 @@ pub(super) struct Content<'a> {
     writes: Vec<Option<Writes>>,
     sections: Sections,
     states: Vec<FillStates>,
+    /// The files of the charts, where the page offers them.
+    files: Option<Files<'a>>,
     /// What to know of the only run, where it is not simply complete.
     account: Option<(RunOutcome, Account)>,
     /// The first screen of the only run, where that is complete and no quick one.
@@ -49,7 +52,11 @@ pub(super) struct Content<'a> {
 
 impl<'a> Content<'a> {
     /// Returns what the page of `runs` shows.
-    pub(super) fn new(runs: &'a [Run], options: &'a PageOptions) -> Content<'a> {
+    pub(super) fn new(
+        runs: &'a [Run],
+        options: &'a PageOptions,
+        files: Option<Files<'a>>,
+    ) -> Content<'a> {
         let drives = ReportDrives::new(runs, options.highlight);
         let account = account(runs, options);
         let mut groups = group::groups(runs);
@@ -114,6 +121,7 @@ impl<'a> Content<'a> {
             writes,
             sections,
             states,
+            files,
             account,
             screen,
         }
@@ -135,7 +143,7 @@ impl<'a> Content<'a> {
                 a.skip href="#answer" { "Skip to the results" }
                 (flag::flag(self.runs))
                 (quick::body(
-                    run,
+                    (run, self.files),
                     (&self.title, self.scripts()),
                     tests,
                     &self.drives,
@@ -226,14 +234,24 @@ impl<'a> Content<'a> {
 
     /// Returns what the foot of the page says about scripts.
     fn scripts(&self) -> &'static str {
-        if self.options.script { "one script for zoom and sorting" } else { "no scripts" }
+        if self.options.script {
+            "one script for zoom, sorting and the address"
+        } else {
+            "no scripts"
+        }
     }
 
     /// Returns the part of the page with the anchor `id`.
     pub(super) fn part(&self, id: &str) -> Option<Markup> {
         if let Some(number) = self.ids.iter().position(|known| known == id) {
             let (group, id) = (&self.groups[number], &self.ids[number]);
-            return Some(sections::figure(number, group, id, self.runs, &self.drives));
+            return Some(sections::figure(
+                number,
+                group,
+                id,
+                (self.runs, self.files),
+                &self.drives,
+            ));
         }
         if self.sections.uses.iter().any(|section| section.of.anchor() == id) {
             return Some(self.uses(|anchor| anchor == id));
@@ -302,7 +320,7 @@ impl<'a> Content<'a> {
     fn uses(&self, is_wanted: impl Fn(&str) -> bool) -> Markup {
         let wanted = self.sections.uses.iter().filter(|section| is_wanted(section.of.anchor()));
         let wanted = wanted.collect::<Vec<_>>();
-        sections::sections(&wanted, &self.groups, &self.ids, self.runs, &self.drives)
+        sections::sections(&wanted, &self.groups, &self.ids, (self.runs, self.files), &self.drives)
     }
 
     /// Returns the conclusion of the editor; `None` without one.

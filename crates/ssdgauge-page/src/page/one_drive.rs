@@ -52,7 +52,8 @@ fn number(tile: &Tile, ids: &[String]) -> Markup {
             }
             p.set { (tile.number.setting) @if !is_more { "; less is better" } }
             p.val { b { (value) } " " (unit) }
-            (bars(tile.number.value, &tile.others, tile.number.metric))
+            // A bar of its own says nothing.
+            @if !tile.others.is_empty() { (bars(tile.number.value, &tile.others, tile.number.metric)) }
             @if let Some(count) = tile.count() { p.cnt { (count) } }
             @if let Some(doubt) = tile.number.doubts.first() {
                 p.dbt { "Questionable: " (uncapitalised(doubt)) }

@@ -5,6 +5,7 @@ use crate::chart::axis::{Across, Up};
 use crate::chart::coordinate::{at, percent};
 use crate::page::kit::mark::marks;
 use crate::page::kit::values::{self, ValueRow};
+use crate::page::publishing::Files;
 use crate::page::{caveats, endurance, grade, method, results, sections};
 use maud::{Markup, html};
 use ssdgauge_analysis::drives::caches::Writes;
@@ -40,7 +41,7 @@ pub(super) fn fits(runs: &[Run]) -> bool {
 
 /// Returns the body of the page; `claims` are those of the spec files, judged.
 pub(super) fn body(
-    run: &Run,
+    (run, files): (&Run, Option<Files<'_>>),
     (title, scripts): (&str, &str),
     (groups, of_groups, ids): (&[Group<'_>], &Sections, &[String]),
     drives: &ReportDrives,
@@ -78,7 +79,7 @@ pub(super) fn body(
                     details.fold {
                         summary { "Every test: results, charts and numbers" }
                         (results::table(runs, groups, ids))
-                        (sections::sections(&of_groups.uses.iter().collect::<Vec<_>>(), groups, ids, runs, drives))
+                        (sections::sections(&of_groups.uses.iter().collect::<Vec<_>>(), groups, ids, (runs, files), drives))
                     }
                     details.fold {
                         summary { "Method, drive and machine" }

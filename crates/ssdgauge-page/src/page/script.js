@@ -40,6 +40,40 @@
     });
   }
 
+  // Tabs, filter and highlight are in the address, so that a link shows what its sender saw.
+  const controls = [...document.querySelectorAll('.tabs input, .bar form :is([type=checkbox], select)')];
+  const name = control => control.name || control.id;
+  const isRadio = control => control.type === 'radio';
+  const state = control => control.type === 'checkbox' ? (control.checked ? '' : 'off') : control.value;
+  const usual = new Map();
+  for (const control of controls) {
+    if (!isRadio(control) || control.checked) usual.set(name(control), state(control));
+  }
+  const asked = new URLSearchParams(location.search);
+  for (const control of controls) {
+    const value = asked.get(name(control));
+    if (value === null) continue;
+    if (isRadio(control)) control.checked = control.checked || control.value === value;
+    else if (control.type === 'checkbox') control.checked = value !== 'off';
+    else if ([...control.options].some(option => option.value === value)) control.value = value;
+  }
+  const remember = () => {
+    const query = new URLSearchParams(location.search);
+    for (const control of controls) {
+      if (isRadio(control) && !control.checked) continue;
+      const value = state(control);
+      if (value === usual.get(name(control))) query.delete(name(control));
+      else query.set(name(control), value);
+    }
+    const text = query.toString();
+    try {
+      history.replaceState(null, '', location.pathname + (text && `?${text}`) + location.hash);
+    } catch { /* A browser that keeps the address of a file as it is. */ }
+  };
+  document.addEventListener('change', remember);
+  // A form has its values only after the event of its reset.
+  document.addEventListener('reset', () => setTimeout(remember));
+
   // A chart over time is enlarged where the pointer is dragged over it.
   const FIRST = 0.56;
   document.querySelectorAll('svg[data-zoom]').forEach((chart, number) => {

@@ -1,6 +1,6 @@
 //! The scripts of pages. The content security policy admits each of them by its hash alone.
 //!
-//! Nothing depends on that of `--script`, which enlarges charts over time and sorts the answer: the page shows the same
+//! Nothing depends on that of `--script`, which enlarges charts over time, sorts the answer and keeps its state in the address: the page shows the same
 //! without it.
 
 /// A script of a page.
@@ -17,7 +17,7 @@ pub(super) struct Script {
 /// The script of `--script`.
 pub(super) const SCRIPT: Script = Script {
     text: include_str!("script.js"),
-    hash: "sha256-bZYG/Y8gCuVL3kWOMO4QHKSx/Iyz/FCydTyExLV5Lw8=",
+    hash: "sha256-z7AVPt3He/Onv0G5034jEKMrVk+WgCSrvmBoYjH2Dg4=",
 };
 
 #[cfg(test)]

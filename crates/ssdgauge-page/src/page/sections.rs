@@ -5,6 +5,7 @@ use crate::page::kit::mark::marks;
 use crate::page::kit::names::names_kept;
 use crate::page::numbers;
 use crate::page::panels::body;
+use crate::page::publishing::{self, Files};
 use maud::{Markup, html};
 use ssdgauge_analysis::answers::figure_titles;
 use ssdgauge_analysis::comparison::outcome;
@@ -17,12 +18,12 @@ use ssdgauge_analysis::groups::workload_text;
 use ssdgauge_analysis::model::Run;
 use ssdgauge_analysis::text::number;
 
-/// Returns `sections`; `ids` are those of the groups.
+/// Returns `sections`; `ids` are those of the groups. Each figure offers its chart where there are `files`.
 pub(super) fn sections(
     sections: &[&Section],
     groups: &[Group<'_>],
     ids: &[String],
-    runs: &[Run],
+    (runs, files): (&[Run], Option<Files<'_>>),
     drives: &ReportDrives,
 ) -> Markup {
     html! {
@@ -33,7 +34,7 @@ pub(super) fn sections(
                 }
                 p { (section.of.sentence()) }
                 @for number in &section.figures {
-                    (figure(*number, &groups[*number], &ids[*number], runs, drives))
+                    (figure(*number, &groups[*number], &ids[*number], (runs, files), drives))
                 }
                 (lines(section, groups, ids, runs, drives))
             }
@@ -46,10 +47,11 @@ pub(super) fn figure(
     number: usize,
     group: &Group<'_>,
     id: &str,
-    runs: &[Run],
+    (runs, files): (&[Run], Option<Files<'_>>),
     drives: &ReportDrives,
 ) -> Markup {
     let panels = panels(group, drives);
+    let file = files.and_then(|files| files(group, panels.first()?, drives));
     let test = &group.first().test.test;
     html! {
         figure id=(id) {
@@ -67,6 +69,7 @@ pub(super) fn figure(
                 }
             }
             (numbers::fold(group, runs, drives))
+            @if let Some(file) = &file { (publishing::offers(file)) }
         }
     }
 }

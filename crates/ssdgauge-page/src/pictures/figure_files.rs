@@ -8,6 +8,7 @@ use crate::chart::plot::Plot;
 use crate::chart::rows::{self, Rows};
 use crate::chart::shape::Drawing;
 use crate::chart::{raster, specification, svg};
+use crate::page::ChartFile;
 use ssdgauge_analysis::answers::figure_titles;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::findings::run_outcome;
@@ -103,6 +104,27 @@ pub fn figures(runs: &[Run], options: &PageOptions) -> Vec<NamedFigure> {
         figures.push(of_claims(name, &ranking, drive, runs, &drives));
     }
     figures
+}
+
+/// Returns the main chart of the first `panel` of `group`, named by the first drive and the test.
+pub(crate) fn main_chart(
+    group: &Group<'_>,
+    panel: &Panel,
+    drives: &ReportDrives,
+) -> Option<ChartFile> {
+    let id = slug(&group.first().test.test.id);
+    let drive = match drives.count() {
+        1 => slug(drives.short(0)),
+        count => format!("{count}-drives"),
+    };
+    let mut name = |kind: &str| format!("{drive}.{id}.{kind}");
+    let test = TestFiles { group, drives };
+    // A chart over time or along a sweep says more than the ranking before it.
+    let file = test.of_panel(panel, true, &mut name).pop()?;
+    let facts: Vec<&str> = file.description.lines().take(2).collect();
+    let source = format!("{}. ssdgauge.", facts.join(". "));
+    let size = file.size();
+    Some(ChartFile { name: file.name, title: file.title, svg: file.svg, size, source })
 }
 
 /// Returns the chart of the claims about `drive`.

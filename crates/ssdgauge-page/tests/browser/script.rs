@@ -46,7 +46,7 @@ pub(crate) fn check(chromium: &mut Chromium, file: &Path, plain: &Path) {
     enlarge(chromium, &before);
     assert_eq!(chromium.complaints, Vec::<String>::new());
     // Without the script there is nothing to press, and the same to read.
-    let words = "function () { return document.body.innerText.replace(/one script for zoom and sorting/, \
+    let words = "function () { return document.body.innerText.replace(/one script for zoom, sorting and the address/, \
                  'no scripts').replace(/\\s+/g, ' ') }";
     let with = chromium.evaluate(words);
     chromium.show(plain, 1_280, "light");
