@@ -6,3 +6,4 @@ pub mod number;
 pub mod record;
 pub mod submission;
 pub mod verdict;
+pub mod waits;

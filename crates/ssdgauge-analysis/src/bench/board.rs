@@ -111,19 +111,25 @@ impl Board {
 type RunsOfDrives = BTreeMap<usize, Vec<(usize, usize)>>;
 
 fn boards(records: &[Record], drives: &[BenchDrive]) -> Vec<Board> {
-    // The place of the test in its suite keeps the order of the protocol.
-    let mut found: BTreeMap<(&str, usize, &str), RunsOfDrives> = BTreeMap::new();
+    // The first place of the test in its suite keeps the order of the protocol: a run may lack others.
+    let mut found: BTreeMap<(&str, &str), (usize, RunsOfDrives)> = BTreeMap::new();
     for (drive, own) in drives.iter().enumerate() {
         for place in &own.records {
             for (number, test) in records[*place].tests.iter().enumerate() {
                 if test.valid().is_some() {
-                    let key = (records[*place].suite.as_str(), number, test.key.as_str());
-                    found.entry(key).or_default().entry(drive).or_default().push((*place, number));
+                    let key = (records[*place].suite.as_str(), test.key.as_str());
+                    let (first, runs) = found.entry(key).or_insert((number, RunsOfDrives::new()));
+                    *first = number.min(*first);
+                    runs.entry(drive).or_default().push((*place, number));
                 }
             }
         }
     }
-    found.into_values().map(|drives| board(records, drives)).collect()
+    let mut found: Vec<_> = found.into_iter().collect();
+    found.sort_by(|((suite, key), (place, _)), ((other_suite, other_key), (other, _))| {
+        (suite, place, key).cmp(&(other_suite, other, other_key))
+    });
+    found.into_iter().map(|(_, (_, drives))| board(records, drives)).collect()
 }
 
 fn board(records: &[Record], drives: RunsOfDrives) -> Board {

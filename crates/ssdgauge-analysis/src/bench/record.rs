@@ -2,10 +2,12 @@
 
 use crate::answers::run_line;
 use crate::bench::number::Number;
+use crate::bench::waits;
 use crate::drives::drive_class;
 use crate::findings::{run_outcome, trust};
 use crate::groups::group::{self, Member, key_text};
-use crate::groups::{uses, workload_text};
+use crate::groups::uses::{self, Use};
+use crate::groups::workload_text;
 use crate::model::{PointRun, Run, metrics};
 use crate::text::{labels, number, sanitize};
 use serde::{Deserialize, Serialize};
@@ -119,7 +121,16 @@ impl Record {
     /// Returns what is kept of `run`.
     pub fn of(run: &Run) -> Record {
         let head = &run.head;
-        let tests = run.tests.iter().map(|test| TestRecord::of(Member { index: 0, run, test }));
+        let tests = run.tests.iter().flat_map(|test| {
+            let member = Member { index: 0, run, test };
+            let mut whole = TestRecord::of(member);
+            let waits = whole.read_latency(member);
+            if waits.is_some() {
+                // The rate of a load whose latency is a number of its own.
+                whole.purpose = Use::Mixed.anchor().to_owned();
+            }
+            [Some(whole), waits]
+        });
         Record {
             id: sanitize::device(&head.id),
             started_unix_ms: head.started_unix_ms,
@@ -132,7 +143,7 @@ impl Record {
             marks: run_outcome::marks(run),
             submitted: false,
             grade: run_line::grade(run).map(str::to_owned),
-            tests: tests.collect(),
+            tests: tests.flatten().collect(),
         }
     }
 }
@@ -174,7 +185,7 @@ impl TestRecord {
             id: sanitize::device(&test.id),
             revision: test.revision,
             title: sanitize::prose(&test.title),
-            key: key_text::comparison_key(member),
+            key: key_text::comparison_key(member, &test.id),
             settings: group::settings(member),
             purpose: uses::classify(test).anchor().to_owned(),
             requests: workload_text::requests(test),
@@ -193,6 +204,24 @@ impl TestRecord {
             doubts: trust::doubts(member.test),
             curve: curve(member),
         }
+    }
+
+    /// Returns the latency of the reads of `member`, whose rate this is, as a result of its own.
+    fn read_latency(&self, member: Member<'_>) -> Option<TestRecord> {
+        let (score, headline) = waits::of(member)?;
+        let id = format!("{}{}", self.id, waits::SUFFIX);
+        Some(TestRecord {
+            title: format!("{}: {} of reads", self.title, headline.metric.title().to_lowercase()),
+            key: key_text::comparison_key(member, &id),
+            purpose: Use::Latency.anchor().to_owned(),
+            rule: workload_text::rule(&member.test.test, &score),
+            headline: Number(headline),
+            repetitions: Vec::new(),
+            meters: Vec::new(),
+            curve: None,
+            id,
+            ..self.clone()
+        })
     }
 
     /// Returns its headline where it may be compared with others.

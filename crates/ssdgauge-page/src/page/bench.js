@@ -147,6 +147,8 @@ function words(facts, pair, name, why) {
   const both = ` (${name(pair.a)} by ${percent(pair.low)} to ${percent(pair.high)}%)`;
   return [(pair.kind === "=" ? "Level" : "Too close to call") + both];
 }
+/* What a verdict says of noise: repeating a run moves a result by up to 3 %. */
+const noise = pair => leader(pair) ? ": more than noise" : pair.kind === "=" ? ": no more than noise" : pair.kind === "?" ? ": it may be noise" : "";
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 function comparison() {
   const facts = new Map(bench.all.drives.map(drive => [drive.s, drive]));
@@ -185,7 +187,7 @@ function comparison() {
     const common = having.filter(([, slugs]) => chosen.length > 1 && slugs.length > 1).map(([test]) => test);
     await Promise.all(common.map(test => load("test-" + test.s)));
     if (own !== turn) return;
-    const counts = { close: [], open: [] }, slot = slug => chosen.indexOf(slug);
+    const counts = { close: [], open: [] }, slot = slug => chosen.indexOf(slug), answers = new Map();
     const pairs = common.map(test => {
       const data = bench.tests.get(test.s), present = data.order.filter(slug => chosen.includes(slug));
       const why = slug => of(test, slug).why;
@@ -194,7 +196,13 @@ function comparison() {
       const best = present.reduce((best, one) => leader(verdict(data, best, one)) === one ? one : best);
       const found = present.filter(one => one !== best).map(other => verdict(data, best, other));
       const leads = found.every(pair => leader(pair) === best) ? best : null;
-      if (leads) (counts[leads] = counts[leads] || []).push(test); else (found.some(pair => "=?".includes(pair.kind)) ? counts.close : counts.open).push(test);
+      if (test.use && !answers.has(test.use)) {
+        if (leads) (counts[leads] = counts[leads] || []).push(test); else (found.some(pair => "=?".includes(pair.kind)) ? counts.close : counts.open).push(test);
+        answers.set(test.use, make("div", { className: "ans" },
+          make("div", {}, make("h3", {}, test.use), make("small", {}, test.t)),
+          make("div", {}, ...present.map(slug => make("div", {}, mark(slot(slug)), make("b", {}, " " + of(test, slug).v), make("small", {}, of(test, slug).why ? " no interval" : ` 95%: ${of(test, slug).i}`)))),
+          make("div", {}, ...found.map(pair => make("p", leader(pair) ? {} : { className: "close" }, ...words(test, pair, name, why), noise(pair))))));
+      }
       const strip = make("div", {});
       strip.innerHTML = `<svg viewBox="0 0 100 14" preserveAspectRatio="none" height="14" aria-hidden="true"><path class="ticks" d="${data.ticks}"/></svg><div class="axis"><small></small><small></small></div>`;
       strip.querySelectorAll("small").forEach((small, end) => { small.textContent = data.ends[end] || ""; });
@@ -234,8 +242,11 @@ function comparison() {
     axis.querySelectorAll("b").forEach((side, end) => { side.textContent = end ? sides[1] + " ▸" : "◂ " + sides[0]; });
     const head = make("div", { className: "pair head" }, make("div", {}, "Test"), make("div", {}, "All drives; right is better"), make("div", {}, "Result, 95% interval, run"), axis, make("div", {}, "Verdict"));
     $("pairs").replaceChildren(...(pairs.length ? [head, ...pairs] : []));
-    const titles = tests => tests.map(test => test.t.split(",")[0]).join(", ");
-    const sentence = chosen.map(slug => `${name(slug)} leads in ${counts[slug] ? titles(counts[slug]) : "no test"}`).join("; ");
+    const lone = bench.all.uses.filter(use => !answers.has(use));
+    $("answers").replaceChildren(...bench.all.uses.filter(use => answers.has(use)).map(use => answers.get(use)),
+      ...(answers.size && lone.length ? [make("p", { className: "small" }, `Not measured alike on two of these drives: ${lone.join("; ")}.`)] : []));
+    const titles = tests => tests.map(test => test.use.replace(": ", " (") + (test.use.includes(": ") ? ")" : "")).join(", ");
+    const sentence = chosen.map(slug => `${name(slug)} leads in ${counts[slug] ? titles(counts[slug]) : "no use"}`).join("; ");
     const missing = unknown.length ? "Not on this site: " + unknown.join(", ") + ". " : "";
     $("answer").textContent = missing + (chosen.length < 2 ? "Choose two to six drives." : common.length
       ? sentence + (counts.close.length ? "; too close to call or level: " + titles(counts.close) : "")

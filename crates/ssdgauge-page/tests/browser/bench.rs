@@ -152,9 +152,9 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
     );
     chromium.picture(&pictures.join("bench-compare-none.png"), 1_100, 2_400);
     const HIDDEN: &str = "[...document.querySelectorAll('main section')].map(one => one.hidden)";
-    check_that(chromium, HIDDEN, json!([false, false]));
+    check_that(chromium, HIDDEN, json!([false, false, false]));
     run(chromium, "location.hash = ''");
-    check_that(chromium, HIDDEN, json!([true, true]));
+    check_that(chromium, HIDDEN, json!([true, true, true]));
     let foreign =
         |address: &&String| !address.starts_with("file://") && !address.starts_with("data:");
     assert_eq!(chromium.requests.iter().find(foreign), None);

@@ -1,7 +1,7 @@
 //! `ssdgauge site`: what it writes again, what it leaves alone, and what it refuses.
 
 use crate::support::{Bench, text};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -214,6 +214,34 @@ fn a_submission_has_nothing_of_its_owner_and_one_that_contradicts_its_run_is_ref
         text(&refused.stderr)
     );
     assert_eq!(site(&["sent"], "alone").status.code(), Some(0), "without the run, nobody can tell");
+}
+
+#[test]
+fn the_latency_of_reads_in_a_mix_is_a_result_with_the_numbers_of_the_report() {
+    let (bench, ..) = bench_with_submission();
+    let report: Value =
+        serde_json::from_str(&bench.print(&["report", "a.ssdg", "--json"])).unwrap();
+    let tests = report["runs"][0]["tests"].as_array().unwrap();
+    let point = &tests.iter().find(|one| one["id"] == "mixed-70-30").unwrap()["points"][0];
+    let interval = &point["intervals"]["read_lat_mean_us"];
+    // From the run and from its submission.
+    for source in ["a.ssdg", "sent"] {
+        assert_eq!(
+            bench.call(&["site", source, "-o", &format!("site-{source}")]).status.code(),
+            Some(0)
+        );
+        let drives = contents(&bench.path(&format!("site-{source}")).join("drives"));
+        let (_, text) =
+            drives.iter().find(|(name, _)| name.extension().unwrap() == "json").unwrap();
+        let drive: Value = serde_json::from_slice(text).unwrap();
+        let results = drive["results"].as_array().unwrap();
+        let own = results.iter().find(|one| one["test"] == "mixed-70-30.read-latency").unwrap();
+        assert_eq!(own["metric"], "lat_mean_us");
+        assert_eq!(own["interval_95"], json!([interval["low"], interval["high"]]));
+        let value = own["value"].as_f64().unwrap();
+        let reads = point["metrics"]["read_lat_mean_us"].as_f64().unwrap();
+        assert!((value - reads).abs() < 1e-3 * reads, "{value} and {reads}");
+    }
 }
 
 #[test]

@@ -18,9 +18,10 @@ pub(crate) struct KeyFacts {
     pub(crate) mark_of_drive: Option<&'static str>,
 }
 
-/// Returns a text that is equal for two tests that may be compared, and for no others. It is published.
-pub(crate) fn comparison_key(member: Member<'_>) -> String {
-    text(&key(member))
+/// Returns a text that is equal for two tests that may be compared, and for no others; `id` is that of the test, or of one of
+/// its numbers. It is published.
+pub(crate) fn comparison_key(member: Member<'_>, id: &str) -> String {
+    text(&Key { test: id.to_owned(), ..key(member) })
 }
 
 /// Returns what the text of a key says; `None` for any other text, and for the key of an imported result.

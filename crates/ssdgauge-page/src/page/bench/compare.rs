@@ -1,6 +1,7 @@
 //! The page that compares two to six drives, which its reader chooses.
 
 use crate::page::bench::document::{BenchSite, Page};
+use crate::page::bench::row;
 use maud::html;
 
 /// Returns the page. The script fills it; without one, it says where the same numbers are.
@@ -11,8 +12,13 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
         div #chosen.chosen {}
         p #status.vh aria-live="polite" {}
         datalist #all { @for drive in &site.bench.drives { option value=(drive.facts.full_name()) {} } }
+        section.use aria-labelledby="uses" hidden {
+            h2 #uses { "Which one for what?" }
+            p.small { "Each value with its 95% interval; a lead counts as more than noise beyond 3%, as in " code { "ssdgauge compare" } "." (row::mark_words(site.bench).unwrap_or_default()) }
+            div #answers {}
+        }
         section.use aria-labelledby="verdicts" hidden {
-            h2 #verdicts { "Verdicts" }
+            h2 #verdicts { "Every test" }
             p { "The bar is the 95% interval of the ratio, on a logarithmic axis that is the same in every row; the line in its middle is “equal”. A drive leads where the interval excludes “equal” and the difference is beyond 3%. Of more than two drives, the best one is set against each other one." }
             div #pairs {}
             div #apart {}

@@ -3,11 +3,11 @@
 use crate::chart::coordinate::at;
 use crate::page::bench::chart::{Frame, Places};
 use crate::page::bench::document::{BenchSite, MARK};
+use crate::page::bench::index::{self, Column};
 use crate::page::bench::row;
 use serde_json::{Value, json};
 use ssdgauge_analysis::bench::board::{Bench, Board, Entry};
 use ssdgauge_analysis::bench::verdict::{self, FINE, FIRST_LETTER, HIGHEST};
-use ssdgauge_analysis::groups::uses::Use;
 use ssdgauge_core::Family;
 
 fn script(function: &str, value: &Value) -> String {
@@ -20,17 +20,24 @@ pub(super) fn site(site: &BenchSite<'_>) -> String {
     let drives = bench.drives.iter().map(
         |drive| json!({ "n": drive.facts.full_name(), "s": drive.slug, "f": row::facts(drive) }),
     );
-    let boards = bench.boards.iter().map(|board| board_facts(bench, board));
+    let columns = index::columns(bench);
+    let use_of = |board: &Board| {
+        let is_own = |column: &&Column<'_>| column.boards.iter().any(|one| one.slug == board.slug);
+        columns.iter().find(is_own).map(|column| column.name(bench))
+    };
+    let boards = bench.boards.iter().map(|board| board_facts(bench, board, use_of(board)));
     let value = json!({
         "drives": drives.collect::<Vec<_>>(),
         "tests": boards.collect::<Vec<_>>(),
+        "uses": columns.iter().map(|column| column.name(bench)).collect::<Vec<_>>(),
         // What the script needs to read packed verdicts.
         "first": FIRST_LETTER, "highest": HIGHEST, "fine": FINE,
     });
     script("site", &value)
 }
 
-fn board_facts(bench: &Bench, board: &Board) -> Value {
+/// Returns what the script needs to know of `board`, which stands for `purpose` on the index.
+fn board_facts(bench: &Bench, board: &Board, purpose: Option<&str>) -> Value {
     let (record, test) = bench.shown(board);
     let metric = test.headline.0.metric;
     // `A`, `B` and `R` are the drive ahead, the other one and the range.
@@ -48,11 +55,10 @@ fn board_facts(bench: &Bench, board: &Board) -> Value {
             ("A is R% better than B", "A is R times as good as B")
         }
     };
-    let purpose = Use::ALL.into_iter().find(|one| one.anchor() == test.purpose);
     json!({
         "s": board.slug, "t": test.title, "r": test.requests, "m": metric.title(), "set": test.settings,
         "id": format!("{} {}", record.suite, test.id), "suite": record.suite_title,
-        "use": purpose.map(Use::name), "marks": board.marks, "words": [ahead, times],
+        "use": purpose, "marks": board.marks, "words": [ahead, times],
     })
 }
 

@@ -31,7 +31,7 @@ pub(super) fn page(site: &BenchSite<'_>, drive: usize) -> String {
         }
         section.use aria-labelledby="results" {
             h2 #results { "Results" }
-            p { "A rank counts the drives with the same test, revision, state and settings, and is a range where they are too close to call. A result without an interval has none." }
+            p { "A rank counts the drives with the same test, revision, state and settings, and is a range where they are too close to call. A result without an interval has none." (row::mark_words(bench).unwrap_or_default()) }
             div.scroll tabindex="0" role="group" aria-label="Results" {
                 table.num.left {
                     thead { tr { @for head in ["Test", "Result", "95% interval", "Rank", "All runs", "Run"] { th scope="col" { (head) } } } }

@@ -5,6 +5,7 @@ use crate::page::bench::document::{BenchSite, Page};
 use crate::page::bench::row;
 use maud::{Markup, html};
 use ssdgauge_analysis::bench::board::{Bench, Board, Entry};
+use ssdgauge_analysis::bench::waits;
 use ssdgauge_analysis::groups::uses::Use;
 use ssdgauge_analysis::text::number;
 use ssdgauge_core::rounded::count_of;
@@ -29,14 +30,36 @@ pub(super) fn columns(bench: &Bench) -> Vec<Column<'_>> {
             let same = own().filter(|other| of_test(other) == of_test(&test));
             same.map(|board| board.entries.len()).sum::<usize>()
         };
-        let best = own().rev().max_by_key(|board| drives(board))?;
+        // Of equal ones the latency of reads, and the speed of the same load.
+        let is_of_waits = |board: &Board| {
+            let id = bench.shown(board).1.id.as_str();
+            let waits = bench.boards.iter().map(|other| bench.shown(other).1.id.as_str());
+            waits
+                .filter_map(|other| Some((other, other.strip_suffix(waits::SUFFIX)?)))
+                .any(|(waits, speed)| id == waits || id == speed)
+        };
+        let best = own().rev().max_by_key(|board| (drives(board), is_of_waits(board)))?;
         let boards: Vec<&Board> = own().filter(|board| of_test(board) == of_test(&best)).collect();
         Some(Column { purpose, boards })
     };
-    Use::ALL.into_iter().filter_map(column).take(6).collect()
+    Use::ALL.into_iter().filter_map(column).collect()
 }
 
 impl Column<'_> {
+    /// Returns the name of the use: a load that mixes random reads and writes is that of a database.
+    pub(super) fn name(&self, bench: &Bench) -> &'static str {
+        let has_waits = |board: &&&Board| bench.shown(board).1.id.ends_with(waits::SUFFIX);
+        match self.purpose {
+            Use::Sustained => "Sustained writes",
+            Use::Transfers => "Large transfers",
+            Use::Mixed => "Databases: speed",
+            Use::Latency if self.boards.iter().any(|board| has_waits(&board)) => {
+                "Databases: latency"
+            }
+            other => other.name(),
+        }
+    }
+
     /// Returns the entry of `drive`, one without a mark before others, with whether it is marked.
     pub(super) fn entry(&self, drive: usize) -> Option<(&Entry, bool)> {
         let of_board = |board: &&'_ Board| -> Option<(usize, bool)> {
@@ -75,7 +98,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
     let has_submitted = bench.records.iter().any(|record| record.submitted);
     let main = html! {
         h1 { (count) ", " (count_of(bench.records.len(), "run")) }
-        p.dek { "Every number is recomputed from the samples of a run" @if has_submitted { ", except those “submitted without samples”" } "; point at it for its interval, firmware and run. A rank is a range wherever drives are too close to call." }
+        p.dek { "Every number is recomputed from the samples of a run" @if has_submitted { ", except those “submitted without samples”" } "; point at it for its interval, firmware and run. A rank is a range wherever drives are too close to call, and “–” without an interval or for a marked run." (row::mark_words(bench).unwrap_or_default()) }
         (row::controls(bench.drives.len(), marked))
         (filters(bench))
         (row::tray())
@@ -122,7 +145,7 @@ fn heading(bench: &Bench, column: &Column<'_>, places: &Places) -> Markup {
     let (_, test) = bench.shown(board);
     let metric = test.headline.0.metric;
     html! {
-        span.sort { (column.purpose.name()) }
+        span.sort { (column.name(bench)) }
         small {
             a href={ "tests/" (board.slug) ".html" } { (test.title) }
             ", " (metric.title())

@@ -31,9 +31,19 @@ pub(super) fn no_interval(bench: &Bench, entry: &Entry) -> &'static str {
     interval::reason(&bench.result(entry).1.headline.0.interval).unwrap_or("no 95 % interval")
 }
 
-/// Returns the value of `entry` with its unit.
+/// Returns the value of `entry` with its unit, marked where the protocol also counts a start that flatters.
 pub(super) fn value(bench: &Bench, entry: &Entry) -> String {
-    interval::headline_measured(&bench.result(entry).1.headline.0).unwrap_or_else(|| "–".to_owned())
+    let headline = &bench.result(entry).1.headline.0;
+    let mark = if interval::flattered(headline).is_some() { interval::FLATTERED } else { "" };
+    interval::headline_measured(headline).map_or_else(|| "–".to_owned(), |value| value + mark)
+}
+
+/// Returns what the mark of [`value`] means, where a value has it.
+pub(super) fn mark_words(bench: &Bench) -> Option<String> {
+    let mut entries = bench.boards.iter().flat_map(|board| &board.entries);
+    let is_marked =
+        |entry: &Entry| interval::flattered(&bench.result(entry).1.headline.0).is_some();
+    entries.any(is_marked).then(|| format!(" {}.", interval::FLATTERED_WORDS))
 }
 
 /// Returns the 95 % interval of `entry`, or why there is none.

@@ -25,6 +25,7 @@ pub(super) fn page(site: &BenchSite<'_>, board: &Board, frame: &Frame) -> String
            p.dek {
                (test.requests) ": " (metric.title()) ", " (test.rule) ". "
                @if metric.more_is_better() { "More is better. " } @else { "Less is better. " }
+               (row::mark_words(bench).unwrap_or_default()) " "
                @if !far.is_empty() { "Far from the others: " (far.join(", ")) "." }
            }
            p.cond { (test.settings) @for mark in &board.marks { " · " b { (mark) } } }
