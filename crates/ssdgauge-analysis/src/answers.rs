@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod close_call;
+pub mod copies;
 pub mod drive_change;
 pub mod figure_titles;
 pub mod many_drives;

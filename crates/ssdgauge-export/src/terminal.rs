@@ -54,6 +54,9 @@ pub fn terminal_summary(run: &Run, width: usize, colour: bool) -> String {
         });
         lines.push(style.rule());
     }
+    if run_outcome::is_quoted(run) {
+        lines.extend(card::writes(run, &style));
+    }
     if is_quick {
         lines.extend(card::health(run, &style));
     }

@@ -11,6 +11,7 @@ mod bench;
 mod caveats;
 mod contact_sheet;
 mod content;
+mod copies;
 mod endurance;
 mod environment;
 mod fill_states;

@@ -176,6 +176,10 @@ fn a_quick_run_states_two_levels_and_not_their_mean() {
     assert!(page.contains(sentence), "{sentence}");
     assert!(card.contains("after that, writes run at 800 MB/s"), "{card}");
     assert!(card.contains("max 3.20 GB"), "{card}");
+    // Two of three equal parts were written in the first second.
+    assert!(card.contains("writes ##: 0 to 2,"), "{card}");
+    // The drive has 1 TB, of which 4 GB were tested.
+    assert!(page.contains("A 50 GB game") && page.contains("1 s, then "), "{page}");
     let deck = "Large files are written with <b>at least 2,400 MB/s for at most 3.20 GB</b>";
     assert!(page.contains(deck), "{deck}");
     // The card has the step of 1 MiB: 2,288 and 762 whole requests a second.

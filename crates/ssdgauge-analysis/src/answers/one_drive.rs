@@ -1,6 +1,7 @@
 //! The first screen of a page of one drive: a sentence, its numbers among those of other drives, and what it is good
 //! for.
 
+use crate::answers::copies::Copies;
 use crate::answers::drive_change::{self, Change};
 use crate::answers::run_headline::{self, RunHeadline};
 use crate::answers::statements::in_letters;
@@ -30,6 +31,8 @@ pub struct FirstScreen {
     pub good: Vec<Suited>,
     /// What it is not good for.
     pub not_good: Vec<Suited>,
+    /// How long copies take, where the speed of long writes falls.
+    pub copies: Option<Copies>,
 }
 
 /// Returns the first screen of `run`.
@@ -54,6 +57,7 @@ pub fn first_screen(
         tiles,
         good,
         not_good,
+        copies: change.as_ref().and_then(Copies::of_change),
     }
 }
 

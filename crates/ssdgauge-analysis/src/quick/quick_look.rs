@@ -364,12 +364,6 @@ pub fn sag(run: &Run) -> Option<(f64, f64)> {
     ends.min_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))
 }
 
-/// Returns how long a copy of so many gigabytes takes before the fall and after it, in seconds.
-pub fn copy(fall: &Fall, gb: f64) -> (f64, f64) {
-    let inside = gb.min(fall.gb);
-    (inside * 1e3 / fall.before, (gb - inside) * 1e3 / fall.behind)
-}
-
 /// Returns the state of the drive: wear, temperature, link, deallocation and firmware.
 pub fn tiles(run: &Run) -> [Tile; 5] {
     [wear(run), temperature(run), link(run), trim(run), firmware(run)]

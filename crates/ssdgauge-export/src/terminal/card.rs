@@ -1,11 +1,12 @@
 //! The words of a card: what the run shows, the state of the drive and the trust in the numbers.
 
 use crate::terminal::style::Style;
+use ssdgauge_analysis::drives::caches::Writes;
 use ssdgauge_analysis::findings::run_outcome::Account;
 use ssdgauge_analysis::findings::trust;
-use ssdgauge_analysis::model::{FallCause, Run};
+use ssdgauge_analysis::model::{FallCause, PointRun, Run};
 use ssdgauge_analysis::quick::quick_look::{self, Tile};
-use ssdgauge_analysis::steps::endurance;
+use ssdgauge_analysis::steps::{endurance, slc_cache};
 use ssdgauge_analysis::text::number;
 
 /// The indent of the lines below a name.
@@ -59,6 +60,45 @@ pub(super) fn health(run: &Run, style: &Style) -> Vec<String> {
         parts.push(format!("not checked: {}", open.join(", ")));
     }
     style.folded(NAME, &parts.join("; "))
+}
+
+/// The columns of the curve of writes. Chosen: a line has room for them and their scale.
+const COLUMNS: usize = 40;
+
+/// Returns the speed of the first long write that falls, over what it wrote: a column for each part of it.
+pub(super) fn writes(run: &Run, style: &Style) -> Vec<String> {
+    let levels = match style.colour {
+        true => ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
+        false => ['_', '.', ':', '-', '=', '+', '*', '#'],
+    };
+    let falls = |(point, _): &(&PointRun, Writes)| slc_cache::first_fall(point).is_some();
+    let Some((_, writes)) = quick_look::sequential_writes(run).into_iter().find(falls) else {
+        return Vec::new();
+    };
+    let most = writes.seconds.iter().map(|(_, _, rate)| *rate).fold(0.0, f64::max);
+    let width = writes.total / COLUMNS.min(writes.seconds.len().max(1)) as f64;
+    if most <= 0.0 || width <= 0.0 {
+        return Vec::new();
+    }
+    let column = |rate: f64| {
+        let level = (rate / most * levels.len() as f64).ceil() as usize;
+        levels[level.clamp(1, levels.len()) - 1]
+    };
+    let mut curve = String::new();
+    let mut end = 0.0;
+    for (_, after, rate) in &writes.seconds {
+        // A fast second fills several columns, of slow ones the first in a column counts.
+        while end < *after && curve.chars().count() < COLUMNS {
+            curve.push(column(*rate));
+            end += width;
+        }
+    }
+    let scale = format!(
+        "{curve}  0 to {} MB/s over {}",
+        number::text(most),
+        number::plain_capacity((writes.total * 1e9) as u64)
+    );
+    style.folded("writes    ", &scale)
 }
 
 /// Returns the endurance of the drive, where something is stated about it.

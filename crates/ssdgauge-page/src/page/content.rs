@@ -4,8 +4,8 @@ use crate::page::head::{self, Head};
 use crate::page::kit::names::names_kept;
 use crate::page::publishing::Files;
 use crate::page::{
-    answer, bar, caveats, endurance, fill_states, flag, grade, live, method, notes, one_drive,
-    outcome, quick, results, sections, specification,
+    answer, bar, caveats, copies, endurance, fill_states, flag, grade, live, method, notes,
+    one_drive, outcome, quick, results, sections, specification,
 };
 use maud::{Markup, html};
 use ssdgauge_analysis::answers::answer::{self as answers, Answer};
@@ -185,6 +185,11 @@ impl<'a> Content<'a> {
             (bar::bar(&self.sections, &self.answer.order, &self.drives, &self.further()))
             main.wrap {
                 @if let Some(notes) = notes { (notes::introduction(notes)) }
+                @if let ([run], Some(copies)) = (self.runs, self.screen.as_ref().and_then(|screen| screen.copies)) {
+                    @let heading = html! { h2 { "How long does a copy take?" } };
+                    @let bars = copies::bars(&copies, run, &heading);
+                    @if !bars.0.is_empty() { section.use { (bars) } }
+                }
                 (self.uses(|_| true))
                 (fill_states::section(&self.states, &self.drives))
                 (self.claims())

@@ -6,8 +6,9 @@ use crate::chart::coordinate::{at, percent};
 use crate::page::kit::mark::marks;
 use crate::page::kit::values::{self, ValueRow};
 use crate::page::publishing::Files;
-use crate::page::{caveats, endurance, grade, method, results, sections};
+use crate::page::{caveats, copies, endurance, grade, method, results, sections};
 use maud::{Markup, html};
+use ssdgauge_analysis::answers::copies::Copies;
 use ssdgauge_analysis::drives::caches::Writes;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::drives::sections::Sections;
@@ -21,11 +22,8 @@ use ssdgauge_analysis::quick::quick_look::{self, Fall, Figure, Tile};
 use ssdgauge_analysis::text::labels;
 use ssdgauge_analysis::text::number;
 use ssdgauge_analysis::text::sanitize;
-use ssdgauge_core::{Bytes, Metric, SHORTEST_RATE, shell_word};
+use ssdgauge_core::{Metric, SHORTEST_RATE, shell_word};
 use ssdgauge_statistics::difference::{NOISE, Outcome};
-
-/// The copies whose time is computed, in gigabytes.
-const COPIES: [f64; 3] = [10.0, 60.0, 200.0];
 
 /// Returns whether `runs` are one quick run that has a number.
 pub(super) fn fits(runs: &[Run]) -> bool {
@@ -304,7 +302,9 @@ fn end_of_cache(run: &Run, fall: Option<&Fall>, ids: &[String], drives: &ReportD
                     (bars(&writes, fall, true))
                     (values_of(&writes, drives))
                 }
-                @if let Some(fall) = fall { (copies(fall, run.head.drive.capacity, &run_outcome::marks(run))) }
+                @if let Some(fall) = fall {
+                    (copies::bars(&Copies::of_fall(fall), run, &html! { h3 { "How long a copy takes" } }))
+                }
             }
         }
     }
@@ -435,43 +435,6 @@ fn rest(writes: &Writes) -> Option<(f64, f64)> {
     let written = writes.seconds.last().map_or(0.0, |(_, after, _)| *after);
     (length >= SHORTEST_RATE.as_secs_f64())
         .then(|| (length, 1e3 * (writes.total - written).max(0.0) / length))
-}
-
-/// Returns how long copies take that fit into `capacity`.
-fn copies(fall: &Fall, capacity: Bytes, marks_of_run: &[String]) -> Markup {
-    let sizes = || COPIES.into_iter().filter(|gb| gb * 1e9 <= capacity.0 as f64);
-    let total = |gb: f64| {
-        let (inside, behind) = quick_look::copy(fall, gb);
-        inside + behind
-    };
-    let most = sizes().map(total).fold(0.0, f64::max);
-    if most <= 0.0 {
-        return html! {};
-    }
-    html! {
-        h3 { "How long a copy takes" }
-        p.cond { (marks(marks_of_run)) "Computed from the two rates; dark: before the fall, light: after it" }
-        ol.bars style="--nm:64px" {
-            @for gb in sizes() {
-                @let (inside, behind) = quick_look::copy(fall, gb);
-                @let share = |seconds: f64| percent(0.7 * seconds / most);
-                li {
-                    span.nm { (number::tick(gb)) " GB" }
-                    svg width="100%" height="22" {
-                        title {
-                            (number::tick(gb)) " GB: " (number::duration(inside)) " before the fall, "
-                            (number::duration(behind)) " after it"
-                        }
-                        rect.br y="4" height="14" rx="2" width=(share(inside)) {}
-                        rect.br.beh x=(share(inside)) y="4" height="14" rx="2" width=(share(behind)) {}
-                        svg x=(share(inside + behind)) overflow="visible" {
-                            text.bv x="9" y="15.5" { (number::duration(inside + behind)) }
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 fn next(run: &Run) -> Markup {
