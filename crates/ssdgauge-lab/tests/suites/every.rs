@@ -70,6 +70,21 @@ fn everyday_numbers_have_settings(suite: &str, title: &str, head: &str) {
     assert!(head.contains("grade"), "{suite} has no grade in its head");
 }
 
+/// Checks that the sentence `title` of a suite without plain reads and writes states a load that a reader could send again,
+/// and that the request size and the grade are in `head`.
+fn work_states_its_load(suite: &str, title: &str, head: &str) {
+    let states = |words: &[&str]| words.iter().all(|word| title.contains(word));
+    let is_stated = match title.split(' ').next() {
+        Some("Holds") => states(&["×", "requests/s", " for "]),
+        Some("A") => states(&["KiB commit takes", "on average", "1 in "]),
+        _ => states(&["99 % of ", "within ", "/s"]),
+    };
+    assert!(is_stated, "{suite}: {title}");
+    assert!(head.contains("KiB"), "{suite}: no request size with {title}");
+    assert!(title.chars().count() <= 130, "{suite}: {title}");
+    assert!(head.contains("grade"), "{suite} has no grade in its head");
+}
+
 /// Checks that the page of a run states the test and the load of the number in its headline, and its trust.
 fn headline_names_test_and_load(suite: &str, run: &Run) {
     let page = page(std::slice::from_ref(run), &PageOptions::default());
@@ -87,6 +102,13 @@ fn headline_names_test_and_load(suite: &str, run: &Run) {
         }),
         // A quick run has its own words, which contain those of its tests.
         None if suite.starts_with("quick") => true,
+        // A sentence about commits, an open loop or a search states its load itself, its request size there or below.
+        None if ["Holds ", "A ", "Answers ", "Does not answer "]
+            .iter()
+            .any(|first| title.starts_with(first)) =>
+        {
+            return work_states_its_load(suite, &title, head);
+        }
         // The numbers of everyday work are repeated below, each with its setting.
         None => return everyday_numbers_have_settings(suite, &title, head),
     };

@@ -165,6 +165,13 @@ function () {
     const target = link.getAttribute('href');
     // The words of an editor may lead elsewhere.
     if (link.closest('.words') && target.startsWith('https://')) continue;
+    // A file to download is in its link, and has to be one that another program reads.
+    if (link.hasAttribute('download') && target.startsWith('data:image/svg+xml;charset=utf-8,')) {
+      const file = decodeURIComponent(target.slice(target.indexOf(',') + 1));
+      const root = new DOMParser().parseFromString(file, 'image/svg+xml').documentElement;
+      if (root.localName !== 'svg') say('a download that is no SVG', link);
+      continue;
+    }
     if (!target.startsWith('#') || !document.getElementById(target.slice(1))) {
       say('a link to nowhere', link);
     }
