@@ -17,9 +17,6 @@ const LIMITS_US: [f64; 3] = [1e3, 1e4, 1e5];
 /// The share of the offered requests that a drive completes at a load that it carries. Chosen, as for `overloaded`.
 const CARRIED: f64 = 0.99;
 
-/// What the titles of searches begin with.
-const SEARCHED: &str = "Highest passing load, ";
-
 /// Returns the headline of `run`; `None` where none of its valid tests is of these kinds.
 pub(crate) fn headline(run: &Run) -> Option<String> {
     let valid: Vec<&TestRun> =
@@ -110,8 +107,9 @@ fn searches(tests: &[&TestRun]) -> Option<String> {
         let value = interval::headline_measured(&test.headline)?;
         let of = if place == 0 { format!(" of {base}") } else { String::new() };
         let title = sanitize::prose(&test.test.title);
-        let form = title.strip_prefix(SEARCHED).unwrap_or(&title);
-        let form = form.split([':', ',']).next().unwrap_or_default().to_owned();
+        // `Highest load passed for 24 hours, ACT 5: latency from the queue`.
+        let form = title.split(':').next().unwrap_or_default();
+        let form = form.rsplit(", ").next().unwrap_or_default().to_owned();
         let named = if searches.len() > 1 { format!(" in {form}") } else { String::new() };
         let loads = tried_loads(test);
         let failed =
