@@ -115,7 +115,7 @@ fn foreign_damaged_and_missing_files_are_refused_with_their_reason() {
         Err(ReportError::RunFile(error)) => error.to_string(),
         other => panic!("{other:?}"),
     };
-    assert!(words(&folder.path().join("none.ssdg")).contains("there is no file"));
+    assert!(words(&folder.path().join("none.ssdg")).contains("does not exist"));
     let text = folder.path().join("text.ssdg");
     std::fs::write(&text, "hello ".repeat(100)).expect("a text file");
     assert!(words(&text).contains("it is not an SQLite file"));

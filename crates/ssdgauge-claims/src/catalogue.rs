@@ -30,7 +30,7 @@ pub enum CatalogueError {
         reason: String,
     },
     /// No claim has this id.
-    #[error("there is no claim '{id}'")]
+    #[error("unknown claim '{id}'")]
     Unknown {
         /// The id.
         id: String,
@@ -79,10 +79,10 @@ pub fn parse(file: &str, text: &str) -> Result<Review, CatalogueError> {
         }
         for (drive, test) in claim.needs() {
             if !review.drives.contains_key(&drive) {
-                return Err(wrong(format!("{}: there is no drive '{drive}'", claim.id)));
+                return Err(wrong(format!("{}: unknown drive '{drive}'", claim.id)));
             }
             if !review.tests.contains_key(&test) {
-                return Err(wrong(format!("{}: there is no test '{test}'", claim.id)));
+                return Err(wrong(format!("{}: unknown test '{test}'", claim.id)));
             }
         }
     }

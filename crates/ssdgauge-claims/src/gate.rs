@@ -15,7 +15,7 @@ pub enum GateError {
         text: String,
     },
     /// A line names a claim that does not exist, or was not judged here.
-    #[error("line {line}: there is no claim '{id}' among those that were judged")]
+    #[error("line {line}: claim '{id}' was not judged")]
     Unknown {
         /// The number of the line.
         line: usize,

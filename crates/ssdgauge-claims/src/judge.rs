@@ -148,7 +148,7 @@ fn judge_one<'a>(
                 measurements.insert(&drive, &test, run);
             }
             None => {
-                let missing = format!("there is no run of {test} on {}", need.drive);
+                let missing = format!("no run of {test} on {}", need.drive);
                 return without(State::NotRun, &missing);
             }
         }

@@ -274,7 +274,7 @@ pub fn markdown(
         judgements.iter().filter(|one| one.review.id == review.id).collect();
     let mut text = format!(
         "# {}\n\nThe claims of {} ({}) on virtual drives (MODEL). A model shows the shape of a \
-         drive and is no measurement of a product; [claims](../../explanation/reviews.md) has the rules. Made by \
+         drive and is not a measurement of a product; [claims](../../explanation/reviews.md) has the rules. Made by \
          `ssdgauge claims --markdown {}`.\n\n{}\n",
         review.title,
         if review.measured { "public measurements" } else { "a review" },
@@ -318,7 +318,7 @@ fn headline(of_review: &[&Judgement<'_>]) -> String {
         format!("{} of {} {what} hold", count.hold, count.all)
     };
     format!(
-        "{}; {}, which is no evidence.",
+        "{}; {}; these are not evidence.",
         text(Label::Predicted, "predictions"),
         text(Label::Fitted, "claims that parameters were fitted to")
     )

@@ -113,9 +113,9 @@ impl TryFrom<String> for Value {
             ["most"] => Pick::Most,
             ["least"] => Pick::Least,
             ["at", "knee"] => Pick::AtKnee,
-            ["at", position] => {
-                Pick::At(position.parse().map_err(|_| format!("'{position}' is no swept value"))?)
-            }
+            ["at", position] => Pick::At(
+                position.parse().map_err(|_| format!("'{position}' is not a swept value"))?,
+            ),
             ["knee"] => Pick::Knee,
             ["worst-second"] => Pick::WorstSecond,
             ["best-second"] => Pick::BestSecond,
@@ -147,7 +147,7 @@ fn source(text: &str) -> Result<(Source, Vec<&str>), String> {
 }
 
 fn count(text: &str) -> Result<usize, String> {
-    let number: usize = text.parse().map_err(|_| format!("'{text}' is no number of seconds"))?;
+    let number: usize = text.parse().map_err(|_| format!("'{text}' is not a number of seconds"))?;
     (number > 0).then_some(number).ok_or_else(|| "0 seconds have no mean".to_owned())
 }
 

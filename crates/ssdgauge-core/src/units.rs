@@ -34,7 +34,7 @@ pub enum UnitError {
     #[error("'{0}' does not begin with a number")]
     NoNumber(String),
     /// The letters after the number are not a known unit; `1` lists the known ones.
-    #[error("'{0}' is no known unit (known: {1})")]
+    #[error("unknown unit '{0}' (known: {1})")]
     UnknownUnit(String, &'static str),
     /// The value does not fit into 64 bits.
     #[error("'{0}' is too large")]

@@ -43,7 +43,7 @@ pub enum DescribeError {
         cause: io::Error,
     },
     /// The path is not a block device.
-    #[error("{0} is no block device")]
+    #[error("{0} is not a block device")]
     NotBlockDevice(PathBuf),
 }
 
@@ -121,8 +121,8 @@ fn query_device(path: &Path) -> Result<(SysfsDevice, QueryResults), DescribeErro
 
 /// The reasons for values of the other command set. [`assemble`] removes the facts with them: a
 /// description does not list what another kind of drive would report.
-pub(crate) const NOT_ATA: &str = "this is no ATA drive";
-pub(crate) const NOT_NVME: &str = "this is no NVMe drive";
+pub(crate) const NOT_ATA: &str = "this is not an ATA drive";
+pub(crate) const NOT_NVME: &str = "this is not an NVMe drive";
 
 /// The result of a query, or the reason why there is none.
 pub(crate) type QueryResult<T> = Result<T, String>;

@@ -78,7 +78,7 @@ fn from_json(text: &str, lines_before: usize) -> Result<Vec<Output>, StoredError
             line: lines_before + error.line(),
             what: match error.is_eof() {
                 true => "the JSON document ends here, before its end".into(),
-                false => format!("this is no JSON: {error}"),
+                false => format!("this is not JSON: {error}"),
             },
             remedy: MAKE_ANEW,
         })?;
@@ -91,7 +91,7 @@ fn from_json(text: &str, lines_before: usize) -> Result<Vec<Output>, StoredError
         }
     }
     match outputs.is_empty() {
-        true => Err(unknown(1, "there is no JSON document of a drive here")),
+        true => Err(unknown(1, "no JSON document of a drive here")),
         false => Ok(outputs),
     }
 }

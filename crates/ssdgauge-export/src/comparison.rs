@@ -19,7 +19,7 @@ const CAVEAT: &str = "Where a run was repeated, the intervals come from its repe
 /// The rule of a comparison with a history, printed below it.
 const BY_HISTORY: &str = "A difference is significant if it is larger than the changes between the \
                           earlier runs of the same test on this drive: beyond Q3 + 3 IQR of them \
-                          (the limit beside each test).";
+                          (the limit is listed with each test).";
 
 /// Returns the comparison as a Markdown table.
 pub fn comparison_markdown(comparison: &Comparison) -> String {

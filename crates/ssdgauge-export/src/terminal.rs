@@ -46,7 +46,7 @@ pub fn terminal_summary(run: &Run, width: usize, colour: bool) -> String {
     lines.push(style.rule());
     if run_outcome::of(run) != RunOutcome::Failed {
         if !run_outcome::is_quoted(run) {
-            lines.push(style.dim("for the record; these are no results of the drive:"));
+            lines.push(style.dim("for the record; these are not results of the drive:"));
         }
         lines.extend(match suite == quick_look::SUITE {
             true => rows::customary(run, &style),

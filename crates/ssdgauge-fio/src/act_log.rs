@@ -224,7 +224,7 @@ fn number(line: usize, text: &str, most: u64) -> Result<u64, ActError> {
     let shown: String = text.trim().chars().take(40).collect();
     number.ok_or_else(|| ActError::Line {
         line,
-        what: format!("'{shown}' is no number up to {most}"),
+        what: format!("'{shown}' is not a number up to {most}"),
     })
 }
 

@@ -113,7 +113,7 @@ impl ActLog {
             return Err(unfit("the suite has no load"));
         };
         let rate = self.rate("read-reqs-per-sec").filter(|rate| *rate > 0.0);
-        let rate = rate.ok_or_else(|| unfit("its read-reqs-per-sec is no rate"))?;
+        let rate = rate.ok_or_else(|| unfit("its read-reqs-per-sec is not a rate"))?;
         let one = workload.streams.first().and_then(|stream| stream.arrival.per_second());
         let load = rate / one.ok_or_else(|| unfit("the suite has no rate"))?;
         let mut workload: Workload = workload.clone();

@@ -193,7 +193,7 @@ impl Writer {
                     self.pause += Nanos((rest * 1e9) as u64).min(at_most);
                 }
                 None => self.missing(&format!(
-                    "a rest behind this step, so that it takes {:.0} % of the time, at most {}",
+                    "a rest after this step, so that it takes {:.0} % of the time, at most {}",
                     busy * 100.0,
                     at_most.about()
                 )),

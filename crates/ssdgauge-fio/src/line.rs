@@ -21,7 +21,7 @@ const SPECIAL: [char; 4] = [';', '#', '$', '`'];
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NameError {
     /// The name is empty, or the standard input of fio.
-    #[error("'{0}' is no name of a file for fio")]
+    #[error("'{0}' is not a file name that fio accepts")]
     NoFile(String),
     /// The name holds a character that fio interprets.
     #[error("fio reads another name than '{name}': it interprets the character {character:?}")]

@@ -140,7 +140,7 @@ fn of_stream(stream: &Stream, engine: Engine, until: &Until) -> Section {
             section.set("fdatasync", writes);
             if jobs < stream.total_depth() {
                 section.missing.push(
-                    "flushes alone: fio keeps other requests of the job in flight beside them"
+                    "flushes alone: fio keeps other requests of the job in flight at the same time"
                         .into(),
                 );
             }
@@ -294,10 +294,10 @@ fn pauses(section: &mut Section, stream: &Stream, jobs: u32) {
             section.set("thinktime", micros(pulse.off));
             section.set("thinktime_iotime", micros(pulse.on));
             section.missing.push(
-                "pulses at fixed times: fio begins an off time behind the last completion".into(),
+                "pulses at fixed times: fio begins an off time after the last completion".into(),
             );
         }
-        (Some(_), _) => section.missing.push("pulses beside a think time".into()),
+        (Some(_), _) => section.missing.push("pulses together with a think time".into()),
         (None, Some(_)) => section.missing.push("pulses of an open loop".into()),
     }
 }

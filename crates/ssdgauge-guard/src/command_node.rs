@@ -140,7 +140,7 @@ fn find(sys: &Path, folder: &Path) -> Result<Vec<NodePlace>, String> {
         return Err("it is a partition; commands address the whole namespace".into());
     }
     if namespace_of(folder).is_none() {
-        return Err("it is no NVMe namespace".into());
+        return Err("it is not an NVMe namespace".into());
     }
     let controller = fs::canonicalize(folder.join("device"))
         .map_err(|error| format!("its controller cannot be read ({error})"))?;
@@ -187,7 +187,7 @@ fn open_node(dev: &Path, place: &NodePlace) -> Result<File, String> {
 fn check_node(dev: &Path, path: &Path, facts: &Metadata, place: &NodePlace) -> Result<(), String> {
     let path = path.display();
     if !facts.file_type().is_char_device() {
-        return Err(format!("{path} is no character device"));
+        return Err(format!("{path} is not a character device"));
     }
     let number = format!("{}:{}", major(facts.rdev()), minor(facts.rdev()));
     if number != place.number {
@@ -320,7 +320,7 @@ mod tests {
         assert!(refused(&part).contains("partition"));
         let disk = tree.block("virtual", "loop0", 1);
         fs::remove_file(disk.join("nsid")).unwrap();
-        assert!(refused(&disk).contains("no NVMe namespace"));
+        assert!(refused(&disk).contains("not an NVMe namespace"));
     }
 
     #[test]
@@ -338,9 +338,9 @@ mod tests {
         );
         assert!(refused(Path::new("/dev"), "no-such-node", "1:5").contains("cannot be opened"));
         fs::write(folder.path().join("ng0n1"), "").unwrap();
-        assert!(refused(folder.path(), "ng0n1", "1:5").contains("no character device"));
+        assert!(refused(folder.path(), "ng0n1", "1:5").contains("not a character device"));
         symlink("/dev/zero", folder.path().join("ng1n1")).unwrap();
-        assert!(refused(folder.path(), "ng1n1", "1:5").contains("no character device"));
+        assert!(refused(folder.path(), "ng1n1", "1:5").contains("not a character device"));
         assert!(open_node(Path::new("/dev"), &place("zero", "1:5")).is_ok());
     }
 }

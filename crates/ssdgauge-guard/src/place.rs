@@ -34,7 +34,7 @@ pub enum TargetError {
     #[error("{0} does not exist")]
     Missing(PathBuf),
     /// The path leads to no folder, and is no new scratch file either.
-    #[error("there is no folder {path}; the nearest existing folder is {nearest}")]
+    #[error("folder {path} does not exist; the nearest existing folder is {nearest}")]
     NoFolder {
         /// The folder that is missing.
         path: PathBuf,

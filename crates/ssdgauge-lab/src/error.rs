@@ -26,7 +26,7 @@ impl SuiteError {
             file: String::new(),
             text: String::new(),
             span: None,
-            message: format!("there is no suite '{id}'"),
+            message: format!("unknown suite '{id}'"),
             hint: format!("the built-in suites are: {known}; name a suite file by its path"),
         }
     }

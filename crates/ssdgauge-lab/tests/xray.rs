@@ -283,7 +283,7 @@ fn a_suspension_between_long_pulses_is_not_taken_for_none() {
              &nand.t_prog_us=2000"
         );
         let reason = refusal(&target, Structure::Suspend);
-        assert!(reason.contains("suspended behind it"), "{target}: {reason}");
+        assert!(reason.contains("suspended after it"), "{target}: {reason}");
     }
 }
 

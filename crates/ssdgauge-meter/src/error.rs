@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MeterError {
     /// The specification is malformed.
-    #[error("'{text}' is no power meter: {what}")]
+    #[error("'{text}' is not a power meter: {what}")]
     Spec {
         /// The specification.
         text: String,

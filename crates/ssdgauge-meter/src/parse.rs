@@ -22,8 +22,8 @@ pub(crate) fn number_at(document: &Value, pointer: &str) -> Result<f64, String> 
         let mut known = Vec::new();
         pointers(document, String::new(), &mut known);
         match known.is_empty() {
-            true => format!("there is no number at '{pointer}', nor anywhere else"),
-            false => format!("there is no number at '{pointer}'; there are: {}", known.join(", ")),
+            true => format!("no number at '{pointer}', nor anywhere else"),
+            false => format!("no number at '{pointer}'; numbers are at: {}", known.join(", ")),
         }
     })
 }
@@ -87,7 +87,7 @@ pub(crate) fn parse_line(text: &str, pointer: Option<&str>) -> Result<OutputLine
 pub(crate) fn checked_pointer(pointer: String) -> Result<String, String> {
     match pointer.is_empty() || pointer.starts_with('/') {
         true => Ok(pointer),
-        false => Err(format!("'{pointer}' is no JSON pointer; write /{pointer}")),
+        false => Err(format!("'{pointer}' is not a JSON pointer; write /{pointer}")),
     }
 }
 

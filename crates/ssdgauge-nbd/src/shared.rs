@@ -33,7 +33,7 @@ pub enum ClientError {
     #[error(transparent)]
     Handshake(#[from] HandshakeError),
     /// Something else where a request was expected.
-    #[error("the client sent something other than a request behind {0} requests")]
+    #[error("the client sent something other than a request after {0} requests")]
     NoRequest(u64),
     /// A write whose data would not fit.
     #[error("the client announced a write of {0} bytes, more than the 32 MiB of the protocol")]

@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum RunFileError {
     /// The file does not exist.
-    #[error("there is no file {0}")]
+    #[error("file {0} does not exist")]
     Missing(PathBuf),
     /// The path of a new run file is taken.
     #[error("{0} exists already")]
@@ -17,7 +17,7 @@ pub enum RunFileError {
     #[error("{0} exists already, and SQLite would take it for a part of the new run file")]
     Beside(PathBuf),
     /// A file beside the run file, which SQLite would take for a part of it.
-    #[error("{neighbour} is no part of {path}: {why}")]
+    #[error("{neighbour} is not part of {path}: {why}")]
     Neighbour {
         /// The run file.
         path: PathBuf,

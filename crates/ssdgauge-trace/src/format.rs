@@ -77,7 +77,7 @@ impl FromStr for Format {
     fn from_str(name: &str) -> Result<Format, String> {
         Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
             let names = Format::ALL.map(Format::name).join(", ");
-            format!("there is no format '{name}'; the formats are {names}")
+            format!("unknown format '{name}'; the formats are {names}")
         })
     }
 }

@@ -114,7 +114,7 @@ impl<R: BufRead> PackedSource<R> {
         let is_known = flags & !HAS_RESPONSES == 0 && head[MAGIC.len() + 4..] == [0; HEADER - 4];
         if !is_whole || !head.starts_with(&MAGIC) || !is_known {
             let hint = "name a file that `ssdgauge trace convert` wrote, or another --format";
-            return Err(TraceError::new("it is no trace in the packed form, version 1", hint));
+            return Err(TraceError::new("it is not a trace in the packed form, version 1", hint));
         }
         Ok(PackedSource { input, has_responses: flags & HAS_RESPONSES != 0, number: 0, now: 0 })
     }

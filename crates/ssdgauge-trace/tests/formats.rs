@@ -128,7 +128,7 @@ fn records_of_virtual_disks_are_read_in_both_versions_and_as_csv() {
         refuse(None, &file[..file.len() - 5], "record 6: the file ends within it");
         let mixed =
             [file.repeat(3), vscsi(3 - version, 0x2a, 512, 8, 33_999_000_000).repeat(2)].concat();
-        refuse(None, &mixed, &format!("record 19: it is no record of vscsi version {version}"));
+        refuse(None, &mixed, &format!("record 19: it is not a record of vscsi version {version}"));
     }
     refuse(Some(Format::Vscsi), MSR.as_bytes(), "no records of vscsi version 1 or 2");
     // The first lines of `data/trace.csv` of libCacheSim, and a read.
@@ -144,7 +144,7 @@ fn records_of_virtual_disks_are_read_in_both_versions_and_as_csv() {
         ],
     );
     refuse(Some(Format::VscsiCsv), b"3,1,2a,512,8\n", "line 1: its version is '3'");
-    refuse(None, format!("{csv}1,33900,xy,512,8\n").as_bytes(), "line 6: 'xy' is no type");
+    refuse(None, format!("{csv}1,33900,xy,512,8\n").as_bytes(), "line 6: 'xy' is not a type");
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn wrong_lines_are_named_with_their_number() {
     refuse(None, b"hello world\n", "its format is not recognised");
     refuse(Some(Format::Msr), b"1,a,0,Read,0,512\n", "line 1: it has 6 columns");
     let wrong = format!("{MSR}128166372003061729,hm,0,Erase,8192,4096,20\n");
-    refuse(None, wrong.as_bytes(), "line 3: 'Erase' is no type of request");
+    refuse(None, wrong.as_bytes(), "line 3: 'Erase' is not a type of request");
     let cut = format!("{MSR}1281663720030617");
     refuse(None, cut.as_bytes(), "line 3: it has 1 columns");
     let long = format!("{MSR}{}", "1".repeat(10_000));
@@ -263,7 +263,7 @@ fn wrong_lines_are_named_with_their_number() {
     refuse(Some(Format::Mqsim), b"1 0 0 131073 1\n", "at most 64 MiB are accepted");
     refuse(Some(Format::Mqsim), b"1 0 18446744073709551615 8 1\n", "exceed every drive");
     refuse(Some(Format::Mqsim), b"1 0 17592186044416 8 1\n", "lie beyond 8 PiB");
-    refuse(Some(Format::Packed), MSR.as_bytes(), "it is no trace in the packed form");
+    refuse(Some(Format::Packed), MSR.as_bytes(), "it is not a trace in the packed form");
     refuse(None, b"fio version 3 iolog\n1 a fly 0 0\n", "line 2: 'fly'");
 }
 

@@ -93,7 +93,7 @@ pub fn programs_once(fill: &Round) -> Result<(), Refusal> {
     }
     match media.amount > (1.0 + MOST_MOVED) * host.amount + granules {
         true => refuse(format!(
-            "the drive programs {:.2} bytes for each byte of a fill and the rest behind it, as where data passes a \
+            "the drive programs {:.2} bytes for each byte of a fill and the rest after it, as where data passes a \
              fast cache",
             fill.amplification()
         )),

@@ -138,7 +138,7 @@ pub fn is_no_buffer(drop: &Drop, freed: Option<f64>) -> Result<(), Refusal> {
     match freed {
         Some(freed) if freed < DRAINED * bytes => Ok(()),
         Some(freed) => refuse(format!(
-            "{} of the {} before the drop are free again behind a rest of {:.2} s, as where a write buffer has drained",
+            "{} of the {} before the drop are free again after a rest of {:.2} s, as where a write buffer has drained",
             Bytes(freed.min(bytes) as u64).about(),
             Bytes(bytes as u64).about(),
             bytes / drop.behind
@@ -224,7 +224,7 @@ fn drop_in(bins: &[(f64, f64)]) -> Result<(Drop, usize), Refusal> {
     let widest = ends.iter().map(|end| (end - bytes).abs()).fold(0.0, f64::max);
     if low_half > MOST_UNEVEN * low {
         return refuse(format!(
-            "the rate behind the drop is uneven: {} MB/s, {} more or less",
+            "the rate after the drop is uneven: {} MB/s, {} more or less",
             number(low / 1e6),
             number(low_half / 1e6)
         ));

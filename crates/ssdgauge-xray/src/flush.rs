@@ -12,7 +12,7 @@ use ssdgauge_statistics::summary;
 const LEAST: usize = 20;
 /// The bursts that are needed.
 const LEAST_BURSTS: usize = 3;
-/// What a flush takes longer behind a write where it programs flash, in microseconds at least. Chosen: program
+/// What a flush takes longer after a write where it programs flash, in microseconds at least. Chosen: program
 /// operations take 100 us and more.
 const LEAST_WORK_US: f64 = 60.0;
 /// What it takes longer at most where it has nothing to do, in microseconds. Chosen: a few times the time of a
@@ -54,13 +54,13 @@ pub fn find(flushes: &Flushes) -> Identified {
         return Ok(Value::exact(1.0));
     }
     if alone > MOST_ALONE_US {
-        return refuse(format!("a flush behind nothing takes {} as well", latency(alone)));
+        return refuse(format!("a flush after nothing takes {} as well", latency(alone)));
     }
     let most_idle = MOST_IDLE_US.max(NOISE.1 * noise);
     match one <= most_idle && burst <= most_idle {
         true => Ok(Value::exact(0.0)),
         false => refuse(format!(
-            "a flush takes {} longer behind a write and {} longer behind a burst, where program operations \
+            "a flush takes {} longer after a write and {} longer after a burst, where program operations \
              take 100 us and more, and a command a few",
             latency(one.max(0.0)),
             latency(burst.max(0.0))
@@ -87,8 +87,8 @@ mod tests {
         assert_eq!(find(&flushes(20.0, 250.0, 9_000.0)), Ok(Value::exact(1.0)));
         assert_eq!(find(&flushes(20.0, 21.0, 24.0)), Ok(Value::exact(0.0)));
         for (bad, words) in [
-            (flushes(20.0, 55.0, 24.0), "longer behind a write"),
-            (flushes(20.0, 21.0, 900.0), "longer behind a burst"),
+            (flushes(20.0, 55.0, 24.0), "longer after a write"),
+            (flushes(20.0, 21.0, 900.0), "longer after a burst"),
             (flushes(2_000.0, 2_010.0, 2_400.0), "as well"),
         ] {
             assert!(find(&bad).unwrap_err().0.contains(words), "{words}");

@@ -19,7 +19,7 @@ const CLEARLY: (f64, f64) = (1.25, 1.75);
 /// The stages are fewer than two, the counters are too coarse, or the bytes lie between both cases.
 pub fn find(stages: &[Round]) -> Identified {
     if stages.len() < 2 {
-        return refuse("too little was written behind the end of the fast cache");
+        return refuse("too little was written after the fast cache was full");
     }
     counts_what_was_sent(stages)?;
     let halves = stages.split_at(stages.len() / 2);
@@ -43,7 +43,7 @@ pub fn find(stages: &[Round]) -> Identified {
         Ok(Value::exact(0.0))
     } else {
         refuse(format!(
-            "{low:.2} to {high:.2} bytes are programmed for each byte behind the end of the cache, where 1 is \
+            "{low:.2} to {high:.2} bytes are programmed for each byte written after the cache is full, where 1 is \
              direct and 2 is through the cache"
         ))
     }

@@ -107,7 +107,7 @@ pub fn chunk(pairs: &[Pair]) -> Result<u64, Refusal> {
 /// The distances with waits are not the multiples of one of them, or too few.
 pub fn layout(chunk: u64, pairs: &[Pair]) -> Result<Layout, Refusal> {
     if chunk == 0 || !chunk.is_multiple_of(BLOCK) {
-        return refuse("the chunk is no multiple of 4 KiB");
+        return refuse("the chunk is not a multiple of 4 KiB");
     }
     let waits = waits(pairs)?;
     let meets = |distance: &u64| waits.get(distance).copied().unwrap_or(false);

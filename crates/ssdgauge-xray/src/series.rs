@@ -88,10 +88,10 @@ pub fn axes(structure: Structure) -> Option<Axes> {
             axes("us between two ends", "pairs of reads", &["pairs"], Form::Bars, true)
         }
         Structure::Suspend => {
-            axes("% of the reads", "us latency", &["alone", "beside writes"], Form::Line, false)
+            axes("% of the reads", "us latency", &["alone", "during writes"], Form::Line, false)
         }
         Structure::Flush => {
-            axes("% of the flushes", "us behind", &["flush", "write", "burst"], Form::Line, false)
+            axes("% of the flushes", "us after", &["flush", "write", "burst"], Form::Line, false)
         }
         Structure::Cache => axes("GB written", "MB/s", &["fill"], Form::Line, true),
         Structure::Folding => axes("s of rest", "GB free again", &["bursts"], Form::Marks, true),
@@ -128,9 +128,13 @@ pub fn axes(structure: Structure) -> Option<Axes> {
             Form::Line,
             true,
         ),
-        Structure::Overflow => {
-            axes("GB behind the cache", "bytes programmed per byte", &["fill"], Form::Line, true)
-        }
+        Structure::Overflow => axes(
+            "GB after the cache is full",
+            "bytes programmed per byte",
+            &["fill"],
+            Form::Line,
+            true,
+        ),
         Structure::NativeRate | Structure::Resume => None,
     }
 }

@@ -31,7 +31,7 @@ pub fn find(overwrites: &Course, capacity: f64, trimmed: f64) -> Identified {
                 < LEAST_CLIFF / (1.0 - (-drop.bytes.value / capacity).exp()) =>
         {
             refuse(format!(
-                "the rate drops to a {:.1}th behind {}, less than where collection begins",
+                "the rate drops to a {:.1}th after {}, less than where collection begins",
                 drop.before / drop.behind,
                 Bytes(drop.bytes.value as u64).about()
             ))

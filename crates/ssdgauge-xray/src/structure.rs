@@ -145,7 +145,7 @@ impl Structure {
             Structure::Suspend => "program suspend",
             Structure::Flush => "flush writes flash",
             Structure::Cache => "fast cache, empty",
-            Structure::NativeRate => "rate behind it",
+            Structure::NativeRate => "rate after it",
             Structure::Overflow => "overflow kind",
             Structure::Folding => "folding, idle",
             Structure::MappingUnit => "mapping unit",
@@ -224,16 +224,16 @@ impl Structure {
             Structure::Units => "pairs of reads by distance, and rate of chosen units at depth",
             Structure::Chunk => "shortest distance of two reads that do not wait for each other",
             Structure::PageRead => "time between the ends of two reads on one unit",
-            Structure::Suspend => "spread of the waits of reads beside writes",
-            Structure::Flush => "time of a flush behind writes and behind another flush",
+            Structure::Suspend => "spread of the waits of reads during writes",
+            Structure::Flush => "time of a flush after writes and after another flush",
             Structure::Cache => "first lasting drop of the rate in a sequential fill",
-            Structure::NativeRate => "rate of the fill behind the drop",
-            Structure::Overflow => "bytes programmed for each byte written behind the drop",
+            Structure::NativeRate => "rate of the fill after the drop",
+            Structure::Overflow => "bytes programmed for each byte written after the drop",
             Structure::Folding => "bytes that a burst finds free again, by the rest before it",
             Structure::MappingUnit => "largest shift of random writes that halves their rate",
             Structure::Volumes => "bits of the address that halve the rate of writes when held",
             Structure::MapReach => {
-                "share of random reads that wait longer than a read beside them, by range"
+                "share of random reads that wait longer than a neighbouring read, by range"
             }
             Structure::Compression => "time and media writes of half random data, by random data",
             Structure::Deduplication => "time and media writes of a repeated block, by random data",
@@ -270,7 +270,7 @@ impl Structure {
             | Structure::Resume => "own",
             Structure::Flush => "after StorScore (flush_check)",
             Structure::Volumes => "Kim et al., SSDcheck, MICRO 2018",
-            Structure::MapReach => "after Kim (2020), with reads beside",
+            Structure::MapReach => "after Kim (2020), with reads at the same time",
             Structure::Compression | Structure::Deduplication => "after StorScore",
         }
     }

@@ -63,7 +63,7 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
     let share = waits.len() as f64 / beside.len() as f64;
     if share < LEAST_WAITS {
         return refuse(format!(
-            "{:.1} % of the reads beside writes waited more than {}",
+            "{:.1} % of the reads during writes waited more than {}",
             share * 100.0,
             latency(least)
         ));
@@ -98,7 +98,7 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
             true => Ok(Value::exact(0.0)),
             false => refuse(format!(
                 "{found} of {} waits are longer than {}: the others may be those for a pulse of an operation that is \
-                 suspended behind it",
+                 suspended after it",
                 waits.len(),
                 latency(LONG_US)
             )),

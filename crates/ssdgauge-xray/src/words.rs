@@ -63,7 +63,7 @@ pub fn meaning(structure: Structure) -> &'static str {
         }
         Structure::Suspend => {
             "Whether a read interrupts a program operation, or waits for its end; this decides \
-             how slow reads beside writes are."
+             how slow reads during writes are."
         }
         Structure::Flush => {
             "Whether a flush has data to write. If not, the buffer outlives a loss of power, or the drive ignores it: \
@@ -75,7 +75,7 @@ pub fn meaning(structure: Structure) -> &'static str {
         }
         Structure::NativeRate => "The write rate after the fast cache is full.",
         Structure::Overflow => {
-            "Whether writes behind the fast cache pass through it and are programmed twice, or \
+            "Whether writes after the fast cache is full pass through it and are programmed twice, or \
              go to the flash directly."
         }
         Structure::Folding => {

@@ -169,7 +169,7 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), Failure> {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
             let hint = "nothing was written; create it, or name a file in another folder";
-            usage(format!("there is no folder {}", folder.display()), hint)
+            usage(format!("folder {} does not exist", folder.display()), hint)
         }
         _ => Ok(()),
     }

@@ -81,7 +81,7 @@ impl Protocol {
                 if options.verify {
                     return Err(Failure::new(
                         FailureKind::Usage,
-                        "a replay is not verified: what each block holds behind it is not followed",
+                        "a replay is not verified: what each block holds after it is not followed",
                         "nothing was written; omit --verify",
                     ));
                 }

@@ -377,7 +377,7 @@ fn profile_failure(error: &ProfileError, profile: &str) -> Failure {
     let all = "ssdgauge drives sim:";
     let (text, hint) = match error {
         ProfileError::UnknownProfile { name, known } => (
-            format!("there is no virtual drive '{name}'"),
+            format!("unknown virtual drive '{name}'"),
             suggestion::hint(name, known.split(", "), "sim:", all),
         ),
         ProfileError::UnknownKey { key, known } => {

@@ -14,7 +14,7 @@ const MAX_BYTES: u64 = 1 << 20;
 pub(crate) fn read_text_file(name: &str) -> Result<String, String> {
     let path = Path::new(name);
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => format!("there is no file {name}"),
+        std::io::ErrorKind::NotFound => format!("file {name} does not exist"),
         _ => format!("{name}: {error}"),
     })?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES {

@@ -67,7 +67,7 @@ pub(crate) fn from_clap(error: &Error, command: &Command) -> Failure {
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
             let of = name.as_deref().map_or(String::new(), |name| format!(" of `{name}`"));
             let hint = meant_option(&argument, command, name.as_deref(), &help);
-            (format!("there is no option '{argument}'{of}"), hint)
+            (format!("unknown option '{argument}'{of}"), hint)
         }
         ErrorKind::UnknownArgument => {
             (format!("'{argument}' is one argument too many"), listed("the arguments"))

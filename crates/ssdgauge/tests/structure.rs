@@ -9,6 +9,7 @@
 mod dependencies;
 mod documents;
 mod imports;
+mod plain_words;
 mod promises;
 mod release;
 mod requests;

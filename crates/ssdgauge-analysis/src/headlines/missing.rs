@@ -29,7 +29,7 @@ pub(crate) fn no_flush() -> Finding {
     Finding::new(
         FindingKind::NotMeasured,
         Severity::Warning,
-        "the run ended before the flush behind its last step: whether the drive kept what was written \
+        "the run ended before the flush after its last step: whether the drive kept what was written \
          is not known",
         "continue it: ssdgauge resume FILE",
     )

@@ -245,7 +245,7 @@ impl Notes {
             }
             if path.contains(':') || path.starts_with('/') || path.is_empty() {
                 let hint = "name a PNG or JPEG file in the folder of the notes; pages load nothing";
-                return Err(error("not a file beside the notes", hint));
+                return Err(error("not a file in the folder of the notes", hint));
             }
             if photographs.len() == MAX_PHOTOGRAPHS {
                 return Err(error("one photograph too many", "name at most 20"));
@@ -275,7 +275,7 @@ fn parts(text: &str, fault: &Fault<'_>) -> Result<(Range<usize>, Range<usize>), 
         }
         at += line.len();
     }
-    let hint = "write a line +++ behind the front matter";
+    let hint = "write a line +++ after the front matter";
     Err(fault(0..first.len(), "the front matter has no end".to_owned(), hint))
 }
 
@@ -320,7 +320,7 @@ fn colour(accent: Spanned<String>, fault: &Fault<'_>) -> Result<String, InputErr
     if digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(accent.into_inner());
     }
-    let message = format!("accent '{}' is no colour", accent.get_ref().escape_debug());
+    let message = format!("accent '{}' is not a colour", accent.get_ref().escape_debug());
     Err(fault(accent.span(), message, "write six hexadecimal digits, such as \"#0a6b4f\""))
 }
 

@@ -55,7 +55,7 @@ impl File {
         toml::from_str(text).map_err(|fault| {
             let message = match fault.message().trim() {
                 // The message of serde names types of this program.
-                message if message.contains("untagged enum") => "a value that is no figure",
+                message if message.contains("untagged enum") => "a value that is not a number",
                 message => message,
             };
             let hint = "docs/reference/notes-and-specs.md shows a whole spec file";

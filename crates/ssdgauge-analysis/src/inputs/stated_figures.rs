@@ -37,7 +37,7 @@ pub fn stated_figures(file: &str, text: &str) -> Result<Vec<Stated>, InputError>
                 | Unit::Celsius
                 | Unit::Percent) => unit.key(),
             };
-            error(entry.span(), format!("'{name}' is no figure in {unit}"), HINT)
+            error(entry.span(), format!("'{name}' is not a number in {unit}"), HINT)
         })?;
         Ok(Stated { structure, figure })
     });
@@ -99,7 +99,7 @@ mod tests {
             ("[stated]\nsuspend = 1\n", "yes-no"),
             ("[stated]\nlink = nan\n", "MB/s"),
             ("[stated]\ncache = 42\n", "such as \"42 GB\""),
-            ("[stated]\nlink = { about = 3 }\n", "a value that is no figure"),
+            ("[stated]\nlink = { about = 3 }\n", "a value that is not a number"),
             ("[stated]\nlink = = 3\n", "spec.toml:2: "),
             ("stated = 3\n", "spec.toml:1: "),
             ("[drive]\nmodel = \"Disk\"\nsource = \"sheet\"\n", "[stated] is empty"),

@@ -205,7 +205,7 @@ impl CohortRun {
 /// Returns why `run` has no place in a cohort; `None` where it has one.
 fn objection(run: &Run) -> Option<&'static str> {
     let reasons = [
-        (run.head.plan.suite.id != quick_look::SUITE, "it is no run of the suite quick"),
+        (run.head.plan.suite.id != quick_look::SUITE, "it is not a run of the suite quick"),
         (run.is_shortened(), "the run was shortened"),
         (run.head.plan.span_scaled, "the span was scaled"),
         (run.head.plan.polled, "its completions were polled"),

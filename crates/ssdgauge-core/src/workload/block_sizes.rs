@@ -91,7 +91,7 @@ impl BlockSizes {
             // Consecutive requests adjoin, so that each begins on a multiple of the smallest size.
             if !size.0.is_multiple_of(smallest.0) {
                 return Some(format!(
-                    "{} is no multiple of the smallest size, {}",
+                    "{} is not a multiple of the smallest size, {}",
                     size.as_block(),
                     smallest.as_block()
                 ));
@@ -99,7 +99,7 @@ impl BlockSizes {
             // A hot block has the largest size, and holds whole requests of the others.
             if is_hot && !largest.0.is_multiple_of(size.0) {
                 return Some(format!(
-                    "{}, the size of a hot block, is no multiple of {}",
+                    "{}, the size of a hot block, is not a multiple of {}",
                     largest.as_block(),
                     size.as_block()
                 ));

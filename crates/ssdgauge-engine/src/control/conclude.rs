@@ -142,7 +142,7 @@ impl IoThreads {
             self.emit_second(remainder, sink);
         }
         // Every completion is in exactly one second: the sum of the seconds is the total.
-        assert!(self.pending.is_empty(), "seconds behind the end: {:?}", self.pending.keys());
+        assert!(self.pending.is_empty(), "seconds after the end: {:?}", self.pending.keys());
         assert_eq!(self.ios, self.received, "the emitted seconds hold every completion");
     }
 

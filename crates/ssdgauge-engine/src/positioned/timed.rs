@@ -46,7 +46,7 @@ pub fn check_requests(requests: &[TimedRequest], depth: u32, size: Bytes) -> Res
             ));
         }
         if !request.direction.is_transfer() {
-            return refused("a timed request is no read, write or flush".into());
+            return refused("a timed request must be a read, write or flush".into());
         }
     }
     match requests.is_sorted_by_key(|request| request.due) {

@@ -36,7 +36,7 @@ impl LinuxRig {
             self.verification.invalidate(stream.offset.0, (stream.offset + stream.span).0);
         }
         let file = self.file().cloned();
-        file.ok_or_else(|| RigError::Refused(format!("{} is no file", self.info.target)))
+        file.ok_or_else(|| RigError::Refused(format!("{} is not a file", self.info.target)))
     }
 
     /// Returns the limits of another program that runs `workload`: those of `until`, and the bytes that may still be

@@ -25,7 +25,7 @@ pub fn check_pass_through(drive: &DriveInfo) -> Result<(), String> {
         }
         TargetKind::File => "a file, whose blocks its file system places",
         TargetKind::Virtual => "a virtual drive (MODEL), without a kernel",
-        TargetKind::Null => "no drive",
+        TargetKind::Null => "not a drive",
     };
     Err(format!("NVMe commands are passed through to whole NVMe drives; {target} is {what}"))
 }
@@ -211,7 +211,7 @@ mod tests {
         for (kind, words) in [
             (TargetKind::File, "is a file"),
             (TargetKind::Virtual, "virtual drive (MODEL)"),
-            (TargetKind::Null, "is no drive"),
+            (TargetKind::Null, "is not a drive"),
             (TargetKind::Block, "/no-such-target: No such file"),
         ] {
             let drive = DriveInfo {

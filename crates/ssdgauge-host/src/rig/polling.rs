@@ -29,7 +29,7 @@ pub fn check_polling(drive: &DriveInfo) -> Result<(), String> {
         TargetKind::Virtual => {
             Err(format!("{target} is a virtual drive (MODEL), without interrupts"))
         }
-        TargetKind::Null => Err(format!("{target} is no drive, and has no completions to poll")),
+        TargetKind::Null => Err(format!("{target} is not a drive, and has no completions to poll")),
     }
 }
 
@@ -177,7 +177,7 @@ mod tests {
         for (kind, target, words) in [
             (TargetKind::File, "/tmp/file", "/tmp/file is a file"),
             (TargetKind::Virtual, "sim:tlc-client", "virtual drive (MODEL)"),
-            (TargetKind::Null, "null:", "no drive"),
+            (TargetKind::Null, "null:", "not a drive"),
             (TargetKind::Block, "/dev/no-such-device", "does not support polling"),
         ] {
             let cause = check_polling(&info(kind, target)).unwrap_err();

@@ -21,7 +21,7 @@ impl Reader<'_> {
                 (true, true) => return self.check_pauses(keys, requests),
                 (false, _) => "a stride belongs to sequential requests of one size".to_owned(),
                 (true, false) => {
-                    format!("a stride of {} is no distance between requests", bytes.as_block())
+                    format!("a stride of {} is not a distance between requests", bytes.as_block())
                 }
             };
             let hint = "the stride counts from the start of a request to the start of the next one: \

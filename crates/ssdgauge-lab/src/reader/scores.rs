@@ -88,7 +88,7 @@ impl Reader<'_> {
                 score.span(),
                 "the score of a stream or a direction has one rule",
                 "write { metric = METRIC, at = VALUE, stream = \"NAME\" }, with direction = \"read\", \
-                 \"write\", \"flush\" or \"trim\" beside the stream or in its place",
+                 \"write\", \"flush\" or \"trim\" in addition to the stream or instead of it",
             ));
         };
         self.check_positions(&[*position], score.span(), points)?;

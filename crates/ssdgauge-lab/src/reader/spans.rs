@@ -24,7 +24,7 @@ impl Reader<'_> {
             && offset + span > 100
         {
             let message = format!(
-                "a span of {span} % behind an offset of {offset} % ends at {} % of the target",
+                "a span of {span} % after an offset of {offset} % ends at {} % of the target",
                 offset + span
             );
             let hint = format!(

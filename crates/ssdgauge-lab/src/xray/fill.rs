@@ -112,13 +112,13 @@ impl Examination<'_> {
             (false, _) => {
                 Some("the drive reports no media writes, and the rate alone does not tell")
             }
-            (true, false) => Some("the fast cache was not full again behind the last rest"),
+            (true, false) => Some("the fast cache was not full again after the last rest"),
         };
         if let Some(reason) = reason {
             self.answer(Structure::Overflow, Err(Refusal(reason.into())));
             return Ok(());
         }
-        self.access.doing("overflow kind: writes behind the cache");
+        self.access.doing("overflow kind: writes after the cache is full");
         let mut stages = Vec::new();
         // What was written before does not count.
         self.access.media_writes()?;
@@ -265,7 +265,7 @@ impl Examination<'_> {
         bursts: &mut Vec<Burst>,
     ) -> Result<bool, Ended> {
         self.access.doing(&format!(
-            "{what}: burst behind a rest of {}",
+            "{what}: burst after a rest of {}",
             Nanos((rest_s * 1e9) as u64).about()
         ));
         self.access.rest(Nanos((rest_s * 1e9) as u64))?;
@@ -367,7 +367,7 @@ impl Examination<'_> {
 /// Returns the reason where the drive is throttled behind a fill of `bytes`.
 pub(super) fn throttled(bytes: u64) -> Refusal {
     Refusal(format!(
-        "behind {}, reads of trimmed addresses are slower than before, as where a drive is throttled",
+        "after {}, reads of trimmed addresses are slower than before, as where a drive is throttled",
         Bytes(bytes).about()
     ))
 }

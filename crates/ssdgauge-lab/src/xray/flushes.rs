@@ -27,7 +27,7 @@ impl Examination<'_> {
         if !self.is_open(Structure::Flush) {
             return Ok(());
         }
-        self.access.doing("flush: writes with flushes behind them");
+        self.access.doing("flush: writes, each followed by a flush");
         let from = self.sizes.capacity - self.sizes.trimmed - self.sizes.beside;
         let write = TimedRequest { direction: Direction::Write, ..read(from, BLOCK) };
         self.access.send(&[write], 1)?;
@@ -99,11 +99,11 @@ fn without_work(burst: u64) -> Finding {
         FindingKind::FlushWithoutWork,
         Severity::Warning,
         format!(
-            "the drive states a volatile write cache, but a flush behind {} of writes takes no longer than one behind \
+            "the drive states a volatile write cache, but a flush after {} of writes takes no longer than one after \
              nothing",
             Bytes(burst).about()
         ),
-        "this is no verdict: its buffer may outlive a loss of power. Check with `ssdgauge prove`, a power cut, and \
+        "this decides nothing: its buffer may outlive a loss of power. Check with `ssdgauge prove`, a power cut, and \
          `ssdgauge prove --read`",
     )
 }

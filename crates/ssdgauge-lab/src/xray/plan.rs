@@ -126,7 +126,7 @@ fn steps_of(
             writes_within("fill", sizes.fill, Sizes::FILL, sizes),
         ],
         Experiment::Suspend if open.contains(&Structure::Suspend) => {
-            vec![writes("reads beside writes", sizes.beside, sizes)]
+            vec![writes("reads during writes", sizes.beside, sizes)]
         }
         Experiment::Folding if open.contains(&Structure::Folding) => {
             let rests = (Sizes::RESTS_S.iter().sum::<f64>() + Sizes::MORE_RESTS_S) as u64;

@@ -36,7 +36,7 @@ const AT_RANDOM: u64 = 20_000;
 const RANDOM_DEPTH: u32 = 128;
 /// Reads alone, and beside writes for each pause between reads.
 const LATENCIES: (usize, usize) = (3_000, 750);
-/// The pauses between reads beside writes, in microseconds. Dies that begin to program together end together, and
+/// The pauses between reads during writes, in microseconds. Dies that begin to program together end together, and
 /// a read that follows another one at once would always come at the same phase. Chosen: without a common period,
 /// and longer than a drive keeps programs running before it suspends them again.
 const THINKS_US: [u64; 8] = [430, 530, 640, 770, 910, 1_090, 1_310, 1_580];
@@ -326,7 +326,7 @@ impl Examination<'_> {
         Ok(inference::check_random(units, page_read_us, &reads).map(|()| units))
     }
 
-    /// Program suspend: latencies of reads beside writes.
+    /// Program suspend: latencies of reads during writes.
     pub(super) fn suspension(&mut self) -> Result<(), Ended> {
         if !self.is_open(Structure::Suspend) {
             return Ok(());
@@ -334,7 +334,7 @@ impl Examination<'_> {
         self.write_region()?;
         self.access.flush()?;
         self.access.rest(SETTLE)?;
-        self.access.doing("program suspend: reads beside writes");
+        self.access.doing("program suspend: reads during writes");
         let alone = self.read_beside(LATENCIES.0, Nanos::ZERO, None)?;
         let mut beside = Vec::new();
         for (part, think) in (0..).zip(THINKS_US) {

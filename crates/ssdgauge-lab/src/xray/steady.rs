@@ -139,7 +139,7 @@ impl Examination<'_> {
             left = left.saturating_sub(ended.elapsed);
             if left == Nanos::ZERO && found.is_err() {
                 let hours = Sizes::STEADY.as_secs_f64() / 3_600.0;
-                found = Err(Refusal(format!("the drive is not steady behind {hours:.0} hours")));
+                found = Err(Refusal(format!("the drive is not steady after {hours:.0} hours")));
             }
             let is_old = rounds.len() as u64 >= Sizes::ROUNDS / 2;
             if left == Nanos::ZERO || is_old && found.is_ok() {

@@ -52,7 +52,7 @@ impl HttpSpec {
         };
         let address = address.trim_start_matches('/');
         let pointer = fragment.or(pointer).ok_or(
-            "the JSON pointer to the watts is missing; write it behind a #, as in \
+            "the JSON pointer to the watts is missing; write it after a #, as in \
              http://plug/rpc/Switch.GetStatus?id=0#/apower",
         )?;
         match address.is_empty() || address.contains(char::is_whitespace) {

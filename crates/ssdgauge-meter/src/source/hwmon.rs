@@ -176,7 +176,7 @@ pub(crate) fn number(name: &str, prefix: &str) -> Option<u32> {
 pub(crate) fn read(path: &Path) -> Result<f64, String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let text = text.trim();
-    text.parse::<i64>().map(|value| value as f64).map_err(|_| format!("'{text}' is no number"))
+    text.parse::<i64>().map(|value| value as f64).map_err(|_| format!("'{text}' is not a number"))
 }
 
 impl Hwmon {

@@ -39,7 +39,7 @@ impl SourceSpec for NvmeSpec {
     }
 
     fn open(&self, context: OpenContext<'_>) -> Result<Box<dyn Source>, String> {
-        let read = (context.log_reader)().ok_or("the target is no NVMe drive")?;
+        let read = (context.log_reader)().ok_or("the target is not an NVMe drive")?;
         Ok(Box::new(NvmePower::open(read, context.period)?))
     }
 }

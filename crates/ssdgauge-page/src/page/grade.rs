@@ -21,7 +21,7 @@ pub(super) fn letter(trust: Option<&Trust>) -> Markup {
 /// Returns the grade of the only drive of a page, with its meaning and the reasons.
 pub(super) fn line(trust: Option<&Trust>) -> Markup {
     let Some(trust) = trust else {
-        return html! { p.trust { "No test has a result, so that there is no grade of trust." } };
+        return html! { p.trust { "No test has a result, so it has no grade of trust." } };
     };
     let reasons = trust.reasons.iter().take(MOST);
     let shown: Vec<String> = reasons.map(|reason| uncapitalised(reason)).collect();

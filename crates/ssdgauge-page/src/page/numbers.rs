@@ -274,7 +274,7 @@ fn rows(
         }
         @if let Some(flush) = &point.flush {
             tr.small {
-                th scope="row" { (label) ", flush behind it" }
+                th scope="row" { (label) ", flush after it" }
                 td colspan=(shown.len() + if kernel { 4 } else { 2 }) { (flush_text(flush)) }
             }
         }

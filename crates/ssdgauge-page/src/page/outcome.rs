@@ -131,7 +131,7 @@ pub(super) fn record(
                         }
                     }
                 }
-                p.cond { "These are no results of the drive. Do not compare them with anything." }
+                p.cond { "These are not results of the drive. Do not compare them with anything." }
                 (results::table(std::slice::from_ref(run), groups, ids))
                 details.fold { summary { "Charts and numbers of every test" } (charts) }
             }

@@ -175,7 +175,7 @@ fn bands_words(bands: &Result<Bands, String>) -> String {
             bands.origin(),
             number::share(NOISE),
             match bands.is_model {
-                true => "Virtual drives show the order of magnitude; they are no product.",
+                true => "Virtual drives show the order of magnitude; they are not products.",
                 false => "Each drive counts once, with the median of its runs.",
             }
         ),

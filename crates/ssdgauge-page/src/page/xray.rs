@@ -112,7 +112,7 @@ fn headline(card: &CheckedCard) -> String {
     let parts: Vec<String> = [
         words(Structure::Units).map(|units| format!("{units} parallel units")),
         words(Structure::Cache).map(|bytes| format!("a fast cache of {bytes}")),
-        words(Structure::NativeRate).map(|rate| format!("{rate} behind it")),
+        words(Structure::NativeRate).map(|rate| format!("{rate} after it")),
         words(Structure::Spare).map(|bytes| format!("{bytes} of spare area")),
     ]
     .into_iter()

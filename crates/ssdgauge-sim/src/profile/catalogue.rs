@@ -129,7 +129,7 @@ pub(crate) struct ProfileSpec {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ProfileError {
     /// No profile has this name.
-    #[error("there is no profile '{name}' (known: {known})")]
+    #[error("unknown profile '{name}' (known: {known})")]
     UnknownProfile {
         /// The name.
         name: String,

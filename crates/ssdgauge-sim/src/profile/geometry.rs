@@ -282,7 +282,7 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
     }
     if has_volumes && takes_less {
         return impossible(
-            "effects.volumes is not modelled beside effects.compresses and effects.deduplicates"
+            "effects.volumes is not modelled together with effects.compresses and effects.deduplicates"
                 .into(),
         );
     }

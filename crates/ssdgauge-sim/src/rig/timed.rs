@@ -85,12 +85,12 @@ impl VirtualRig {
             let length = Bytes(u64::from(request.length));
             check_range(&self.info, Bytes(request.offset), length, length)?;
             if !request.direction.is_transfer() {
-                let what = "a timed request is no read, write or flush";
+                let what = "a timed request must be a read, write or flush";
                 return Err(RigError::Refused(what.into()));
             }
         }
         if requests.iter().any(|request| request.due > MAX_STEP) {
-            return Err(RigError::Refused(format!("a request behind {MAX_STEP:?}")));
+            return Err(RigError::Refused(format!("a request after {MAX_STEP:?}")));
         }
         match requests.is_sorted_by_key(|request| request.due) {
             true => Ok(()),

@@ -104,7 +104,7 @@ impl<R: BufRead> Source for BlktraceSource<R> {
             if magic != MAGIC | VERSION {
                 let (what, hint) = match magic.swap_bytes() & !0xff == MAGIC {
                     true => ("its bytes are in the order of another machine", "use blkparse there"),
-                    false => ("it is no record of blktrace version 7", "the file is damaged"),
+                    false => ("it is not a record of blktrace version 7", "the file is damaged"),
                 };
                 return Err(TraceError::at_record(self.number, what, hint));
             }

@@ -93,7 +93,7 @@ impl<R: BufRead> VscsiSource<R> {
     fn event(&mut self, record: &[u8]) -> Result<Option<Event>, String> {
         let Layout { version, command, length, sector, time, .. } = self.layout;
         if !self.layout.fits(record) {
-            return Err(format!("it is no record of vscsi version {version}"));
+            return Err(format!("it is not a record of vscsi version {version}"));
         }
         let Some(kind) = kind_of(record[command]) else { return Ok(None) };
         let (length, sector) = (u64::from(word(record, length)), long(record, sector));

@@ -129,7 +129,7 @@ fn retain_review(reviews: &mut Vec<Review>, id: &str) -> Result<(), Failure> {
         false => Ok(()),
         true => {
             let hint = format!("its name is one of: {}", known.join(", "));
-            Err(Failure::new(FailureKind::Usage, format!("there is no review '{id}'"), hint))
+            Err(Failure::new(FailureKind::Usage, format!("unknown review '{id}'"), hint))
         }
     }
 }

@@ -214,7 +214,7 @@ fn open(
     let max_writes =
         permitted_writes::ask(name, target.info(), is_scratch, &arguments.consent, expected)?;
     let Target::Real(candidate) = target else {
-        let error = format!("{} is no file and no block device", head.drive.target);
+        let error = format!("{} is neither a file nor a block device", head.drive.target);
         return Err(Failure::new(FailureKind::Refused, error, "nothing was written"));
     };
     // The run file names the target, and may come from a stranger: as for `resume`.

@@ -110,7 +110,7 @@ impl From<DescribeError> for Failure {
         };
         let text = match &error {
             DescribeError::System { path, cause } if cause.kind() == ErrorKind::NotFound => {
-                format!("there is no device {}", path.display())
+                format!("device {} does not exist", path.display())
             }
             DescribeError::System { .. } | DescribeError::NotBlockDevice(_) => error.to_string(),
         };

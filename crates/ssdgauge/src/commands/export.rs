@@ -151,7 +151,7 @@ fn plan_of_suite(
         return Err(Failure::new(
             FailureKind::Usage,
             format!("'{source}' is a suite, and no target is given"),
-            "name a target behind it, such as /dev/nvme1n1, or a run file (.ssdg) in its place",
+            "name a target after it, such as /dev/nvme1n1, or a run file (.ssdg) in its place",
         ));
     };
     let options = &arguments.options;

@@ -48,7 +48,7 @@ pub(crate) fn print_list(as_json: bool) {
     terminal::print_folded(&table::rows(&COLUMNS, &rows, width::columns()).concat());
     let example = paint.text(Role::Command, "ssdgauge drives sim:tlc-client");
     terminal::print_folded(&format!(
-        "\none drive: {example}; its capacity and other keys are set behind it: \
+        "\none drive: {example}; its capacity and other keys are set after it: \
          sim:tlc-client?capacity=250GB\nall keys: docs/reference/virtual-drives.md\n"
     ));
 }

@@ -305,7 +305,7 @@ fn figures(
         false => Ok(figures),
         true => Err(Failure::new(
             FailureKind::Usage,
-            "there is no chart: no step that has one has finished",
+            "no chart to draw: no step that has one has finished",
             "nothing was written; omit --svg and --png, or continue with `ssdgauge resume`",
         )),
     }

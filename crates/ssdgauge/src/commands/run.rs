@@ -87,7 +87,7 @@ fn execute_on(
         Some(part) => {
             let target = targets.get(part.number).ok_or_else(|| {
                 let hint = "omit --part, which the program sets itself";
-                Failure::new(FailureKind::Usage, "there is no such target", hint)
+                Failure::new(FailureKind::Usage, "no such target", hint)
             })?;
             let (protocol, size) = protocol()?;
             let names = several::Names::new(&protocol.id(), targets, options, part.begun);

@@ -146,7 +146,7 @@ fn full_text(suite: &Suite) -> String {
         if let Some(metric) = test.score.depth_knee() {
             let efficiency = metric.efficiency().key();
             text.push_str(&format!(
-                "  beside   queue depth, latency (mean, p99, p99.99) and {efficiency} at that depth\n"
+                "  with     queue depth, latency (mean, p99, p99.99) and {efficiency} at that depth\n"
             ));
         }
         text.push_str(&format!("  points   {}\n", line(&points_text(test, FOLDED_FROM))));

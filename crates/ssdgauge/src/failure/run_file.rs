@@ -49,8 +49,8 @@ impl From<RunFileError> for Failure {
             ),
             RunFileError::Unreadable { .. } => (
                 FailureKind::Failed,
-                "the file was not changed; check that it is a run file that you may read, and what lies \
-                 beside it (a file that ends in -journal)"
+                "the file was not changed; check that it is a run file that you may read, and any file \
+                 next to it that ends in -journal"
                     .into(),
             ),
             RunFileError::Damaged { .. } => {

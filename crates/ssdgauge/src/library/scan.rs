@@ -62,7 +62,7 @@ pub(super) fn files(folder: &Path, is_whole: bool) -> Result<Vec<Found>, Failure
     let mut found = Vec::new();
     add(folder, Path::new(""), depth, &mut found).map_err(|error| {
         let text = match error.kind() {
-            ErrorKind::NotFound => format!("there is no folder {}, the library", folder.display()),
+            ErrorKind::NotFound => format!("folder {}, the library, does not exist", folder.display()),
             _ => format!("cannot read the library {}: {error}", folder.display()),
         };
         Failure::new(

@@ -74,7 +74,7 @@ pub(crate) fn resolve(command: &mut Command) -> Result<(), Failure> {
             match source.symlink_metadata() {
                 Ok(_) => Ok(()),
                 Err(_) => usage(
-                    format!("there is no file or folder {}", source.display()),
+                    format!("file or folder {} does not exist", source.display()),
                     "`ssdgauge list` without a name lists the library".to_owned(),
                 ),
             }

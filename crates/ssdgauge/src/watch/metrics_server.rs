@@ -163,7 +163,7 @@ fn answer(place: &Place, shared: &Shared) -> io::Result<()> {
     let plain = "text/plain; charset=utf-8";
     let (status, kind, body) = match (method, path) {
         _ if version.is_none_or(|version| !version.starts_with("HTTP/1.")) => {
-            ("400 Bad Request", plain, "this is no request of HTTP/1.1\n".to_owned())
+            ("400 Bad Request", plain, "this is not a request of HTTP/1.1\n".to_owned())
         }
         _ if !names_this_machine(&head, shared.address) => {
             let text = "the Host of the request is not this machine: use localhost or 127.0.0.1\n";

@@ -27,10 +27,7 @@ fn claims_are_listed_and_unknown_ones_refused_without_a_run() {
     let message = refused(&bench, &["claims", "S3-1", "--gate", "none.txt"], 2);
     assert!(message.contains("none.txt"), "{message}");
     let unjudged = bench.print(&["claims", "S3-3", "--no-runs"]);
-    assert!(
-        unfolded(&unjudged).contains("state: not run (there is no run of random"),
-        "{unjudged}"
-    );
+    assert!(unfolded(&unjudged).contains("state: not run (no run of random"), "{unjudged}");
     assert!(bench.folder.path().read_dir().unwrap().next().is_none(), "nothing is written");
 }
 

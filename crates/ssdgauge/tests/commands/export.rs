@@ -344,6 +344,6 @@ fn suites_state_every_score_of_a_test() {
     let also = &json["suites"][0]["tests"][0]["also"];
     assert_eq!(also[0]["metric"], "mean_over_sigma", "{also}");
     let text = bench.print(&["suites", "enterprise-2019", "--all"]);
-    let beside = "beside   queue depth, latency (mean, p99, p99.99) and efficiency_kiops_w";
+    let beside = "with     queue depth, latency (mean, p99, p99.99) and efficiency_kiops_w";
     assert_eq!(text.matches(beside).count(), 2, "{text}");
 }

@@ -229,11 +229,11 @@ fn logs_that_are_foreign_or_contradict_themselves_are_refused_with_the_line() {
     );
     refuses(
         &whole.replacen("(00: 0000330000)", "(00: many)", 1),
-        &format!("line {}: 'many' is no number", first + 3),
+        &format!("line {}: 'many' is not a number", first + 3),
     );
     refuses(
         &whole.replacen("(00: 0000330000)", "(99: 0000330000)", 1),
-        "'99' is no number up to 63",
+        "'99' is not a number up to 63",
     );
     let second = line_of("after 2400 sec:");
     refuses(
@@ -243,7 +243,7 @@ fn logs_that_are_foreign_or_contradict_themselves_are_refused_with_the_line() {
     let again = &whole[whole.find("after 1200").unwrap()..whole.find("after 2400").unwrap()];
     let less = format!("{whole}{}", again.replace("after 1200", "after 9000"));
     refuses(&less, "has fewer requests than in the block before");
-    refuses(&whole.replace("read-reqs-per-sec: 20000", "read-reqs-per-sec: 0"), "is no rate");
+    refuses(&whole.replace("read-reqs-per-sec: 20000", "read-reqs-per-sec: 0"), "is not a rate");
     refuses(&whole.replace("service-threads: 40", "service-threads: 400000000"), "act_storage");
     refuses(&format!("{}\n{whole}", "x".repeat(5_000)), "line 1: it is longer than 4096 bytes");
     refuses(&whole.replace("20000", "1e300"), "act_storage");

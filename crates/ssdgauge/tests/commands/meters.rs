@@ -128,7 +128,7 @@ fn missing_meters_and_readings_in_milliwatts_are_refused_before_the_run() {
         ("command:echo 1e308", 3, "reads 1.00e308 W, but"),
         ("hwmon:nothing/power1", 3, "cannot be read"),
         ("http://127.0.0.1:1/#/w", 3, "127.0.0.1:1"),
-        ("nvme", 3, "no NVMe drive"),
+        ("nvme", 3, "not an NVMe drive"),
         ("watts", 2, "kind of meter is missing"),
         ("missing.toml", 2, "missing.toml"),
     ] {

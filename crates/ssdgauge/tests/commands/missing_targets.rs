@@ -31,10 +31,13 @@ fn bench_with_folders() -> Bench {
 fn refused(output: &Output, parts: &[&str]) {
     let stderr = unfolded(&text(&output.stderr));
     assert_eq!(output.status.code(), Some(2), "{stderr}");
-    for part in
-        ["error: there is no folder ", "; the nearest existing folder is ", "nothing was written"]
-            .iter()
-            .chain(parts)
+    for part in [
+        "error: folder ",
+        " does not exist; the nearest existing folder is ",
+        "nothing was written",
+    ]
+    .iter()
+    .chain(parts)
     {
         assert!(stderr.contains(part), "'{part}' is missing in: {stderr}");
     }
@@ -49,20 +52,26 @@ fn a_name_without_a_suffix_that_does_not_exist_is_no_scratch_file() {
     let absolute = format!("{root}/archives/of/2019");
     // The name, and what is said about it.
     let names = [
-        ("nowhere", format!("no folder nowhere; the nearest existing folder is {root}")),
+        (
+            "nowhere",
+            format!("folder nowhere does not exist; the nearest existing folder is {root}"),
+        ),
         ("nowhere", "a suffix (nowhere.bin) or a prefix (file:nowhere)".to_owned()),
         ("dta", format!("did you mean {root}/data?")),
         (&absolute, format!("did you mean {root}/archive?")),
-        (&absolute, format!("no folder {absolute}; the nearest existing folder is {root} ")),
+        (
+            &absolute,
+            format!("folder {absolute} does not exist; the nearest existing folder is {root} "),
+        ),
         // A slash at the end names a folder, whatever suffix it has.
         ("share.d/", format!("did you mean {root}/shared.d?")),
         (
             "data/none/scratch.bin",
-            format!("no folder data/none; the nearest existing folder is {root}/data"),
+            format!("folder data/none does not exist; the nearest existing folder is {root}/data"),
         ),
         (
             "file:data/none/scratch",
-            format!("no folder data/none; the nearest existing folder is {root}/data"),
+            format!("folder data/none does not exist; the nearest existing folder is {root}/data"),
         ),
         ("tlc-clent", "did you mean 'sim:tlc-client'?".to_owned()),
     ];
@@ -121,11 +130,11 @@ fn a_run_whose_folder_has_gone_is_not_resumed_on_the_drive_above_it() {
     let resumed: [&[&str]; 2] =
         [&["resume", "a.ssdg"], &["quick", "data", "--out", "a.ssdg", "--or-resume"]];
     for line in resumed {
-        refused(&bench.call(line), &["data; the nearest existing folder is "]);
+        refused(&bench.call(line), &["data does not exist; the nearest existing folder is "]);
     }
     if std::process::Command::new("fio").arg("--version").output().is_ok() {
         let checked = bench.call(&["crosscheck", "b.ssdg", "--writes", "--time", "1s"]);
-        refused(&checked, &["data; the nearest existing folder is "]);
+        refused(&checked, &["data does not exist; the nearest existing folder is "]);
     }
     assert!(!bench.names().contains(&"data".to_owned()));
 }

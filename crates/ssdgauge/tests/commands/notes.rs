@@ -31,7 +31,7 @@ fn hostile_notes_are_refused_with_line_and_remedy_and_leave_no_page() {
         ("page.png", "neither PNG nor JPEG"),
         ("huge.png", "60000 × 60000 pixels"),
         ("long.png", "bytes"),
-        ("https://example.org/a.png", "not a file beside the notes"),
+        ("https://example.org/a.png", "not a file in the folder of the notes"),
     ];
     for (path, expected) in cases {
         std::fs::write(bench.path("in/notes.md"), format!("words\n\n![x]({path})\n")).unwrap();

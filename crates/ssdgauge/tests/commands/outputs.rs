@@ -160,7 +160,7 @@ fn no_file_is_created_among_the_device_nodes() {
         &bench,
         2,
         &["demo", "-o", "none/deeper/d.html"],
-        "there is no folder none/deeper",
+        "folder none/deeper does not exist",
     );
 }
 

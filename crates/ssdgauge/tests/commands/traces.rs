@@ -85,7 +85,7 @@ fn bad_traces_and_options_are_refused_and_nothing_is_written() {
         (&["trace", "info", "missing"], "No such file", 2),
         (&["trace", "info", "."], "is not a regular file", 2),
         (&["trace", "info", "bad.csv"], "bad.csv: line 2: 'x' is not a number", 2),
-        (&["trace", "info", "web.csv", "--format", "spc"], "there is no format 'spc'", 2),
+        (&["trace", "info", "web.csv", "--format", "spc"], "unknown format 'spc'", 2),
         (&["run", "trace:bad.csv", "sim:tiny"], "line 2", 2),
         (&["run", "trace:web.csv", "sim:tiny", "--verify"], "a replay is not verified", 2),
         (&["run", "quick", "sim:tiny", "--idle-cut", "1s"], "a suite has no --idle-cut", 2),

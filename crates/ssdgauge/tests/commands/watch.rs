@@ -403,7 +403,7 @@ fn a_file_that_is_missing_foreign_or_cut_is_an_error_with_a_hint() {
     let whole = std::fs::read(bench.path("a.ssdg")).unwrap();
     std::fs::write(bench.path("cut.ssdg"), &whole[..whole.len() / 2]).unwrap();
     for (name, code, word) in [
-        ("missing.ssdg", 2, "there is no file"),
+        ("missing.ssdg", 2, "file missing.ssdg does not exist"),
         ("text.ssdg", 2, "is not a run file"),
         ("cut.ssdg", 1, "cut.ssdg"),
     ] {

@@ -42,7 +42,7 @@ fn a_loop_device_is_described_with_the_values_of_the_kernel() {
 fn a_description_of_a_target_that_is_no_drive_is_a_usage_error() {
     let bench = Bench::new();
     for (target, expected) in
-        [("/dev/no-such-drive", "there is no device"), (".", "no block device")]
+        [("/dev/no-such-drive", "does not exist"), (".", "not a block device")]
     {
         let output = bench.call(&["drives", target]);
         let stderr = text(&output.stderr);

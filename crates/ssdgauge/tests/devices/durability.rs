@@ -184,7 +184,7 @@ fn a_run_without_its_last_flush_is_not_complete_on_card_page_and_in_json() {
         let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
         (card, serde_json::from_str::<serde_json::Value>(&json).unwrap(), page)
     };
-    const WORDS: &str = "before the flush behind its last step";
+    const WORDS: &str = "before the flush after its last step";
     let (card, json, page) = outputs();
     let run = &json["runs"][0];
     assert_eq!((&run["complete"], &run["awaits_flush"]), (&true.into(), &false.into()));

@@ -75,7 +75,7 @@ fn targets_on_one_slow_device_disturb_each_other_and_the_run_files_state_it() {
         let file = bench.path(&format!("a-{name}.ssdg"));
         let sql = format!(
             "SELECT count(*) FROM finding WHERE kind = 'drive-interference' AND step_id IS NULL \
-             AND severity = 'warning' AND text LIKE '%{name} is slower beside {other}; 128 KiB: IOPS -%' \
+             AND severity = 'warning' AND text LIKE '%{name} is slower together with {other}; 128 KiB: IOPS -%' \
              AND advice LIKE '%{shared}%'"
         );
         assert_eq!(query(&file, &sql), 1, "{name}");

@@ -32,7 +32,7 @@ const PATHS: [(&str, &[&str], &str); 2] = [
     (
         "--pass-through",
         &["hint: nothing was written; name a whole NVMe drive", "or omit --pass-through"],
-        "cannot be passed through to DEVICE: it is no NVMe namespace",
+        "cannot be passed through to DEVICE: it is not an NVMe namespace",
     ),
 ];
 
@@ -45,11 +45,11 @@ fn a_target_without_the_path_is_refused_with_the_remedy() {
         for (arguments, words) in [
             (&["quick", ".", "--size", "16MiB"][..], "is a file"),
             (&["run", "reads.toml", "sim:tiny"], "is a virtual drive (MODEL)"),
-            (&["run", "reads.toml", "null:"], "is no drive"),
-            (&["plan", "reads.toml", "null:"], "is no drive"),
+            (&["run", "reads.toml", "null:"], "is not a drive"),
+            (&["plan", "reads.toml", "null:"], "is not a drive"),
             (&["bench", ".", "--size", "16MiB"], "is a file"),
             (&["bench", "file", "--size", "8KiB"], "is a file"),
-            (&["bench"], "is no drive"),
+            (&["bench"], "is not a drive"),
         ] {
             let before = bench.names();
             let output = bench.call(&[arguments, &[option]].concat());

@@ -156,7 +156,7 @@ fn a_bad_card_or_a_file_that_must_not_be_written_is_refused_with_its_place() {
         std::fs::write(bench.path(name), contents).unwrap();
     }
     for (line, code, words) in [
-        (&["--from=cut.json", "--page=a.html"][..], 2, "cut.json is no card: EOF"),
+        (&["--from=cut.json", "--page=a.html"][..], 2, "cut.json is not an X-ray result: EOF"),
         (&["--from=value.json", "--page=a.html"], 2, "'link' has neither"),
         (&["--from=line.json", "--page=a.html"], 2, "the series of 'link'"),
         (&["--from=long.json", "--page=a.html"], 2, "more than 400 points"),
@@ -164,7 +164,7 @@ fn a_bad_card_or_a_file_that_must_not_be_written_is_refused_with_its_place() {
         (&["--from=good.json", "--page=theirs.html"], 3, "theirs.html"),
         (&["--from=good.json", "--page=good.json"], 3, "good.json"),
         (&["--from=good.json", "--picture=a.jpg"], 2, "neither an .svg nor a .png"),
-        (&["--from=good.json", "--page=none/a.html"], 2, "there is no folder"),
+        (&["--from=good.json", "--page=none/a.html"], 2, "folder none does not exist"),
         (&["--from=good.json", "--json"], 2, "cannot be used with"),
         (&[DRIVE, "--out=a.ssdg", "--page=/tmp/a.html"], 2, "in one folder"),
         (&[DRIVE, "--page=/tmp/a.html"], 2, "in one folder"),
@@ -287,7 +287,7 @@ fn two_cards_are_compared_by_their_intervals_and_a_file_that_is_no_card_is_refus
     }
     std::fs::write(bench.path("other.json"), "{\"format\": \"x\"}").unwrap();
     for (line, word) in [
-        (&["xray", "--compare", "a.json", "other.json"][..], "is no card"),
+        (&["xray", "--compare", "a.json", "other.json"][..], "is not an X-ray result"),
         (&["xray", "--compare", "a.json", "missing.json"], "missing.json"),
         (&["xray", DRIVE, "--compare", "a.json", "b.json"], "cannot be used with"),
         (&["xray"], "no <TARGET> is given"),
@@ -322,9 +322,9 @@ fn stated_figures_agree_or_are_contradicted_and_the_exit_code_says_so() {
     assert!(shown.contains("use one of link, command"), "{shown}");
     for (figures, words) in [
         ("", "[stated] is empty"),
-        ("link = -5", "'link' is no figure in MB/s"),
-        ("units = 1.5", "'units' is no figure in count, a whole number"),
-        ("suspend = { at_least = true }", "'suspend' is no figure in yes-no: use true or false"),
+        ("link = -5", "'link' is not a number in MB/s"),
+        ("units = 1.5", "'units' is not a number in count, a whole number"),
+        ("suspend = { at_least = true }", "'suspend' is not a number in yes-no: use true or false"),
     ] {
         std::fs::write(bench.path("sheet.toml"), format!("[stated]\n{figures}\n")).unwrap();
         let refused = bench.call(&["xray", DRIVE, "--spec", "sheet.toml"]);

@@ -162,7 +162,7 @@ fn units(view: View<'_>, width: f64, height: f64) -> Drawing {
     let Some(count) = known.filter(|count| *count > 0) else {
         drawing.rectangle([0.0, 0.0, width, height], 6.0, &look::UNKNOWN);
         let middle = (width / 2.0, height / 2.0);
-        drawing.words_at(middle, "units: see beside", &look::SMALL, Anchor::Middle);
+        drawing.words_at(middle, "units: see right", &look::SMALL, Anchor::Middle);
         return drawing;
     };
     let shown = count.min(if width < 400.0 { MOST / 2 } else { MOST });

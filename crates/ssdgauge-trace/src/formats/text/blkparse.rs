@@ -32,7 +32,7 @@ impl Blkparse {
             return match stream.starts_with("CPU") || stream.starts_with("Total") {
                 true => Ok(None),
                 false if stream.ends_with(':') || line.contains(':') => Ok(None),
-                false => Err("it is no event of blkparse".into()),
+                false => Err("it is not an event of blkparse".into()),
             };
         }
         let mut word = || words.next().ok_or_else(|| "a word is missing".to_owned());

@@ -210,7 +210,7 @@ impl Columns {
     }
 
     fn kind(&self, text: &str) -> Result<Option<Kind>, String> {
-        let wrong = || Err(format!("'{}' is no type of request", text.escape_default()));
+        let wrong = || Err(format!("'{}' is not a type of request", text.escape_default()));
         match (self.names, text) {
             (Names::ReadsAreZero, "0") | (Names::WritesAreZero, "1") => Ok(Some(Kind::Read)),
             (Names::ReadsAreZero, "1") | (Names::WritesAreZero, "0") => Ok(Some(Kind::Write)),

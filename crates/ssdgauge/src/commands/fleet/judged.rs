@@ -153,8 +153,8 @@ impl<'a> Judged<'a> {
             parts.push(format!("{} of {}", count_of(group.drives, "drive"), group.kind.model));
         }
         let mut words = match parts.is_empty() {
-            true => "No drives were judged beside each other.".to_owned(),
-            false => format!("Judged beside each other: {}.", parts.join("; ")),
+            true => "No drives were judged against each other.".to_owned(),
+            false => format!("Judged against each other: {}.", parts.join("; ")),
         };
         for Unjudged { kind, reason } in &self.found.unjudged {
             if let NotJudged::FewDrives { .. } = reason {

@@ -161,7 +161,7 @@ const METHOD: [&str; 2] = [
      the latency that one healthy drive of a thousand exceeds. A drive is slow if it is beyond the bound in two steps or \
      more. The latest run of a drive counts.",
     "A dot is red where a slow drive is beyond the bound. A drive beyond it in one step stays grey: among many drives and \
-     steps, some are by chance. Runs that failed or were disturbed are no measure for others, and are listed.",
+     steps, some are by chance. Runs that failed or were disturbed are listed and not used as a reference.",
 ];
 
 /// Returns the drives of run files that do not exist or cannot be read.
@@ -224,7 +224,7 @@ fn title(drives: &[BatchDrive], judged: &Judged<'_>) -> String {
     let (all, slow) = (drives.len(), of_state(BatchState::Slow));
     let without = of_state(BatchState::NoRun).len() + of_state(BatchState::Unfinished).len();
     let mut title = match (slow.len(), judged.drives()) {
-        (0, 0) => format!("{}: not judged beside each other", count_of(all, "drive")),
+        (0, 0) => format!("{}: not judged against each other", count_of(all, "drive")),
         (0, n) => format!("No drive of {n} is slower than its peers"),
         (1, _) => format!("1 of {all} drives is slower than its peers: {}", slow[0]),
         (n, _) => format!("{n} of {all} drives are slower than their peers: {}", listed(&slow)),

@@ -189,7 +189,7 @@ fn rates_text(rates: &AssumedRates) -> String {
     let rate = |rate: Bytes| format!("{}/s", rate.about());
     let [least, most] = rates.bounds_of_large_writes().map(rate);
     format!(
-        "assumed as of {}: {} in large writes behind any cache (bounds: {least} to {most}); set it with \
+        "assumed as of {}: {} in large writes beyond any cache (bounds: {least} to {most}); set it with \
          --write-rate",
         rates.class,
         rate(Bytes((rates.large_write_mb_s * 1e6) as u64)),

@@ -129,8 +129,8 @@ fn evidence(one: &Observation) -> String {
     let at = one.first * PROOF_BLOCK.0;
     let blocks = match one.blocks {
         1 => String::new(),
-        2 => " and the block behind it".to_owned(),
-        blocks => format!(" and the {} blocks behind it", rounded::count(blocks - 1)),
+        2 => " and the block after it".to_owned(),
+        blocks => format!(" and the {} blocks after it", rounded::count(blocks - 1)),
     };
     let answer = match one.answer {
         Answer::Own => "its own block".to_owned(),
@@ -172,7 +172,7 @@ fn limits(proved: &Proved) -> &'static str {
         }
         (_, false) => "the rest: the proof was not completed",
         (Depth::Quick, true) => {
-            "the blocks between the tested ones; a cache that holds all that was written behind an end; --full tests \
+            "the blocks between the tested ones; a cache that holds all that was written beyond an end; --full tests \
              every block"
         }
         (Depth::Full, true) => {

@@ -34,7 +34,7 @@ pub(super) fn execute(file: &Path, target: &str, as_json: bool) -> Result<(), Fa
     };
     run.check_chain()?;
     if run.head().drive.kind != TargetKind::Block {
-        let error = format!("{} is no proof of a drive", file.display());
+        let error = format!("{} is not a proof of a drive", file.display());
         return Err(usage(error, "a virtual drive and a scratch file end with their run"));
     }
     let stated = Bytes(recorded.settings.capacity_bytes);

@@ -22,7 +22,8 @@ pub(super) fn card(path: &Path) -> Result<CheckedCard, Failure> {
     let hint = "name a file that `ssdgauge xray TARGET` wrote";
     let fail = |text: String| Failure::new(FailureKind::Usage, text, hint);
     let text = read_text_file(&path.display().to_string()).map_err(fail)?;
-    let not_a_card = |reason: String| fail(format!("{} is no card: {reason}", path.display()));
+    let not_a_card =
+        |reason: String| fail(format!("{} is not an X-ray result: {reason}", path.display()));
     let card: Card = serde_json::from_str(&text).map_err(|error| not_a_card(error.to_string()))?;
     card.check_texts().map_err(|error| not_a_card(error.to_string()))?;
     card.checked().map_err(|error| not_a_card(error.to_string()))

@@ -85,7 +85,7 @@ fn structures(keys: &[String]) -> Result<Vec<Structure>, Failure> {
                 Some(meant) => format!("did you mean '{meant}'? known: {}", known.join(", ")),
                 None => format!("known: {}", known.join(", ")),
             };
-            Failure::new(FailureKind::Usage, format!("there is no structure '{key}'"), hint)
+            Failure::new(FailureKind::Usage, format!("unknown structure '{key}'"), hint)
         })
     };
     keys.iter().map(find).collect()
@@ -227,7 +227,7 @@ fn check_target(drive: &DriveInfo, arguments: &XrayArguments) -> Result<(), Fail
         Err(Failure::new(FailureKind::Usage, error, format!("nothing was written; {hint}")))
     };
     match drive.kind {
-        TargetKind::Null => refuse("null: is no drive", "name a drive, or a folder on one"),
+        TargetKind::Null => refuse("null: is not a drive", "name a drive, or a folder on one"),
         TargetKind::Block | TargetKind::Virtual if arguments.size.is_some() => refuse(
             "--size limits the scratch file of a folder; a drive is looked into as a whole",
             "omit --size",

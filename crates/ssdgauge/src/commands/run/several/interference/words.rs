@@ -20,7 +20,7 @@ const COLUMNS: [Column; 7] = [
 ];
 
 /// What a virtual drive cannot show.
-const MODEL: &str = "MODEL: virtual drives have a time of their own each, in which a phase beside others \
+const MODEL: &str = "MODEL: virtual drives have a time of their own each, in which a phase next to others \
                      is the same as one alone; this shows nothing about power, links and processors \
                      that drives share";
 /// What no check of this kind shows.
@@ -35,20 +35,20 @@ impl Checked {
         let (severity, verdict, advice) = match drive.disturbance {
             Disturbance::Found => (
                 Severity::Warning,
-                format!("the drives disturb each other: {} is slower beside {others}", drive.title),
+                format!("the drives disturb each other: {} is slower together with {others}", drive.title),
                 format!("run them one after another; {}", self.hint(drive)),
             ),
             Disturbance::NotFound => (
                 Severity::Note,
                 format!(
-                    "beside {others} no difference was found larger than {}",
+                    "together with {others} no difference was found larger than {}",
                     largest_losses(drive)
                 ),
                 NOT_COVERED.to_owned(),
             ),
             Disturbance::NotDecided => (
                 Severity::Note,
-                format!("it is not decided whether the drive is slower beside {others}"),
+                format!("it is not decided whether the drive is slower together with {others}"),
                 "close other programs, and check again: the phases differ by more than the limit, or \
                  have too few requests"
                     .to_owned(),
