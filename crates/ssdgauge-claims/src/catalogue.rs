@@ -188,8 +188,8 @@ mod tests {
         for (rest, word) in [
             ("", "one of checks"),
             ("cannot='a'\nopen='b'", "one of checks"),
-            ("checks=[{check='settled', of='b t iops'}]", "no drive 'b'"),
-            ("checks=[{check='settled', of='a t iops'}]", "no test 't'"),
+            ("checks=[{check='settled', of='b t iops'}]", "unknown drive 'b'"),
+            ("checks=[{check='settled', of='a t iops'}]", "unknown test 't'"),
             ("checks=[{check='odd', of='a t iops'}]", "odd"),
             ("speed=1", "speed"),
         ] {

@@ -128,7 +128,7 @@ mod tests {
             ("add up to 90 percent", false, vec![(4_096, 60), (8_192, 30)]),
             ("listed twice", false, vec![(4_096, 50), (4_096, 50)]),
             ("0 percent", false, vec![(4_096, 0), (8_192, 100)]),
-            ("no multiple of the smallest", false, vec![(8_192, 50), (12_288, 50)]),
+            ("not a multiple of the smallest", false, vec![(8_192, 50), (12_288, 50)]),
             ("size of a hot block", true, vec![(4_096, 50), (12_288, 25), (16_384, 25)]),
             ("not a multiple of 512", false, vec![(100, 50), (4_096, 50)]),
             ("17 sizes", false, (1..=17).map(|n| (n * 512, 5)).collect()),

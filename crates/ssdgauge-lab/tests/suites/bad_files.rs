@@ -80,7 +80,7 @@ fn an_error_has_the_line_and_a_remedy() {
     };
     suite(&gap("stride = \"64KiB\", think_time = \"1ms\", pulse = { on = \"1s\", off = \"20s\" }"))
         .unwrap();
-    check(&gap("stride = \"2KiB\""), 9, &["no distance", "start of the next"]);
+    check(&gap("stride = \"2KiB\""), 9, &["not a distance", "start of the next"]);
     check(
         &both("access = \"random\", block_size = \"4KiB\", stride = \"64KiB\"", "read_percent = 0"),
         9,
@@ -98,7 +98,7 @@ fn an_error_has_the_line_and_a_remedy() {
     suite(&sizes("{ \"4KiB\" = 60, \"16KiB\" = 30, \"128KiB\" = 10 }")).unwrap();
     check(&sizes("{ \"4KiB\" = 60, \"16KiB\" = 30 }"), 9, &["add up to 90", "up to 100"]);
     check(&sizes("{ \"4KiB\" = 50, \"4k\" = 50 }"), 9, &["listed twice"]);
-    check(&sizes("{ \"8KiB\" = 50, \"12KiB\" = 50 }"), 9, &["no multiple of the smallest"]);
+    check(&sizes("{ \"8KiB\" = 50, \"12KiB\" = 50 }"), 9, &["not a multiple of the smallest"]);
     check(&sizes("{ \"4KiB\" = 101 }"), 9, &["101 is not a percentage"]);
     check(&sizes("{ \"4KiB\" = 0.5, \"8KiB\" = 0.5 }"), 9, &["0.5"]);
     check(&sizes("{ \"4 KB/s\" = 100 }"), 9, &["KB/s"]);

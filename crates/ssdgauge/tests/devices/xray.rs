@@ -434,7 +434,7 @@ fn an_interrupted_x_ray_of_a_folder_says_how_to_begin_again() {
 fn what_cannot_be_looked_into_is_refused_with_a_hint() {
     let bench = Bench::new();
     for (arguments, code, word) in [
-        (&["xray", "null:"][..], 2, "no drive"),
+        (&["xray", "null:"][..], 2, "not a drive"),
         (&["xray", DRIVE, "--only=cash"], 2, "cache"),
         (&["xray", DRIVE, "--size=1GiB"], 2, "--size"),
         (&["xray", DRIVE, "--only=separation"], 2, "add --steady"),
