@@ -158,6 +158,12 @@ pub(crate) const BAR_EXTRA: Look = letters("bx", 12.5, 400, Ink::Faint);
 pub(crate) const DOT: Look = area("xdot", Paint::Drive, 0.75);
 /// The line of a series of an X-ray.
 pub(crate) const SERIES: Look = Look { is_round: true, ..of_drive("xln", 1.9, 1.0) };
+/// The line of a second series over it.
+pub(crate) const SERIES_DASHED: Look = Look { dashes: &[5.0, 4.0], ..of_drive("xl2", 2.2, 1.0) };
+/// The line of a third one.
+pub(crate) const SERIES_DOTTED: Look = Look { dashes: &[2.0, 4.0], ..of_drive("xl3", 2.6, 1.0) };
+/// The mark of a second series.
+pub(crate) const RING: Look = of_drive("xring", 1.5, 1.0);
 /// A part of a drive.
 pub(crate) const PART_AREA: Look =
     Look { fill: Paint::Ink(Ink::Card), ..line("xpart", Ink::Axis, 1.0) };
@@ -263,6 +269,9 @@ const OF_PAGES: &[&Look] = &[
 const OF_XRAYS: &[&Look] = &[
     &DOT,
     &SERIES,
+    &SERIES_DASHED,
+    &SERIES_DOTTED,
+    &RING,
     &PART_AREA,
     &UNKNOWN,
     &CACHE,

@@ -60,7 +60,7 @@ pub fn xray_page(card: &CheckedCard) -> String {
         } }
         main.wrap {
             section class="use" #cut-through {
-                h2 { "Cut through the drive" }
+                h2 { "Cross-section of the drive" }
                 (whole(card))
             }
             @for (id, name, structures) in PARTS {
@@ -138,7 +138,7 @@ fn refused(card: &CheckedCard) -> String {
 /// Returns the cut in each of its widths.
 fn whole(card: &CheckedCard) -> Markup {
     let label = format!(
-        "Cut through {}: {}, {}",
+        "Cross-section of {}: {}, {}",
         sanitize::prose(&card.card.drive),
         headline(card),
         summary(card)
@@ -150,6 +150,12 @@ fn whole(card: &CheckedCard) -> Markup {
             (svg(&cut::wide(view), "ch wide of3 xcut", &label))
             (svg(&cut::middle(view), "ch middle xcut", &label))
             (svg(&cut::narrow(view), "ch narrow xcut", &label))
+        }
+        @if !card.series.is_empty() {
+            p.foot {
+                "In the charts below, a dashed grey line is the value, and the band around it is its interval. Bars in \
+                 colour are the ones that the value was read from."
+            }
         }
     }
 }
@@ -192,7 +198,7 @@ fn found(card: &CheckedCard, structure: Structure) -> Markup {
                 }
             }
             Some(Err(reason)) => p.xno { b { "Not identifiable, " } (words::because(reason)) "." },
-            None => p.xno { b { "Not looked for." } },
+            None => p.xno { b { "Not examined." } },
         }
     }
 }

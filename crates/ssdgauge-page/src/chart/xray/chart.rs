@@ -15,6 +15,8 @@ const RIGHT: f64 = 10.0;
 const TOP: f64 = 24.0;
 /// The room below the plot, for the words of the horizontal axis.
 const BOTTOM: f64 = 38.0;
+/// The length of the sample of a line, with three of its dashes.
+const SAMPLE: f64 = 18.0;
 /// How far beyond the bars of a period a distance may lie.
 const WHOLE: f64 = 1e-6;
 
@@ -61,9 +63,13 @@ pub(crate) fn chart(
         let form = if is_over { Form::Line } else { axes.form };
         plot.series(&mut drawing, form, *slot, &series.points, &stands_out);
     }
-    let names: Vec<&str> = if cards.len() > 1 { vec!["A", "B"] } else { axes.lines.to_vec() };
-    if entries.len() > 1 {
-        plot.names(&mut drawing, &names);
+    let names: &[&str] = if cards.len() > 1 { &["A", "B"] } else { axes.lines };
+    if names.len() > 1 {
+        let shown: Vec<(usize, &str)> = (0..names.len())
+            .filter(|slot| entries.iter().any(|(of, _)| of == slot))
+            .map(|slot| (slot, names[slot]))
+            .collect();
+        plot.names(&mut drawing, &shown, axes.form);
     }
     if let [card] = cards
         && let Some(value) = words::value_of(card, structure)
@@ -295,29 +301,49 @@ impl Plot {
             let place = [x - 0.5 * width, y, width, bottom - y];
             Shape::Rectangle { place, round: 0.0, look }
         };
-        let dot = |point| Shape::Circle { middle: at(point), radius: 2.8, look: &look::DOT };
         let shapes = match form {
             Form::Line => {
-                vec![line(&points.iter().map(at).collect::<Vec<_>>(), &look::SERIES)]
+                vec![line(&points.iter().map(at).collect::<Vec<_>>(), series_look(slot))]
             }
-            Form::Marks => points.iter().map(dot).collect(),
+            Form::Marks => points.iter().map(|point| mark(at(point), slot)).collect(),
             Form::Bars => points.iter().map(bar).collect(),
         };
         drawing.painted(slot, shapes);
     }
 
-    /// Draws the names of lines above the plot, at its right end.
-    fn names(&self, drawing: &mut Drawing, names: &[&str]) {
+    /// Draws `names` with their slots above the plot, at its right end, each after a sample of its line or mark.
+    fn names(&self, drawing: &mut Drawing, names: &[(usize, &str)], form: Form) {
         let [left, top, width, _] = self.place;
         let mut x = left + width + RIGHT - 2.0;
-        for (slot, name) in names.iter().enumerate().rev() {
+        for (slot, name) in names.iter().rev() {
             let y = top - 16.0;
             x -= 1.25 * look::SMALL.width_of(name);
             drawing.words((x, y + 4.0), name, &look::SMALL);
             x -= 4.0;
-            drawing.painted(slot, vec![line(&[(x - 12.0, y), (x, y)], &look::SERIES)]);
-            x -= 20.0;
+            let sample = match form {
+                Form::Marks => mark((x - 6.0, y), *slot),
+                Form::Line | Form::Bars => line(&[(x - SAMPLE, y), (x, y)], series_look(*slot)),
+            };
+            drawing.painted(*slot, vec![sample]);
+            x -= SAMPLE + 6.0;
         }
+    }
+}
+
+/// Returns the look of the line of `slot`: one that lies on another shows the other between its dashes.
+fn series_look(slot: usize) -> &'static look::Look {
+    match slot {
+        0 => &look::SERIES,
+        1 => &look::SERIES_DASHED,
+        _ => &look::SERIES_DOTTED,
+    }
+}
+
+/// Returns the mark of `slot` at `middle`: a dot, or a ring that shows a dot inside.
+fn mark(middle: (f64, f64), slot: usize) -> Shape {
+    match slot {
+        0 => Shape::Circle { middle, radius: 2.8, look: &look::DOT },
+        _ => Shape::Circle { middle, radius: 4.6, look: &look::RING },
     }
 }
 
@@ -327,4 +353,28 @@ fn ticks((low, high): (f64, f64), count: f64) -> Vec<f64> {
     let first = (low / step).ceil();
     let places = (0..12).map(|number| (first + f64::from(number)) * step);
     places.take_while(|at| *at <= high).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_a_chart_has_a_look_and_on_pages_a_colour_of_its_own() {
+        let css = include_str!("../../page/xray.css");
+        let mut most = 0;
+        for structure in Structure::ALL {
+            let Some(axes) = axes(structure) else { continue };
+            let count = axes.lines.len();
+            let looks: Vec<_> = (0..count).map(series_look).collect();
+            for (slot, look) in looks.iter().enumerate() {
+                assert!(css.contains(&format!(".d-{slot}{{--c:var(--s{slot})}}")), "{structure:?}");
+                assert!(looks[..slot].iter().all(|other| other.dashes != look.dashes));
+            }
+            // Two marks can be told apart: a dot and a ring.
+            assert!(axes.form != Form::Marks || count <= 2, "{structure:?}");
+            most = most.max(count);
+        }
+        assert_eq!(most, 3, "the chart of flushes");
+    }
 }

@@ -5,8 +5,8 @@ use crate::chart::look;
 use crate::chart::shape::Drawing;
 use ssdgauge_xray::{CheckedCard, Structure};
 
-/// The most lines of a reason.
-const REASON_LINES: usize = 4;
+/// Lines of a reason at most: more than any reason of this program has.
+const REASON_LINES: usize = 12;
 /// The distance between lines of a reason.
 const LINE: f64 = 14.0;
 
@@ -24,9 +24,9 @@ pub(crate) struct View<'a> {
 pub(crate) enum Fact {
     /// A structure of the card.
     Of(Structure),
-    /// The write buffer, which no experiment looks for.
+    /// The write buffer, which no experiment examines.
     Buffer,
-    /// The channels, which no experiment looks for.
+    /// The channels, which no experiment examines.
     Channels,
 }
 
@@ -39,13 +39,13 @@ impl Fact {
             Fact::Buffer => refusal(
                 &mut drawing,
                 "Write buffer",
-                "not looked for,",
+                "not examined,",
                 "because its bytes lie within the interval of the fast cache",
             ),
             Fact::Channels => refusal(
                 &mut drawing,
                 "Channels",
-                "not looked for,",
+                "not examined,",
                 "because two reads show one unit, and not which units share a channel",
             ),
         }
@@ -73,7 +73,7 @@ fn of_structure(drawing: &mut Drawing, View { card, different }: View<'_>, struc
         Some(Err(reason)) => {
             refusal(drawing, &name, "not identifiable,", &words::because_in_short(reason));
         }
-        None => refusal(drawing, &name, "not looked for", ""),
+        None => refusal(drawing, &name, "not examined", ""),
     }
 }
 

@@ -50,14 +50,14 @@ pub fn xray_compared_page(
         } }
         main.wrap {
             section class="use" #both {
-                h2 { "Both cuts" }
-                p { "What differs is framed: its intervals have no value in common." }
+                h2 { "Both cross-sections" }
+                p { "Framed structures differ: their intervals have no value in common." }
                 div.xtwo {
                     @for (name, card) in both() {
                         figure id=(format!("cut-{}", name.to_lowercase())) {
                             figcaption { h3 { (name) " " (sanitize::prose(&card.card.drive)) } }
                             @let view = View { card, different: &different };
-                            (svg(&cut::narrow(view), "ch xcut", &format!("Cut through {name}: {}", summary(card))))
+                            (svg(&cut::narrow(view), "ch xcut", &format!("Cross-section of {name}: {}", summary(card))))
                         }
                     }
                 }
@@ -130,7 +130,7 @@ fn found(name: &str, structure: Structure, outcome: Option<&Identified>) -> Mark
             Some(Err(reason)) => {
                 p.xno { (name) " " b { "Not identifiable, " } (words::because(reason)) "." }
             }
-            None => p.xno { (name) " " b { "Not looked for." } },
+            None => p.xno { (name) " " b { "Not examined." } },
         }
     }
 }
