@@ -28,6 +28,9 @@ const MOST_SUSPENSION_US: f64 = 90.0;
 /// The share of the waits that are no longer than that where a drive suspends between short pulses, so that they are
 /// spread. Chosen: the others are for more than one read, and for the drive's own work.
 const MOST: f64 = 0.9;
+/// The least share of long waits (ninth decile) that short ones (first) have, where a drive suspends between short pulses:
+/// each takes the suspension at least. Those for whole operations begin at nothing.
+const LEAST_OF_SPREAD: f64 = 0.2;
 /// Most waits for a command are no longer than this, in microseconds. Chosen: above the command times of SATA drives,
 /// below the times in which most flash suspends an operation.
 const MOST_COMMAND_US: f64 = 15.0;
@@ -86,7 +89,8 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
     let (beyond, short): (Vec<f64>, Vec<f64>) =
         waits.iter().partition(|us| **us > MOST_SUSPENSION_US);
     let share_beyond = beyond.len() as f64 / waits.len() as f64;
-    let is_short = share_beyond <= 1.0 - MOST;
+    let is_short = share_beyond <= 1.0 - MOST
+        && percentile(&waits, 0.1) >= LEAST_OF_SPREAD * percentile(&waits, 0.9);
     let is_dense = densest >= DENSE.1 && median < MOST_SUSPENSION_US;
     let of_beyond = is_long
         && beyond.len() as f64 >= LEAST_WAITS * beside.len() as f64
@@ -159,6 +163,8 @@ mod tests {
         assert!(find(&alone, &beside(cache_alone)).is_err());
         // Between pulses of 50 us: shorter than any program operation.
         assert_eq!(find(&alone, &beside(|unit| 20.0 + 50.0 * unit)), Ok(Value::exact(1.0)));
+        // Whole programs of 95 us.
+        assert!(find(&alone, &beside(|unit| 95.0 * unit)).is_err());
         // Between pulses of 200 us, or a fast cache: nothing tells them apart.
         let pulses = find(&alone, &beside(|unit| 20.0 + 200.0 * unit)).unwrap_err();
         assert!(pulses.0.contains("pulse"), "{pulses:?}");
