@@ -2,12 +2,15 @@
 //!
 //! The check of the pairs of reads by another observable: throughput under load.
 
-use crate::answer::{Refusal, refuse};
+use crate::answer::{Refusal, Value, refuse};
 use crate::rate::Completions;
 
 /// The share by which rate × page read time may differ from the number of units. Chosen: half the step
 /// from two units to three would be 25 %.
 const AGREES: f64 = 0.15;
+
+/// The fewest units with data beside one of parity. Chosen: three may be a drive of three channels.
+const LEAST_PARITY: u64 = 7;
 
 /// Checks that reads spread over `units` units complete at `units` ÷ `page_read_us`. `series` has repetitions
 /// of the load at several places; the middle one counts, because a place may lie across two fills.
@@ -45,10 +48,25 @@ pub fn check_random(units: u64, page_read_us: f64, reads: &Completions) -> Resul
     }
 }
 
+/// Returns the number of units where `seen` take the data of ascending writes. One more than a multiple of four of them
+/// less one may hold parity, which no write of a host reaches: then the interval has both.
+pub fn with_parity(seen: u64) -> Value {
+    let may_lack_one = seen >= LEAST_PARITY && (seen + 1).is_multiple_of(4);
+    Value { high: (seen + u64::from(may_lack_one)) as f64, ..Value::exact(seen as f64) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use ssdgauge_core::Nanos;
+
+    #[test]
+    fn a_number_that_parity_explains_is_not_exact() {
+        for (seen, most) in [(15, 16.0), (31, 32.0), (7, 8.0), (16, 16.0), (12, 12.0), (3, 3.0)] {
+            let found = with_parity(seen);
+            assert_eq!((found.value, found.low, found.high), (seen as f64, seen as f64, most));
+        }
+    }
 
     #[test]
     fn a_rate_that_fits_another_number_of_units_disagrees() {

@@ -42,7 +42,7 @@ pub use cache::{Course, Drop, first_drop, is_no_buffer, level, native_rate, rest
 pub use card::{CARD_FORMAT, CARD_VERSION, Card, CardError, CardFinding, CheckedCard};
 pub use command::{Saturation, find as command_time};
 pub use contents::{Sent, Turn, compression, deduplication};
-pub use depth::{check as check_depth, check_random};
+pub use depth::{check as check_depth, check_random, with_parity};
 pub use effective_spare::{Written, find as effective_spare};
 pub use flush::{Flushes, find as flush};
 pub use folding::{Burst, find as folding_rate, recovered, rest_between, rest_for};
@@ -51,7 +51,7 @@ pub use link::find as link_ceiling;
 pub use map_reach::{Range, find as map_reach};
 pub use mapping_unit::{Shift, find as mapping_unit};
 pub use overflow::find as overflow;
-pub use page_read::{busy as unit_busy, without_transfer};
+pub use page_read::{busy as unit_busy, mean_busy, without_transfer};
 pub use pairs::{Layout, MOST_CHUNKS, Pair, chunk, layout};
 pub use rate::Completions;
 pub use requirements::{lacks, needs};

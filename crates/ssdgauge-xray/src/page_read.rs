@@ -14,6 +14,14 @@ const MOST_UNMET: f64 = 0.2;
 /// The least half width of the interval, as a share. Chosen: noise that grows with the latency lengthens the
 /// second read more than the first.
 const LEAST: f64 = 0.04;
+/// The share by which long page reads are longer than short ones from which on pages have types. Chosen: above the
+/// noise of latencies, below 1 : 1.4.
+const TYPES: f64 = 0.2;
+/// The shares of the pages that are of the fastest and of the slowest type. Chosen: those of four bits, and beyond them
+/// what repeated reads take.
+const ENDS: [f64; 2] = [0.12, 0.85];
+/// A time of so many times the median is no page read.
+const OUTLIER: f64 = 5.0;
 /// The standard error of a median in those of a mean, for normal errors: √(π/2).
 const OF_MEDIAN: f64 = 1.253;
 /// Half width of the interval in standard errors: 99 %.
@@ -41,6 +49,16 @@ pub fn without_transfer(busy: Value, larger: Option<(Value, f64)>) -> Value {
     }
 }
 
+/// Returns the mean time in microseconds for which a read keeps a unit busy, from the same pairs: that of a page read of
+/// each type, and with repetitions.
+pub fn mean_busy(pairs: &[Pair]) -> Option<f64> {
+    let between: Vec<f64> = pairs.iter().map(Pair::between_us).collect();
+    let rough = summary::percentile(&between, 0.5)?;
+    let met = between.iter().filter(|us| (MET * rough..OUTLIER * rough).contains(us));
+    let (count, sum) = met.fold((0u32, 0.0), |(count, sum), us| (count + 1, sum + us));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
 /// Returns the time in microseconds for which a read keeps a unit busy, from pairs of reads at a distance at which
 /// they meet.
 ///
@@ -59,6 +77,12 @@ pub fn busy(pairs: &[Pair]) -> Identified {
     let value = at(0.5);
     // Interquartile range of normal errors: 1.349 sigma. Repeated page reads do not widen it.
     let sigma = (at(0.75) - at(0.25)) / 1.349;
+    let [fastest, slowest] = ENDS.map(at);
+    if slowest > (1.0 + TYPES) * fastest {
+        // One number stands for no type: the interval has them all.
+        let (low, high) = (fastest * (1.0 - LEAST), slowest * (1.0 + LEAST));
+        return Ok(Value { value, low, high });
+    }
     let half = WIDE * OF_MEDIAN * sigma / (met.len() as f64).sqrt();
     Ok(Value::within(value, half, LEAST))
 }
@@ -97,7 +121,7 @@ mod tests {
             } else {
                 45.0
             };
-            Pair { distance: 0, reads: [at(70.0), at(70.0 + wait)] }
+            Pair { distance: 0, reads: [at(70.0), at(70.0 + wait)], alone: [Nanos(70_000); 2] }
         };
         let pairs: Vec<Pair> = (0..300).map(&mut pair).collect();
         let found = busy(&pairs).unwrap();

@@ -361,7 +361,11 @@ mod tests {
         let pair = |chunks: u64| {
             let at = |us: u64| Timing { submitted: Nanos(0), completed: Nanos(us * 1_000) };
             let wait = if chunks.is_multiple_of(4) { 45 } else { 0 };
-            Pair { distance: chunks * 65_536, reads: [at(70), at(70 + wait)] }
+            Pair {
+                distance: chunks * 65_536,
+                reads: [at(70), at(70 + wait)],
+                alone: [Nanos(70_000); 2],
+            }
         };
         let pairs: Vec<Pair> = (1..=512).map(pair).collect();
         let series = Series::of_pairs(Structure::Units, &pairs, 65_536);

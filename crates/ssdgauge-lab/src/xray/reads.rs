@@ -18,7 +18,7 @@ use ssdgauge_xray::{
 /// The block of small reads.
 const BLOCK: u64 = 4_096;
 /// Pairs of each distance.
-const PAIRS: usize = 9;
+const PAIRS: usize = 15;
 /// Chunks of the first sweep of distances.
 const SWEEP_FROM: u64 = 32;
 /// Pairs at the distance at which they meet.
@@ -147,7 +147,10 @@ impl Examination<'_> {
         self.keep([Series::of_meetings(&meeting)]);
         let busy = inference::unit_busy(&meeting);
         let checked = match &busy {
-            Ok(value) => self.check_depth(&layout, value.value, &mut random)?,
+            Ok(value) => {
+                let mean = inference::mean_busy(&meeting).unwrap_or(value.value);
+                self.check_depth(&layout, mean, &mut random)?
+            }
             Err(reason) => Err(reason.clone()),
         };
         let page_read = match (busy, self.cells_of_region()) {
@@ -167,7 +170,7 @@ impl Examination<'_> {
             true => self.check_heat().and(page_read),
             false => Err(throttled(self.filled)),
         };
-        let units = checked.clone().map(|units| Value::exact(units as f64));
+        let units = checked.clone().map(inference::with_parity);
         let chunk = checked.clone().map(|_| Value::exact(layout.chunk as f64));
         self.answer(Structure::Units, units);
         self.answer(Structure::Chunk, chunk);
@@ -243,7 +246,7 @@ impl Examination<'_> {
     }
 
     /// Sends `count` pairs of reads of `block` bytes for each of `distances`, in random order, each from the start
-    /// of a mebibyte.
+    /// of a mebibyte. Before them, each is read alone: twice, because a repetition is not what it takes.
     fn pairs(
         &mut self,
         distances: &[u64],
@@ -265,12 +268,20 @@ impl Examination<'_> {
             let two = TimedRequest { due, ..read(base + distance, block) };
             requests.extend([one, two]);
         }
+        // All of them before the first pair: a page that was read last may still be at hand.
+        let lone: Vec<TimedRequest> =
+            requests.iter().map(|one| TimedRequest { due: Nanos::ZERO, ..*one }).collect();
+        let alone = [self.access.send(&lone, 1)?, self.access.send(&lone, 1)?];
         let timings = self.access.send(&requests, 2)?;
-        let pair = |(distance, reads): (&u64, &[ssdgauge_core::Timing])| Pair {
-            distance: *distance,
-            reads: [reads[0], reads[1]],
+        let pair = |(number, distance): (usize, &u64)| {
+            let of = |read: usize| {
+                let latency = |pass: usize| alone[pass].requests[2 * number + read].latency();
+                latency(0).min(latency(1))
+            };
+            let reads = [0, 1].map(|read| timings.requests[2 * number + read]);
+            Pair { distance: *distance, reads, alone: [of(0), of(1)] }
         };
-        Ok(order.iter().zip(timings.requests.chunks_exact(2)).map(pair).collect())
+        Ok(order.iter().enumerate().map(pair).collect())
     }
 
     /// Checks a layout by the rate at which some of its units read; returns all units of the drive.
