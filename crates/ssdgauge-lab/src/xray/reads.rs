@@ -23,6 +23,9 @@ const PAIRS: usize = 15;
 const SWEEP_FROM: u64 = 32;
 /// Pairs at the distance at which they meet.
 const MEETING_PAIRS: usize = 400;
+/// Rounds of all units among which those pairs begin, so that the pages of a cell have equal shares: a multiple of two,
+/// three and four of them.
+const MEETING_ROUNDS: u64 = 12;
 /// The block of larger reads of one page: small, because a read of two pages is told by two page reads.
 const MOST_OF_PAGE: u64 = 8 << 10;
 /// Reads in a second that chosen units are asked for. Chosen: far below what a controller and a host allow.
@@ -129,7 +132,7 @@ impl Examination<'_> {
         // Both reads of a pair have to be completed before the next one.
         let spacing = Nanos(((3.0 * lone_us + 60.0) * 1e3).min(20e6) as u64);
         let fine: Vec<u64> = (0..=64).map(|blocks| blocks * BLOCK).collect();
-        let fine = self.pairs(&fine, BLOCK, PAIRS, spacing, &mut random)?;
+        let fine = self.pairs(&fine, BLOCK, (PAIRS, 1), spacing, &mut random)?;
         self.keep([Series::of_blocks(&fine)]);
         let found = match inference::chunk(&fine) {
             Ok(chunk) => self.sweep(chunk, spacing, &mut random)?,
@@ -143,7 +146,9 @@ impl Examination<'_> {
             }
         };
         let round = layout.chunk * layout.units;
-        let meeting = self.pairs(&[round], BLOCK, MEETING_PAIRS, spacing, &mut random)?;
+        let most = (self.sizes.region - 4 * MIB) / round;
+        let of_meeting = (MEETING_PAIRS, MEETING_ROUNDS.min(most).max(1));
+        let meeting = self.pairs(&[round], BLOCK, of_meeting, spacing, &mut random)?;
         self.keep([Series::of_meetings(&meeting)]);
         let busy = inference::unit_busy(&meeting);
         let checked = match &busy {
@@ -157,7 +162,7 @@ impl Examination<'_> {
             (Ok(busy), Ok(())) => {
                 let block = layout.chunk.min(MOST_OF_PAGE);
                 let large = match block > BLOCK {
-                    true => self.pairs(&[round], block, MEETING_PAIRS, spacing * 2, &mut random)?,
+                    true => self.pairs(&[round], block, of_meeting, spacing * 2, &mut random)?,
                     false => Vec::new(),
                 };
                 let large = inference::unit_busy(&large).ok();
@@ -207,7 +212,7 @@ impl Examination<'_> {
         let (mut count, mut swept) = (SWEEP_FROM, None);
         while found.is_err() && count <= most {
             let distances: Vec<u64> = (1..=count).map(|number| number * chunk).collect();
-            let pairs = self.pairs(&distances, BLOCK, PAIRS, spacing, random)?;
+            let pairs = self.pairs(&distances, BLOCK, (PAIRS, 1), spacing, random)?;
             found = inference::layout(chunk, &pairs);
             swept = Some(Series::of_pairs(Structure::Units, &pairs, chunk));
             count *= 2;
@@ -245,13 +250,13 @@ impl Examination<'_> {
         Ok(())
     }
 
-    /// Sends `count` pairs of reads of `block` bytes for each of `distances`, in random order, each from the start
-    /// of a mebibyte. Before them, each is read alone: twice, because a repetition is not what it takes.
+    /// Sends `count` pairs of reads of `block` bytes for each of `distances`, in random order, each from one of the first
+    /// `steps` multiples of its distance beyond the start of a mebibyte. Before them, each is read alone: twice, because a repetition is not what it takes.
     fn pairs(
         &mut self,
         distances: &[u64],
         block: u64,
-        count: usize,
+        (count, steps): (usize, u64),
         spacing: Nanos,
         random: &mut Random,
     ) -> Result<Vec<Pair>, Ended> {
@@ -261,8 +266,8 @@ impl Examination<'_> {
         let mut requests = Vec::with_capacity(2 * order.len());
         for (number, distance) in (0u64..).zip(&order) {
             // The last mebibyte of a scratch file may not be written.
-            let bases = (self.sizes.region - distance) / MIB - 2;
-            let base = random.below(bases.max(1)) * MIB;
+            let bases = (self.sizes.region - steps * distance) / MIB - 2;
+            let base = random.below(bases.max(1)) * MIB + random.below(steps) * distance;
             let due = spacing * number;
             let one = TimedRequest { due, ..read(base, block) };
             let two = TimedRequest { due, ..read(base + distance, block) };
