@@ -307,6 +307,25 @@ fn waits_for_commands_of_a_sata_drive_are_no_suspension() {
 }
 
 #[test]
+fn pages_of_different_times_hide_no_suspension() {
+    for profile in ["mlc-client", "tlc-client", "nvme-datacentre"] {
+        let mut found = 0;
+        for (suspends, ratio) in [(true, 1.25), (true, 1.4), (false, 1.25), (false, 1.4)] {
+            let target = format!(
+                "{profile}?capacity=16GB&nand.suspend={suspends}&effects.page_type_ratio={ratio}"
+            );
+            let rig = VirtualRig::open(&target, 1).expect("the target is a virtual drive");
+            let answers = gate::look(rig, 1, &[Structure::Suspend], true);
+            let value = value(&answers, Structure::Suspend);
+            let truth = f64::from(u8::from(suspends));
+            assert!(value.is_none_or(|value| value == truth), "{target}: {answers:?}");
+            found += u32::from(value.is_some());
+        }
+        assert!(found >= 2, "{profile}: {found} of 4");
+    }
+}
+
+#[test]
 fn a_suspension_between_long_pulses_is_not_taken_for_none() {
     for pulse_us in [100, 200, 350] {
         let target = format!(

@@ -11,6 +11,9 @@ const LEAST_READS: usize = 200;
 const LEAST_WAITS: f64 = 0.03;
 /// A wait is longer than so many interquartile ranges of the reads alone.
 const BEYOND_NOISE: f64 = 4.0;
+/// Where that range is the difference between the pages of a cell, a wait is longer than this share of the reads alone.
+/// Chosen: the others are fewer than [`LEAST_WAITS`].
+const OF_ALONE: f64 = 0.99;
 /// A wait is longer than this, in microseconds. Chosen: above the time of a command.
 const LEAST_WAIT_US: f64 = 4.0;
 /// Interquartile range ÷ median of waits up to which they are constant, and from which they are spread. For
@@ -61,7 +64,8 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
     }
     let base = percentile(alone, 0.5);
     let noise = percentile(alone, 0.75) - percentile(alone, 0.25);
-    let least = LEAST_WAIT_US.max(BEYOND_NOISE * noise);
+    let beyond_pages = percentile(alone, OF_ALONE) - base + LEAST_WAIT_US;
+    let least = LEAST_WAIT_US.max((BEYOND_NOISE * noise).min(beyond_pages));
     let waits: Vec<f64> = beside.iter().map(|us| us - base).filter(|us| *us > least).collect();
     let share = waits.len() as f64 / beside.len() as f64;
     if share < LEAST_WAITS {
@@ -141,6 +145,23 @@ fn densest(waits: &[f64], width: f64) -> f64 {
 mod tests {
     use super::*;
     use ssdgauge_core::Random;
+
+    #[test]
+    fn pages_of_different_times_hide_neither_a_suspension_nor_waits_for_operations() {
+        let mut random = Random::new(9, 10);
+        let mut reads = |count: u32, wait: fn(f64) -> f64| -> Vec<f64> {
+            let mut read = |i: u32| {
+                let sense = [28.0, 40.0, 55.0][random.below(3) as usize];
+                let wait = if i.is_multiple_of(4) { wait(random.unit()) } else { 0.0 };
+                30.0 + sense + wait + 2.0 * random.exponential()
+            };
+            (0..count).map(&mut read).collect()
+        };
+        let alone = reads(2_000, |_| 0.0);
+        assert_eq!(find(&alone, &reads(2_000, |_| 30.0)), Ok(Value::exact(1.0)));
+        assert_eq!(find(&alone, &reads(2_000, |unit| 900.0 * unit)), Ok(Value::exact(0.0)));
+        assert!(find(&alone, &reads(2_000, |_| 0.0)).is_err());
+    }
 
     #[test]
     fn constant_waits_are_a_suspension_and_spread_ones_are_not() {
