@@ -34,6 +34,9 @@ const MOST_PER_SECOND: f64 = 60_000.0;
 const ROUNDS: u64 = 16;
 /// Places at which the rate of chosen units is measured, an odd number.
 const PLACES: u64 = 5;
+/// Requests in flight for each chosen unit. Chosen: where page reads differ, a unit with few requests idles while others
+/// work; random service times keep N ÷ (N + units − 1) of them busy (closed network of N requests).
+const PER_UNIT: u64 = 16;
 /// Reads at random in all units, and their requests in flight: two for each of 64 units.
 const AT_RANDOM: u64 = 20_000;
 const RANDOM_DEPTH: u32 = 128;
@@ -311,7 +314,7 @@ impl Examination<'_> {
                     read(base + (round * units + number % chosen) * chunk, BLOCK)
                 })
                 .collect();
-            let depth = (4 * chosen).min(128) as u32;
+            let depth = (PER_UNIT * chosen).min(128) as u32;
             series.push(self.completions(&requests, BLOCK, depth)?);
         }
         match inference::check_depth(chosen, page_read_us, &series) {
