@@ -21,6 +21,7 @@ mod fleet;
 mod fragment;
 mod grade;
 mod head;
+mod inside;
 mod kit;
 mod live;
 mod method;
@@ -67,7 +68,7 @@ pub(crate) fn page(runs: &[Run], options: &PageOptions, files: Files<'_>) -> Str
     let files = options.progress.is_none().then_some(files);
     let content = Content::new(runs, options, files);
     let body = content.body();
-    let style = style::sheet(&content.drives, content.accent());
+    let style = style::sheet(&content.drives, content.accent(), !options.xrays.is_empty());
     let scripts = [
         (live::SCRIPT, live::is_renewed(options.progress.as_ref())),
         (script::SCRIPT, options.script),

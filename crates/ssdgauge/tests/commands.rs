@@ -33,6 +33,7 @@ mod python;
 mod quick_for;
 mod recorded;
 mod review;
+mod review_with_xray;
 mod samples;
 mod serve;
 mod site;

@@ -309,14 +309,15 @@ fn common_marks(runs: &[Run]) -> Vec<String> {
 /// Returns how many SSDs `runs` are of; firmware, label and the tested part may differ between the runs
 /// of one. Block devices without a serial number are told apart as [`number_drives`] does.
 fn count_ssds(runs: &[Run]) -> usize {
-    let has_identity = |run: &Run| {
-        let drive = &run.head.drive;
-        drive.kind != TargetKind::Block || drive.serial.is_some()
-    };
-    if !runs.iter().all(has_identity) {
+    if !runs.iter().all(|run| is_known(&run.head.drive)) {
         return number_drives(runs).into_iter().max().map_or(0, |most| most + 1);
     }
     runs.iter().map(|run| ssd(&run.head.drive)).collect::<BTreeSet<String>>().len()
+}
+
+/// Returns whether two runs of `drive` can be told to be of one SSD.
+fn is_known(drive: &DriveInfo) -> bool {
+    drive.kind != TargetKind::Block || drive.serial.is_some()
 }
 
 /// Returns what must be equal for two runs to be of one SSD: its model and serial number. The size of
@@ -353,6 +354,11 @@ fn identity(run: &Run) -> String {
     // The user has given a label to what differs, such as a heatsink.
     let label = labels::label(&run.head).unwrap_or_default();
     format!("{}|{firmware}|{label}", ssd(drive))
+}
+
+/// Returns whether both are known to be the same SSD: a block device without a serial number is not known.
+pub fn are_of_one_ssd(one: &DriveInfo, other: &DriveInfo) -> bool {
+    is_known(one) && is_known(other) && ssd(one) == ssd(other)
 }
 
 /// Returns the number of the run that `words` name: its id, or a drive whose name holds them.

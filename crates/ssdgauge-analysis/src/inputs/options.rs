@@ -4,6 +4,7 @@ use crate::drives::peers::Background;
 use crate::inputs::notes::Notes;
 use crate::inputs::specification::Specification;
 use crate::quick::cohort::Cohort;
+use ssdgauge_xray::CheckedCard;
 
 /// A run that goes on, as it stands.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +19,17 @@ pub struct Progress {
     pub speed: Vec<(u32, f64)>,
     /// Why the run cannot be followed any longer.
     pub lost: Option<String>,
+}
+
+/// An X-ray of the drive of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DriveXray {
+    /// The index of the run.
+    pub run: usize,
+    /// When it began, in milliseconds since 1970 (UTC).
+    pub started_unix_ms: i64,
+    /// What it found.
+    pub card: CheckedCard,
 }
 
 /// Options of a page and its figures.
@@ -37,6 +49,8 @@ pub struct PageOptions {
     pub cohort: Option<Cohort>,
     /// The drives that a single run of another suite is compared with.
     pub background: Option<Background>,
+    /// X-rays of drives of the runs, at most one for each drive.
+    pub xrays: Vec<DriveXray>,
     /// Whether the page has the script that enlarges charts over time and sorts the answer.
     pub script: bool,
     /// What the rest of an unfinished run takes, such as `2 h 48 min left, 610 GB to write`.

@@ -4,7 +4,7 @@ use crate::page::head::{self, Head};
 use crate::page::kit::names::names_kept;
 use crate::page::publishing::Files;
 use crate::page::{
-    answer, bar, caveats, copies, endurance, fill_states, flag, grade, live, method, notes,
+    answer, bar, caveats, copies, endurance, fill_states, flag, grade, inside, live, method, notes,
     one_drive, outcome, quick, results, sections, specification,
 };
 use maud::{Markup, html};
@@ -165,6 +165,7 @@ impl<'a> Content<'a> {
             div.wrap {
                 header.page {
                     @if let Some(notes) = notes { (notes::logo(notes)) }
+                    (inside::small(&self.options.xrays, &self.drives))
                     p.kick {
                         @if let Some(progress) = &self.options.progress { (live::word(progress)) " " }
                         @else if let Some((outcome, _)) = &self.account { (outcome::word(*outcome)) " " }
@@ -192,6 +193,7 @@ impl<'a> Content<'a> {
                 }
                 (self.uses(|_| true))
                 (fill_states::section(&self.states, &self.drives))
+                (self.inside())
                 (self.claims())
                 @if let Some(conclusion) = self.conclusion() { (conclusion) }
                 section.use aria-labelledby="caveats" { (self.caveats()) }
@@ -225,11 +227,17 @@ impl<'a> Content<'a> {
                 }
                 (outcome::next(account))
                 (outcome::record(run, outcome, (&self.groups, &self.ids), &self.uses(|_| true)))
+                (self.inside())
                 section.use aria-labelledby="caveats" { (self.caveats()) }
                 section.use aria-labelledby="method" { (self.method()) }
                 footer.page { "Made with ssdgauge. One file, " (self.scripts()) ", no network." }
             }
         }
+    }
+
+    /// Returns the X-rays of the drives.
+    fn inside(&self) -> Markup {
+        inside::section(&self.options.xrays, &self.drives)
     }
 
     /// Returns the judged claims of the spec files.
@@ -268,6 +276,7 @@ impl<'a> Content<'a> {
             fill_states::ANCHOR if !self.states.is_empty() => {
                 Some(fill_states::section(&self.states, &self.drives))
             }
+            inside::ANCHOR if !self.options.xrays.is_empty() => Some(self.inside()),
             "conclusion" => self.conclusion(),
             _ => None,
         }
@@ -279,6 +288,7 @@ impl<'a> Content<'a> {
         anchors.extend(self.sections.uses.iter().map(|section| section.of.anchor().to_owned()));
         anchors.extend(self.ids.iter().cloned());
         anchors.extend((!self.states.is_empty()).then(|| fill_states::ANCHOR.to_owned()));
+        anchors.extend((!self.options.xrays.is_empty()).then(|| inside::ANCHOR.to_owned()));
         anchors.extend(self.conclusion().map(|_| "conclusion".to_owned()));
         anchors.extend(["caveats".to_owned(), "method".to_owned()]);
         anchors
@@ -288,7 +298,8 @@ impl<'a> Content<'a> {
     fn further(&self) -> Vec<(&'static str, &'static str)> {
         let states = (!self.states.is_empty()).then_some((fill_states::ANCHOR, "Fill levels"));
         let verdict = self.conclusion().map(|_| ("conclusion", "Verdict"));
-        states.into_iter().chain(verdict).collect()
+        let inside = (!self.options.xrays.is_empty()).then_some((inside::ANCHOR, "Inside"));
+        states.into_iter().chain(inside).chain(verdict).collect()
     }
 
     /// Returns the grade of the only drive.
@@ -369,9 +380,12 @@ fn account(runs: &[Run], options: &PageOptions) -> Option<(RunOutcome, Account)>
     Some((run_outcome::of(run), account))
 }
 
-/// A single quick run has a page of its own; with the notes of an editor it is a page like others.
+/// A single quick run has a page of its own; with the notes of an editor or an X-ray it is a page like others.
 fn is_quick(runs: &[Run], options: &PageOptions) -> bool {
-    options.notes.is_none() && quick::fits(runs) && account(runs, options).is_none()
+    options.notes.is_none()
+        && options.xrays.is_empty()
+        && quick::fits(runs)
+        && account(runs, options).is_none()
 }
 
 /// Returns the trust in each drive, by its number.

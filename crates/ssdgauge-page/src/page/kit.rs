@@ -5,6 +5,7 @@
 //! tablets and paper, and for phones, so that its letters are readable everywhere.
 
 pub(super) mod bars;
+pub(super) mod drawn;
 pub(super) mod fold;
 pub(super) mod mark;
 pub(super) mod names;

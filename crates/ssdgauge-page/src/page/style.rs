@@ -22,19 +22,23 @@ const ONE_DRIVE: &str = include_str!("one_drive.css");
 
 /// The rules of the page of an X-ray.
 const XRAY: &str = include_str!("xray.css");
+/// The rules of X-rays on other pages.
+const INSIDE: &str = include_str!("inside.css");
+
 /// Paper is white, and its ink black.
 const PAPER: &str = "--bg:#fff;--card:#fff;--tint:#f2f2f2;--ink:#000;--ink2:#333;--ink3:#555;\
     --line:#ddd;--line2:#999;";
 
-/// Returns the style sheet of a page with these drives; rules have the colour `accent`.
-pub(super) fn sheet(drives: &ReportDrives, accent: Option<&str>) -> String {
+/// Returns the style sheet of a page with these drives; rules have the colour `accent`. X-rays have further looks.
+pub(super) fn sheet(drives: &ReportDrives, accent: Option<&str>, has_xray: bool) -> String {
     let light = format!("{}{}", variables(false), of_accent(accent));
     let dark = variables(true);
     let of_one = if drives.count() == 1 { ONE_DRIVE } else { "" };
+    let of_xray = if has_xray { format!("{}{INSIDE}", look::xray_rules()) } else { String::new() };
     format!(
         ":root{{color-scheme:light dark;{light}}}\
          @media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
-         {}{RULES}{of_one}{}{}\
+         {}{RULES}{of_one}{of_xray}{}{}\
          @media print{{:root{{color-scheme:light;{light}{PAPER}}}}}",
         look::rules(),
         stacked(),

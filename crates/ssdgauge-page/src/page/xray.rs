@@ -4,15 +4,14 @@
 //! It shows what a card holds, and computes nothing.
 
 mod compared;
-mod drawn;
 
 use super::{document, style};
 use crate::chart::xray::chart::chart;
 use crate::chart::xray::fact::View;
-use crate::chart::xray::picture::{marks, summary};
+use crate::chart::xray::picture::{headline, marks, summary};
 use crate::chart::xray::{cut, words};
+use crate::page::kit::drawn::svg;
 pub use compared::xray_compared_page;
-use drawn::svg;
 use maud::{Markup, html};
 use ssdgauge_analysis::text::sanitize;
 use ssdgauge_xray::{CheckedCard, Structure, meaning, read_from};
@@ -100,28 +99,6 @@ fn flags(marks: &[&str]) -> Markup {
                 }
             } }
         }
-    }
-}
-
-/// Returns the headline: units, fast cache and spare area, as far as they are identified.
-fn headline(card: &CheckedCard) -> String {
-    let words = |structure| {
-        let value = words::value_of(card, structure)?;
-        Some(words::value(structure, &value))
-    };
-    let parts: Vec<String> = [
-        words(Structure::Units).map(|units| format!("{units} parallel units")),
-        words(Structure::Cache).map(|bytes| format!("a fast cache of {bytes}")),
-        words(Structure::NativeRate).map(|rate| format!("{rate} after it")),
-        words(Structure::Spare).map(|bytes| format!("{bytes} of spare area")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    match parts.as_slice() {
-        [] => "No structure of the flash is identified".to_owned(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod cohort;
 mod notes;
+mod xrays;
 
 use crate::arguments;
 use crate::commands::{prove, xray};
@@ -51,9 +52,14 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         output::check_output_folder(folder)?;
     }
     let all = ssdgauge_analysis::read_all(&arguments.files)?;
-    let (mut runs, _) = run_files::once_each(&arguments.files, all);
+    let (mut runs, left_out) = run_files::once_each(&arguments.files, all);
     if print_card(arguments, &runs)? {
         return Ok(());
+    }
+    let mut xrays = Vec::new();
+    if page.is_some() {
+        let files = arguments.files.iter().filter(|file| !left_out.contains(file)).cloned();
+        (runs, xrays) = xrays::taken_out(files.collect(), runs)?;
     }
     if let Some(percent) = arguments.fill_level {
         runs = at_fill_level(runs, percent)?;
@@ -81,6 +87,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
         specifications: read_specifications(&arguments.specifications, &runs)?,
         compare_labels: arguments.compare_labels,
         notes: notes.map(|file| notes::read(file, &runs)).transpose()?,
+        xrays,
         script: arguments.script,
         rest: match runs.as_slice() {
             [run] if !run.complete => arguments.files.first().and_then(|file| rest_of(file)),

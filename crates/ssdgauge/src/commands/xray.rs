@@ -38,6 +38,14 @@ pub(crate) fn print_recorded(
     }
 }
 
+/// Returns the card of the X-ray in `file`.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn recorded(file: &Path) -> Result<CheckedCard, Failure> {
+    read::card(file)
+}
+
 /// Prints the card of the X-ray in `file`, and returns it.
 fn deliver(file: &Path, stated: &[Stated], as_json: bool) -> Result<CheckedCard, Failure> {
     let mut json = card::of_run(file)?;

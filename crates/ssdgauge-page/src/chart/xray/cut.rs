@@ -155,7 +155,7 @@ fn beside_blocks(
 }
 
 /// Returns the units side by side, each a column of blocks; an empty frame where their number is not known.
-fn units(view: View<'_>, width: f64, height: f64) -> Drawing {
+pub(crate) fn units(view: View<'_>, width: f64, height: f64) -> Drawing {
     const MOST: usize = 32;
     let mut drawing = Drawing::new(width, height);
     let known = words::value_of(view.card, Structure::Units).map(|value| value.value as usize);

@@ -75,6 +75,28 @@ pub(crate) fn summary(card: &CheckedCard) -> String {
     )
 }
 
+/// Returns the headline: units, fast cache and spare area, as far as they are identified.
+pub(crate) fn headline(card: &CheckedCard) -> String {
+    let words = |structure| {
+        let value = words::value_of(card, structure)?;
+        Some(words::value(structure, &value))
+    };
+    let parts: Vec<String> = [
+        words(Structure::Units).map(|units| format!("{units} parallel units")),
+        words(Structure::Cache).map(|bytes| format!("a fast cache of {bytes}")),
+        words(Structure::NativeRate).map(|rate| format!("{rate} after it")),
+        words(Structure::Spare).map(|bytes| format!("{bytes} of spare area")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    match parts.as_slice() {
+        [] => "No structure of the flash is identified".to_owned(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 /// Returns the charts of the structures that have a series, each once.
 fn charts(card: &CheckedCard) -> Drawing {
     let mut drawing = Drawing::new(cut::WIDE, 0.0);

@@ -1,11 +1,11 @@
 //! The page of two X-rays: both cuts side by side with what differs marked, and each series over the other one.
 
-use super::drawn::svg;
 use super::{document, flags, style};
 use crate::chart::xray::chart::chart;
 use crate::chart::xray::fact::View;
 use crate::chart::xray::picture::{marks, summary};
 use crate::chart::xray::{cut, words};
+use crate::page::kit::drawn::svg;
 use maud::{Markup, html};
 use ssdgauge_analysis::text::case::capital;
 use ssdgauge_analysis::text::sanitize;

@@ -1,4 +1,4 @@
-//! Drawings in the page of an X-ray.
+//! Drawings of X-rays in a page.
 
 use crate::chart::coordinate::at;
 use crate::chart::shape::Drawing;
@@ -9,7 +9,7 @@ use maud::{Markup, html};
 const EDGE: f64 = 1.0;
 
 /// Returns `drawing` with the classes `class`; `label` is its text for those who do not see it.
-pub(super) fn svg(drawing: &Drawing, class: &str, label: &str) -> Markup {
+pub(crate) fn svg(drawing: &Drawing, class: &str, label: &str) -> Markup {
     let (width, height) = (at(drawing.width + 2.0 * EDGE), at(drawing.height + 2.0 * EDGE));
     let view = format!("{} {} {width} {height}", at(-EDGE), at(-EDGE));
     html! {
