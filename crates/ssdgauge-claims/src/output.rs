@@ -423,7 +423,7 @@ mod tests {
         assert!(page.contains("| S2-4 |") && !page.contains("| S1-1 |"), "{page}");
         assert!(!page.contains("## Charts"), "{page}");
         assert!(
-            page.contains("like-dc500m?capacity=120GB`, 9 parameters fitted, 6 of them inherited"),
+            page.contains("like-dc500m?capacity=120GB`, 11 parameters fitted, 8 of them inherited"),
             "{page}"
         );
         let all = judgements.iter().map(one_claim).collect::<String>();

@@ -330,7 +330,7 @@ fn a_suspension_between_long_pulses_is_not_taken_for_none() {
     for pulse_us in [100, 200, 350] {
         let target = format!(
             "tlc-client?capacity=16GB&slc.fixed_gb=0&slc.dynamic_gb=0&effects.pulse_us={pulse_us}\
-             &nand.t_prog_us=2000"
+             &nand.t_prog_us=2000&effects.page_type_ratio=0&effects.read_spread=0"
         );
         let reason = refusal(&target, Structure::Suspend);
         assert!(reason.contains("suspended after it"), "{target}: {reason}");

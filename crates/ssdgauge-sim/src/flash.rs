@@ -162,7 +162,7 @@ impl Flash {
     #[inline]
     pub(crate) fn copy_out(&mut self, die: u32, at: SimTime, senses: u32, pages: u32) {
         self.transfer(die, at, pages);
-        let sense = self.page_times.mean_sense(self.timing.sense);
+        let sense = self.timing.sense;
         let die = &mut self.dies[die as usize];
         die.free = die.free.max(at) + sense * u64::from(senses);
         die.last = sense;

@@ -101,7 +101,10 @@ impl Ftl {
             folding: Folding::new(&profile.slc, &profile.effects, &geometry),
             gc: GarbageCollection::new(profile, &geometry),
             idle_superblocks: profile.gc.idle_superblocks as usize,
-            media_limit: MediaLimit::new(profile.effects.in_place_write_mb_s),
+            media_limit: MediaLimit::new(
+                profile.effects.in_place_write_mb_s,
+                profile.host_interface.link_mb_s,
+            ),
             buffer_is_safe: profile.host_interface.buffer_is_safe,
             cache_is_on: true,
             acknowledges_early: true,
@@ -426,12 +429,13 @@ impl Ftl {
         let end = first + pages;
         let mut page = first;
         let (mut buffered, mut programmed) = (at, at);
+        let lead = self.media_limit.lead(pages);
         while page < end {
             let together = ((page / unit + 1) * unit).min(end) - page;
             for _ in 0..together {
                 buffered = self.buffer.insert(at);
             }
-            let begin = self.media_limit.admit(buffered, together);
+            let begin = self.media_limit.admit(buffered, together, lead);
             // The die that `read` derives, to which every page is in superblock 1.
             let die = (page / unit + 1) % dies;
             let unit = page / unit;

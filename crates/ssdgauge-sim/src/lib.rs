@@ -41,8 +41,9 @@
 /// The revision of the model. It is raised with every change that moves a number of a virtual drive;
 /// runs of different revisions are runs of different drives, and are not compared.
 ///
-/// Revision 2: idle work and sleep within steps, synchronous writes, limits of power states.
-pub const MODEL_REVISION: u32 = 2;
+/// Revision 2: idle work and sleep within steps, synchronous writes, limits of power states. Revision 3: pages that
+/// differ, the rated writes of in-place drives, power limits and stalls in replays, served flushes and trims.
+pub const MODEL_REVISION: u32 = 3;
 
 mod drive;
 mod effects;

@@ -21,10 +21,8 @@ pub(crate) struct Place {
 pub(crate) struct PageTimes {
     /// Whether the times of any two pages differ.
     pub(crate) are_different: bool,
-    /// Factors of the sense time of the types of pages, one for each bit of a cell.
+    /// Factors of the sense time of the types of pages, one for each bit of a cell; their mean is 1.
     types: Vec<u64>,
-    /// Their mean.
-    mean: u64,
     read_spread: f64,
     program_spread: f64,
 }
@@ -33,20 +31,21 @@ impl PageTimes {
     pub(crate) fn new(profile: &Profile) -> PageTimes {
         let effects = &profile.effects;
         let ratio = if effects.page_type_ratio > 0.0 { effects.page_type_ratio } else { 1.0 };
-        let factor = |bit: u32| (ratio.powi(bit as i32) * ONE as f64).round() as u64;
-        let types: Vec<u64> = (0..profile.nand.bits.max(1)).map(factor).collect();
+        let bits = profile.nand.bits.max(1);
+        let powers: Vec<f64> = (0..bits).map(|bit| ratio.powi(bit as i32)).collect();
+        let mean = powers.iter().sum::<f64>() / f64::from(bits);
+        let factor = |power: &f64| (power / mean * ONE as f64).round() as u64;
         PageTimes {
-            are_different: ratio > 1.0 || effects.read_spread > 0.0 || effects.program_spread > 0.0,
-            mean: types.iter().sum::<u64>() / types.len() as u64,
-            types,
+            are_different: ratio > 1.0 && bits > 1
+                || effects.read_spread > 0.0
+                || effects.program_spread > 0.0,
+            types: powers.iter().map(factor).collect(),
             read_spread: effects.read_spread,
             program_spread: effects.program_spread,
         }
     }
 
-    /// Returns the time of a sense operation at `place`, where `sense` is that of the fastest type. Cells in SLC mode
-    /// have one type.
-    #[cold]
+    /// Returns the time of a sense operation at `place`, where `sense` is the mean. Cells in SLC mode have one type.
     #[inline(never)]
     pub(crate) fn sense(&self, place: Place, slc: bool, sense: u64) -> u64 {
         // Neighbouring rows of a die are the pages of one cell, which one operation programs.
@@ -57,15 +56,8 @@ impl PageTimes {
         vary(of_type, self.read_spread, place)
     }
 
-    /// Returns the mean time of the sense operations of copies.
-    #[inline]
-    pub(crate) fn mean_sense(&self, sense: u64) -> u64 {
-        if self.are_different { (sense * self.mean + ONE / 2) / ONE } else { sense }
-    }
-
     /// Returns the time of a program operation at `place`.
-    #[cold]
-    #[inline(never)]
+    #[inline]
     pub(crate) fn program(&self, place: Place, program: u64) -> u64 {
         vary(program, self.program_spread, place)
     }
@@ -100,7 +92,7 @@ mod tests {
     use crate::profile::ProfileSpec;
 
     fn times(keys: &str) -> PageTimes {
-        PageTimes::new(&ProfileSpec::parse(&format!("tlc-client?{keys}")).unwrap().profile)
+        PageTimes::new(&ProfileSpec::parse(&format!("tiny?{keys}")).unwrap().profile)
     }
 
     /// Returns mean and standard deviation of `values`.
@@ -114,8 +106,11 @@ mod tests {
     fn a_third_of_the_pages_of_tlc_has_each_time() {
         let times = times("effects.page_type_ratio=1.4");
         let of_row = |row| times.sense(Place { superblock: 9, die: 3, row }, false, 50_000);
-        assert_eq!([0, 1, 2, 3].map(of_row), [50_000, 70_000, 98_000, 50_000]);
-        assert_eq!(times.mean_sense(50_000), (50_000 + 70_000 + 98_000) / 3);
+        let fastest = 50_000.0 / ((1.0 + 1.4 + 1.96) / 3.0);
+        for (row, factor) in [(0, 1.0), (1, 1.4), (2, 1.96), (3, 1.0)] {
+            assert!((of_row(row) as f64 - fastest * factor).abs() <= 1.0, "{row}");
+        }
+        assert!([0, 1, 2].map(of_row).iter().sum::<u64>().abs_diff(150_000) <= 3);
         assert_eq!(times.sense(Place { superblock: 9, die: 3, row: 2 }, true, 50_000), 50_000);
         assert!(times.are_different && !self::times("").are_different);
     }

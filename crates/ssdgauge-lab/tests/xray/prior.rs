@@ -196,6 +196,9 @@ fn target(random: &mut Random) -> String {
     let overflow = if random.below(4) == 0 { "fold-first" } else { "direct" };
     add("slc.overflow", overflow.into());
 
+    // Pages of one time: the tables of the gate are those of such drives.
+    add("effects.page_type_ratio", "0".into());
+    add("effects.read_spread", "0".into());
     add("effects.read_retry_share", format!("{:.4}", 0.01 * random.unit()));
     add("effects.read_retry_us", format!("{:.0}", between(random, 40.0, 120.0)));
     if random.below(2) == 0 {

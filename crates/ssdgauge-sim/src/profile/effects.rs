@@ -116,7 +116,7 @@ pub struct EffectFigures {
     #[serde(skip_serializing_if = "is_none")]
     pub fetched_commands: u32,
     /// Sense time of each further page of a cell with several bits, as a multiple of that of the page before:
-    /// `nand.t_r_us` is that of the first. 0 and 1 for equal pages.
+    /// `nand.t_r_us` is their mean. 0 and 1 for equal pages.
     #[serde(skip_serializing_if = "is_zero")]
     pub page_type_ratio: f64,
     /// Relative standard deviation of the sense times of pages, half of its variance between blocks.

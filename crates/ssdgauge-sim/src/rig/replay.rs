@@ -3,11 +3,11 @@
 //! The drive receives the calls that it receives in an open loop with the same due times, so the replay
 //! of a recorded open loop has the latencies of the original, to the nanosecond.
 
-use super::VirtualRig;
 use super::command::command;
 use super::completion_queue::{Completion, CompletionQueue, MAX_IN_FLIGHT};
-use super::instruments::{StepClock, disappeared, end_second, end_step, failed};
+use super::instruments::{StepClock, disappeared, end_second, end_step, failed, hung};
 use super::validation::check_workload;
+use super::{LONG_STALL, VirtualRig};
 use crate::time::SimTime;
 use ssdgauge_core::{
     Bytes, Direction, Ended, EndedBy, EngineReport, Histogram, Interval, KernelQueue, MAX_LAG,
@@ -50,6 +50,8 @@ struct Load {
     free: Vec<usize>,
     queue: CompletionQueue,
     in_flight: usize,
+    /// Whether the drive has to constrain each request, as of the start of the step.
+    is_constrained: bool,
     begin: SimTime,
     /// The last completion, from the start of the step.
     last: SimTime,
@@ -80,6 +82,7 @@ impl VirtualRig {
         let mut load = Load::new(requests, workload.streams.len(), begin);
         // A trace states no queue depth, so that requests can exceed the queue of the drive.
         self.drive.begin_step(usize::MAX);
+        load.is_constrained = self.drive.is_constrained(false);
         let mut clock = StepClock::new(begin, &self.drive);
         let (by, elapsed) = self.drive_replay(&mut load, replay, &mut clock, sink)?;
         self.now = begin + elapsed;
@@ -154,7 +157,12 @@ impl VirtualRig {
                 continue;
             }
             let Some(completion) = load.queue.pop() else { continue };
+            let stalled = Nanos(completion.at - load.last);
             let latency = load.record(&completion);
+            // Both, as in a load: gaps of a trace leave long times in which no request waits.
+            if stalled >= LONG_STALL && latency >= LONG_STALL {
+                sink.finding(hung(stalled));
+            }
             if latency > MAX_LAG {
                 ended = ended.or(Some(EndedBy::DeviceLag));
             }
@@ -181,6 +189,9 @@ impl VirtualRig {
             load.counts[usize::from(stream)].idle += Nanos(at - load.last);
             self.drive.occupy_until(load.begin + load.last);
             self.drive.end_idle(now);
+        }
+        if load.is_constrained {
+            self.drive.constrain(now, false);
         }
         // A recorded trim can be longer than a request, so the length goes beside it.
         let in_request = u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -219,6 +230,7 @@ impl Load {
             free: Vec::new(),
             queue: CompletionQueue::default(),
             in_flight: 0,
+            is_constrained: false,
             begin,
             last: 0,
             records: (0..streams).map(|_| Default::default()).collect(),

@@ -147,18 +147,24 @@ impl ServedDrive {
             | ServedCommand::Trim
             | ServedCommand::Flush => Data::Incompressible,
         });
+        let sync = match command {
+            ServedCommand::Write { sync } | ServedCommand::WriteZeroes { sync, .. } => sync,
+            ServedCommand::Read | ServedCommand::Trim | ServedCommand::Flush => false,
+        };
+        // Always: no load states beforehand whether any of its commands is synchronous.
+        self.rig.drive.constrain(now.0, sync);
         let (done, outcome) = match command {
-            ServedCommand::Read => self.transfer(now.0, Direction::Read, false, offset.0, length.0),
-            ServedCommand::Write { sync }
-            | ServedCommand::WriteZeroes { sync, may_deallocate: false } => {
-                self.transfer(now.0, Direction::Write, sync, offset.0, length.0)
+            ServedCommand::Read => self.transfer(now.0, Direction::Read, offset.0, length.0),
+            ServedCommand::Write { .. }
+            | ServedCommand::WriteZeroes { may_deallocate: false, .. } => {
+                self.transfer(now.0, Direction::Write, offset.0, length.0)
             }
             ServedCommand::WriteZeroes { may_deallocate: true, .. } | ServedCommand::Trim => {
                 (self.deallocate(now.0, offset.0, length.0), ServedOutcome::Done)
             }
             ServedCommand::Flush => match self.rig.faults.flush_fails {
                 true => (now.0, ServedOutcome::Failed),
-                false => (now.0 + self.rig.drive.flush_time(now.0), ServedOutcome::Done),
+                false => (self.rig.drive.flush(now.0), ServedOutcome::Done),
             },
         };
         let at = self.rig.faults.delay(done);
@@ -173,14 +179,11 @@ impl ServedDrive {
         &mut self,
         now: SimTime,
         direction: Direction,
-        sync: bool,
         offset: u64,
         length: u64,
     ) -> (SimTime, ServedOutcome) {
         let VirtualRig { drive, faults, .. } = &mut self.rig;
         let request = Request { direction, length: length as u32, offset };
-        // Always: no load states beforehand whether any of its commands is synchronous.
-        drive.constrain(now, sync);
         let damage = faults.damage(request, now);
         let done = match damage {
             None => drive.submit(now, request, length),
@@ -197,14 +200,9 @@ impl ServedDrive {
 
     /// Deallocates the whole pages of a range; returns when the command is completed.
     fn deallocate(&mut self, now: SimTime, offset: u64, length: u64) -> SimTime {
-        let first = offset.div_ceil(PAGE);
-        let end = (offset + length) / PAGE;
-        let drive = &mut self.rig.drive;
-        drive.ftl.trim(first as u32, end.saturating_sub(first) as u32);
+        let done = self.rig.drive.trim(now, offset, length);
         // A served drive has no steps, at whose end the map would be checked.
-        drive.ftl.verify();
-        let done = now + drive.trim_time(length);
-        drive.occupy_until(done);
+        self.rig.drive.ftl.verify();
         done
     }
 }

@@ -1,13 +1,13 @@
 //! The effects of single drives: each against its own arithmetic, and none where all are off.
 
-use crate::model::support::{Recording, bytes, seconds, stream, workload};
+use crate::model::support::{EQUAL_PAGES, Recording, bytes, seconds, stream, workload};
 use ssdgauge_core::{Access, Arrival, Bytes, Direction, Engine, Nanos, Rig, Stream, Workload};
 use ssdgauge_sim::VirtualRig;
 
-/// A drive of 4 GB without a cache whose buffer is safe, filled.
+/// A drive of 4 GB without a cache whose buffer is safe, filled; with [`EQUAL_PAGES`].
 const DRIVE: &str = "nvme-datacentre?capacity=4GB&state=filled";
 
-/// The digests of the classes, recorded with the model before it had effects.
+/// The digests of the classes without effects, recorded with the model before it had any.
 const KNOWN_DIGESTS: [(&str, &str); 8] = [
     ("tlc-client", "2787d09f9a2dc927"),
     ("mlc-client", "6c67e61290923593"),
@@ -21,7 +21,7 @@ const KNOWN_DIGESTS: [(&str, &str); 8] = [
 
 /// Runs `stream` for two seconds on [`DRIVE`] with the keys `keys`.
 fn run(keys: &str, stream: Stream) -> Recording {
-    let mut rig = VirtualRig::open(&format!("{DRIVE}{keys}"), 1).unwrap();
+    let mut rig = VirtualRig::open(&format!("{DRIVE}{EQUAL_PAGES}{keys}"), 1).unwrap();
     let mut recording = Recording::default();
     rig.run(&workload(stream), &seconds(2), &mut recording).unwrap();
     recording
@@ -52,9 +52,9 @@ fn a_drive_without_effects_has_the_identity_and_the_numbers_that_it_had_before()
         rig.drive().details["profile_digest"].clone()
     };
     for (profile, known) in KNOWN_DIGESTS {
-        assert_eq!(digest(profile), known, "{profile}");
-        assert_eq!(digest(&format!("{profile}?effects.journal_ms=0")), known, "{profile}");
-        assert_ne!(digest(&format!("{profile}?effects.journal_ms=1")), known, "{profile}");
+        let off = format!("{profile}?effects.journal_ms=0{EQUAL_PAGES}");
+        assert_eq!(digest(&off), known, "{profile}");
+        assert_ne!(digest(&format!("{off}&effects.copy_us=1")), known, "{profile}");
     }
     // Effects that are set and have nothing to do change no latency.
     let idle = "&effects.sync_write_us=50&effects.journal_every_mib=100000";

@@ -1,6 +1,6 @@
 //! The host's side of a load: time of its threads, late completions, and queues from which the drive fetches commands.
 
-use crate::model::support::{Recording, seconds, stream, workload};
+use crate::model::support::{EQUAL_PAGES, Recording, seconds, stream, workload};
 use ssdgauge_core::{Access, Bytes, Engine, Histogram, Nanos, Rig, Stream, Workload};
 use ssdgauge_sim::VirtualRig;
 
@@ -14,7 +14,7 @@ fn reads(threads: u32, depth: u32) -> Stream {
 
 /// Returns the rate of the reads of each stream, and their latencies.
 fn run(keys: &str, streams: Vec<Stream>) -> Vec<(f64, Histogram)> {
-    let mut rig = VirtualRig::open(&format!("{DRIVE}{keys}"), 1).unwrap();
+    let mut rig = VirtualRig::open(&format!("{DRIVE}{EQUAL_PAGES}{keys}"), 1).unwrap();
     let mut recording = Recording::default();
     let count = streams.len();
     let workload = Workload { engine: Engine::IoUring, streams };

@@ -1,6 +1,6 @@
 //! Maps that are at hand in part: how often a read finds its part, and what a missing one costs, against arithmetic.
 
-use crate::model::support::{Recording, bytes, stream, workload};
+use crate::model::support::{EQUAL_PAGES, Recording, bytes, stream, workload};
 use ssdgauge_core::{Access, Bytes, Direction, Rig, TimedRequest};
 use ssdgauge_sim::VirtualRig;
 
@@ -57,7 +57,7 @@ fn a_map_within_reach_is_read_once_and_a_reach_beyond_the_drive_never() {
 
 #[test]
 fn a_read_whose_map_is_missing_takes_one_page_read_longer() {
-    let mut rig = open("&effects.map_reach_mib=64&nand.t_r_us=60");
+    let mut rig = open(&format!("&effects.map_reach_mib=64&nand.t_r_us=60{EQUAL_PAGES}"));
     let read = |offset| TimedRequest {
         due: ssdgauge_core::Nanos::ZERO,
         direction: Direction::Read,

@@ -1,8 +1,9 @@
 //! The request log of a virtual drive, and its replay.
 
 use ssdgauge_core::{
-    Access, Arrival, Bytes, Direction, EndedBy, Engine, Nanos, Operation, RecordedRequest,
-    RecordedRequests, RecordedTime, Recording, Replay, Rig, Stream, TraceIdentity, Until, Workload,
+    Access, Arrival, Bytes, Direction, EndedBy, Engine, FindingKind, Nanos, Operation, PowerSaving,
+    Preparation, RecordedRequest, RecordedRequests, RecordedTime, Recording, Replay, Rig, Stream,
+    TraceIdentity, Until, Workload,
 };
 use ssdgauge_sim::VirtualRig;
 use ssdgauge_trace::{Kind, ReplayRequests, ReplayTarget, Routes, Trace};
@@ -71,12 +72,22 @@ fn replay_of(requests: [u64; 2], bytes: u64) -> Replay {
 
 #[test]
 fn the_replay_of_a_recorded_open_loop_has_the_same_latencies_to_the_bit() {
-    // With a cache that writes exceed, collection in the background, and idle times between requests.
-    for (target, per_second) in [("tiny?state=steady", 1_000.0), ("tiny", 60.0)] {
+    // With a cache that writes exceed, collection in the background, idle times between requests, and
+    // a power state whose 1.2 W for operations are near the 1 W of these.
+    let hungry = "tiny?state=steady&power.program_nj=700000";
+    for (target, per_second, state) in
+        [("tiny?state=steady", 1_000.0, 0), ("tiny", 60.0, 0), (hungry, 6_000.0, 2)]
+    {
+        let open_drive = || {
+            let mut rig = VirtualRig::open(target, 7).unwrap();
+            let power = Preparation::Power(PowerSaving::State(state));
+            rig.prepare(&power, &mut Recording::default()).unwrap();
+            rig
+        };
         let recorded = workload(50, per_second, |per_second| Arrival::Poisson { per_second });
         let until = Until { time: Some(Nanos::from_secs(4)), bytes: None };
         let log = Shared::default();
-        let mut rig = VirtualRig::open(target, 7).unwrap();
+        let mut rig = open_drive();
         let span = rig.drive().capacity.0.min(1 << 30);
         let mut recorded = recorded;
         recorded.streams[0].span = Bytes(span);
@@ -98,7 +109,7 @@ fn the_replay_of_a_recorded_open_loop_has_the_same_latencies_to_the_bit() {
         let requests = ReplayRequests::new(open(), true, place, routes, None, u64::MAX).unwrap();
         replay.workload.streams[0].span = Bytes(span);
         let mut again = Recording::default();
-        let mut rig = VirtualRig::open(target, 7).unwrap();
+        let mut rig = open_drive();
         let ended = rig.replay(&replay, Box::new(requests), &mut again).unwrap();
         assert_eq!(ended.by, EndedBy::Bytes);
         let lateness = &ended.engine.open_loop[0];
@@ -223,4 +234,46 @@ fn trims_and_flushes_are_recorded_in_their_directions_and_streams() {
     };
     assert!(read.2 < mapped, "{read:?} {mapped}");
     assert_eq!(ended.engine.open_loop.len(), 4);
+}
+
+/// Returns reads of `length` bytes, each due `gap` after the one before it.
+fn reads(count: u64, gap: Nanos, length: u64) -> Box<dyn RecordedRequests> {
+    let first = request(RecordedTime::AfterCompletion(Nanos(0)), Direction::Read, length);
+    let rest = (1..count).map(move |number| {
+        request(RecordedTime::InBurst(Nanos(number * gap.0)), Direction::Read, length)
+    });
+    Box::new(std::iter::once(first).chain(rest).collect::<Vec<_>>().into_iter())
+}
+
+#[test]
+fn a_replay_stays_within_the_power_of_the_state() {
+    let mut rig = VirtualRig::open("tlc-client?capacity=4GB&state=filled", 1).unwrap();
+    let power = Preparation::Power(PowerSaving::State(2));
+    rig.prepare(&power, &mut Recording::default()).unwrap();
+    let (count, length) = (20_000, 65_536);
+    let all = reads(count, Nanos(0), length);
+    let ended =
+        rig.replay(&replay_of([count, 0], count * length), all, &mut Recording::default()).unwrap();
+    let figures = &rig.profile().power;
+    let senses = rig.work().flash.senses as f64;
+    let each = figures.command_nj + length as f64 / 1_024.0 * figures.link_nj_per_kib;
+    let energy_nj = count as f64 * each + senses * figures.read_nj;
+    let state = &figures.limited_states[1];
+    let expected = energy_nj / (state.max_w - state.idle_w);
+    assert!((ended.elapsed.0 as f64 / expected - 1.0).abs() < 0.02, "{:?}", ended.elapsed);
+}
+
+#[test]
+fn a_long_stall_in_a_replay_is_a_finding_and_counts_in_the_latencies() {
+    let target = "tlc-client?fault.stall_at_s=1.0005&fault.stall_for_s=40";
+    let mut rig = VirtualRig::open(target, 1).unwrap();
+    let mut recording = Recording::default();
+    let all = reads(2_000, Nanos(1_000_000), 4_096);
+    let ended = rig.replay(&replay_of([2_000, 0], 2_000 * 4_096), all, &mut recording).unwrap();
+    assert_eq!(ended.by, EndedBy::DeviceLag);
+    let hung = recording.findings.iter().filter(|one| one.kind == FindingKind::Hung);
+    assert_eq!(hung.map(|one| &one.text).collect::<Vec<_>>(), ["nothing completed for 40 s"]);
+    // The first read of the stall was due at 1.001 s.
+    let longest = recording.intervals.iter().filter_map(|one| one.latency.max()).max();
+    assert_eq!(longest, Some(41_000_500_000 - 1_001_000_000));
 }

@@ -202,6 +202,17 @@ fn failed_requests_are_counted_as_errors_and_not_as_ios() {
 }
 
 #[test]
+fn a_write_takes_a_nanosecond_where_the_profile_has_no_time_for_it() {
+    let spec = "tiny?front.link_mb_s=1000000&front.write_command_us=0&front.write_delay_us=0";
+    let mut rig = VirtualRig::open(spec, 1).unwrap();
+    let load = workload(stream(Access::Sequential, 512, 0, 1, Bytes(1 << 20)));
+    let mut recording = Recording::default();
+    let ended = rig.run(&load, &bytes(512 * 100), &mut recording).unwrap();
+    // 512 bytes at a picosecond each are half a nanosecond.
+    assert_eq!((recording.ios(), ended.elapsed), (100, Nanos(100)));
+}
+
+#[test]
 fn a_stall_delays_every_completion_and_its_seconds_have_no_requests() {
     let spec = "tiny?state=filled&fault.stall_at_s=2.2&fault.stall_for_s=40";
     let mut rig = VirtualRig::open(spec, 1).unwrap();

@@ -5,6 +5,9 @@ use ssdgauge_core::{
     Sink, Stream, Until, Workload,
 };
 
+/// The keys of a drive whose pages are equal, so that a test can compute single latencies.
+pub(crate) const EQUAL_PAGES: &str = "&effects.page_type_ratio=0&effects.read_spread=0";
+
 /// Records everything that a rig emits.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Recording {

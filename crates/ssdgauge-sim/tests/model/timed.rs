@@ -1,5 +1,6 @@
 //! Loads whose requests are timed one by one.
 
+use crate::model::support::EQUAL_PAGES;
 use ssdgauge_core::{
     Access, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Recording, RigError, TimedLoads,
     TimedRequest,
@@ -30,7 +31,7 @@ fn rig(query: &str) -> VirtualRig {
 
 #[test]
 fn two_reads_on_one_unit_end_one_page_read_apart_and_on_two_units_a_command_apart() {
-    let mut rig = rig("state=filled");
+    let mut rig = rig(&format!("state=filled{EQUAL_PAGES}"));
     let mut sink = Recording::default();
     for (distance, apart_us) in [(16 * 16_384, 40.0), (3 * 16_384, 2.6)] {
         let requests = [read(0, 0), read(0, distance)];
