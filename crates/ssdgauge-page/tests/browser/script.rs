@@ -44,6 +44,7 @@ pub(crate) fn check(chromium: &mut Chromium, file: &Path, plain: &Path) {
     let before = chromium.evaluate(STATE);
     sort(chromium, &before);
     enlarge(chromium, &before);
+    address(chromium, file);
     assert_eq!(chromium.complaints, Vec::<String>::new());
     // Without the script there is nothing to press, and the same to read.
     let words = "function () { return document.body.innerText.replace(/one script for zoom, sorting and the address/, \
@@ -110,4 +111,55 @@ fn enlarge(chromium: &mut Chromium, before: &Value) {
         mouse(chromium, "mouseReleased", place(0.5), clicks);
     }
     assert_eq!(chromium.evaluate(STATE)["chart"], before["chart"]);
+}
+
+/// What a reader chose, and the address that tells it.
+const CHOICES: &str = "function () {
+    const tabs = [...document.querySelectorAll('.tabs')].slice(0, 2);
+    return {
+        tabs: tabs.map(list => list.querySelector(':checked').value),
+        drives: [...document.querySelectorAll('.chips input')].map(chip => chip.checked),
+        highlight: document.querySelector('#hl').value,
+        rows: [...document.querySelectorAll('.ans tbody tr')].map(row => row.checkVisibility()),
+        search: location.search } }";
+
+/// Chooses a tab, hides a drive and highlights another: the address of `file` then gives the same to whoever opens it,
+/// and the one without a choice the page as it was.
+fn address(chromium: &mut Chromium, file: &Path) {
+    chromium.show(file, 1_280, "light");
+    let plain = chromium.evaluate(CHOICES);
+    assert_eq!(plain["search"], json!(""));
+    press(chromium, ".tabs label:nth-child(2) input");
+    press(chromium, "#s-1");
+    chromium.evaluate(
+        "function () { const all = document.querySelector('#hl'); all.value = '2';
+            all.dispatchEvent(new Event('change', { bubbles: true })) }",
+    );
+    let chosen = chromium.evaluate(CHOICES);
+    assert_ne!(chosen["tabs"][0], plain["tabs"][0]);
+    assert_eq!((&chosen["tabs"][1], &chosen["drives"][1]), (&plain["tabs"][1], &json!(false)));
+    assert_eq!(chosen["highlight"], json!("2"));
+    let hidden = |state: &Value| {
+        state["rows"].as_array().unwrap().iter().filter(|row| **row == json!(false)).count()
+    };
+    assert_eq!((hidden(&plain), hidden(&chosen)), (0, 1));
+    let search = chosen["search"].as_str().unwrap().to_owned();
+    // Another page, so that nothing but the address carries the choices.
+    let address = format!("{}{search}", file.display());
+    chromium.show(Path::new("/dev/null"), 1_280, "light");
+    chromium.show(Path::new(&address), 1_280, "light");
+    assert_eq!(chromium.evaluate(CHOICES), chosen, "{address}");
+    press(chromium, ".bar input[type=reset]");
+    // The address follows the reset after its event.
+    let waited = "function () { return new Promise(done => setTimeout(done, 50)) }";
+    chromium.evaluate(waited);
+    let reset = chromium.evaluate(CHOICES);
+    assert_eq!((&reset["drives"], &reset["highlight"]), (&plain["drives"], &plain["highlight"]));
+    assert!(!reset["search"].as_str().unwrap().contains("s-1"), "{reset}");
+    // What no control has changes nothing.
+    let odd = format!("{}?t-0=none&s-9=off&hl=77&x=<b>", file.display());
+    chromium.show(Path::new(&odd), 1_280, "light");
+    let odd = chromium.evaluate(CHOICES);
+    let same = ["tabs", "drives", "highlight", "rows"].map(|key| odd[key] == plain[key]);
+    assert_eq!(same, [true; 4], "{odd}");
 }

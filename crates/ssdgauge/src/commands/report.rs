@@ -7,7 +7,7 @@ mod xrays;
 use crate::arguments;
 use crate::commands::{prove, xray};
 use crate::failure::{Failure, FailureKind};
-use crate::output::{self, Format};
+use crate::output::{self, Format, Staged};
 use crate::page_file::{page_beside, rest_of, write_page};
 use crate::run_files;
 use crate::settings;
@@ -15,6 +15,7 @@ use crate::terminal;
 use crate::text_file::read_text_file;
 use ssdgauge_analysis::{PageOptions, Run, Specification};
 use ssdgauge_page::{Ground, NamedFigure};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Writes the report of run files, or prints their results.
@@ -105,13 +106,14 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     };
     let figures = figures(arguments, &runs, &options)?;
     check_figures(arguments, &inputs, &figures)?;
+    let staged = stage_figures(arguments, &inputs, &figures)?;
     if let Some(page) = &page {
         write_page(page, &inputs, &runs, &options)?;
         if arguments.output.is_none() {
             terminal::print_message(&format!("report: {}", page.display()));
         }
     }
-    write_figures(arguments, &inputs, &figures)?;
+    output::take_names(&staged)?;
     if let Some(image) = &arguments.share_image {
         let png = ssdgauge_page::share_image(&runs, &options);
         output::write(image, Format::Png, &inputs, &png)?;
@@ -328,7 +330,7 @@ const PNG: [(&str, Ground, u8); 4] = [
     (".dark@2x.png", Ground::Dark, 2),
 ];
 
-/// Checks that every file of [`write_figures`] may be written, before the first one is.
+/// Checks that every file of [`stage_figures`] may be written, before the first one is.
 fn check_figures(
     arguments: &arguments::ReportArguments,
     inputs: &[&Path],
@@ -352,27 +354,32 @@ fn check_figures(
     Ok(())
 }
 
-/// Writes every chart and their list into the folders of `--svg` and `--png`.
-fn write_figures(
+/// Writes every chart and their list for the folders of `--svg` and `--png`, without giving them their names: a full disk
+/// leaves the folders as they were.
+fn stage_figures(
     arguments: &arguments::ReportArguments,
     inputs: &[&Path],
     figures: &[NamedFigure],
-) -> Result<(), Failure> {
-    let write = |folder: &Path, name: &str, format: Format, bytes: &[u8]| {
-        output::write_into(folder, name, format, inputs, bytes)
+) -> Result<Vec<Staged>, Failure> {
+    let mut staged = Vec::new();
+    let mut stage = |folder: &Path, name: &str, format: Format, bytes: &[u8]| {
+        output::create_folders(folder)?;
+        let path = folder.join(name);
+        staged.push(Staged::write(&path, format, inputs, |file| file.write_all(bytes))?);
+        Ok::<(), Failure>(())
     };
     if let Some(folder) = &arguments.svg {
         for figure in figures {
             let name = &figure.name;
-            write(folder, &format!("{name}.svg"), Format::Svg, figure.svg.as_bytes())?;
-            write(folder, &format!("{name}{DARK_SVG}"), Format::Svg, figure.dark_svg().as_bytes())?;
+            stage(folder, &format!("{name}.svg"), Format::Svg, figure.svg.as_bytes())?;
+            stage(folder, &format!("{name}{DARK_SVG}"), Format::Svg, figure.dark_svg().as_bytes())?;
         }
     }
     if let Some(folder) = &arguments.png {
         for figure in figures {
             for (suffix, ground, density) in PNG {
                 let name = format!("{}{suffix}", figure.name);
-                write(folder, &name, Format::Png, &figure.png(ground, density))?;
+                stage(folder, &name, Format::Png, &figure.png(ground, density))?;
             }
         }
     }
@@ -385,10 +392,10 @@ fn write_figures(
     for (folder, suffixes, dark) in lists {
         if let Some(folder) = folder.as_deref().filter(|_| !figures.is_empty()) {
             let sheet = ssdgauge_page::contact_sheet(figures, suffixes, dark);
-            write(folder, "index.html", Format::Page, sheet.as_bytes())?;
+            stage(folder, "index.html", Format::Page, sheet.as_bytes())?;
         }
     }
-    Ok(())
+    Ok(staged)
 }
 
 /// Returns the name of `path`, where it is text.
