@@ -25,7 +25,7 @@ pub(crate) fn title(group: &Group<'_>) -> Option<String> {
             Swept::QueueDepth => by_depth(&places, verb(test)),
             Swept::BlockSize => by_size(&places, verb(test)),
             Swept::Mix => by_mix(&places),
-            Swept::Fill => by_fill(&places, verb(test)),
+            Swept::Fill => by_fill(&places, verb(test), metric),
             Swept::Repeat | Swept::Steps => None,
         };
         if let Some(title) = title {
@@ -151,15 +151,20 @@ fn by_mix(places: &[Place]) -> Option<String> {
     Some(format!("Runs at {} with {share}{pure}", middle.2))
 }
 
-fn by_fill(places: &[Place], verb: &str) -> Option<String> {
+fn by_fill(places: &[Place], verb: &str, metric: Metric) -> Option<String> {
     let [first, last] = ends(places)?;
-    Some(match are_level(places) {
-        true => format!("{verb} at {} at every fill level", last.2),
-        false => format!(
-            "{verb} at {} when {:.0}\u{a0}% full, at {} when {:.0}\u{a0}% full",
-            first.2, first.0, last.2, last.0
-        ),
-    })
+    if are_level(places) {
+        return Some(format!("{verb} at {} at every fill level", last.2));
+    }
+    // The values of the chart: a step may fall several times, and two levels would not tell its mean.
+    let value = |place: &Place| number::measured(place.1, metric);
+    Some(format!(
+        "{verb} at {} when {:.0}\u{a0}% full, at {} when {:.0}\u{a0}% full",
+        value(first),
+        first.0,
+        value(last),
+        last.0
+    ))
 }
 
 /// Returns half of the requests and the slowest of a test of latency in one step.

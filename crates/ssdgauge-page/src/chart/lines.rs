@@ -111,6 +111,8 @@ fn ground(plot: &Plot, cut: &Cut) -> Vec<Shape> {
             let room = x(first) - 10.0 - (LETTER - 0.8) * near.chars().count() as f64;
             shapes.push(note((cut.left.max(unit.min(room)), TOP - 9.0), near, Anchor::Start));
             shapes.push(note((x(first) + 8.0, TOP - 9.0), far, Anchor::Start));
+        } else if plot.across.parts.is_some() {
+            shapes.push(note((x(first) - 6.0, TOP - 9.0), "enlarged", Anchor::End));
         }
     }
     shapes

@@ -161,11 +161,13 @@ pub(super) fn grade(trust: &Trust, tiles: &[Tile]) -> Markup {
             shown.push(doubt);
         }
     }
+    let clear = match &*results {
+        "1" => "The result is clear".to_owned(),
+        _ => format!("All {results} results are clear"),
+    };
     let first = match grade {
-        Grade::A if shown.is_empty() => format!("All {results} results are clear"),
-        Grade::A | Grade::B if doubted == "0" => {
-            format!("All {results} results are clear, some further numbers are not")
-        }
+        Grade::A if shown.is_empty() => clear,
+        Grade::A | Grade::B if doubted == "0" => format!("{clear}, some further numbers are not"),
         Grade::A | Grade::B | Grade::C => format!("{doubted} of {results} results unclear"),
         Grade::D => "Not to be quoted".to_owned(),
     };

@@ -67,7 +67,12 @@ fn ranked(panel: &Panel, ranking: &Ranking, drives: &ReportDrives) -> Markup {
 /// Returns the ranking next to a plot; for a single drive only the plot.
 fn duo(plot: &Plot, ranking: &Ranking, drives: &ReportDrives) -> Markup {
     if let [row] = ranking.rows.as_slice() {
-        return html! { p.cap { b { (row.words) } " " (ranking.caption) } (plot::wide(plot, drives)) };
+        // A latency has its unit, such as ms, which may be another than that of the measure.
+        let (comma, caption) = match ranking.caption.strip_prefix("µs, ") {
+            Some(rest) if row.words.ends_with('s') => (", ", rest),
+            Some(_) | None => (" ", &*ranking.caption),
+        };
+        return html! { p.cap { b { (row.words) } (comma) (caption) } (plot::wide(plot, drives)) };
     }
     html! {
         div.duo { div { (bars(ranking, drives)) } div { (plot::beside(plot, drives)) } }

@@ -56,10 +56,10 @@ impl Metric {
             Metric::LatMaxUs => ("lat_max_us", "Maximum latency", "µs", Latency),
             Metric::CommitMeanUs => ("commit_mean_us", "Mean time of a commit", "µs", Latency),
             Metric::LatTimeP50Us => {
-                ("lat_time_p50_us", "Latency up to which 50 % of the time is spent", "µs", Latency)
+                ("lat_time_p50_us", "Time-weighted median latency", "µs", Latency)
             }
             Metric::LatTimeP99Us => {
-                ("lat_time_p99_us", "Latency up to which 99 % of the time is spent", "µs", Latency)
+                ("lat_time_p99_us", "Time-weighted 99th percentile latency", "µs", Latency)
             }
             Metric::TimeOver1MsPercent => {
                 ("time_over_1ms_percent", "Time in requests above 1 ms", "%", Stall)
