@@ -56,10 +56,10 @@ pub(crate) use trace::{TraceAction, TraceArguments, TraceConvertArguments, Trace
 pub(crate) use watch::WatchArguments;
 pub(crate) use xray::XrayArguments;
 
-use crate::terminal::colour::ColourChoice;
 use clap::{Args, Parser, Subcommand};
 use ssdgauge_core::{Bytes, Nanos, PurgeMethod};
 use ssdgauge_lab::Repeat;
+use ssdgauge_watch::terminal::colour::ColourChoice;
 use std::path::PathBuf;
 pub(crate) use values::{Part, parse_size};
 use values::{parse_endurance, parse_label, parse_part, parse_rate, parse_share};

@@ -1,7 +1,7 @@
 //! The browser of the user.
 
-use crate::terminal;
 use ssdgauge_os::child::{self, End};
+use ssdgauge_watch::terminal;
 use std::path::Path;
 use std::process::Stdio;
 

@@ -5,6 +5,8 @@
 
 #[cfg(target_os = "linux")]
 mod conduct;
+#[cfg(target_os = "linux")]
+mod lost;
 mod rig;
 mod run_file;
 #[cfg(target_os = "linux")]
@@ -12,13 +14,13 @@ mod target;
 mod xray;
 
 use crate::suggestion;
-use crate::terminal;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde::{Deserialize, Serialize};
 use ssdgauge_analysis::{CompareError, InputError, ReportError};
 use ssdgauge_lab::{PlanError, ProofError, SuiteError, WearError};
 use ssdgauge_runfile::RunFileError;
+use ssdgauge_watch::terminal;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;

@@ -12,10 +12,10 @@ pub(crate) use facts::{Content, Defect, Facts};
 
 use crate::failure::Failure;
 use crate::reader::{self, Input};
-use crate::terminal::live_lines::{Count, LiveLines};
 use crate::{in_parallel, settings};
 use index::Index;
 use serde::{Deserialize, Serialize};
+use ssdgauge_watch::terminal::live_lines::{Count, LiveLines};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -127,7 +127,7 @@ fn sort(entries: &mut [Entry]) {
 
 /// Reads `files`, with the number of those that are read on the terminal.
 fn contents(files: &[scan::Found], folder: &Path) -> Vec<Content> {
-    let (lines, count) = (LiveLines::new(), Count::to(files.len() as u64));
+    let (lines, count) = (LiveLines::of_stderr(), Count::to(files.len() as u64));
     let done = AtomicU64::new(0);
     in_parallel::map(files.iter().collect(), |file| {
         let content = match file.is_named_in_utf8() {

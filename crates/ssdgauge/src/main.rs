@@ -38,8 +38,6 @@ mod page_file;
 mod permitted_writes;
 mod process;
 #[cfg(target_os = "linux")]
-mod progress;
-#[cfg(target_os = "linux")]
 mod protocol;
 mod provenance;
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere/reader.rs")]
@@ -50,27 +48,22 @@ mod replay_streams;
 mod request_log;
 #[cfg(target_os = "linux")]
 mod request_path;
-mod rest_of_run;
 #[cfg(target_os = "linux")]
 mod restriction;
 #[cfg(target_os = "linux")]
 mod run_file_name;
 mod run_files;
 mod settings;
-mod step_title;
 mod suggestion;
 mod suite_options;
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere/target.rs")]
 mod target;
-mod terminal;
 mod text_file;
 #[cfg(target_os = "linux")]
 mod trace_file;
 mod usage_error;
 #[cfg(target_os = "linux")]
 mod virtual_runs;
-#[cfg(target_os = "linux")]
-mod watch;
 mod welcome;
 
 use arguments::Arguments;
@@ -78,8 +71,8 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use failure::{Failure, FailureKind};
 use settings::GlobalOptions;
+use ssdgauge_watch::terminal::{self, width};
 use std::process::ExitCode;
-use terminal::width;
 
 fn main() -> ExitCode {
     caller::leave();

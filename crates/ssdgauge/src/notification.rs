@@ -7,11 +7,11 @@
 use crate::arguments::Command;
 use crate::caller;
 use crate::failure::{Failure, FailureKind};
-use crate::terminal;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::DriveInfo;
 use ssdgauge_os::child::{self, End};
 use ssdgauge_os::own_process;
+use ssdgauge_watch::terminal;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;

@@ -5,9 +5,9 @@ mod run_end;
 
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use crate::rest_of_run::RestOfRun;
 use ssdgauge_analysis::{PageOptions, Run};
 use ssdgauge_runfile::RunFile;
+use ssdgauge_watch::rest_of_run::RestOfRun;
 use std::path::{Path, PathBuf};
 
 #[cfg(target_os = "linux")]

@@ -3,9 +3,10 @@
 
 use crate::arguments::ConsentOptions;
 use crate::failure::{Failure, FailureKind};
-use crate::{settings, terminal};
+use crate::settings;
 use ssdgauge_core::{Bytes, Detail, Direction, DriveInfo, Until, Workload};
 use ssdgauge_lab::{Expectation, assumed_rates};
+use ssdgauge_watch::terminal;
 use std::io::{BufRead, IsTerminal};
 
 /// The bytes that are written to a scratch file without a question. Chosen: a quick look and the suites of

@@ -4,12 +4,12 @@
 mod stop;
 
 use crate::failure::{Failure, FailureKind};
-use crate::terminal;
 use ssdgauge_core::Nanos;
+use ssdgauge_watch::terminal;
 use std::io::Read;
 use std::time::{Duration, Instant};
 #[cfg(target_os = "linux")]
-pub(crate) use stop::{StopFlag, boot};
+pub(crate) use stop::StopFlag;
 
 /// The interval between two attempts to start on a busy drive.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);

@@ -1,7 +1,7 @@
 //! What a test takes from elsewhere than its source: values that were chosen, and deviations.
 
-use crate::terminal;
 use ssdgauge_core::{Chosen, Deviation};
+use ssdgauge_watch::terminal;
 
 /// Returns a line for each of `chosen` and `deviations`; their texts begin in column `indent`.
 pub(crate) fn lines(chosen: &[Chosen], deviations: &[Deviation], indent: usize) -> String {

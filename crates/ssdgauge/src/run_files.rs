@@ -1,10 +1,11 @@
 //! Run files by name, and those below folders; read side by side.
 
 use crate::failure::{Failure, FailureKind};
-use crate::terminal::live_lines::{Count, LiveLines};
-use crate::{in_parallel, terminal};
+use crate::in_parallel;
 use ssdgauge_analysis::Run;
 use ssdgauge_runfile::RunFile;
+use ssdgauge_watch::terminal;
+use ssdgauge_watch::terminal::live_lines::{Count, LiveLines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -114,7 +115,7 @@ pub(crate) fn for_each_run<T: Send>(
     work: &(impl Fn(&Path, &Run) -> Result<T, Failure> + Sync),
     take: &mut dyn FnMut(T),
 ) -> usize {
-    let (progress, count) = (LiveLines::new(), Count::to(inputs.len() as u64));
+    let (progress, count) = (LiveLines::of_stderr(), Count::to(inputs.len() as u64));
     let one = |path: &PathBuf| work(path, &ssdgauge_analysis::read(path)?);
     let (mut exported, mut done) = (0, 0);
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);

@@ -10,10 +10,10 @@ pub(crate) use key::Key;
 use crate::arguments::parse_size;
 use crate::caller;
 use crate::failure::{Failure, FailureKind};
-use crate::terminal::colour::{self, ColourChoice};
 use clap::ValueEnum;
 use file::Written;
 use ssdgauge_core::Bytes;
+use ssdgauge_watch::terminal::colour::{self, ColourChoice};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 

@@ -6,7 +6,7 @@ use crate::arguments::ConsentOptions;
 use crate::failure::{Failure, FailureKind};
 use crate::permitted_writes::{self, Expected};
 use crate::process::StopFlag;
-use crate::{reader, request_log, request_path, suggestion, terminal, text_file};
+use crate::{reader, request_log, request_path, suggestion, text_file};
 use ssdgauge_core::{Bytes, DriveChange, DriveInfo, Plan, RequestPath, Rig};
 use ssdgauge_guard::{
     Candidate, Continued, LookPlace, Refusal, TargetError, TargetOptions, TargetPlace,
@@ -14,6 +14,7 @@ use ssdgauge_guard::{
 use ssdgauge_host::{LinuxRig, ReadingRig};
 use ssdgauge_meter::MeterSpec;
 use ssdgauge_sim::{ProfileError, VirtualRig};
+use ssdgauge_watch::terminal;
 use std::io::IsTerminal;
 use std::path::Path;
 

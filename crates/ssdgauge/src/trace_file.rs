@@ -3,7 +3,6 @@
 use crate::failure::{Failure, FailureKind};
 use crate::reader::{self, Input};
 use crate::replay_streams::ReplayStreams;
-use crate::terminal::live_lines::{Count, LiveLines};
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::{
     Bytes, DriveInfo, Nanos, RecordedRequests, Replay, TargetKind, TraceIdentity, Until,
@@ -11,6 +10,7 @@ use ssdgauge_core::{
 use ssdgauge_trace::{
     Format, Kind, ReplayRequests, ReplayTarget, Routes, Summary, Trace, TraceError,
 };
+use ssdgauge_watch::terminal::live_lines::{Count, LiveLines};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
@@ -35,7 +35,8 @@ pub(crate) fn open(path: &Path, format: Option<Format>, what: &str) -> Result<Tr
 /// Returns the trace in the open `file` with the name `path`, from its start.
 fn trace_in(path: &Path, file: File, format: Option<Format>, what: &str) -> Result<Trace, Failure> {
     let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let shown = (length >= LONG).then(|| (what.to_owned(), LiveLines::new(), Count::to(length)));
+    let shown =
+        (length >= LONG).then(|| (what.to_owned(), LiveLines::of_stderr(), Count::to(length)));
     let file = ReadAt { file: Arc::new(file), at: 0 };
     let input = BufReader::with_capacity(BUFFER, ShownReading { file, shown });
     Trace::open(input, format).map_err(|error| failure(path, error))
@@ -334,6 +335,11 @@ impl TraceInput {
         let (facts, drive) = (self.facts.clone(), drive.clone());
         let wanted = WantedReplay { facts, drive, idle_cut, shorten };
         read_replay(&self.path, &self.file, self.format, &wanted)
+    }
+
+    /// Returns [`TraceInput::requests_of`] as a function, for the display of a run.
+    pub(crate) fn into_requests(self) -> ssdgauge_watch::progress::RequestsOf {
+        Box::new(move |replay| self.requests_of(replay))
     }
 
     /// Returns the requests of `replay`.

@@ -2,13 +2,14 @@
 
 use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
+use crate::in_parallel;
 use crate::process::{self, StopFlag};
-use crate::terminal::live_lines::{Count, LiveLines};
-use crate::{in_parallel, terminal};
 use ssdgauge_core::{Finding, Nanos, Phase, Plan, Rig, Step, Test};
 use ssdgauge_lab::{Completion, Watcher};
 use ssdgauge_runfile::{Opening, Writer};
 use ssdgauge_sim::VirtualRig;
+use ssdgauge_watch::terminal;
+use ssdgauge_watch::terminal::live_lines::{Count, LiveLines};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -114,7 +115,7 @@ struct RunsProgress {
 
 impl RunsProgress {
     fn new(steps: u64) -> RunsProgress {
-        let (lines, count) = (LiveLines::new(), Count::to(steps));
+        let (lines, count) = (LiveLines::of_stderr(), Count::to(steps));
         RunsProgress { lines, count, steps, done: AtomicU64::new(0) }
     }
 

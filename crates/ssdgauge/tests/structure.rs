@@ -131,7 +131,7 @@ const PAGE: &[(&str, &[&str])] =
     &[("chart", &[]), ("page", &["chart"]), ("pictures", &["chart", "page"])];
 
 /// The crates whose files form no circle.
-const CRATES: [&str; 21] = [
+const CRATES: [&str; 22] = [
     "ssdgauge-statistics",
     "ssdgauge-core",
     "ssdgauge-os",
@@ -152,6 +152,7 @@ const CRATES: [&str; 21] = [
     "ssdgauge-fleet",
     "ssdgauge-claims",
     "ssdgauge-trace",
+    "ssdgauge-watch",
     "ssdgauge",
 ];
 

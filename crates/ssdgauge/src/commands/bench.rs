@@ -3,7 +3,7 @@
 use crate::arguments::{self, ConsentOptions};
 use crate::failure::{Failure, FailureKind};
 use crate::permitted_writes::{self, Expected};
-use crate::{request_path, terminal};
+use crate::request_path;
 use serde::Serialize;
 use ssdgauge_core::{
     Access, Arrival, Bytes, Data, DriveInfo, Engine, EngineReport, Finding, Histogram, Interval,
@@ -13,6 +13,7 @@ use ssdgauge_core::{
 use ssdgauge_guard::{Candidate, LookPlace, TargetOptions, TargetPlace, check_answer};
 use ssdgauge_host::LinuxRig;
 use ssdgauge_lab::{Expectation, PlanError};
+use ssdgauge_watch::terminal;
 use std::path::Path;
 
 /// Measures and prints the processor time per request.

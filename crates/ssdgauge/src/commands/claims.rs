@@ -9,10 +9,9 @@ use crate::arguments::ClaimsArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::process::{self, StopFlag};
-use crate::terminal::colour::{Paint, Role};
+use crate::suite_options;
 use crate::text_file::read_text_file;
 use crate::virtual_runs::{self, VirtualRun};
-use crate::{suite_options, terminal};
 use ssdgauge_analysis::Run;
 use ssdgauge_claims::{
     CatalogueError, Judgement, MEASURED_SUITE, Picture, Review, RunNeed, check_ids, judge,
@@ -21,6 +20,8 @@ use ssdgauge_claims::{
 use ssdgauge_core::{DriveInfo, Plan, Rig};
 use ssdgauge_lab::{Options, Repeat, Suite};
 use ssdgauge_sim::{MODEL_REVISION, VirtualRig};
+use ssdgauge_watch::terminal;
+use ssdgauge_watch::terminal::colour::{Paint, Role};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

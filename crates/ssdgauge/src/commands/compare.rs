@@ -3,10 +3,11 @@
 use crate::arguments;
 use crate::commands::xray;
 use crate::failure::{Failure, FailureKind};
-use crate::{run_files, terminal};
+use crate::run_files;
 use ssdgauge_analysis::{CompareOptions, History, Run};
 use ssdgauge_core::Verdict;
 use ssdgauge_core::rounded::count_of;
+use ssdgauge_watch::terminal;
 use std::collections::BTreeMap;
 use std::path::Path;
 

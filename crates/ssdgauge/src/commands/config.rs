@@ -2,9 +2,9 @@
 
 use crate::arguments::ConfigArguments;
 use crate::settings::{self, Key, Origin, Settings};
-use crate::terminal;
-use crate::terminal::table::{self, Column, Fit};
 use serde::Serialize;
+use ssdgauge_watch::terminal;
+use ssdgauge_watch::terminal::table::{self, Column, Fit};
 
 const COLUMNS: [Column; 4] = [
     Column::text("KEY", Fit::Whole),

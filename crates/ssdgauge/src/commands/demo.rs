@@ -7,11 +7,12 @@ use crate::commands::site;
 use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
 use crate::virtual_runs::{self, VirtualRun};
-use crate::{browser, page_file, suite_options, terminal};
+use crate::{browser, page_file, suite_options};
 use ssdgauge_analysis::PageOptions;
 use ssdgauge_core::Rig;
 use ssdgauge_lab::Options;
 use ssdgauge_sim::VirtualRig;
+use ssdgauge_watch::terminal;
 use std::path::{Path, PathBuf};
 
 /// One page: its suites on each of its drives. The capacity limits the time: a fill of 64 GB takes seconds,

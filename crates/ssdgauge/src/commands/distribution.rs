@@ -2,9 +2,10 @@
 
 use crate::arguments::{Arguments, CompletionsArguments, ManualArguments};
 use crate::failure::{Failure, FailureKind};
-use crate::{suggestion, terminal};
+use crate::suggestion;
 use clap::{Command as CommandLine, CommandFactory};
 use clap_mangen::Man;
+use ssdgauge_watch::terminal;
 
 const NAME: &str = "ssdgauge";
 

@@ -11,13 +11,13 @@ use crate::arguments::{DoctorArguments, PowerOptions};
 use crate::failure::{Failure, FailureKind};
 use crate::suite_options::DEFAULT_SIZE;
 use crate::target::{SizeRequest, Target};
-use crate::terminal::{self, colour::Paint};
 use crate::{look_process, meter_specs, permitted_writes, request_path};
 use diagnosis::{Check, Diagnosis, DriveLine, State, TargetLine, remedy};
 use ssdgauge_core::{Bytes, DriveInfo, RequestPath};
 use ssdgauge_drive::DriveCondition;
 use ssdgauge_guard::{Candidate, ListedDrive, LookPlace, TargetOptions, TargetPlace};
 use ssdgauge_os::sysfs::{block_device_of, name_of};
+use ssdgauge_watch::terminal::{self, colour::Paint};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 

@@ -3,13 +3,13 @@
 use crate::failure::{Failure, FailureKind};
 use crate::look_process;
 use crate::target::{SizeRequest, Target};
-use crate::terminal;
-use crate::terminal::colour::{Paint, Role};
 use serde_json::{Map, Value as Json, json};
 use ssdgauge_analysis::{sanitize_device, sanitize_prose};
 use ssdgauge_core::{Bytes, DriveDescription, Fact, FindingKind, Severity, Table, Value};
 use ssdgauge_drive::{DescribeError, NOT_IN_OUTPUT};
 use ssdgauge_guard::{LookPlace, check_answer};
+use ssdgauge_watch::terminal;
+use ssdgauge_watch::terminal::colour::{Paint, Role};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use textwrap::core::display_width;

@@ -1,12 +1,12 @@
 //! `ssdgauge drives`: lists the drives of this machine, and every reason against a test of one.
 
-use crate::terminal::colour::{Paint, Role};
-use crate::terminal::table::{self, Column, Fit};
-use crate::terminal::{self, fold};
 use serde::Serialize;
 use ssdgauge_analysis::{sanitize_device, sanitize_prose};
 use ssdgauge_core::{Detail, DriveInfo};
 use ssdgauge_guard::{Candidate, ListedDrive, LookPlace, Refusal, TargetError};
+use ssdgauge_watch::terminal::colour::{Paint, Role};
+use ssdgauge_watch::terminal::table::{self, Column, Fit};
+use ssdgauge_watch::terminal::{self, fold};
 
 /// The columns of the list.
 const COLUMNS: [Column; 5] = [

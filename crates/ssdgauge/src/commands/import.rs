@@ -7,13 +7,13 @@ use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
 use crate::output;
 use crate::process;
-use crate::terminal;
 use ssdgauge_core::{DriveInfo, EndedBy, Finding, Nanos};
 use ssdgauge_fio::{ImportError, Imported, ImportedStep};
 use ssdgauge_runfile::{
     FindingRecord, Head, ImportedPercentile, Opening, Outcome, OutcomeKind, RunFileError, StepEnd,
     StepId, StepPlace, StepState, Writer,
 };
+use ssdgauge_watch::terminal;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -7,13 +7,13 @@ use crate::notification;
 use crate::output;
 use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
-use crate::progress::Progress;
 use crate::run_file_name::RunFileName;
 use crate::target::{OpenedRig, RunContext, RunExtras, Target};
-use crate::terminal;
 use ssdgauge_core::{Bytes, Plan, Rig};
 use ssdgauge_lab::{Completion, ConductError, Expectation, Outlook, assumed_rates};
 use ssdgauge_runfile::{MAX_WRITES, Opening, Writer};
+use ssdgauge_watch::progress::Progress;
+use ssdgauge_watch::terminal;
 use std::path::{Path, PathBuf};
 
 /// A run that is about to begin: its names, and its drive, which is open.
@@ -123,7 +123,7 @@ impl Begun {
         let title = format!("{} on {} -> {}", plan.suite.id, rig.drive().name(), out.display());
         terminal::print_lines([title.as_str()].into_iter().chain(expected.lines()));
         let outlook = Outlook::new(plan, rig.drive().capacity, &assumed_rates(rig.drive()));
-        let mut progress = Progress::new(plan, outlook, stop);
+        let mut progress = Progress::new(plan, outlook, stop.flag());
         let result = conduct(rig.as_mut(), &mut writer, &mut progress);
         progress.finish();
         drop((writer, rig));

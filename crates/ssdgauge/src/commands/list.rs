@@ -3,11 +3,12 @@
 use crate::arguments::{ListArguments, ListedOutcome};
 use crate::failure::{Failure, FailureKind};
 use crate::library::{self, Content, Entry, Facts, Listing};
-use crate::terminal::colour::{Paint, Role};
-use crate::terminal::table::{self, Column, Fit};
-use crate::{process, run_files, suggestion, terminal};
+use crate::{process, run_files, suggestion};
 use serde::Serialize;
 use ssdgauge_core::rounded::count_of;
+use ssdgauge_watch::terminal;
+use ssdgauge_watch::terminal::colour::{Paint, Role};
+use ssdgauge_watch::terminal::table::{self, Column, Fit};
 use std::path::Path;
 
 const COLUMNS: [Column; 7] = [

@@ -1,9 +1,9 @@
 //! `ssdgauge log`: prints a request log as CSV.
 
 use crate::failure::{Failure, FailureKind};
-use crate::terminal;
 use ssdgauge_core::Workload;
 use ssdgauge_core::io_log::{Frame, FrameKind, RECORD, Record, Version};
+use ssdgauge_watch::terminal;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader, Read};

@@ -5,12 +5,12 @@ use crate::failure::{Failure, FailureKind};
 use crate::look_process;
 use crate::meter_specs;
 use crate::process::StopFlag;
-use crate::terminal;
 use serde::Serialize;
 use ssdgauge_core::{Nanos, rounded};
 use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_host::open_meters;
 use ssdgauge_meter::{LiveReading, MeterSpec, Meters, Sensor, sensors};
+use ssdgauge_watch::terminal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 

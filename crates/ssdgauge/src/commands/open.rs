@@ -1,11 +1,12 @@
 //! `ssdgauge open`: the page of a run in the browser.
 
 use crate::arguments::OpenArguments;
+use crate::browser;
 use crate::failure::{Failure, FailureKind};
 use crate::page_file::page_beside;
-use crate::{browser, terminal};
 use ssdgauge_os::child::{self, End};
 use ssdgauge_os::own_process::THIS_PROGRAM;
+use ssdgauge_watch::terminal;
 
 /// Writes the page of each run beside its file, prints its path, and opens it where there is a browser.
 ///

@@ -8,12 +8,12 @@ use crate::failure::Failure;
 use crate::protocol::Protocol;
 use crate::suite_options::{check_order, endurance_from, rates_from};
 use crate::target::{SizeRequest, Target, check_processors};
-use crate::terminal;
 use serde::Serialize;
 use ssdgauge_core::{Bytes, DriveInfo, Plan};
 use ssdgauge_lab::{
     AssumedRates, WRITE_RATE, check_wear, estimate, limits, verification_time, verified_bytes, wear,
 };
+use ssdgauge_watch::terminal;
 
 /// Prints the plan of a run. Nothing is written to the target. A drive that a run would refuse whatever
 /// is confirmed has a plan with the reason: plans are made without the rights of a run, and before a

@@ -1,10 +1,10 @@
 //! `ssdgauge drives sim:`: lists the virtual drives.
 
-use crate::terminal::colour::{Paint, Role};
-use crate::terminal::table::{self, Column, Fit};
-use crate::terminal::{self, width};
 use serde::Serialize;
 use ssdgauge_sim::{ProfileListing, profiles, reviewed_profiles};
+use ssdgauge_watch::terminal::colour::{Paint, Role};
+use ssdgauge_watch::terminal::table::{self, Column, Fit};
+use ssdgauge_watch::terminal::{self, width};
 
 /// The columns of the list.
 const COLUMNS: [Column; 2] =

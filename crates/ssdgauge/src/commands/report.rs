@@ -11,10 +11,10 @@ use crate::output::{self, Format, Staged};
 use crate::page_file::{page_beside, rest_of, write_page};
 use crate::run_files;
 use crate::settings;
-use crate::terminal;
 use crate::text_file::read_text_file;
 use ssdgauge_analysis::{PageOptions, Run, Specification};
 use ssdgauge_page::{Ground, NamedFigure};
+use ssdgauge_watch::terminal;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

@@ -9,16 +9,17 @@ use crate::outline::{self, Outline};
 use crate::page_file::finish_run;
 use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
-use crate::progress::Progress;
-use crate::rest_of_run::RestOfRun;
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::trace_file::TraceInput;
-use crate::watch::live::sender::LiveSeconds;
-use crate::{meter_specs, notification, reader, restriction, terminal};
+use crate::{meter_specs, notification, reader, restriction};
 use ssdgauge_core::{Detail, DriveInfo, Nanos, Plan, Replay, TargetKind};
 use ssdgauge_guard::Continued;
 use ssdgauge_lab::{Completion, ConductError, Outlook, assumed_rates};
 use ssdgauge_runfile::{FindingRecord, MAX_WRITES};
+use ssdgauge_watch::live::sender::LiveSeconds;
+use ssdgauge_watch::progress::Progress;
+use ssdgauge_watch::rest_of_run::RestOfRun;
+use ssdgauge_watch::terminal;
 
 /// Continues a run.
 ///
@@ -125,10 +126,10 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     let steps_before = earlier.len();
     let mut outlook = Outlook::new(plan, head.drive.capacity, &assumed_rates(&head.drive));
     outlook.resume(&earlier);
-    let mut progress = Progress::new(plan, outlook, stop)
+    let mut progress = Progress::new(plan, outlook, stop.flag())
         .with_commit_interval(commit_interval::for_run(&arguments.file, rig.drive()))
         .with_live_seconds(LiveSeconds::of_run(&arguments.file, &head.id, rig.drive()))
-        .with_trace(trace.map(|trace| trace.for_drive(rig.drive())));
+        .with_requests(trace.map(|trace| trace.for_drive(rig.drive()).into_requests()));
     let program = build_identity::program();
     let result = ssdgauge_lab::resume(&run, rig.as_mut(), &mut writer, &mut progress, &program);
     progress.finish();

@@ -12,16 +12,17 @@ use crate::output;
 use crate::page_file::{self, finish_run};
 use crate::permitted_writes::Expected;
 use crate::process::{self, StopFlag};
-use crate::progress::Progress;
 use crate::protocol::Protocol;
 use crate::run_file_name::RunFileName;
 use crate::suite_options::{DEFAULT_SIZE, check_order, endurance_from, rates_from};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
-use crate::watch::live::sender::LiveSeconds;
-use crate::{meter_specs, notification, outline, request_path, terminal};
+use crate::{meter_specs, notification, outline, request_path};
 use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan, TargetKind};
 use ssdgauge_lab::{Expectation, Outlook, Suite, Watcher};
 use ssdgauge_runfile::{FindingRecord, MAX_WRITES, Opening, RATED_ENDURANCE};
+use ssdgauge_watch::live::sender::LiveSeconds;
+use ssdgauge_watch::progress::Progress;
+use ssdgauge_watch::terminal;
 use std::path::Path;
 
 /// Runs the suite `quick`, or that of a kind of work, on a target.
@@ -264,10 +265,10 @@ fn start(
     let rates = rates_from(&options.plan, rig.drive());
     let outlook = Outlook::new(&plan, rig.drive().capacity, &rates);
     let trace = protocol.into_trace().map(|trace| trace.for_drive(rig.drive()));
-    let mut progress = Progress::new(&plan, outlook, stop)
+    let mut progress = Progress::new(&plan, outlook, stop.flag())
         .with_commit_interval(commit_interval::for_run(&out, rig.drive()))
         .with_live_seconds(LiveSeconds::of_run(&out, &id, rig.drive()))
-        .with_trace(trace);
+        .with_requests(trace.map(|trace| trace.into_requests()));
     if let Some(finding) = found.cloned() {
         progress.finding_recorded(&finding);
         writer.finding(&FindingRecord { step: None, unix_ms: now, finding })?;

@@ -5,12 +5,12 @@ use crate::failure::{Failure, FailureKind};
 use crate::output;
 use crate::process::StopFlag;
 use crate::target::{SizeRequest, Target};
-use crate::terminal;
 use serde::Serialize;
 use ssdgauge_core::rounded;
 use ssdgauge_core::{Bytes, DriveInfo, Histogram, Nanos};
 use ssdgauge_nbd::{Address, Event, MAX_CLIENTS, Served, Server, ServerError};
 use ssdgauge_sim::{GroundTruth, ServedDrive, VirtualRig};
+use ssdgauge_watch::terminal;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The most messages about clients: one that connects again and again must not fill a log.

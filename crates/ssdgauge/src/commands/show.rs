@@ -3,7 +3,7 @@
 use crate::arguments::{ReportArguments, ShowArguments};
 use crate::commands::report;
 use crate::failure::Failure;
-use crate::terminal;
+use ssdgauge_watch::terminal;
 
 /// Prints the card of each run.
 ///

@@ -2,9 +2,9 @@
 
 use super::drive_description;
 use crate::failure::{Failure, FailureKind};
-use crate::terminal;
-use crate::terminal::colour::Paint;
 use ssdgauge_drive::{MAX_LENGTH, describe_stored};
+use ssdgauge_watch::terminal;
+use ssdgauge_watch::terminal::colour::Paint;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -3,10 +3,11 @@
 use crate::arguments::SubmitArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
-use crate::{run_files, terminal};
+use crate::run_files;
 use sha2::{Digest, Sha256};
 use ssdgauge_analysis::bench::board::slug;
 use ssdgauge_analysis::bench::submission::{Submission, objection};
+use ssdgauge_watch::terminal;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 

@@ -7,9 +7,6 @@ use crate::failure::Failure;
 use crate::in_parallel;
 use crate::provenance;
 use crate::suite_options::{DEFAULT_SIZE, find_suite};
-use crate::terminal::colour::{Paint, Role};
-use crate::terminal::fold;
-use crate::terminal::{self, line, width};
 use questions::QUESTIONS;
 use serde::Serialize;
 use ssdgauge_core::{Chosen, Deviation, Score, shell_word};
@@ -17,6 +14,9 @@ use ssdgauge_lab::{
     ListedSuite, Suite, assumed_rates, built_in_ids, estimate, expected_on_1_tb, find_built_in,
     listed, plan_on_1_tb,
 };
+use ssdgauge_watch::terminal::colour::{Paint, Role};
+use ssdgauge_watch::terminal::fold;
+use ssdgauge_watch::terminal::{self, line, width};
 
 /// Prints all suites, or the tests of one.
 ///

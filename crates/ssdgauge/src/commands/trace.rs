@@ -3,12 +3,12 @@
 use crate::arguments::{TraceAction, TraceArguments, TraceConvertArguments, TraceInfoArguments};
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use crate::terminal;
 use crate::trace_file;
 use serde::Serialize;
 use ssdgauge_core::rounded;
 use ssdgauge_core::{Bytes, Nanos};
 use ssdgauge_trace::{PackedWriter, Summary};
+use ssdgauge_watch::terminal;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter};
 

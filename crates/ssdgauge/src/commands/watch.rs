@@ -1,17 +1,19 @@
 //! `ssdgauge watch`: shows runs as they go on, by their files.
 
+mod live_page;
+
 use crate::arguments::WatchArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::process::StopFlag;
-use crate::terminal;
-use crate::watch::followed::Watched;
-use crate::watch::live_page::LivePage;
-use crate::watch::metrics_server::MetricsServer;
-use crate::watch::observe::{self, End, JsonLines, Observer, PlainLines, Screen, WithOutputs};
-use crate::watch::{json_lines, lines, metrics};
+use live_page::{LivePage, WithPage};
 use ssdgauge_analysis::sanitize_json;
 use ssdgauge_core::Nanos;
 use ssdgauge_runfile::RunFileError;
+use ssdgauge_watch::followed::Watched;
+use ssdgauge_watch::metrics_server::MetricsServer;
+use ssdgauge_watch::observe::{self, End, JsonLines, Observer, PlainLines, Screen, WithMetrics};
+use ssdgauge_watch::terminal;
+use ssdgauge_watch::{json_lines, lines, metrics};
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -99,13 +101,21 @@ fn watch(
     (server, page): (Option<&MetricsServer>, Option<&LivePage>),
     stop: &StopFlag,
 ) -> Result<End, Failure> {
-    let mut observer = WithOutputs { server, page, form: observer };
-    let ended = observe::observe(all, &mut observer, stop).map_err(|error| no_screen(&error))?;
+    let mut with_metrics = server.map(|server| WithMetrics { server, form: &mut *observer });
+    let form: &mut dyn Observer = match &mut with_metrics {
+        Some(observer) => observer,
+        None => observer,
+    };
+    let ended = match page {
+        Some(page) => observe::observe(all, &mut WithPage { page, form }, &stop.flag()),
+        None => observe::observe(all, form, &stop.flag()),
+    };
+    let ended = ended.map_err(|error| no_screen(&error))?;
     // A run file that vanished makes no report; its own failure is stated.
     let lost = all.iter().find_map(|one| one.lost.as_ref());
     match (ended, page, lost) {
         (End::OfRuns, Some(page), None) => page.finish()?,
-        (_, Some(page), Some(failure)) => page.lose(&failure.error)?,
+        (_, Some(page), Some(lost)) => page.lose(&lost.to_string())?,
         (End::OfRuns | End::Left, _, _) => {}
     }
     Ok(ended)
@@ -126,7 +136,7 @@ fn conclude(all: Vec<Watched>, ended: End) -> Result<(), Failure> {
                         lines::summary(&one.run)
                     ));
                 }
-                failures.extend(one.into_failure());
+                failures.extend(one.into_failure().map(Failure::from));
             }
             // All are stated; the one that decides the exit code comes last.
             failures.sort_by_key(|failure| std::cmp::Reverse(failure.kind.rank()));

@@ -9,8 +9,8 @@ mod start;
 
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
-use crate::terminal;
 pub(crate) use compare::execute as compare;
+use ssdgauge_watch::terminal;
 use ssdgauge_xray::{CheckedCard, Stated};
 use std::path::Path;
 

@@ -3,7 +3,8 @@
 use super::Listing;
 use crate::arguments::{Command, FleetAction};
 use crate::failure::{Failure, FailureKind};
-use crate::{run_files, terminal};
+use crate::run_files;
+use ssdgauge_watch::terminal;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 

@@ -3,13 +3,13 @@
 use crate::failure::{Failure, FailureKind};
 use crate::page_file;
 use crate::reader::{self, Input};
-use crate::rest_of_run::RestOfRun;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::{Bytes, Plan, TargetKind};
 use ssdgauge_lab::{Expectation, Recorded, RecordedXray, assumed_rates};
 use ssdgauge_runfile::{
     Head, MAX_WRITES, RunFile, RunFileError, StepPlace, StepRecord, StepState, Writer,
 };
+use ssdgauge_watch::rest_of_run::RestOfRun;
 use std::path::Path;
 
 /// What has to be known of an interrupted run before its drive is opened.

@@ -2,11 +2,11 @@
 
 use super::{page_beside, rest_of, write_page};
 use crate::failure::{Failure, FailureKind};
-use crate::rest_of_run::RestOfRun;
-use crate::terminal;
 use ssdgauge_analysis::{PageOptions, Run};
 use ssdgauge_lab::{Completion, ConductError};
 use ssdgauge_runfile::RunFile;
+use ssdgauge_watch::rest_of_run::RestOfRun;
+use ssdgauge_watch::terminal;
 use std::path::Path;
 
 /// Returns the failure of an interrupted run, with what has finished and what its rest takes.

@@ -1,11 +1,9 @@
-//! Stop signals, and the boot of the machine.
+//! Stop signals.
 
-use super::{denied_by_system, unix_ms};
+use super::denied_by_system;
 use crate::failure::Failure;
 use rustix::process::{Signal, parent_process_death_signal};
-use rustix::time::{ClockId, clock_gettime};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use ssdgauge_lab::Boot;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -60,12 +58,4 @@ impl StopFlag {
     pub(crate) fn is_set(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
-}
-
-/// Returns the boot of the machine; `None` where the kernel does not name it.
-pub(crate) fn boot() -> Option<Boot> {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    let since = clock_gettime(ClockId::Boottime);
-    let since_ms = since.tv_sec * 1_000 + since.tv_nsec / 1_000_000;
-    Some(Boot { id: id.trim().to_owned(), unix_ms: unix_ms() - since_ms })
 }

@@ -1,9 +1,9 @@
 //! The confirmation of a drive whose data would be lost, typed at the terminal.
 
 use crate::failure::Failure;
-use crate::terminal;
 use ssdgauge_core::DriveInfo;
 use ssdgauge_guard::{Candidate, Refusal, TargetError, TargetOptions};
+use ssdgauge_watch::terminal;
 use std::io::BufRead;
 
 /// The confirmations that were typed at the terminal.

@@ -3,10 +3,10 @@
 use crate::arguments::ClaimsArguments;
 use crate::build_identity;
 use crate::failure::Failure;
-use crate::terminal;
 use ssdgauge_analysis::Run;
 use ssdgauge_claims::{Claim, Review, RunNeed, Substitute, Tried, every_profile, substitutes};
 use ssdgauge_sim::{MODEL_REVISION, profiles, reviewed_profiles};
+use ssdgauge_watch::terminal;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tries the checks of `reviews` on every profile and prints the page.

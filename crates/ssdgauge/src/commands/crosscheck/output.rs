@@ -1,10 +1,10 @@
 //! The result of a check, as JSON and as text.
 
 use super::selection::{CheckedStep, LeftOutStep};
-use crate::terminal::table::{self, Column, Fit};
 use serde::Serialize;
 use ssdgauge_core::{Finding, Until, rounded};
 use ssdgauge_fio::{Agreement, Comparison, Quantity};
+use ssdgauge_watch::terminal::table::{self, Column, Fit};
 use std::fmt::Write as _;
 
 /// A step that was run by both programs.

@@ -1,9 +1,9 @@
 //! The checks of `doctor` as text.
 
 use super::diagnosis::{Check, Diagnosis, DriveLine, State};
-use crate::terminal::colour::{Paint, Role};
-use crate::terminal::fold;
 use ssdgauge_analysis::{sanitize_device, sanitize_prose};
+use ssdgauge_watch::terminal::colour::{Paint, Role};
+use ssdgauge_watch::terminal::fold;
 
 /// The width of the states and of the names.
 const STATE: usize = 9;

@@ -4,10 +4,10 @@ use crate::arguments::ExportArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::run_files;
-use crate::terminal;
 use ssdgauge_analysis::Run;
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_fleet::{TABLES, Table};
+use ssdgauge_watch::terminal;
 use std::path::{Path, PathBuf};
 
 /// Writes the tables of every run file into `folder`. A run that was exported before has the same

@@ -2,7 +2,7 @@
 
 use crate::arguments::DriftArguments;
 use crate::failure::{Failure, FailureKind};
-use crate::{process, run_files, terminal};
+use crate::{process, run_files};
 use serde::Serialize;
 use ssdgauge_analysis::Run;
 use ssdgauge_core::rounded::count_of;
@@ -11,6 +11,7 @@ use ssdgauge_fleet::{
     Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, NotJudged, Reason, Suspect, TestKey,
     Unjudged,
 };
+use ssdgauge_watch::terminal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! The tests of a plan as a table: time, bytes and steps of each, and how many values are chosen.
 
-use crate::terminal;
-use crate::terminal::table::{self, Column, Fit};
 use ssdgauge_core::{Nanos, PhaseKind, Test};
 use ssdgauge_lab::Estimate;
+use ssdgauge_watch::terminal;
+use ssdgauge_watch::terminal::table::{self, Column, Fit};
 
 const COLUMNS: [Column; 4] = [
     Column::text("  TEST", Fit::Whole),

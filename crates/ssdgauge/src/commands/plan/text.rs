@@ -4,12 +4,12 @@ use super::overview;
 use crate::arguments::PlanOptions;
 use crate::provenance;
 use crate::suite_options::{endurance_from, rates_from};
-use crate::terminal::{self, width};
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rest, Step, TargetKind, Test, shell_word};
 use ssdgauge_lab::{
     AssumedRates, Endurance, Estimate, Expectation, check_wear, estimate, verification_time,
     verified_bytes, wear,
 };
+use ssdgauge_watch::terminal::{self, width};
 
 /// The number of similar steps from which only the first and the last are printed.
 /// Chosen: a ladder of queue depths and eleven mixes are listed in full.

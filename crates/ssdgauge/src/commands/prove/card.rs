@@ -1,10 +1,10 @@
 //! The result of a proof, as text and as JSON.
 
-use crate::terminal;
 use serde::Serialize;
 use ssdgauge_core::proof::{Answer, Conclusion, Observation, PROOF_BLOCK, Tally};
 use ssdgauge_core::{Bytes, DriveInfo, TargetKind, rounded};
 use ssdgauge_lab::{Depth, Proved};
+use ssdgauge_watch::terminal;
 use std::path::Path;
 
 /// The width of the column of labels.

@@ -3,14 +3,15 @@
 use super::card;
 use crate::failure::{Failure, FailureKind};
 use crate::process::{self, StopFlag};
-use crate::terminal::live_lines::LiveLines;
-use crate::{restriction, terminal};
+use crate::restriction;
 use serde::Serialize;
 use ssdgauge_core::proof::PROOF_BLOCK;
 use ssdgauge_core::{Bytes, Nanos, TargetKind, rounded};
 use ssdgauge_host::DriveReader;
 use ssdgauge_lab::{ConductError, Fate, Fated, Recorded};
 use ssdgauge_runfile::RunFile;
+use ssdgauge_watch::terminal;
+use ssdgauge_watch::terminal::live_lines::LiveLines;
 use std::path::Path;
 
 /// Reads what the proof in `file` wrote to `target`. Nothing is written.
@@ -51,7 +52,7 @@ pub(super) fn execute(file: &Path, target: &str, as_json: bool) -> Result<(), Fa
     }
     let stop = StopFlag::new();
     stop.listen()?;
-    let lines = LiveLines::new();
+    let lines = LiveLines::of_stderr();
     let result = ssdgauge_lab::read_kept(&recorded, &mut reader, &mut |done, most| {
         if lines.is_due() {
             lines.show(vec![format!(

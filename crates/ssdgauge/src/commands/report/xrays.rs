@@ -2,8 +2,8 @@
 
 use crate::commands::xray;
 use crate::failure::Failure;
-use crate::terminal;
 use ssdgauge_analysis::{DriveXray, Run, are_of_one_ssd};
+use ssdgauge_watch::terminal;
 use std::path::PathBuf;
 
 /// Takes the X-rays out of `runs`, which were read from `files`, where other runs remain. The latest one of each drive

@@ -11,13 +11,13 @@ use crate::process::{self, StopFlag};
 use crate::protocol::Protocol;
 use crate::suite_options::rates_from;
 use crate::target::{RunContext, RunExtras, SizeRequest, Target};
-use crate::terminal;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::{Bytes, DriveInfo, Nanos, Plan, Rig, TargetKind};
 use ssdgauge_lab::{
     InterferenceError, InterferenceLoad, interference_plan, prepare_interference, run_interference,
 };
 use ssdgauge_statistics::interference::PhaseFigures;
+use ssdgauge_watch::terminal;
 use std::io::BufRead;
 use std::path::Path;
 

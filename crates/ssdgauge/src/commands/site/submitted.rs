@@ -1,9 +1,9 @@
 //! The submissions of a site: read, and compared with each other and with the run files.
 
 use super::known::Known;
-use crate::terminal;
 use ssdgauge_analysis::bench::record::Record;
 use ssdgauge_analysis::bench::submission::{MAX_BYTES, Submission, contradiction};
+use ssdgauge_watch::terminal;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};

@@ -1,12 +1,12 @@
 //! The card of an X-ray, as text and as JSON, and its plan.
 
 use crate::failure::{Failure, FailureKind};
-use crate::terminal;
 use serde::Serialize;
 use ssdgauge_analysis::{sanitize_device, sanitize_prose};
 use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan};
 use ssdgauge_lab::{RecordedXray, review_xray};
 use ssdgauge_runfile::RunFile;
+use ssdgauge_watch::terminal;
 use ssdgauge_xray::{Answer, CARD_FORMAT, CARD_VERSION, CheckedCard, Series, Value, axes};
 use ssdgauge_xray::{shown, shown_interval};
 use std::path::Path;

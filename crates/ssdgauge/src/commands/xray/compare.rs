@@ -3,8 +3,8 @@
 use super::read;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
-use crate::terminal;
 use serde::Serialize;
+use ssdgauge_watch::terminal;
 use ssdgauge_xray::{
     Card, CheckedCard, Compared, Identified, Likeness, Structure, compare, inside,
 };

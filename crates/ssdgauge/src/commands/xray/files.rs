@@ -3,8 +3,8 @@
 use crate::arguments::XrayArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
-use crate::terminal;
 use ssdgauge_page::{xray_page, xray_png, xray_svg};
+use ssdgauge_watch::terminal;
 use ssdgauge_xray::CheckedCard;
 use std::path::{Path, PathBuf};
 

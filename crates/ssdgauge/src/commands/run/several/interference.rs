@@ -11,12 +11,12 @@ use super::process::{Process, Signals, stop_all};
 use crate::arguments::{ConsentOptions, Part};
 use crate::commands::run::interference::{ALONE, Ready, Reply, TOGETHER};
 use crate::failure::{Failure, FailureKind};
-use crate::terminal;
 use serde::de::DeserializeOwned;
 use ssdgauge_core::Finding;
 use ssdgauge_os::shared_part::{SharedPart, shared_part};
 use ssdgauge_os::topology::Kernel;
 use ssdgauge_statistics::interference::{self, Change, Disturbance, PhasePair};
+use ssdgauge_watch::terminal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -1,12 +1,12 @@
 //! The result of a check for interference as a finding, a table and JSON.
 
 use super::{Checked, CheckedDrive, CheckedLoad};
-use crate::terminal::table::{self, Column, Fit};
 use serde::Serialize;
 use serde_json::Value;
 use ssdgauge_core::rounded;
 use ssdgauge_core::{Finding, FindingKind, Severity};
 use ssdgauge_statistics::interference::{Change, Disturbance, Quantity};
+use ssdgauge_watch::terminal::table::{self, Column, Fit};
 use std::collections::BTreeSet;
 
 const COLUMNS: [Column; 7] = [
