@@ -16,6 +16,7 @@ mod leads;
 mod levels;
 mod many_drives;
 mod notes;
+mod offered_load;
 mod one_drive;
 mod outcomes;
 mod page;

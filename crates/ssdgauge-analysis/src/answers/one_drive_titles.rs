@@ -26,7 +26,7 @@ pub(crate) fn title(group: &Group<'_>) -> Option<String> {
             Swept::BlockSize => by_size(&places, verb(test)),
             Swept::Mix => by_mix(&places),
             Swept::Fill => by_fill(&places, verb(test), metric),
-            Swept::Repeat | Swept::Steps => None,
+            Swept::Rate | Swept::Repeat | Swept::Steps => None,
         };
         if let Some(title) = title {
             // A lower bound has a preposition of its own.

@@ -15,6 +15,8 @@ pub enum Swept {
     QueueDepth,
     /// The length of a request.
     BlockSize,
+    /// The requests per second that are due.
+    Rate,
     /// The fill level of the drive.
     Fill,
     /// None: repetitions of one load.
@@ -57,6 +59,7 @@ impl Along {
             Swept::Mix => Some(f64::from(stream.read_percent)),
             Swept::QueueDepth => Some(f64::from(stream.queue_depth) * f64::from(stream.threads)),
             Swept::BlockSize => Some(stream.block_size.0 as f64),
+            Swept::Rate => stream.arrival.per_second(),
             Swept::Fill => fill_level::from_label(&point.point.label, point.point.position),
             Swept::Repeat => Some(point.point.position),
             Swept::Steps => None,
@@ -97,7 +100,7 @@ fn swept(points: &[PointRun]) -> Along {
         let places: Vec<Option<f64>> = points.iter().map(|point| along.place(point)).collect();
         places.iter().any(|other| *other != places[0])
     };
-    let keys = [Swept::Mix, Swept::QueueDepth, Swept::BlockSize];
+    let keys = [Swept::Mix, Swept::QueueDepth, Swept::BlockSize, Swept::Rate];
     let each = |stream: usize| {
         let name = points.first().filter(|_| streams > 1);
         let name = name.map(|point| point.workload.streams[stream].name.clone());

@@ -70,6 +70,8 @@ fn duo(plot: &Plot, ranking: &Ranking, drives: &ReportDrives) -> Markup {
         // A latency has its unit, such as ms, which may be another than that of the measure.
         let (comma, caption) = match ranking.caption.strip_prefix("µs, ") {
             Some(rest) if row.words.ends_with('s') => (", ", rest),
+            // Not a unit, but a sentence about the value.
+            None if ranking.caption.starts_with(char::is_numeric) => (": ", &*ranking.caption),
             Some(_) | None => (" ", &*ranking.caption),
         };
         return html! { p.cap { b { (row.words) } (comma) (caption) } (plot::wide(plot, drives)) };

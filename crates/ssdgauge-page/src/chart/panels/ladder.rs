@@ -43,6 +43,7 @@ pub(crate) fn beside(
     published: Vec<Published>,
 ) -> Option<Plot> {
     let places = places(group);
+    let has_rates = swept::common(group).swept == Swept::Rate;
     let value = |point: &PointRun| metrics::value(point, metric, scope);
     let line = |member: &Member<'_>| {
         let drive = drives.drive_of(member.index);
@@ -50,6 +51,10 @@ pub(crate) fn beside(
         for point in &member.test.points {
             let place = places.iter().position(|place| place.holds(group, point));
             let (Some(place), Some(value)) = (place, value(point)) else { continue };
+            // A sweep may end with its first load, which shows a change since then and has the same place.
+            if has_rates && values.iter().any(|(other, ..)| *other == place as f64) {
+                continue;
+            }
             let title = format!(
                 "{}, {}: {}",
                 drives.short(drive),
@@ -146,6 +151,7 @@ pub(crate) fn name(swept: Swept) -> &'static str {
         Swept::Mix => "% read",
         Swept::QueueDepth => "requests in flight",
         Swept::BlockSize => "request size",
+        Swept::Rate => "requests due per second",
         Swept::Fill => "% full",
         Swept::Repeat => "repetition",
         Swept::Steps => "",
@@ -208,8 +214,11 @@ fn steps<'a>(group: &'a Group<'_>) -> impl Iterator<Item = (&'a TestRun, &'a Poi
 fn words(swept: Swept, value: f64) -> String {
     match swept {
         Swept::BlockSize => number::block(Bytes(value as u64)).replace("iB", "").replace(' ', ""),
-        Swept::Mix | Swept::QueueDepth | Swept::Fill | Swept::Repeat | Swept::Steps => {
-            number::short(value)
-        }
+        Swept::Mix
+        | Swept::QueueDepth
+        | Swept::Rate
+        | Swept::Fill
+        | Swept::Repeat
+        | Swept::Steps => number::short(value),
     }
 }
