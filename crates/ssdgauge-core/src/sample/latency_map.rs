@@ -1,6 +1,7 @@
 //! How many requests took how long in each part of a step: what a picture of time against latency is made of.
 
 use ssdgauge_statistics::histogram::Histogram;
+use std::sync::LazyLock;
 
 /// The rows of a decade of latency.
 pub const ROWS_PER_DECADE: u8 = 10;
@@ -59,8 +60,13 @@ impl LatencyMap {
         // Below `MOST_COLUMNS`.
         let column = (second / self.seconds_per_column) as u16;
         let mut cell: Option<LatencyCell> = None;
+        let mut row = 0;
+        // Values ascend, so that the row only grows, and no bucket of any second needs a logarithm.
         for (nanos, requests) in latency.highest_values() {
-            let (row, requests) = (row(nanos), u32::try_from(requests).unwrap_or(u32::MAX));
+            while row < ROWS - 1 && nanos >= BEGINNINGS[usize::from(row) + 1] {
+                row += 1;
+            }
+            let requests = u32::try_from(requests).unwrap_or(u32::MAX);
             match &mut cell {
                 Some(cell) if cell.row == row => {
                     cell.requests = cell.requests.saturating_add(requests);
@@ -105,6 +111,21 @@ impl LatencyMap {
     }
 }
 
+/// The lowest latency of each row in nanoseconds, by [`row`].
+static BEGINNINGS: LazyLock<[u64; ROWS as usize]> = LazyLock::new(|| {
+    std::array::from_fn(|wanted| {
+        let (mut below, mut within) = (0, u64::MAX);
+        while below < within {
+            let middle = below + (within - below) / 2;
+            match usize::from(row(middle)) >= wanted {
+                true => within = middle,
+                false => below = middle + 1,
+            }
+        }
+        within
+    })
+});
+
 /// Returns the row of a latency of `nanos`.
 fn row(nanos: u64) -> u8 {
     let tenths = (nanos.max(1) as f64 / 1e3).log10() * f64::from(ROWS_PER_DECADE);
@@ -130,6 +151,26 @@ mod tests {
             [500, 1_000, 1_300, 10_500, 1_050_000, u64::MAX].map(row),
             [0, 0, 1, 10, 30, 79]
         );
+    }
+
+    #[test]
+    fn a_row_begins_where_its_logarithm_does() {
+        assert_eq!((BEGINNINGS[0], BEGINNINGS[10], BEGINNINGS[30]), (0, 10_000, 1_000_000));
+        let mut map = LatencyMap::default();
+        let latencies: Vec<(u64, u64)> = (0..64).map(|power| (1 << power, 1)).collect();
+        let latency = of(&latencies);
+        map.add(0, &latency);
+        let of_rows = |map: &LatencyMap| -> Vec<(u8, u32)> {
+            map.cells().iter().map(|cell| (cell.row, cell.requests)).collect()
+        };
+        let mut by_logarithm: Vec<(u8, u32)> = Vec::new();
+        for (nanos, requests) in latency.highest_values() {
+            match by_logarithm.last_mut() {
+                Some((last, sum)) if *last == row(nanos) => *sum += requests as u32,
+                Some(_) | None => by_logarithm.push((row(nanos), requests as u32)),
+            }
+        }
+        assert_eq!(of_rows(&map), by_logarithm);
     }
 
     #[test]
