@@ -269,6 +269,27 @@ fn pages_of_one_cell_and_repeated_reads_hide_neither_units_nor_their_times() {
 }
 
 #[test]
+fn a_cache_that_is_emptied_under_load_as_well_shows_the_rate_of_an_idle_drive() {
+    let mut found = Vec::new();
+    for (seed, under_load) in [(1, 0), (2, 0), (3, 100), (4, 200), (5, 300), (6, 300), (7, 400)] {
+        let target = format!(
+            "tlc-client?capacity=64GB&slc.fold_mb_s=400&slc.fold_under_load_mb_s={under_load}"
+        );
+        let rig = VirtualRig::open(&target, seed).expect("the target is a virtual drive");
+        let answers = gate::look(rig, seed, &[Structure::Folding], true);
+        let answer = answers.into_iter().find(|answer| answer.structure == Structure::Folding);
+        if let Ok(value) = answer.expect("it was asked for").outcome {
+            assert!(value.contains(400.0), "{target} {seed}: {value:?}");
+            found.push((under_load, value));
+        }
+    }
+    assert!(found.len() >= 4 && found.iter().any(|one| one.0 >= 200), "{found:?}");
+    let width =
+        |under_load: u32| found.iter().find(|one| one.0 == under_load).map(|one| one.1.width());
+    assert!(width(0).is_some_and(|width| width < 0.35), "{found:?}");
+}
+
+#[test]
 fn a_drive_that_throttles_and_recovers_within_the_fill_shows_no_cache() {
     // It has none; the checks behind the fill alone found it at full speed again.
     let reason = outcome(500_134, Structure::Cache).unwrap_err();

@@ -36,6 +36,10 @@ const NOTHING: f64 = 0.05;
 const BEYOND_DELAY: f64 = 1.3;
 /// The most that the delay is estimated again without such bursts.
 const MOST_TURNS: usize = 4;
+/// The share of the rate of bursts that an idle rate has at least, or nothing is said. Chosen.
+const LEAST_SHARE: f64 = 0.6;
+/// The parts of writes after a light load. Chosen: one is shorter than what a second of folding frees.
+const PARTS: usize = 20;
 /// Rests between one that frees nothing and one that frees too much, as a ratio, up to which there may be one
 /// between them.
 const APART: f64 = 1.1;
@@ -53,12 +57,40 @@ pub fn recovered(burst: &Course, full: &Drop) -> Option<f64> {
     is_full.then(|| cached(burst.bytes(), burst.seconds(), high, low))
 }
 
-/// Returns the folding rate of an idle drive in 10^6 bytes per second, from bursts into a cache of
-/// `cache_bytes`.
+/// Returns whether a part of `writes` after a light load, which left the drive no rest, ran at the rate before `full`: the
+/// cache is emptied under load as well. The first part is that of the write buffer.
+pub fn folds_under_load(writes: &Course, full: &Drop) -> bool {
+    let middle = 0.5 * (full.before + full.behind);
+    let parts = writes.bins.chunks(writes.bins.len().div_ceil(PARTS).max(1));
+    parts.skip(1).any(|part| {
+        let (seconds, bytes) =
+            part.iter().fold((0.0, 0.0), |sum, bin| (sum.0 + bin.0, sum.1 + bin.1));
+        bytes > middle * seconds
+    })
+}
+
+/// Returns the folding rate of an idle drive in 10^6 bytes per second, from bursts into the cache before `full`.
+///
+/// A drive that folds under load frees room for a burst while it takes it. Where it does, or where that is not known, the
+/// interval has the rate of one that folds as fast then as at rest: r ÷ (1 + r ÷ rate of the burst).
 ///
 /// # Errors
-/// Too little of the cache became free, or the bytes do not grow evenly with the rest.
-pub fn find(bursts: &[Burst], cache_bytes: f64) -> Identified {
+/// Too little of the cache became free, the bytes do not grow evenly with the rest, or folding under load may explain too
+/// much of them.
+pub fn find(bursts: &[Burst], full: &Drop, under_load: Option<bool>) -> Identified {
+    let seen = by_rests(bursts, full.bytes.value)?;
+    let low = match under_load {
+        Some(false) => seen.low,
+        Some(true) | None => seen.low / (1.0 + seen.low * 1e6 / full.before),
+    };
+    match low < LEAST_SHARE * seen.value {
+        true => refuse("the drive empties its cache under load as well, which adds to each burst"),
+        false => Ok(Value { low, ..seen }),
+    }
+}
+
+/// Returns the rate at which bursts into a cache of `cache_bytes` find more of it free with the rest before them.
+fn by_rests(bursts: &[Burst], cache_bytes: f64) -> Identified {
     let most = bursts.iter().map(|burst| burst.bytes).fold(0.0, f64::max);
     let longest = bursts.iter().map(|burst| burst.rest_s).fold(0.0, f64::max);
     if most < LEAST_FREE * cache_bytes {
@@ -197,9 +229,9 @@ mod tests {
 
     #[test]
     fn the_slope_is_the_rate_although_superblocks_are_freed_as_a_whole() {
-        let found = find(&bursts(300e6, 4e9, 80e6), 4e9).unwrap();
+        let found = by_rests(&bursts(300e6, 4e9, 80e6), 4e9).unwrap();
         assert!(found.contains(300.0), "{found:?}");
-        assert!(find(&bursts(1e6, 4e9, 1e6), 4e9).is_err());
+        assert!(by_rests(&bursts(1e6, 4e9, 1e6), 4e9).is_err());
     }
 
     /// Bursts of a drive that folds 300 MB/s behind a delay of half a second and frees superblocks of `quantum`,
@@ -219,8 +251,39 @@ mod tests {
     fn sums_of_bursts_give_the_rate_where_superblocks_are_large_against_the_cache() {
         let rests = [9.0, 9.0, 9.0, 4.0, 4.0, 4.0, 4.0, 9.0, 9.0, 4.0, 4.0, 6.0];
         for quantum in [200e6, 450e6] {
-            let found = find(&carried(&rests, 4e9, quantum), 4e9).unwrap();
+            let found = by_rests(&carried(&rests, 4e9, quantum), 4e9).unwrap();
             assert!(found.contains(300.0) && found.width() < 0.5, "{quantum} {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_drive_that_folds_under_load_has_its_idle_rate_within_the_interval() {
+        let (idle, before) = (400e6, 1.3e9);
+        let full = Drop {
+            bytes: Value::exact(4e9),
+            before,
+            behind: 5e8,
+            behind_half: 0.0,
+            bytes_behind: 2e9,
+            at_s: 3.0,
+        };
+        for loaded in [0.0, 200e6, 300e6, 400e6] {
+            // Free are the bytes of the rest, and those of the burst itself.
+            let grown = |rest_s: f64| idle * rest_s / (1.0 - loaded / before);
+            let bursts =
+                [1.0, 2.0, 3.0, 4.0, 5.0].map(|rest_s| Burst { rest_s, bytes: grown(rest_s) });
+            // A second of a light load, and writes of three seconds after it.
+            let fast = (loaded / before * 100.0) as usize;
+            let slow = |bins: usize| vec![(0.01, full.behind * 0.01); bins];
+            let bins = [slow(30), vec![(0.01, before * 0.01); fast], slow(270)];
+            let writes = Course { bins: bins.concat() };
+            let under_load = folds_under_load(&writes, &full);
+            assert_eq!(under_load, loaded >= 200e6, "{loaded}");
+            for under_load in [Some(under_load), None] {
+                let found = find(&bursts, &full, under_load);
+                assert!(found.is_ok() || loaded >= 300e6, "{loaded} {found:?}");
+                assert!(found.is_err() || found.is_ok_and(|found| found.contains(400.0)));
+            }
         }
     }
 

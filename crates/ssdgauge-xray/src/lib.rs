@@ -45,7 +45,9 @@ pub use contents::{Sent, Turn, compression, deduplication};
 pub use depth::{check as check_depth, check_random, with_parity};
 pub use effective_spare::{Written, find as effective_spare};
 pub use flush::{Flushes, find as flush};
-pub use folding::{Burst, find as folding_rate, recovered, rest_between, rest_for};
+pub use folding::{
+    Burst, find as folding_rate, folds_under_load, recovered, rest_between, rest_for,
+};
 pub use likeness::{Compared, Likeness, compare, inside};
 pub use link::find as link_ceiling;
 pub use map_reach::{Range, find as map_reach};

@@ -12,6 +12,13 @@ use ssdgauge_xray::{
 
 /// The share of the cache that has to be written behind its end, so that the drop is lasting.
 const BEHIND: f64 = 0.3;
+/// The block of the reads and writes of a light load.
+const LIGHT_BLOCK: u64 = 4_096;
+/// The share of the cache that a drive would free in a rest as long as a light load, and that is written after it.
+const LIGHT: f64 = 0.5;
+/// The time of a light load at most, in seconds, and the pause between its writes.
+const MOST_LIGHT_S: f64 = 60.0;
+const LIGHT_THINK: Nanos = Nanos(5_000_000);
 /// Requests in flight of a fill.
 const DEPTH: u32 = 32;
 /// The length of a random overwrite: a mapping unit up to this length has no part in what it programs.
@@ -235,7 +242,12 @@ impl Examination<'_> {
         }
         // What is left is divided among the bursts; each writes about as much behind the cache as into it.
         let left = room.end.saturating_sub(self.filled) as f64;
-        let affordable = 0.5 * left / (SHARES.iter().sum::<f64>() * cache);
+        let affordable = 0.5 * left / ((LIGHT + SHARES.iter().sum::<f64>()) * cache);
+        let rest_s = inference::rest_for(&bursts, cache, LIGHT);
+        let under_load = match rest_s {
+            Some(rest_s) => self.folds_under_load(rest_s, &drop, &mut room)?,
+            None => None,
+        };
         let mut rested_s = 0.0;
         for share in SHARES {
             let rest_s = inference::rest_for(&bursts, cache, share * affordable.min(1.0));
@@ -250,8 +262,51 @@ impl Examination<'_> {
         }
         self.freed = bursts.iter().map(|burst| burst.bytes).sum();
         self.keep([Series::of_bursts(&bursts)]);
-        self.answer(Structure::Folding, inference::folding_rate(&bursts, cache));
+        let found = inference::folding_rate(&bursts, &drop, under_load);
+        self.answer(Structure::Folding, found);
         Ok(())
+    }
+
+    /// Returns whether the drive empties its cache under load: whether a part of it is free again after reads with a few
+    /// writes for `load_s` instead of a rest. `None` where there is no `room` left to write so much.
+    fn folds_under_load(
+        &mut self,
+        load_s: f64,
+        drop: &Drop,
+        room: &mut Room,
+    ) -> Result<Option<bool>, Ended> {
+        // More than what is left of a superblock for writes that bypass the cache.
+        let bytes = (LIGHT * drop.bytes.value) as u64 / MIB * MIB;
+        if self.filled + bytes > room.end || bytes == 0 || !self.is_full {
+            return Ok(None);
+        }
+        self.access.doing("folding: reads with a few writes instead of a rest");
+        let reads = Lane {
+            direction: Direction::Read,
+            access: Order::Random,
+            block_size: Bytes(LIGHT_BLOCK),
+            offset: Bytes(0),
+            span: Bytes(self.sizes.region),
+            queue_depth: 1,
+            think: Nanos::ZERO,
+            latencies: 0,
+            data: Data::Incompressible,
+        };
+        let writes = Lane {
+            direction: Direction::Write,
+            access: Order::Sequential,
+            offset: Bytes(self.sizes.capacity - self.sizes.trimmed - self.sizes.beside),
+            span: Bytes(self.sizes.beside),
+            think: LIGHT_THINK,
+            ..reads.clone()
+        };
+        let time = Nanos((load_s.min(MOST_LIGHT_S) * 1e9) as u64);
+        let limits = LaneLimits { time, written: Bytes(self.sizes.beside), bin: Nanos::SECOND };
+        self.access.run(&[reads, writes], limits)?;
+        let mut course = Course::default();
+        self.write_ascending(bytes, &mut course)?;
+        room.seconds -= course.seconds();
+        Ok(self.is_cold()?.then(|| inference::folds_under_load(&course, drop)))
     }
 
     /// Rests, and writes until the cache is full again; returns false where there is no `room` left. The burst of a

@@ -130,7 +130,12 @@ fn steps_of(
         }
         Experiment::Folding if open.contains(&Structure::Folding) => {
             let rests = (Sizes::RESTS_S.iter().sum::<f64>() + Sizes::MORE_RESTS_S) as u64;
-            vec![rest("rests", rests), writes_within("bursts", sizes.bursts, Sizes::BURSTS, sizes)]
+            let light = "reads with a few writes";
+            vec![
+                rest("rests", rests),
+                writes_within(light, sizes.beside, Sizes::BURST, sizes),
+                writes_within("bursts", sizes.bursts, Sizes::BURSTS, sizes),
+            ]
         }
         Experiment::Overflow if open.contains(&Structure::Overflow) => {
             let burst = "writes until the cache is full";
