@@ -40,6 +40,9 @@ mod process;
 #[cfg(target_os = "linux")]
 mod protocol;
 mod provenance;
+#[cfg(test)]
+#[path = "../../../tests/published.rs"]
+mod published;
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere/reader.rs")]
 mod reader;
 #[cfg(target_os = "linux")]

@@ -6,6 +6,8 @@ mod formats;
 mod machine;
 mod no_answer;
 mod safety;
+#[path = "../../../tests/schema.rs"]
+mod schema;
 mod signals;
 mod structure;
 mod support;

@@ -1,29 +1,12 @@
-//! The published schemas of the documents, which are made from their types.
+//! The published schemas of the documents.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+#[path = "../../../../tests/published.rs"]
+mod published;
 
 use super::{comparison, report};
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
-use std::path::Path;
-
-fn check_published<T: JsonSchema>(name: &str) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/generated/schema");
-    // What is written, not what would be accepted: a null is a key that is always there.
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    let schema = settings.into_generator().into_root_schema_for::<T>();
-    let text = format!("{:#}\n", schema.as_value());
-    let path = folder.join(name);
-    if std::env::var("SNAPSHOTS").is_ok_and(|mode| mode == "overwrite") {
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(&path, &text).unwrap();
-    }
-    let published = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(published == text, "{name} is out of date: SNAPSHOTS=overwrite writes it anew");
-}
 
 #[test]
 fn the_published_schemas_are_those_of_the_types() {
-    check_published::<report::Report>("report.json");
-    check_published::<comparison::Document<'static>>("compare.json");
+    published::check::<report::Report>("report.json");
+    published::check::<comparison::Document<'static>>("compare.json");
 }

@@ -39,11 +39,13 @@ fn the_exit_code_says_whether_a_drive_stores_what_it_states() {
         assert_eq!(output.status.code(), Some(code), "{target}: {}", text(&output.stderr));
         if code == 1 {
             let value = json(&output.stdout);
+            crate::schema::check("prove.json", &value);
             assert_eq!(value["verdict"]["result"], "holds-so-far", "{value:#}");
             assert_eq!(value["complete"], false);
         }
         if code == 4 {
             let value = json(&output.stdout);
+            crate::schema::check("prove.json", &value);
             assert_eq!(value["verdict"]["result"], "wraps");
             assert_eq!(value["stores"]["most_bytes"].as_u64().unwrap() / 1_000_000, 99);
             assert_eq!(value["is_model"], true);
@@ -124,7 +126,9 @@ fn a_killed_proof_of_a_drive_is_resumed_and_its_data_is_read_later() {
 
     let read = |target: &str| {
         let output = bench.call(&["prove", target, "--read", "a.ssdg", "--json"]);
-        let blocks = json(&output.stdout)["blocks"].clone();
+        let value = json(&output.stdout);
+        crate::schema::check("prove-read.json", &value);
+        let blocks = value["blocks"].clone();
         let fates =
             blocks.as_array().unwrap().iter().map(|one| {
                 (one["fate"].as_str().unwrap().to_owned(), one["blocks"].as_u64().unwrap())

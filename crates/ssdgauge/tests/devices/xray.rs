@@ -25,6 +25,7 @@ fn a_card_has_a_value_with_its_interval_or_a_reason_for_each_structure() {
     let output = bench.call(&["xray", DRIVE, only, "--json", "--out", "a.ssdg"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let card = json(&output.stdout);
+    crate::schema::check("xray.json", &card);
     assert_eq!((&card["is_model"], &card["is_complete"]), (&true.into(), &true.into()));
     for (key, truth) in [("link", 3_400.0), ("command", 2.6), ("units", 16.0), ("cache", 0.4e9)] {
         let found = structure(&card, key);
@@ -243,7 +244,9 @@ fn two_cards_are_compared_by_their_intervals_and_a_file_that_is_no_card_is_refus
     ] {
         let same = bench.call(line);
         assert_eq!(same.status.code(), Some(0), "{line:?}: {}", text(&same.stderr));
-        assert_eq!(structure(&json(&same.stdout), "units")["likeness"], "same", "{line:?}");
+        let compared = json(&same.stdout);
+        crate::schema::check("xray-compare.json", &compared);
+        assert_eq!(structure(&compared, "units")["likeness"], "same", "{line:?}");
     }
     bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "quick.ssdg"]);
     for line in [["compare", "a.ssdg", "quick.ssdg"], ["compare", "quick.ssdg", "a.ssdg"]] {
@@ -311,6 +314,7 @@ fn stated_figures_agree_or_are_contradicted_and_the_exit_code_says_so() {
         let output = bench.call(&line);
         assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
         let card = json(&output.stdout);
+        crate::schema::check("xray.json", &card);
         let judged = card["stated"].as_array().unwrap().iter().map(|one| &one["judgement"]);
         assert_eq!(judged.collect::<Vec<_>>(), judgement, "{card:#}");
     }

@@ -184,16 +184,22 @@ fn limits(proved: &Proved) -> &'static str {
 
 /// `prove --json`.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Document<'a> {
+    /// Raised by an incompatible change.
     schema_version: u32,
+    /// The target as it was named.
     target: &'a str,
+    /// The name of the drive.
     name: &'a str,
+    /// Its serial number, where one is known.
     serial: Option<&'a str>,
     /// Whether the drive is a virtual one.
     is_model: bool,
     /// The capacity that it states.
     states_bytes: u64,
     /// `quick` or `full`.
+    #[cfg_attr(test, schemars(with = "String"))]
     depth: Depth,
     /// Whether the proof was carried out to its end.
     complete: bool,
@@ -203,48 +209,88 @@ struct Document<'a> {
     verdict: Reported,
     /// What it stores, where that is less than it states.
     stores: Option<Stores>,
+    /// Bytes of the blocks that were written and read.
     tested_bytes: u64,
+    /// Bytes that the proof wrote.
     written_bytes: u64,
     /// The reading passes.
     passes: u32,
-    /// The blocks that were read, by their answer.
+    /// The number of blocks that were read, by their answer: `own`, `other_address`, `old_generation`, `torn`, `zeros`,
+    /// `ones`, `foreign`, `error`.
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
     answers: Tally,
     /// The first answers of each kind that were not the own block.
     evidence: Vec<Evidence>,
+    /// What may be the cause; null where every block held.
     possible_causes: Option<&'static str>,
+    /// What the proof says nothing about.
     not_tested: &'static str,
+    /// The file with every answer.
     run_file: String,
 }
 
 /// What follows from the answers.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Reported {
-    /// As the answers say.
-    Whole(Conclusion),
-    /// Every block held so far, in a proof that is not complete.
-    SoFar { result: &'static str },
+#[derive(Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Reported {
+    /// `untested`, `holds`, `holds-so-far` (not complete), `wraps` (addresses share one place), `ends` or `damaged`.
+    result: &'static str,
+    /// Blocks that the drive stores at least, where it wraps or ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    least: Option<u64>,
+    /// The distance of addresses that share a place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    period: Option<u64>,
+    /// The first block that was not stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most: Option<u64>,
 }
 
 /// What a drive stores.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Stores {
+    /// At least so many bytes.
     least_bytes: u64,
-    /// Absent without a boundary.
+    /// At most so many bytes; absent without a boundary.
     #[serde(skip_serializing_if = "Option::is_none")]
     most_bytes: Option<u64>,
 }
 
 /// An answer that was not the own block.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Evidence {
     /// The pass, from 1.
     pass: u32,
+    /// The first byte of the blocks with this answer.
     offset: u64,
+    /// Their bytes.
     length: u64,
+    /// The answer: its key, or an object of the key with the block or the pass whose data was returned.
+    #[cfg_attr(test, schemars(with = "serde_json::Value"))]
     answer: Answer,
     /// The address whose block was returned.
     block_of_offset: Option<u64>,
+}
+
+impl Reported {
+    /// Returns what follows from a proof that is complete or not: a part must not be taken for the whole.
+    fn new(conclusion: Conclusion, is_complete: bool) -> Reported {
+        let of = |result| Reported { result, ..Reported::default() };
+        match (conclusion, is_complete) {
+            (Conclusion::Untested, _) => of("untested"),
+            (Conclusion::Holds, true) => of("holds"),
+            (Conclusion::Holds, false) => of("holds-so-far"),
+            (Conclusion::Wraps { least, period }, _) => {
+                Reported { least: Some(least), period: Some(period), ..of("wraps") }
+            }
+            (Conclusion::Ends { least, most }, _) => {
+                Reported { least: Some(least), most: Some(most), ..of("ends") }
+            }
+            (Conclusion::Damaged, _) => of("damaged"),
+        }
+    }
 }
 
 fn document<'a>(proved: &Proved, drive: &'a DriveInfo, file: &Path) -> Document<'a> {
@@ -257,11 +303,6 @@ fn document<'a>(proved: &Proved, drive: &'a DriveInfo, file: &Path) -> Document<
         (None, true) => Some(Stores { least_bytes: bytes(proved.held), most_bytes: None }),
         (None, false) => None,
     };
-    let verdict = match (proved.verdict, proved.is_complete) {
-        // Who reads nothing but the verdict must not take a part for the whole.
-        (Conclusion::Holds, false) => Reported::SoFar { result: "holds-so-far" },
-        (verdict, _) => Reported::Whole(verdict),
-    };
     Document {
         schema_version: 1,
         target: &drive.target,
@@ -272,7 +313,7 @@ fn document<'a>(proved: &Proved, drive: &'a DriveInfo, file: &Path) -> Document<
         depth: proved.settings.depth,
         complete: proved.is_complete,
         cut_short: proved.is_cut_short,
-        verdict,
+        verdict: Reported::new(proved.verdict, proved.is_complete),
         stores,
         tested_bytes: bytes(proved.tested),
         written_bytes: proved.written.0,
@@ -292,5 +333,30 @@ fn evidence_of(one: &Observation) -> Evidence {
         length: one.blocks * PROOF_BLOCK.0,
         answer: one.answer,
         block_of_offset: one.answer.other_address().map(|other| other.wrapping_mul(PROOF_BLOCK.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_published_schema_is_that_of_the_types() {
+        crate::published::check::<Document<'static>>("prove.json");
+    }
+
+    #[test]
+    fn a_verdict_has_the_key_and_the_blocks_of_its_conclusion() {
+        for conclusion in [
+            Conclusion::Untested,
+            Conclusion::Holds,
+            Conclusion::Wraps { least: 3, period: 4 },
+            Conclusion::Ends { least: 3, most: 4 },
+            Conclusion::Damaged,
+        ] {
+            let reported = serde_json::to_value(Reported::new(conclusion, true)).unwrap();
+            assert_eq!(reported, serde_json::to_value(conclusion).unwrap());
+        }
+        assert_eq!(Reported::new(Conclusion::Holds, false).result, "holds-so-far");
     }
 }

@@ -144,9 +144,13 @@ fn age(one: &Fated, now: i64) -> String {
 
 /// `prove --read --json`.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Document<'a> {
+    /// Raised by an incompatible change.
     schema_version: u32,
+    /// The target as it was named.
     target: &'a str,
+    /// The file of the proof.
     run_file: String,
     /// The blocks of each fate.
     blocks: Vec<Blocks>,
@@ -154,10 +158,14 @@ struct Document<'a> {
 
 /// The blocks of one fate.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Blocks {
+    /// `kept`, `lost`, `torn`, `stale`, `misplaced` or `unreadable`.
+    #[cfg_attr(test, schemars(with = "String"))]
     fate: Fate,
     /// Their number.
     blocks: u64,
+    /// The first byte of the first of them.
     first_offset: u64,
     /// When the first and the last of them were written.
     written_unix_ms: [i64; 2],
@@ -181,5 +189,13 @@ fn document<'a>(fates: &[Fated], target: &'a str, file: &Path, now: i64) -> Docu
         target,
         run_file: file.display().to_string(),
         blocks: blocks.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_published_schema_is_that_of_the_types() {
+        crate::published::check::<super::Document<'static>>("prove-read.json");
     }
 }

@@ -1,9 +1,10 @@
 //! The card of an X-ray, as text and as JSON, and its plan.
 
+use super::spec::JudgedBound;
 use crate::failure::{Failure, FailureKind};
 use serde::Serialize;
 use ssdgauge_analysis::{sanitize_device, sanitize_prose};
-use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan};
+use ssdgauge_core::{Bytes, DriveInfo, Plan};
 use ssdgauge_lab::{RecordedXray, review_xray};
 use ssdgauge_runfile::RunFile;
 use ssdgauge_watch::terminal;
@@ -22,58 +23,94 @@ const VALUE: usize = 14;
 /// The width of the column of intervals.
 const INTERVAL: usize = 22;
 
-/// The card of an X-ray: `xray --json`, which `ssdgauge_xray::Card` reads again.
+/// The result of an X-ray: `xray --json`, which `ssdgauge_xray::Card` reads again.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Document {
+    /// `ssdgauge-xray`.
     format: &'static str,
     /// The version of the format.
     version: u32,
+    /// Raised by an incompatible change.
     schema_version: u32,
+    /// The target as it was named.
     target: String,
     /// The name of the drive.
     drive: String,
     /// Whether it is a virtual one.
     is_model: bool,
+    /// Its capacity.
     capacity_bytes: u64,
-    /// Whether every experiment was carried out.
+    /// Whether every experiment was carried out; false after an interruption.
     is_complete: bool,
+    /// Bytes that the X-ray wrote.
     written_bytes: u64,
+    /// Bytes that the X-ray read.
     read_bytes: u64,
+    /// What was found of each structure.
     structures: Vec<ShownAnswer>,
-    findings: Vec<Finding>,
-    /// The series that the answers were read from.
+    /// Doubts about the conditions.
+    findings: Vec<ShownFinding>,
+    /// The series that the values follow from.
     series: Vec<ShownSeries>,
+    /// With `--spec`: stated numbers, and whether what was found agrees with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stated: Option<Vec<JudgedBound>>,
 }
 
 /// What was found of a structure: its value, or why it is not identifiable.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ShownAnswer {
+    /// Its key, as in `--only`.
     structure: &'static str,
+    /// `MB/s` (10^6 bytes per second), `us`, `count`, `bytes`, `yes-no` (1 and 0), `celsius` or `percent`.
     unit: &'static str,
+    /// Load and rule, in one line.
     method: &'static str,
     /// The publication of the method.
     source: &'static str,
+    /// The value; absent where it is not identifiable.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<f64>,
+    /// Lower and upper end of the interval; absent without a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     interval: Option<[f64; 2]>,
-    /// The reason.
+    /// The reason; absent with a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_identifiable: Option<String>,
-    /// The least and the highest temperature of the drive meanwhile.
+    /// The lowest and the highest temperature of the drive meanwhile; absent where none was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     celsius: Option<[f64; 2]>,
 }
 
+/// A doubt about the conditions.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ShownFinding {
+    /// Its key, such as `flush-without-work`.
+    kind: &'static str,
+    /// `note`, `warning` or `invalid`.
+    severity: &'static str,
+    /// What was seen.
+    text: String,
+    /// What to do.
+    advice: String,
+}
+
 /// A line of measured points.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ShownSeries {
+    /// The structure whose chart it is a line of.
     structure: &'static str,
+    /// The name of the line, such as `QD128`.
     line: &'static str,
     /// The title of the axis.
     x: &'static str,
     /// The title of the axis.
     y: &'static str,
+    /// Up to 400 points: means or medians of measurements.
     points: Vec<[f64; 2]>,
 }
 
@@ -151,12 +188,12 @@ pub(super) fn of_run(file: &Path) -> Result<serde_json::Value, Failure> {
     let drive = &run.head().drive;
     let examined = review_xray(drive, &recorded)?;
     // Texts of the drive are in some findings.
-    let findings = run.findings()?.into_iter().map(|record| Finding {
+    let findings = run.findings()?.into_iter().map(|record| ShownFinding {
+        kind: record.finding.kind.key(),
+        severity: record.finding.severity.name(),
         text: sanitize_prose(&record.finding.text),
         advice: sanitize_prose(&record.finding.advice),
-        ..record.finding
     });
-    let findings: Vec<Finding> = findings.collect();
     let card = Document {
         format: CARD_FORMAT,
         version: CARD_VERSION,
@@ -169,8 +206,9 @@ pub(super) fn of_run(file: &Path) -> Result<serde_json::Value, Failure> {
         written_bytes: recorded.written.0,
         read_bytes: examined.read.0,
         structures: examined.answers.iter().map(shown_answer).collect(),
-        findings,
+        findings: findings.collect(),
         series: examined.series.iter().map(shown_series).collect(),
+        stated: None,
     };
     Ok(serde_json::to_value(card).expect("keys are strings"))
 }
@@ -252,6 +290,11 @@ pub(super) fn print_plan(plan: &Plan, drive: &DriveInfo, expected: &str, as_json
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn the_published_schema_is_that_of_the_types() {
+        crate::published::check::<Document>("xray.json");
+    }
 
     #[test]
     fn the_text_of_a_card_is_the_json_that_it_was_made_from() {

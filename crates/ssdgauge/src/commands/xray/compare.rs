@@ -152,40 +152,52 @@ fn words(structure: Structure, outcome: Option<&Identified>) -> String {
 
 /// `xray --compare --json`.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Document<'a> {
+    /// Raised by an incompatible change.
     schema_version: u32,
+    /// Both drives, A first.
     drives: [ComparedDrive<'a>; 2],
     /// What the comparison amounts to.
     sentence: &'a str,
+    /// The structures that were looked for in one of them.
     structures: Vec<ComparedStructure<'a>>,
-    /// Why the cards are not comparable; empty where they are.
+    /// Why the X-rays are not comparable; empty where they are.
     warnings: &'a [String],
 }
 
 /// One of both drives.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ComparedDrive<'a> {
+    /// Its name.
     drive: &'a str,
+    /// Whether it is a virtual one.
     is_model: bool,
 }
 
 /// A structure of both drives.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ComparedStructure<'a> {
+    /// Its key, as in `--only`.
     structure: &'static str,
     /// Whether it is one of the drive, and not of its slot or host.
     is_inside: bool,
+    /// `same`, `different` or `not-decided`.
     likeness: &'static str,
     /// Why a difference of the intervals decides nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
-    /// Null where it was not looked for.
+    /// What was found in A; null where it was not looked for.
     a: Option<Outcome<'a>>,
+    /// What was found in B; null where it was not looked for.
     b: Option<Outcome<'a>>,
 }
 
 /// What was found of a structure.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum Outcome<'a> {
     /// Its value.
@@ -237,6 +249,11 @@ mod tests {
 
     fn answer(structure: Structure, value: f64) -> Answer {
         Answer { structure, outcome: Ok(Value::within(value, 0.0, 0.05)), celsius: None }
+    }
+
+    #[test]
+    fn the_published_schema_is_that_of_the_types() {
+        crate::published::check::<Document<'static>>("xray-compare.json");
     }
 
     #[test]

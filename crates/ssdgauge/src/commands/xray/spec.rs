@@ -70,13 +70,17 @@ pub(super) fn lines(stated: &[Stated], answers: &[Answer]) -> String {
     text
 }
 
-/// `stated` of a card: a bound of a data sheet, with what the X-ray says about it.
+/// A stated number, and whether what was found agrees with it.
 #[derive(Serialize)]
-struct JudgedBound {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct JudgedBound {
+    /// Its structure.
     structure: &'static str,
+    /// The unit of the structure.
     unit: &'static str,
     /// `exactly`, `at-least` or `at-most`.
     bound: &'static str,
+    /// The stated number.
     value: f64,
     /// `agrees`, `contradicted` or `not-decided`.
     judgement: String,
