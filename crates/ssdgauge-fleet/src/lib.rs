@@ -7,7 +7,9 @@
 //! opens a file.
 
 mod drift;
+mod drift_words;
 mod json_lines;
+pub mod page;
 mod parquet_file;
 mod path;
 mod rows;
@@ -17,6 +19,7 @@ pub use drift::{
     Drift, DriveModel, DriveRun, FleetDrift, Group, LEAST_DRIVES, NotJudged, Place, Reason, Strip,
     Suspect, TestKey, Unjudged, drift, drive_run, serial,
 };
+pub use drift_words::drift_line;
 pub use json_lines::{json_lines, json_lines_head};
 pub use parquet_file::{ParquetError, parquet};
 pub use path::path;

@@ -1,10 +1,7 @@
 //! `ssdgauge fleet`: what the runs of many drives show about each of them.
 
 mod drift;
-mod judged;
-mod names;
 mod page;
-mod strips;
 
 use crate::arguments::{FleetAction, FleetArguments};
 use crate::failure::Failure;

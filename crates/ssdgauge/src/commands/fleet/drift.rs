@@ -5,8 +5,8 @@ use crate::failure::{Failure, FailureKind};
 use crate::{process, run_files};
 use serde::Serialize;
 use ssdgauge_analysis::Run;
+use ssdgauge_core::RequestPath;
 use ssdgauge_core::rounded::count_of;
-use ssdgauge_core::{Estimate, RequestPath};
 use ssdgauge_fleet::{
     Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, NotJudged, Reason, Suspect, TestKey,
     Unjudged,
@@ -65,7 +65,9 @@ fn text(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usize>)
         let Drift { serial, kind, is_model, .. } = &drifts[0];
         let drive = drive_text(serial, *is_model, &labels);
         lines.push(format!("  {drive}, {kind}:"));
-        lines.extend(drifts.iter().map(|drift| format!("    {}", drift_line(drift))));
+        lines.extend(
+            drifts.iter().map(|drift| format!("    {}", ssdgauge_fleet::drift_line(drift))),
+        );
     }
 
     lines.push("\nDrives slower than their peers:".to_owned());
@@ -107,28 +109,6 @@ fn drive_text(serial: &str, is_model: bool, labels: &BTreeMap<&str, &str>) -> St
         Some(label) => format!("{mark}{label} ({serial})"),
         None => format!("{mark}{serial}"),
     }
-}
-
-pub(super) fn drift_line(drift: &Drift) -> String {
-    let percent = |share: f64| format!("{:+.1} %", 100.0 * share);
-    let change = match drift.change {
-        None => "no interval below 3 runs at different times".to_owned(),
-        Some(Estimate { value, low, high }) => {
-            let word = if drift.is_worse() { ", worse" } else { "" };
-            format!("{} ({} to {}){word}", percent(value), percent(low), percent(high))
-        }
-    };
-    let Drift { test, metric, runs, days, values: [first, last], .. } = drift;
-    let by = match drift.meters.as_slice() {
-        [] => String::new(),
-        meters => format!(" by {}", meters.join(", ")),
-    };
-    format!(
-        "{test} {}{by}: {} to {}, {runs} runs in {days:.1} days, {change}",
-        metric.key(),
-        metric.about(*first),
-        metric.about(*last),
-    )
 }
 
 fn suspect_lines(suspect: &Suspect, labels: &BTreeMap<&str, &str>) -> Vec<String> {

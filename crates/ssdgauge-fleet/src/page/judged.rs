@@ -1,16 +1,16 @@
 //! The judgement of the fleet, by run: the state of each drive with its reasons in words.
 
-use super::drift;
+use crate::drift_words::drift_line;
+use crate::{DriveRun, FleetDrift, NotJudged, Reason, Strip, Suspect, Unjudged};
 use ssdgauge_analysis::{BatchState, Run, RunOutcome, run_outcome};
 use ssdgauge_core::rounded::count_of;
-use ssdgauge_fleet::{DriveRun, FleetDrift, NotJudged, Reason, Strip, Suspect, Unjudged};
 use std::collections::BTreeMap;
 
 /// The reasons that are stated for a drive.
 const MOST_REASONS: usize = 3;
 
 /// What the page of a fleet needs of a run: all of a thousand runs would not fit in memory.
-pub(super) struct Extract {
+pub struct Extract {
     /// The run, or why it says nothing about its drive.
     pub(super) drive_run: Result<DriveRun, &'static str>,
     pub(super) outcome: RunOutcome,
@@ -29,15 +29,16 @@ pub(super) struct Extract {
 }
 
 impl Extract {
-    pub(super) fn new(run: &Run) -> Extract {
+    /// Takes it from `run`.
+    pub fn new(run: &Run) -> Extract {
         let (head, drive) = (&run.head, &run.head.drive);
         let prose = ssdgauge_analysis::sanitize_prose;
         let titles = run.tests.iter();
         Extract {
-            drive_run: ssdgauge_fleet::drive_run(run),
+            drive_run: crate::drive_run(run),
             outcome: run_outcome(run),
             label: head.environment.get("label").map(|label| prose(label)),
-            serial: ssdgauge_fleet::serial(run),
+            serial: crate::serial(run),
             started_unix_ms: head.started_unix_ms,
             model: drive.name().to_owned(),
             run_id: prose(&head.id),
@@ -86,7 +87,7 @@ impl<'a> Judged<'a> {
                 *known = place;
             }
         }
-        Judged { runs, found: ssdgauge_fleet::drift(&usable), latest }
+        Judged { runs, found: crate::drift(&usable), latest }
     }
 
     /// Returns whether a later run of the same drive stands for the one at `place`.
@@ -128,7 +129,7 @@ impl<'a> Judged<'a> {
             self.found.drifts.iter().filter(|one| one.serial == run.serial && one.is_worse());
         let mut reasons: Vec<String> = suspect.map(slow_words).unwrap_or_default();
         let was_slow = !reasons.is_empty();
-        reasons.extend(worse.map(drift::drift_line).take(MOST_REASONS));
+        reasons.extend(worse.map(drift_line).take(MOST_REASONS));
         let is_judged = self.found.groups.iter().any(|group| group.kind == run.kind);
         let is_complete = one.outcome == RunOutcome::Complete;
         let state = match (is_complete, was_slow, reasons.is_empty(), is_judged) {

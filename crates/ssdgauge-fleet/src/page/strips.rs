@@ -1,9 +1,9 @@
 //! The strips of the page of a fleet: each latency that was compared, with a dot for each drive.
 
 use super::judged::{Extract, Judged};
+use crate::Strip;
 use ssdgauge_analysis::{BatchDot, BatchDrive, BatchState, BatchStrip};
 use ssdgauge_core::{Metric, rounded};
-use ssdgauge_fleet::Strip;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the strips, the one with the clearest outlier first. `places` are those of the runs of `drives`.
@@ -28,7 +28,7 @@ pub(super) fn strips(
         let own = if models.len() > 1 { format!("{}: ", one.kind.model) } else { String::new() };
         let test = titles.get(one.test.test.as_str()).copied().unwrap_or(&one.test.test);
         let metric = if one.metric == Metric::LatP99Us { "p99" } else { "mean" };
-        let dot = |place: &ssdgauge_fleet::Place| {
+        let dot = |place: &crate::Place| {
             let drive = *of_serial.get(place.serial.as_str())?;
             Some(BatchDot {
                 drive,
