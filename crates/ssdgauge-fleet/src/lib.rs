@@ -7,6 +7,7 @@
 //! opens a file.
 
 mod drift;
+pub mod drift_document;
 mod drift_words;
 mod json_lines;
 pub mod page;
