@@ -28,11 +28,13 @@ pub struct LatencyCell {
 pub struct LatencyMap {
     seconds_per_column: u32,
     cells: Vec<LatencyCell>,
+    /// Where the cells of the columns begin that are not united yet.
+    open: usize,
 }
 
 impl Default for LatencyMap {
     fn default() -> LatencyMap {
-        LatencyMap { seconds_per_column: 1, cells: Vec::new() }
+        LatencyMap { seconds_per_column: 1, cells: Vec::new(), open: 0 }
     }
 }
 
@@ -57,6 +59,10 @@ impl LatencyMap {
         while second / self.seconds_per_column >= MOST_COLUMNS {
             self.halve();
         }
+        if self.seconds_per_column > 1 && second.is_multiple_of(self.seconds_per_column) {
+            self.unite();
+            self.open = self.cells.len();
+        }
         // Below `MOST_COLUMNS`.
         let column = (second / self.seconds_per_column) as u16;
         let mut cell: Option<LatencyCell> = None;
@@ -78,13 +84,12 @@ impl LatencyMap {
             }
         }
         self.cells.extend(cell);
-        if self.seconds_per_column > 1 && second.is_multiple_of(self.seconds_per_column) {
-            self.unite();
-        }
     }
 
     /// Returns the same map with its cells in order, each once.
     pub(crate) fn finished(mut self) -> LatencyMap {
+        // A second that came late follows columns that were united without it.
+        self.open = 0;
         self.unite();
         self.cells.shrink_to_fit();
         self
@@ -96,18 +101,22 @@ impl LatencyMap {
         for cell in &mut self.cells {
             cell.column /= 2;
         }
+        self.open = 0;
         self.unite();
     }
 
+    /// Unites the cells of the columns that are open: those before them stay as they are.
     fn unite(&mut self) {
-        self.cells.sort_unstable_by_key(|cell| (cell.column, cell.row));
-        self.cells.dedup_by(|next, kept| {
+        let mut cells = self.cells.split_off(self.open);
+        cells.sort_unstable_by_key(|cell| (cell.column, cell.row));
+        cells.dedup_by(|next, kept| {
             let is_same = (next.column, next.row) == (kept.column, kept.row);
             if is_same {
                 kept.requests = kept.requests.saturating_add(next.requests);
             }
             is_same
         });
+        self.cells.append(&mut cells);
     }
 }
 
@@ -189,11 +198,14 @@ mod tests {
         for second in 0..100_000 {
             map.add(second, &of(&[(10_500, 1), (1_050_000, u64::from(second == 99_999))]));
         }
+        // One that came late.
+        map.add(5, &of(&[(10_500, 2)]));
         let map = map.finished();
+        assert!(map.cells().is_sorted_by(|a, b| (a.column, a.row) < (b.column, b.row)));
         // The least power of two with which 100,000 s fit into 480 columns.
         assert_eq!(map.seconds_per_column(), 256);
         let requests: u64 = map.cells().iter().map(|cell| u64::from(cell.requests)).sum();
-        assert_eq!(requests, 100_001);
+        assert_eq!(requests, 100_003);
         assert_eq!(map.cells().last().map(|cell| (cell.column, cell.row)), Some((390, 30)));
         assert!(map.size() < 16_384, "{}", map.size());
     }
