@@ -53,7 +53,7 @@ pub use link::find as link_ceiling;
 pub use map_reach::{Range, find as map_reach};
 pub use mapping_unit::{Shift, find as mapping_unit};
 pub use overflow::find as overflow;
-pub use page_read::{busy as unit_busy, mean_busy, without_transfer};
+pub use page_read::{busy as unit_busy, larger_busy, mean_busy, without_transfer};
 pub use pairs::{Layout, MOST_CHUNKS, Pair, chunk, layout};
 pub use rate::Completions;
 pub use requirements::{lacks, needs};

@@ -38,8 +38,12 @@ pub fn without_transfer(busy: Value, larger: Option<(Value, f64)>) -> Value {
     // More than the longest transfer: the larger read lies on several pages.
     match transfer.filter(|transfer| *transfer <= MOST_TRANSFER_US) {
         Some(transfer) => {
-            let half = busy.high - busy.low;
-            Value::within(busy.value - transfer.max(0.0), 0.5 * half, LEAST)
+            let value = busy.value - transfer.max(0.0);
+            Value {
+                value,
+                low: (busy.low - transfer.max(0.0)).min(value * (1.0 - LEAST)),
+                high: (busy.high - transfer.max(0.0)).max(value * (1.0 + LEAST)),
+            }
         }
         None => Value {
             value: busy.value - 0.5 * MOST_TRANSFER_US.min(busy.value),
@@ -57,6 +61,19 @@ pub fn mean_busy(pairs: &[Pair]) -> Option<f64> {
     let met = between.iter().filter(|us| (MET * rough..OUTLIER * rough).contains(us));
     let (count, sum) = met.fold((0u32, 0.0), |(count, sum), us| (count + 1, sum + us));
     (count > 0).then(|| sum / f64::from(count))
+}
+
+/// Returns the time for which a read of several blocks keeps a unit busy, from `larger` pairs of the pages of `pairs`. Where
+/// pages have types, a median may be that of another one, so that the difference is that of the means.
+pub fn larger_busy(pairs: &[Pair], larger: &[Pair]) -> Option<Value> {
+    let (one, several) = (busy(pairs).ok()?, busy(larger).ok()?);
+    match one.high * (1.0 - LEAST) > (1.0 + TYPES) * one.low * (1.0 + LEAST) {
+        true => {
+            let more = mean_busy(larger)? - mean_busy(pairs)?;
+            Some(Value { value: one.value + more, ..several })
+        }
+        false => Some(several),
+    }
 }
 
 /// Returns the time in microseconds for which a read keeps a unit busy, from pairs of reads at a distance at which

@@ -168,7 +168,7 @@ impl Examination<'_> {
                     true => self.pairs(&[round], block, of_meeting, spacing * 2, &mut random)?,
                     false => Vec::new(),
                 };
-                let large = inference::unit_busy(&large).ok();
+                let large = inference::larger_busy(&meeting, &large);
                 let large = large.map(|value| (value, (block / BLOCK) as f64));
                 Ok(inference::without_transfer(busy, large))
             }
