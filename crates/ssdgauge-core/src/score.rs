@@ -361,10 +361,10 @@ impl Score {
             Score::At { position, .. } => format!("the point at {}", label(*position)),
             Score::OfStream { position, name, direction, .. } => {
                 let requests = direction.map_or(String::new(), |one| format!("{} of ", one.requests()));
-                format!("{requests}the stream {name} of the point at {}", label(*position))
+                format!("{requests}stream {name} at {}", label(*position))
             }
             Score::OfDirection { position, direction, .. } => {
-                format!("{} of the point at {}", direction.requests(), label(*position))
+                format!("{} at {}", direction.requests(), label(*position))
             }
             Score::Knee(_) => "lowest queue depth with at least 95 % of the best".into(),
             Score::MeanOfLast { window, .. } => format!("mean of the {window}"),
@@ -376,7 +376,7 @@ impl Score {
                 "highest load that meets the latency limits by service latency (from the submission)"
                     .into()
             }
-            Score::KneeOfLoad(_) => "load with the highest request rate ÷ mean latency".into(),
+            Score::KneeOfLoad(_) => "load with the highest ratio of request rate to mean latency".into(),
         }
     }
 }
@@ -435,8 +435,8 @@ mod tests {
         assert_eq!(described[1], "arithmetic mean over the points at QD1, QD4");
         assert_eq!(described[3], "the point at QD70");
         assert_eq!(all()[3].words(), "the point at 70");
-        assert_eq!(described[10], "the stream tenant of the point at QD2");
-        assert_eq!(described[11], "writes of the stream tenant of the point at QD2");
-        assert_eq!(described[12], "flushes of the point at QD2");
+        assert_eq!(described[10], "stream tenant at QD2");
+        assert_eq!(described[11], "writes of stream tenant at QD2");
+        assert_eq!(described[12], "flushes at QD2");
     }
 }

@@ -150,19 +150,19 @@ fn legend(screen: &FirstScreen, peers: Option<&Peers>) -> Markup {
 pub(super) fn grade(trust: &Trust, tiles: &[Tile]) -> Markup {
     let Trust { grade, reasons, doubted, results } = trust;
     let (doubted, results) = (number::count(*doubted as u64), number::count(*results as u64));
-    let mut shown: Vec<String> = reasons
-        .iter()
-        .take(REASONS)
-        .map(|reason| uncapitalised(reason.split_once("in doubt: ").map_or(reason, |(_, why)| why)))
-        .collect();
-    for doubt in tiles.iter().flat_map(|tile| &tile.number.doubts) {
-        let doubt = uncapitalised(doubt);
-        if !shown.iter().any(|reason| reason.contains(&doubt)) {
-            shown.push(doubt);
+    let first = reasons.iter().take(REASONS);
+    let first = first.map(|one| one.split_once("in doubt: ").map_or(one.as_str(), |(_, why)| why));
+    let of_tiles = tiles.iter().flat_map(|tile| &tile.number.doubts).map(String::as_str);
+    let mut shown: Vec<String> = Vec::new();
+    // Two tests can have the same doubt.
+    for why in first.chain(of_tiles).map(uncapitalised) {
+        if !shown.iter().any(|known| known.contains(&why)) {
+            shown.push(why);
         }
     }
     let clear = match &*results {
         "1" => "The result is clear".to_owned(),
+        "2" => "Both results are clear".to_owned(),
         _ => format!("All {results} results are clear"),
     };
     let first = match grade {
