@@ -3,7 +3,10 @@
 use crate::support;
 use crate::support::{Pace, Recipe, quick, run, steady};
 use ssdgauge_analysis::{CompareError, CompareOptions, Difference, Run, compare};
-use ssdgauge_core::{Action, Bytes, Metric, Random, Score, Stream, TargetKind, Verdict};
+use ssdgauge_core::{
+    Action, Bytes, Finding, FindingKind, Metric, Random, Score, Severity, Stream, TargetKind,
+    Verdict,
+};
 
 fn recorded(id: &str, model: &str, pace: &'static dyn Fn(&Stream, u32) -> Pace) -> Run {
     let mut recipe = Recipe::new(id, quick(12), model);
@@ -47,6 +50,38 @@ fn a_ratio_is_found_with_an_interval_that_holds_it() {
     assert_eq!(text.lines().filter(better).count(), comparison.tests.len(), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("do not include the variation between runs"), "{text}");
+}
+
+#[test]
+fn no_run_is_better_or_worse_than_a_disturbed_one() {
+    let busy = |mut recipe: Recipe<'_>| {
+        let text = "other processes moved 4.3 GB on this drive";
+        let finding = Finding::new(FindingKind::OtherTraffic, Severity::Warning, text, "stop them");
+        recipe.findings.push((None, finding));
+        run(&recipe)
+    };
+    let undisturbed = recorded("a", "Disk", &steady);
+    let mut recipe = Recipe::new("b", quick(12), "Disk");
+    recipe.pace = &slower;
+    let disturbed = busy(recipe);
+    let options = CompareOptions { threshold: Some(0.05), ..CompareOptions::default() };
+    for [a, b] in [[&undisturbed, &disturbed], [&disturbed, &undisturbed]] {
+        let comparison = compare(a, b, &options).expect("equal tests");
+        assert_eq!(comparison.gate, Some(Verdict::NotDecided));
+        for test in &comparison.tests {
+            // The numbers are shown; what they mean is not known.
+            assert!(test.ratio.is_some() && test.values.iter().all(Option::is_some));
+            let Difference::Unknown(why) = &test.difference else {
+                panic!("{} is {:?}", test.id, test.difference)
+            };
+            assert!(why.contains("run was disturbed"), "{why}");
+        }
+    }
+    // The same runs without the disturbance.
+    let slow = recorded("b", "Disk", &slower);
+    let comparison = compare(&undisturbed, &slow, &options).expect("equal tests");
+    assert_eq!(comparison.gate, Some(Verdict::Fails));
+    assert!(comparison.tests.iter().all(|test| test.difference == Difference::Worse));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod bands;
 mod bench;
 mod browser;
 mod claims;
+mod commits;
 mod engine_report;
 mod exports;
 mod files;

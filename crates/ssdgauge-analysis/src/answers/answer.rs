@@ -12,7 +12,7 @@ use crate::groups::measure::{self, Measure, SHALLOW};
 use crate::groups::uses;
 use crate::groups::workload_text;
 use crate::text::interval::{self, Flattered};
-use candidates::{everyday, sustained, tail};
+use candidates::{commits, everyday, sustained, tail};
 use ssdgauge_core::{Metric, Test};
 use ssdgauge_statistics::difference::are_apart;
 
@@ -31,6 +31,8 @@ pub struct Answer {
 /// The question that a column answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
+    /// Writes of which each is durable before the next, as databases commit.
+    Commits,
     /// Reads, or mixes at a low depth.
     Everyday,
     /// Writes that outlast a cache.
@@ -201,6 +203,7 @@ pub fn answer(groups: &[Group<'_>], drives: &ReportDrives) -> Answer {
     let choice = Choice { groups, drives, finished_only: members.any(|one| one.run.complete) };
     let mut columns: Vec<Column> = Vec::new();
     let found = [
+        choice.find(Question::Commits, Measure::Speed, commits),
         choice.find(Question::Everyday, Measure::Speed, everyday),
         choice.find(Question::Sustained, Measure::Speed, sustained),
         choice.find(Question::Tail, Measure::P9999, tail),
@@ -307,9 +310,11 @@ impl Choice<'_> {
         let rank = |number: usize| rank(&self.groups[number].first().test.test);
         let by = |number: usize| match question {
             Question::Everyday => everyday_measure(&self.groups[number].first().test.test),
-            Question::Sustained | Question::Tail | Question::Efficiency | Question::Other => {
-                measure
-            }
+            Question::Commits
+            | Question::Sustained
+            | Question::Tail
+            | Question::Efficiency
+            | Question::Other => measure,
         };
         let measured = |number: usize| self.measured(&self.groups[number], by(number));
         let mut numbers = self.in_order();
@@ -343,6 +348,7 @@ impl Choice<'_> {
         let counts = |drive: usize| member(drive).is_some_and(|member| self.counts(member));
         let (title, short) = match question {
             Question::Everyday => ("Everyday".to_owned(), "Everyday".to_owned()),
+            Question::Commits => ("Commits".to_owned(), "Commits".to_owned()),
             Question::Sustained => ("Sustained write".to_owned(), "Sustained".to_owned()),
             Question::Tail => ("Slowest 1 in 10,000".to_owned(), "p99.99".to_owned()),
             Question::Efficiency => ("Efficiency".to_owned(), "Efficiency".to_owned()),
@@ -400,7 +406,11 @@ fn conditions(test: &Test, (measure, metric): (Measure, Metric), question: Quest
             "p99.99 of flushes, left is better"
         }
         Question::Tail => "p99.99, left is better",
-        Question::Everyday | Question::Sustained | Question::Efficiency | Question::Other => {
+        Question::Commits
+        | Question::Everyday
+        | Question::Sustained
+        | Question::Efficiency
+        | Question::Other => {
             if metric.unit().is_empty() {
                 metric.title()
             } else {
@@ -416,9 +426,11 @@ fn conditions(test: &Test, (measure, metric): (Measure, Metric), question: Quest
     let load = match question {
         // The title of the test says it.
         Question::Other => String::new(),
-        Question::Everyday | Question::Sustained | Question::Tail | Question::Efficiency => {
-            workload_text::short(test)
-        }
+        Question::Commits
+        | Question::Everyday
+        | Question::Sustained
+        | Question::Tail
+        | Question::Efficiency => workload_text::short(test),
     };
     let is_ladder = question == Question::Everyday && !load.contains("QD");
     let depths = match is_ladder || measure == Measure::Shallow {

@@ -76,7 +76,7 @@ pub fn dek(answer: &Answer, writes: &[Option<Writes>], drives: &ReportDrives) ->
 /// Returns the columns, those of work before the percentile, which varies the most.
 fn in_order(answer: &Answer) -> Vec<&Column> {
     let place = |column: &&Column| match column.question {
-        Question::Sustained => 0,
+        Question::Commits | Question::Sustained => 0,
         Question::Everyday => 1,
         Question::Other => 2,
         Question::Efficiency => 3,
@@ -248,6 +248,7 @@ fn range(column: &Column, drives: &ReportDrives) -> Option<Sentence> {
 /// Returns what a column is about, within a sentence.
 fn of_column(column: &Column) -> String {
     match column.question {
+        Question::Commits => "commits".to_owned(),
         Question::Everyday => "everyday work".to_owned(),
         Question::Sustained => "sustained writes".to_owned(),
         Question::Tail => "the slowest 1 in 10,000 requests".to_owned(),

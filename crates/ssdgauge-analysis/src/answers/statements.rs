@@ -27,7 +27,7 @@ pub const RULES: [&str; 3] = [
      such a column is not decided, that it is too close to call; else mostly reads for the last in \
      sustained writes that is not the last in a column of reads; else short bursts for a write speed that \
      falls; \
-     else nothing. Everyday work is at most four requests in flight.",
+     else nothing. Databases: commits where they were measured, else p99.99. Everyday work is at most four requests in flight.",
 ];
 
 /// The most sentences of the dek.
@@ -122,6 +122,7 @@ fn subject(falls: usize, seen: usize, drives: &ReportDrives) -> String {
 
 fn titles(columns: &[&Column]) -> Vec<String> {
     let title = |column: &&Column| match column.question {
+        Question::Commits => "commits".to_owned(),
         Question::Everyday => "everyday work".to_owned(),
         Question::Sustained => "sustained writes".to_owned(),
         Question::Tail => "p99.99 latency".to_owned(),
@@ -154,6 +155,7 @@ fn falls(writes: &[Option<Writes>]) -> (Vec<Fall>, usize) {
 pub fn dek(answer: &Answer, writes: &[Option<Writes>], drives: &ReportDrives) -> Vec<Sentence> {
     let column = |question: Question| answer.columns.iter().find(|c| c.question == question);
     let mut sentences: Vec<Option<Sentence>> = vec![
+        column(Question::Commits).and_then(|column| most(column, drives, "does")),
         column(Question::Tail).and_then(|column| tail(column, drives)),
         column(Question::Sustained).and_then(|column| most(column, drives, "sustains")),
         longest_fall(writes, drives),
@@ -221,13 +223,16 @@ fn most(column: &Column, drives: &ReportDrives, verb: &str) -> Option<Sentence> 
     let load = match column.question {
         Question::Sustained => "",
         Question::Everyday => " in everyday work",
+        Question::Commits => " in commits",
         Question::Tail | Question::Efficiency | Question::Other => "",
     };
     let of = match column.question {
         Question::Other => format!(" ({})", column.title),
-        Question::Everyday | Question::Sustained | Question::Tail | Question::Efficiency => {
-            String::new()
-        }
+        Question::Commits
+        | Question::Everyday
+        | Question::Sustained
+        | Question::Tail
+        | Question::Efficiency => String::new(),
     };
     let by = advantage(ratio, column.metric.more_is_better());
     let text = format!("{verb} {value}{load}, {by} {}{of}.", drives.short(next));
@@ -310,10 +315,14 @@ impl BestFor {
 
 /// Returns what `drive` is best for, by the first rule that applies.
 pub fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize) -> BestFor {
+    // A database waits for its commits first.
+    let has_commits = answer.columns.iter().any(|column| column.question == Question::Commits);
     let words = |column: &Column| match column.question {
+        Question::Commits => "databases: most commits".to_owned(),
         Question::Everyday => "everyday work".to_owned(),
         Question::Sustained if column.is_sequential => "large copies".to_owned(),
         Question::Sustained => "lasting random writes".to_owned(),
+        Question::Tail if has_commits => "lowest p99.99".to_owned(),
         Question::Tail => "databases: lowest p99.99".to_owned(),
         Question::Efficiency => "most work per watt".to_owned(),
         Question::Other => column.title.clone(),

@@ -5,7 +5,7 @@
 //! also has to exceed a noise allowance.
 
 use crate::comparison::history::{self, History};
-use crate::findings::run_outcome;
+use crate::findings::run_outcome::{self, RunOutcome};
 use crate::findings::trust::{self, Grade};
 use crate::groups::group::{self, Member};
 use crate::groups::workload_text;
@@ -172,6 +172,10 @@ fn compare_all(
         }
         tests.extend(numbers.into_iter().map(|(_, number)| number));
     }
+    let disturbed = disturbed([a, b]);
+    if let Some(why) = disturbed {
+        tests.iter_mut().for_each(|test| doubt(test, why));
+    }
     if tests.iter().all(|test| test.values[1].is_none()) {
         let reason = |test: &TestComparison| match &test.difference {
             Difference::Unknown(reason) => Some(reason.clone()),
@@ -184,13 +188,33 @@ fn compare_all(
     let marks =
         run_outcome::marks(a).into_iter().filter(|mark| marks_of_b.contains(mark)).collect();
     let [name_a, name_b] = distinct([a, b]);
-    let gate = options.threshold.map(|threshold| gate(&tests, threshold));
+    let gate = options.threshold.map(|threshold| match disturbed {
+        Some(_) => Verdict::NotDecided,
+        None => gate(&tests, threshold),
+    });
     let ids = [a, b].map(|run| sanitize::prose(&run.head.id));
     let doubts = [a, b].map(|run| {
         let trust = trust::of_runs([run]).filter(|trust| trust.grade > Grade::A)?;
         Some(format!("{}, {}", trust.grade.letter(), trust.in_words()))
     });
     Ok(Comparison { names: [name_a, name_b], ids, marks, doubts, tests, options: *options, gate })
+}
+
+/// Returns which of the runs something outside its drive disturbed: a difference may be the disturbance.
+fn disturbed(runs: [&Run; 2]) -> Option<&'static str> {
+    match runs.map(|run| run_outcome::of(run) == RunOutcome::Disturbed) {
+        [false, false] => None,
+        [true, false] => Some("the first run was disturbed by something outside its drive"),
+        [false, true] => Some("the second run was disturbed by something outside its drive"),
+        [true, true] => Some("both runs were disturbed by something outside their drives"),
+    }
+}
+
+/// Takes back that `test` is better or worse. The numbers stay.
+fn doubt(test: &mut TestComparison, why: &str) {
+    if matches!(test.difference, Difference::Better | Difference::Worse) {
+        test.difference = Difference::Unknown(why.to_owned());
+    }
 }
 
 fn check_firmware(a: &Run, b: &Run, options: &CompareOptions) -> Result<(), CompareError> {

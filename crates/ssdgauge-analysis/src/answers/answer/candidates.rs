@@ -8,6 +8,12 @@ fn is_rate(test: &Test) -> bool {
     test.score.metric().family() == Family::Rate
 }
 
+/// Commits: those of one thread, then of several.
+pub(super) fn commits(test: &Test) -> Option<u32> {
+    let is_durable = is_rate(test) && uses::classify(test) == Use::Durable;
+    is_durable.then(|| if uses::deepest_scored(test) == 1 { 2 } else { 1 })
+}
+
 /// Everyday work: mixes at a low depth, then random reads at one, then the low depths of a ladder.
 pub(super) fn everyday(test: &Test) -> Option<u32> {
     if !is_rate(test) || uses::is_sequential(test) {
