@@ -68,7 +68,7 @@ pub use operations::{Operations, Work};
 pub use profile::{
     DriveFigures, EffectFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures,
     LimitedState, NandFigures, Overflow, PowerFigures, PowerState, Profile, ProfileError,
-    ProfileListing, SlcFigures, ThermalFigures, profiles, reviewed_profiles,
+    ProfileListing, SlcFigures, ThermalFigures, profiles, reviewed_profiles, target_keys,
 };
 pub use rig::VirtualRig;
 pub use rig::served::{ServedCommand, ServedCompletion, ServedDrive, ServedOutcome};

@@ -8,7 +8,7 @@ mod figures;
 mod geometry;
 
 pub(crate) use catalogue::{InitialState, ProfileSpec};
-pub use catalogue::{ProfileError, ProfileListing, profiles, reviewed_profiles};
+pub use catalogue::{ProfileError, ProfileListing, profiles, reviewed_profiles, target_keys};
 pub use effects::EffectFigures;
 pub use figures::{
     DriveFigures, FaultFigures, GcFigures, GcPacing, GcPolicy, HostInterfaceFigures, LimitedState,

@@ -393,8 +393,7 @@ fn profile_failure(error: &ProfileError, profile: &str) -> Failure {
             {
                 Some(meant) => format!("did you mean '{meant}'?"),
                 None => format!(
-                    "the keys are those of its profile (crates/ssdgauge-sim/profiles), such as \
-                     capacity; `ssdgauge drives sim:{profile}` describes it"
+                    "`{all}` lists the keys; `ssdgauge drives sim:{profile}` describes the drive"
                 ),
             };
             (format!("a virtual drive has no key '{key}'"), hint)

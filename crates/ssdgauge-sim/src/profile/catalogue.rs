@@ -216,14 +216,28 @@ impl ProfileSpec {
     }
 }
 
-fn complete(table: Table, query: &str) -> Result<ProfileSpec, ProfileError> {
-    let nominal = read(table)?;
+/// Returns every key of the text of a target, `sim:PROFILE?KEY=VALUE`: those of any drive, then the dotted ones of the
+/// sections of a profile.
+pub fn target_keys() -> Vec<String> {
+    let table = built_in_table(BUILT_IN[0].name).and_then(read);
+    let table = whole_table(&table.expect("built-in profiles are tested"));
+    QUERY_KEYS.iter().map(|key| (*key).to_owned()).chain(dotted_keys(&table)).collect()
+}
+
+/// Returns the table of a profile with every key.
+fn whole_table(nominal: &Profile) -> Table {
     // Serialised again, the table has every key, and each value has the type of its field: a user
     // may write 4 for 4.0.
-    let mut table = Table::try_from(&nominal).expect("a profile that was read can be written");
+    let mut table = Table::try_from(nominal).expect("a profile that was read can be written");
     let effects = Table::try_from(&nominal.effects).expect("effects that were read can be written");
     table.entry("effects").or_insert(Value::Table(effects));
     add_unset_keys(&mut table);
+    table
+}
+
+fn complete(table: Table, query: &str) -> Result<ProfileSpec, ProfileError> {
+    let nominal = read(table)?;
+    let mut table = whole_table(&nominal);
     let mut query_keys = QueryKeys::default();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(|| ProfileError::Value {

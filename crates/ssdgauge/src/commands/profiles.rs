@@ -1,7 +1,7 @@
 //! `ssdgauge drives sim:`: lists the virtual drives.
 
 use serde::Serialize;
-use ssdgauge_sim::{ProfileListing, profiles, reviewed_profiles};
+use ssdgauge_sim::{ProfileListing, profiles, reviewed_profiles, target_keys};
 use ssdgauge_watch::terminal::colour::{Paint, Role};
 use ssdgauge_watch::terminal::table::{self, Column, Fit};
 use ssdgauge_watch::terminal::{self, width};
@@ -15,6 +15,8 @@ const COLUMNS: [Column; 2] =
 struct Document {
     schema_version: u32,
     profiles: Vec<Row>,
+    /// The keys of a target.
+    keys: Vec<String>,
 }
 
 /// A profile of a virtual drive.
@@ -37,7 +39,7 @@ pub(crate) fn print_list(as_json: bool) {
             description: profile.description.to_owned(),
         };
         let profiles = own.iter().chain(&reviewed).map(row).collect();
-        terminal::print_document(&Document { schema_version: 1, profiles });
+        terminal::print_document(&Document { schema_version: 1, profiles, keys: target_keys() });
         return;
     }
     let paint = Paint::of_stdout();
@@ -49,6 +51,8 @@ pub(crate) fn print_list(as_json: bool) {
     let example = paint.text(Role::Command, "ssdgauge drives sim:tlc-client");
     terminal::print_folded(&format!(
         "\none drive: {example}; its capacity and other keys are set after it: \
-         sim:tlc-client?capacity=250GB\nall keys: docs/reference/virtual-drives.md\n"
+         sim:tlc-client?capacity=250GB\nanother drive of a model: sim:tlc-client?seed=2; one that throttles early: \
+         sim:tlc-client?thermal.throttle_c=50&thermal.resume_c=45\nkeys: {}\n",
+        target_keys().join(", ")
     ));
 }

@@ -81,6 +81,14 @@ fn the_profiles_of_virtual_drives_are_listed() {
     assert!(list.contains("sim:tlc-client") && list.contains("sim:like-970-evo-1tb"), "{list}");
     let json: serde_json::Value =
         serde_json::from_str(&bench.print(&["drives", "sim:", "--json"])).unwrap();
+    // Every key that is listed is one, whatever its value.
+    let keys = json["keys"].as_array().unwrap();
+    assert!(keys.len() > 20 && keys.iter().any(|key| key == "thermal.throttle_c"), "{json}");
+    for key in keys.iter().map(|key| key.as_str().unwrap()) {
+        assert!(list.split_whitespace().any(|word| word.trim_end_matches(',') == key), "{key}");
+        let answer = printed(&bench, &["drives", &format!("sim:tiny?{key}=wrong")], &[]);
+        assert!(!answer.contains("has no key"), "{answer}");
+    }
     let targets = json["profiles"].as_array().unwrap();
     assert!(targets.iter().any(|one| one["target"] == "sim:tiny"), "{json}");
 }
