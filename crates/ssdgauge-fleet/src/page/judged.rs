@@ -2,8 +2,11 @@
 
 use crate::drift_words::drift_line;
 use crate::{DriveRun, FleetDrift, NotJudged, Reason, Strip, Suspect, Unjudged};
+use ssdgauge_analysis::findings::finding_words;
+use ssdgauge_analysis::text::case::uncapitalised;
 use ssdgauge_analysis::{BatchState, Run, RunOutcome, run_outcome};
 use ssdgauge_core::rounded::count_of;
+use ssdgauge_core::{Finding, FindingKind, Severity};
 use std::collections::BTreeMap;
 
 /// The reasons that are stated for a drive.
@@ -23,6 +26,8 @@ pub struct Extract {
     pub(super) is_model: bool,
     /// The titles of the tests by their id.
     pub(super) titles: Vec<(String, String)>,
+    /// What the run found about the drive that can make it slow, in words.
+    pub(super) found: Vec<String>,
     /// The suite and the drive, for the command that tests it again.
     pub(super) suite: String,
     pub(super) target: String,
@@ -44,6 +49,7 @@ impl Extract {
             run_id: prose(&head.id),
             is_model: run.is_model(),
             titles: titles.map(|one| (prose(&one.test.id), prose(&one.test.title))).collect(),
+            found: found(run),
             suite: prose(&head.plan.suite.id),
             target: prose(&drive.target),
         }
@@ -129,6 +135,9 @@ impl<'a> Judged<'a> {
             self.found.drifts.iter().filter(|one| one.serial == run.serial && one.is_worse());
         let mut reasons: Vec<String> = suspect.map(slow_words).unwrap_or_default();
         let was_slow = !reasons.is_empty();
+        if was_slow {
+            reasons.extend(one.found.iter().map(|words| format!("its run also found: {words}")));
+        }
         reasons.extend(worse.map(drift_line).take(MOST_REASONS));
         let is_judged = self.found.groups.iter().any(|group| group.kind == run.kind);
         let is_complete = one.outcome == RunOutcome::Complete;
@@ -164,6 +173,20 @@ impl<'a> Judged<'a> {
         }
         words
     }
+}
+
+/// Returns the titles of the warnings of `run` about its drive that can make it slow.
+fn found(run: &Run) -> Vec<String> {
+    let of_tests = run.tests.iter().flat_map(|test| &test.findings).map(|one| &one.finding);
+    let warnings: Vec<&Finding> = run
+        .findings
+        .iter()
+        .chain(of_tests)
+        .filter(|finding| finding.severity > Severity::Note)
+        .collect();
+    let kinds = [FindingKind::Throttled, FindingKind::LinkBelowCapability];
+    let seen = kinds.into_iter().filter(|kind| warnings.iter().any(|one| one.kind == *kind));
+    seen.map(|kind| uncapitalised(&finding_words::title(kind))).collect()
 }
 
 fn slow_words(suspect: &Suspect) -> Vec<String> {

@@ -168,7 +168,8 @@ fn print(shown: &[&Entry]) {
 
 fn cells(entry: &Entry, facts: &Facts, paint: Paint) -> Vec<String> {
     let drive = match &facts.label {
-        Some(label) => format!("{} ({label})", facts.drive),
+        // The end of a long name is cut.
+        Some(label) => format!("{label}: {}", facts.drive),
         None => facts.drive.clone(),
     };
     let (outcome, role) = match (entry.is_running, facts.outcome.as_str()) {

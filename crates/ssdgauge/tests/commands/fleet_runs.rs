@@ -95,12 +95,11 @@ fn a_comparison_with_too_short_a_history_says_so_and_leaves_the_gate_undecided()
     assert!(text(&output.stderr).contains("a history is of one drive"));
 }
 
-/// Short runs of eight virtual drives, of which the fifth repeats reads.
-fn batch() -> Bench {
+/// Short runs of eight virtual drives, of which the fifth has `keys`.
+fn batch(keys: &str) -> Bench {
     let bench = Bench::new();
     for n in 1..=8 {
-        let slow =
-            if n == 5 { "&effects.read_retry_share=0.05&effects.read_retry_us=200" } else { "" };
+        let slow = if n == 5 { keys } else { "" };
         let (target, out) = (format!("sim:tiny?seed={n}{slow}"), format!("quick-S{n}.ssdg"));
         let label = format!("S{n}");
         let line = ["run", "quick", &target, "--shorten", "10", "--label", &label, "--out", &out];
@@ -110,8 +109,17 @@ fn batch() -> Bench {
 }
 
 #[test]
+fn the_page_of_a_batch_says_what_the_run_of_a_slow_drive_found() {
+    let bench = batch("&thermal.ambient_c=60&thermal.throttle_c=50&thermal.resume_c=45");
+    bench.print(&["fleet", "page", ".", "-o", "batch.html"]);
+    let page = std::fs::read_to_string(bench.path("batch.html")).unwrap();
+    assert!(page.contains("1 of 8 drives is slower than its peers: "), "{page}");
+    assert_eq!(page.matches("its run also found: throttled by heat").count(), 1, "{page}");
+}
+
+#[test]
 fn the_page_of_a_batch_leads_with_the_slow_drive_and_states_what_is_missing() {
-    let bench = batch();
+    let bench = batch("&effects.read_retry_share=0.05&effects.read_retry_us=200");
     std::fs::remove_file(bench.path("quick-S1.html")).unwrap();
     let printed = bench.print(&["fleet", "page", ".", "--pages", "-o", "batch.html"]);
     assert_eq!(printed, "MODEL: 1 of 8 drives is slower than its peers: S5\n");
