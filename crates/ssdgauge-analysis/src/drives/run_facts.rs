@@ -396,7 +396,8 @@ fn doubts(load: &Load<'_>, is_end: bool) -> Vec<String> {
         Some(step) => load.points.iter().any(|point| point.point.label == *step),
     };
     let mut doubts: Vec<String> = Vec::new();
-    let of_test = test.findings.iter().filter(|one| of_load(&one.step)).map(|one| &one.finding);
+    let of_test = test.findings.iter().filter(|one| of_load(&one.step));
+    let of_test = of_test.filter(|one| !trust::is_beyond_knee(one, test)).map(|one| &one.finding);
     for finding in load.member.run.findings.iter().chain(of_test) {
         if trust::is_doubt(finding, Some(&test.test)) && !is_of_levels(finding.kind) {
             let words = finding_words::title(finding.kind);

@@ -5,13 +5,17 @@
 
 use crate::findings::finding_words;
 use crate::model::{CachePlace, PointRun, Run, StepFinding, TestRun};
+use crate::steps::headline_points;
 use crate::steps::steady_state;
 use crate::text::number;
-use ssdgauge_core::{Finding, FindingKind, ScoreFamily, Severity, Test};
+use ssdgauge_core::{Finding, FindingKind, Score, ScoreFamily, Severity, Test};
 
 /// The share of the results that may be in doubt for a B. Chosen: with one in four a reader finds three
 /// sound numbers for each of the others.
 pub(crate) const FEW: f64 = 0.25;
+
+/// The findings of a load that is too high.
+const OF_OVERLOAD: [FindingKind; 2] = [FindingKind::Overloaded, FindingKind::Withheld];
 
 /// The grade of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -160,7 +164,8 @@ fn doubt(finding: &Finding) -> Doubt {
 }
 
 fn of_test(test: &TestRun) -> Vec<Doubt> {
-    let found = test.findings.iter().filter(|one| is_doubt(&one.finding, Some(&test.test)));
+    let found = test.findings.iter().filter(|one| !is_beyond_knee(one, test));
+    let found = found.filter(|one| is_doubt(&one.finding, Some(&test.test)));
     let (of_result, others): (Vec<&StepFinding>, Vec<&StepFinding>) =
         found.partition(|one| concerns_result(one, test));
     let mut doubts: Vec<Doubt> = of_result.iter().map(|one| doubt(&one.finding)).collect();
@@ -189,6 +194,20 @@ pub(crate) fn concerns_result(found: &StepFinding, test: &TestRun) -> bool {
     let Some(step) = &found.step else { return true };
     let mut points = test.points.iter().filter(|point| point.point.label == *step).peekable();
     points.peek().is_none() || points.any(|point| test.test.score.needs(point.point.position))
+}
+
+/// Returns whether `found` says that a load above the one that an open loop's headline quotes was too high: the loads go
+/// up until the drive no longer keeps up.
+pub(crate) fn is_beyond_knee(found: &StepFinding, test: &TestRun) -> bool {
+    if !matches!(test.test.score, Score::KneeOfLoad(_))
+        || !OF_OVERLOAD.contains(&found.finding.kind)
+    {
+        return false;
+    }
+    let points = headline_points::points(test);
+    let Some(knee) = points.first().map(|point| point.point.position) else { return false };
+    let is_above = |point: &&PointRun| found.step.as_ref() == Some(&point.point.label);
+    test.points.iter().find(is_above).is_some_and(|point| point.point.position > knee)
 }
 
 /// Returns whether `found` is about a step that a further number of `test` counts: that one is printed with
@@ -225,6 +244,5 @@ pub fn is_doubt(finding: &Finding, test: Option<&Test>) -> bool {
 /// Returns whether a search produces findings of this kind on purpose: it tries loads until the drive
 /// no longer keeps up.
 pub fn is_intended(kind: FindingKind, test: Option<&Test>) -> bool {
-    let of_overload = [FindingKind::Overloaded, FindingKind::Withheld];
-    of_overload.contains(&kind) && test.is_some_and(|test| test.search.is_some())
+    OF_OVERLOAD.contains(&kind) && test.is_some_and(|test| test.search.is_some())
 }
