@@ -77,24 +77,27 @@ fn listed(sources: &[PathBuf]) -> String {
 /// A file that cannot be read stays.
 pub(crate) fn one_for_each_run(inputs: Vec<PathBuf>) -> Vec<PathBuf> {
     let id = |path: &PathBuf| RunFile::open(path).ok().map(|run| run.head().id.clone());
-    let mut files: BTreeMap<String, Vec<&PathBuf>> = BTreeMap::new();
-    for (path, id) in inputs.iter().zip(in_parallel::map(inputs.iter().collect(), id)) {
+    // By their places: one name can be given twice.
+    let mut files: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (place, id) in in_parallel::map(inputs.iter().collect(), id).into_iter().enumerate() {
         if let Some(id) = id {
-            files.entry(id).or_default().push(path);
+            files.entry(id).or_default().push(place);
         }
     }
     let mut left_out = BTreeSet::new();
     for copies in files.into_values().filter(|files| files.len() > 1) {
-        let read = |path: &PathBuf| Some((path.clone(), ssdgauge_analysis::read(path).ok()?));
-        let (paths, runs): (Vec<_>, Vec<_>) = copies.into_iter().filter_map(read).unzip();
-        left_out.extend(once_each(&paths, runs).1);
+        let read = |place: usize| Some((place, ssdgauge_analysis::read(&inputs[place]).ok()?));
+        let (places, runs): (Vec<usize>, Vec<Run>) = copies.into_iter().filter_map(read).unzip();
+        let paths: Vec<PathBuf> = places.iter().map(|place| inputs[*place].clone()).collect();
+        left_out.extend(once_each(&paths, runs).1.into_iter().map(|copy| places[copy]));
     }
-    inputs.into_iter().filter(|path| !left_out.contains(path)).collect()
+    let counted = inputs.into_iter().enumerate().filter(|(place, _)| !left_out.contains(place));
+    counted.map(|(_, path)| path).collect()
 }
 
-/// Returns `runs` of `files` without those that were given twice, and the files of these, with a note for
+/// Returns `runs` of `files` without those that were given twice, and the places of these, with a note for
 /// each.
-pub(crate) fn once_each(files: &[PathBuf], runs: Vec<Run>) -> (Vec<Run>, Vec<PathBuf>) {
+pub(crate) fn once_each(files: &[PathBuf], runs: Vec<Run>) -> (Vec<Run>, Vec<usize>) {
     let (runs, repeated) = ssdgauge_analysis::once_each(runs);
     let mut left_out = Vec::new();
     for one in repeated {
@@ -103,7 +106,7 @@ pub(crate) fn once_each(files: &[PathBuf], runs: Vec<Run>) -> (Vec<Run>, Vec<Pat
             "note: {} has the same run as {counted}, and is left out",
             file.display()
         ));
-        left_out.push(file.clone());
+        left_out.push(one.left_out);
     }
     (runs, left_out)
 }

@@ -59,8 +59,10 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     }
     let mut xrays = Vec::new();
     if page.is_some() {
-        let files = arguments.files.iter().filter(|file| !left_out.contains(file)).cloned();
-        (runs, xrays) = xrays::taken_out(files.collect(), runs)?;
+        let files = arguments.files.iter().enumerate();
+        let counted = files.filter(|(place, _)| !left_out.contains(place));
+        let counted = counted.map(|(_, file)| file.clone()).collect();
+        (runs, xrays) = xrays::taken_out(counted, runs)?;
     }
     if let Some(percent) = arguments.fill_level {
         runs = at_fill_level(runs, percent)?;

@@ -33,6 +33,12 @@ fn the_drift_of_a_drive_is_printed_and_too_few_peers_are_not_judged() {
         "{printed}"
     );
     assert!(printed.contains("not judged, 2 drives with the same load; 7 are needed"));
+    // A name given twice is one run.
+    let named = ["a", "b", "c", "d", "a"].map(|name| format!("runs/{name}.ssdg"));
+    let line: Vec<&str> =
+        ["fleet", "drift"].into_iter().chain(named.iter().map(|n| &**n)).collect();
+    let again = unfolded(&bench.print(&line));
+    assert!(again.starts_with("4 runs of 2 drives (MODEL"), "{again}");
     let found = bench.print(&["fleet", "drift", "runs", "--json"]);
     let found: Value = serde_json::from_str(&found).unwrap();
     assert_eq!((&found["runs"], &found["drives"]), (&4.into(), &2.into()));

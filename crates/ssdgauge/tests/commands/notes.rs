@@ -103,6 +103,12 @@ fn labels_stand_with_the_name_and_runs_of_one_drive_are_compared_by_them() {
     let json: serde_json::Value = serde_json::from_slice(&twice.stdout).unwrap();
     assert_eq!(json["runs"].as_array().unwrap().len(), 1);
     assert!(text(&twice.stderr).contains("has the same run as a.ssdg"), "{}", text(&twice.stderr));
+    // The page has the run, too.
+    bench.call(&["report", "a.ssdg", "a.ssdg", "-o", "twice.html"]);
+    bench.call(&["report", "a.ssdg", "-o", "once.html"]);
+    let [twice, once] =
+        ["twice.html", "once.html"].map(|page| std::fs::read_to_string(bench.path(page)).unwrap());
+    assert_eq!(twice, once);
     let cases = [
         (["a.ssdg", "a.ssdg"], "all runs have the label 'bare'"),
         (["a.ssdg", "c.ssdg"], "of several drives"),
