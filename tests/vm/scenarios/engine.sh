@@ -243,7 +243,7 @@ not_passed() {
 pass_through_is_refused_without_a_byte_where_it_would_not_reach_this_drive_alone() {
     loads
     before_other=$(sectors nvme0n1)
-    not_passed 3 nullb0 nullb0:1073741824 'no NVMe namespace' nullb0
+    not_passed 3 nullb0 nullb0:1073741824 'not an NVMe namespace' nullb0
     not_passed 3 nvme2n2 TWO:2 'metadata or end-to-end protection' nvme2n2
     # The name of the node leads to the other drive.
     mv /dev/ng1n1 /dev/kept

@@ -178,7 +178,7 @@ fn a_score_counts_one_stream_and_one_direction() {
     assert!(test.also[2].interval.ends().is_some() && test.headline.interval.ends().is_none());
     let json = ssdgauge_export::json(std::slice::from_ref(&run));
     let said = json["runs"][0]["tests"][0].to_string();
-    for rule in ["flushes of the stream log", "reads of the stream tenant", "trims of the point"] {
+    for rule in ["flushes of stream log at", "reads of stream tenant at", "trims at"] {
         assert!(said.contains(rule), "no rule: {rule}");
     }
 }
