@@ -43,7 +43,7 @@ impl LiveLines {
         self.is_shown
     }
 
-    /// Returns whether they are drawn, and the last frame is at least a [`FRAME_INTERVAL`] old.
+    /// Returns whether they are drawn, and the last frame is old enough for the next.
     pub fn is_due(&self) -> bool {
         let is_old = |last: Instant| last.elapsed() >= FRAME_INTERVAL;
         self.is_shown && self.state().drawn.is_none_or(is_old)
