@@ -11,6 +11,8 @@ pub mod terminal;
 #[cfg(target_os = "linux")]
 mod aligned;
 #[cfg(target_os = "linux")]
+mod boot;
+#[cfg(target_os = "linux")]
 pub mod chart;
 #[cfg(target_os = "linux")]
 pub mod display;

@@ -4,6 +4,7 @@
 
 mod live;
 
+use crate::boot::boot;
 use crate::live::sender::LiveSeconds;
 use crate::rest_of_run::{rest_text, whole};
 use crate::second::{Assembler, Second};
@@ -12,7 +13,6 @@ use crate::terminal::colour::Paint;
 use crate::terminal::live_lines::LiveLines;
 use crate::terminal::{self, width};
 use live::{Live, Moment};
-use rustix::time::{ClockId, clock_gettime};
 use ssdgauge_core::rounded;
 use ssdgauge_core::{
     Bytes, Finding, Interval, Nanos, Phase, Plan, Prepared, Reading, RecordedRequests, Replay,
@@ -297,15 +297,6 @@ fn finished(totals: &Totals, elapsed: Nanos, width: usize) -> String {
         text.push_str(&duration);
     }
     text
-}
-
-/// Returns the boot of the machine; `None` where the kernel does not name it.
-fn boot() -> Option<Boot> {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    let since = clock_gettime(ClockId::Boottime);
-    let since_ms = since.tv_sec * 1_000 + since.tv_nsec / 1_000_000;
-    let unix_ms = jiff::Timestamp::now().as_millisecond() - since_ms;
-    Some(Boot { id: id.trim().to_owned(), unix_ms })
 }
 
 impl fmt::Debug for Progress<'_> {

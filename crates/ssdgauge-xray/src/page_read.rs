@@ -20,7 +20,7 @@ const TYPES: f64 = 0.2;
 /// The shares of the pages that are of the fastest and of the slowest type. Chosen: those of four bits, and beyond them
 /// what repeated reads take.
 const ENDS: [f64; 2] = [0.12, 0.85];
-/// A time of so many times the median is no page read.
+/// A time this many times the median is not that of a page read.
 const OUTLIER: f64 = 5.0;
 /// The standard error of a median in those of a mean, for normal errors: √(π/2).
 const OF_MEDIAN: f64 = 1.253;
@@ -64,7 +64,7 @@ pub fn mean_busy(pairs: &[Pair]) -> Option<f64> {
 }
 
 /// Returns the time for which a read of several blocks keeps a unit busy, from `larger` pairs of the pages of `pairs`. Where
-/// pages have types, a median may be that of another one, so that the difference is that of the means.
+/// pages have types, two medians may be of different ones, so the difference of the means is used.
 pub fn larger_busy(pairs: &[Pair], larger: &[Pair]) -> Option<Value> {
     let (one, several) = (busy(pairs).ok()?, busy(larger).ok()?);
     match one.high * (1.0 - LEAST) > (1.0 + TYPES) * one.low * (1.0 + LEAST) {

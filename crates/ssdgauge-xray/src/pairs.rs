@@ -1,7 +1,7 @@
 //! Pairs of reads sent at the same time: on one unit the second waits for the first.
 //!
-//! How long each read takes alone is measured before: pages of one cell take 1 : 1.4 : 2 times as long, and their
-//! differences are no waits. Behind a sequential fill, data goes to one unit after the other in chunks. Two reads at a distance
+//! The latency of each read by itself is measured first: pages of one cell take 1 : 1.4 : 2 times as long, and these
+//! differences are not waits. In a sequential fill, data goes to one unit after the other in chunks. Two reads at a distance
 //! of whole rounds meet on one unit (Chen, Lee, Zhang, HPCA 2011).
 
 use crate::answer::{Refusal, refuse};
@@ -34,7 +34,7 @@ pub struct Pair {
     pub distance: u64,
     /// The times of both.
     pub reads: [Timing; 2],
-    /// The latency of each when it was read alone.
+    /// The latency of each read by itself.
     pub alone: [Nanos; 2],
 }
 

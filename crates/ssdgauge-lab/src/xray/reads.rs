@@ -254,7 +254,8 @@ impl Examination<'_> {
     }
 
     /// Sends `count` pairs of reads of `block` bytes for each of `distances`, in random order, each from one of the first
-    /// `steps` multiples of its distance beyond the start of a mebibyte. Before them, each is read alone: twice, because a repetition is not what it takes.
+    /// `steps` multiples of its distance beyond the start of a mebibyte. Before the pairs, each read is sent twice by itself, and the
+    /// shorter latency counts: a read that the drive had to repeat takes longer than its page does.
     fn pairs(
         &mut self,
         distances: &[u64],
@@ -276,7 +277,7 @@ impl Examination<'_> {
             let two = TimedRequest { due, ..read(base + distance, block) };
             requests.extend([one, two]);
         }
-        // All of them before the first pair: a page that was read last may still be at hand.
+        // All of them before the first pair: the drive may still hold the page that it read last.
         let lone: Vec<TimedRequest> =
             requests.iter().map(|one| TimedRequest { due: Nanos::ZERO, ..*one }).collect();
         let alone = [self.access.send(&lone, 1)?, self.access.send(&lone, 1)?];

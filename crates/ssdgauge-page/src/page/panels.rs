@@ -67,7 +67,7 @@ fn ranked(panel: &Panel, ranking: &Ranking, drives: &ReportDrives) -> Markup {
 /// Returns the ranking next to a plot; for a single drive only the plot.
 fn duo(plot: &Plot, ranking: &Ranking, drives: &ReportDrives) -> Markup {
     if let [row] = ranking.rows.as_slice() {
-        // A latency has its unit, such as ms, which may be another than that of the measure.
+        // A latency has its own unit, such as ms, which may differ from that of the measure.
         let (comma, caption) = match ranking.caption.strip_prefix("µs, ") {
             Some(rest) if row.words.ends_with('s') => (", ", rest),
             // Not a unit, but a sentence about the value.
