@@ -39,6 +39,20 @@ impl Watcher for StopAt {
     fn step_ended(&mut self, _: &Test, _: &Step, _: Nanos) {}
 }
 
+/// Creates the file of a run of `plan`.
+fn create(path: &Path, plan: &Plan, rig: &VirtualRig, environment: &[(String, String)]) -> Writer {
+    let opening = Opening {
+        id: "20261120-000000-00000001",
+        program: "ssdgauge",
+        unix_ms: 1_795_000_000_000,
+        plan,
+        drive: rig.drive(),
+        environment,
+        properties: &[],
+    };
+    Writer::create(path, &opening).unwrap()
+}
+
 /// Makes a run of the suite `quick` on a virtual drive that ends at the beginning of step `until`, and
 /// follows it to its end.
 fn watched(path: &Path, label: &str, until: usize) -> Watched {
@@ -46,16 +60,7 @@ fn watched(path: &Path, label: &str, until: usize) -> Watched {
     let suite = ssdgauge_lab::find_built_in("quick").unwrap();
     let options = Options { shorten: 5, ..Options::default() };
     let plan: Plan = ssdgauge_lab::plan(&suite, rig.drive(), &options).unwrap();
-    let opening = Opening {
-        id: "20261120-000000-00000001",
-        program: "ssdgauge",
-        unix_ms: 1_795_000_000_000,
-        plan: &plan,
-        drive: rig.drive(),
-        environment: &[("label".to_owned(), label.to_owned())],
-        properties: &[],
-    };
-    let mut writer = Writer::create(path, &opening).unwrap();
+    let mut writer = create(path, &plan, &rig, &[("label".to_owned(), label.to_owned())]);
     let mut watcher = StopAt { step: until, begun: 0 };
     ssdgauge_lab::conduct(&plan, &mut rig, &mut writer, &mut watcher).unwrap();
     drop(writer);
@@ -278,16 +283,7 @@ fn a_tail_is_no_rate_and_numbers_stand_below_the_name_of_their_step_on_every_sur
     let rig = VirtualRig::open("tlc-client?capacity=16GB", 1).unwrap();
     let suite = ssdgauge_lab::find_built_in("quick").unwrap();
     let plan = ssdgauge_lab::plan(&suite, rig.drive(), &Options::default()).unwrap();
-    let opening = Opening {
-        id: "20261120-000000-00000001",
-        program: "ssdgauge",
-        unix_ms: 1_795_000_000_000,
-        plan: &plan,
-        drive: rig.drive(),
-        environment: &[],
-        properties: &[],
-    };
-    let writer = Writer::create(&path, &opening).unwrap();
+    let writer = create(&path, &plan, &rig, &[]);
     let mut watched = Watched::open(&path).unwrap();
     watched.is_held = true;
     let seed = std::process::id().into();
