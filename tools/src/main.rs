@@ -14,6 +14,7 @@ mod model_cohort;
 mod own_intervals;
 mod planned_and_actual;
 mod real_curves;
+mod site_verdicts;
 mod slow_drives;
 mod speed;
 mod windows;
@@ -24,7 +25,7 @@ use std::process::ExitCode;
 
 type Tool = fn(&[String]) -> Result<(), Box<dyn Error>>;
 
-const TOOLS: [(&str, Tool); 15] = [
+const TOOLS: [(&str, Tool); 16] = [
     ("code_lines", code_lines::run),
     ("coverage", coverage::run),
     ("field", field::run),
@@ -36,6 +37,7 @@ const TOOLS: [(&str, Tool); 15] = [
     ("own_intervals", own_intervals::run),
     ("planned_and_actual", planned_and_actual::run),
     ("real_curves", real_curves::run),
+    ("site_verdicts", site_verdicts::run),
     ("slow_drives", slow_drives::run),
     ("speed", speed::run),
     ("windows", windows::run),

@@ -2,7 +2,9 @@
 
 pub mod board;
 pub mod check;
+pub mod health;
 pub mod number;
+mod price;
 pub mod record;
 pub mod submission;
 pub mod verdict;

@@ -23,6 +23,7 @@ pub fn bench_drive(bench: &Bench, drive: usize) -> Value {
             "id": record.id, "started_unix_ms": record.started_unix_ms, "program": record.program,
             "suite": record.suite, "suite_revision": record.suite_revision,
             "firmware": record.firmware, "grade": record.grade, "marks": record.marks,
+            "health": record.health, "xray": record.xray,
         })
     });
     json!({
@@ -30,6 +31,7 @@ pub fn bench_drive(bench: &Bench, drive: usize) -> Value {
         "$comment": "ssdgauge-site", "version": 1,
         "drive": own.facts.name, "capacity_bytes": own.facts.capacity, "class": own.facts.class,
         "interface": own.facts.interface, "flash": own.facts.flash,
+        "price": own.price, "currency": own.price.map(|_| &bench.currency),
         "results": results.collect::<Vec<_>>(),
         "runs": runs.collect::<Vec<_>>(),
     })

@@ -10,7 +10,7 @@ mod pictures;
 pub use chart::palette::Ground;
 pub use page::{
     BenchSite, PAGE_MARK, SITE_MARK, bench_pages, fleet_page, fragment, xray_compared_page,
-    xray_page,
+    xray_headline, xray_page,
 };
 pub use pictures::{
     NamedFigure, PNG_MARK, PublishedNumber, SVG_MARK, figures, published_curve, rate_of_seconds,

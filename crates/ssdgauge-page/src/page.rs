@@ -53,7 +53,7 @@ use script::Script;
 use ssdgauge_analysis::inputs::options::PageOptions;
 use ssdgauge_analysis::model::Run;
 use ssdgauge_analysis::text::number;
-pub use xray::{xray_compared_page, xray_page};
+pub use xray::{xray_compared_page, xray_headline, xray_page};
 
 /// The mark in the head of every page, by which the program recognises its own pages.
 pub const PAGE_MARK: &str = r#"<meta name="generator" content="ssdgauge">"#;

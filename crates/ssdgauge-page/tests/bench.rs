@@ -3,13 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use crate::support::{Pace, Recipe, client, run};
+use crate::wear::reading;
 use serde_json::Value;
 use ssdgauge_analysis::bench::board::Bench;
 use ssdgauge_analysis::bench::record::Record;
-use ssdgauge_analysis::{CompareOptions, Difference, Run, compare};
-use ssdgauge_core::{ConfidenceInterval, Finding, FindingKind, Severity, TargetKind};
+use ssdgauge_analysis::comparison::outcome::{self, Outcome};
+use ssdgauge_analysis::groups::group::groups;
+use ssdgauge_analysis::{CompareOptions, Difference, Notes, Run, compare};
+use ssdgauge_core::{ConfidenceInterval, Finding, FindingKind, Random, Severity, TargetKind};
 use ssdgauge_page::{BenchSite, bench_pages};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Returns a run of a real drive with this speed, which varies from second to second.
 pub(crate) fn drive(id: &str, model: &str, speed: f64, change: &dyn Fn(&mut Recipe<'_>)) -> Run {
@@ -45,22 +49,90 @@ fn data(text: &str) -> Value {
     serde_json::from_str(call.trim_end().strip_suffix(')').unwrap()).unwrap()
 }
 
+const DRIVES: usize = 24;
+
+/// Returns runs of drives of which many are near to each other, so that all kinds of verdicts occur, and the files of their site.
+fn near_drives() -> &'static (Vec<Run>, BTreeMap<String, String>) {
+    static MADE: OnceLock<(Vec<Run>, BTreeMap<String, String>)> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let speed = |number: usize| {
+            1.0 + 0.012 * (number * number % 17) as f64 * (1.0 + number as f64 / 9.0)
+        };
+        let runs: Vec<Run> = std::thread::scope(|scope| {
+            let one = |number: usize| {
+                scope.spawn(move || {
+                    drive(&format!("r{number}"), &format!("Drive {number}"), speed(number), &|_| {})
+                })
+            };
+            let threads: Vec<_> = (0..DRIVES).map(one).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let files = files(&runs);
+        (runs, files)
+    })
+}
+
+/// Returns the letter of the packed verdict on the drives at two places of a board, as seen from the first one.
+fn letter(board: &Value, one: usize, two: usize) -> char {
+    let n = board["order"].as_array().unwrap().len();
+    let (a, b) = (one.min(two), one.max(two));
+    let at = 3 * (a * (2 * n - a - 1) / 2 + b - a - 1);
+    let letter = board["pairs"].as_str().unwrap().chars().nth(at).unwrap();
+    match letter {
+        '>' if one > two => '<',
+        '<' if one > two => '>',
+        other => other,
+    }
+}
+
+/// The tool `site_verdicts` compares 1,000 groups (docs/generated/gates/site-verdicts.md).
+#[test]
+fn of_three_to_six_drives_one_leads_exactly_where_a_report_says_so() {
+    let (runs, files) = near_drives();
+    let site = data(&files["data/site.js"]);
+    let mut random = Random::new(5, 1);
+    let mut found = [0, 0];
+    for _ in 0..40 {
+        let mut drives: Vec<usize> = Vec::new();
+        while drives.len() < 3 + drives.first().map_or(0, |first| first % 4) {
+            let one = random.below(DRIVES as u64) as usize;
+            drives.extend((!drives.contains(&one)).then_some(one));
+        }
+        let chosen: Vec<Run> = drives.iter().map(|drive| runs[*drive].clone()).collect();
+        for group in groups(&chosen) {
+            let test = &group.first().test.test;
+            let slug =
+                format!("data/test-{}-{}-r{}-", runs[0].head.plan.suite.id, test.id, test.revision);
+            let (_, text) = files.iter().find(|(name, _)| name.starts_with(&slug)).unwrap();
+            let board = data(text);
+            let order: Vec<&str> = board["order"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| one.as_str().unwrap())
+                .collect();
+            let place = |drive: &usize| {
+                order.iter().position(|slug| *slug == slug_of(&site, *drive)).unwrap()
+            };
+            // As the script does: the best is the first of the order; it leads where every pair says so.
+            let mut places: Vec<usize> = drives.iter().map(place).collect();
+            places.sort_unstable();
+            let leads = places[1..].iter().all(|other| letter(&board, places[0], *other) == '>');
+            let expected = match outcome::judge(&group) {
+                Outcome::Lead { best, .. } => Some(place(&drives[group.members[best].index])),
+                _ => None,
+            };
+            assert_eq!(leads.then_some(places[0]), expected, "{}: {drives:?}", test.id);
+            found[usize::from(leads)] += 1;
+        }
+    }
+    assert!(found.iter().all(|count| *count > 15), "{found:?}: one side is hardly tested");
+}
+
+/// The tool `site_verdicts` compares 10,000 pairs (docs/generated/gates/site-verdicts.md).
 #[test]
 fn the_packed_verdict_on_every_pair_is_that_of_compare() {
-    const DRIVES: usize = 24;
-    // Many are near to each other, so that all kinds of verdicts occur.
-    let speed =
-        |number: usize| 1.0 + 0.012 * (number * number % 17) as f64 * (1.0 + number as f64 / 9.0);
-    let runs: Vec<Run> = std::thread::scope(|scope| {
-        let one = |number: usize| {
-            scope.spawn(move || {
-                drive(&format!("r{number}"), &format!("Drive {number}"), speed(number), &|_| {})
-            })
-        };
-        let threads: Vec<_> = (0..DRIVES).map(one).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    let files = files(&runs);
+    let (runs, files) = near_drives();
     let options = CompareOptions { any_firmware: true, ..CompareOptions::default() };
     let boards: Vec<(String, Value)> = files
         .iter()
@@ -289,6 +361,96 @@ fn the_index_counts_one_drive_and_names_what_was_submitted() {
     );
     let submitted = page(Record { submitted: true, ..one() });
     assert!(
-        submitted.contains("samples of a run, except those “submitted without samples”; point")
+        submitted.contains("samples of a run, except those “submitted without samples”. Point")
     );
+}
+
+#[test]
+fn the_page_of_a_drive_states_price_health_spread_and_what_its_firmware_changed() {
+    let of = |id: &'static str, model: &'static str, speed, firmware: &'static str, day: i64| {
+        let run = drive(id, model, speed, &|recipe| {
+            recipe.drive.firmware = Some(firmware.to_owned());
+            recipe.readings = vec![(0, reading(12, "used_percent", 7.0))];
+        });
+        let mut record = Record::of(&run);
+        record.started_unix_ms += 86_400_000 * day;
+        record
+    };
+    let mut xray =
+        Record { xray: Some("8 parallel units".to_owned()), ..of("x", "Alpha", 1.0, "2.0", 3) };
+    xray.tests.clear();
+    let records = vec![
+        of("old", "Alpha", 0.8, "1.0", 0),
+        of("again", "Alpha", 1.001, "2.0", 1),
+        of("new", "Alpha", 1.0, "2.0", 2),
+        xray,
+        of("beta", "Beta", 0.5, "1.0", 0),
+    ];
+    let notes = "+++\ncurrency = \"€\"\n[[drive]]\nname = \"alpha\"\nprice = 72\n+++\n";
+    let priced = |notes: &str| {
+        let mut bench = Bench::new(records.clone());
+        let set = bench.set_prices(&Notes::parse("notes.md", notes).unwrap());
+        set.map(|()| bench)
+    };
+    let bench = priced(notes).unwrap();
+    let pages: BTreeMap<String, String> =
+        bench_pages(&BenchSite { bench: &bench, title: "Bench" }).into_iter().collect();
+    let (_, page) = pages.iter().find(|(name, _)| name.starts_with("drives/alpha")).unwrap();
+    let page = page.replace('\u{a0}', " ");
+    for said in [
+        "Rank 1 of 2 for",
+        ">72 €<",
+        "€ per TB",
+        ">7% of its endurance used<",
+        "latest firmware; 1.0 measured too",
+        "-xray.html\">X-ray</a>",
+        "8 parallel units",
+        "ahead of <b>1</b> of 1",
+        "within one firmware",
+        "<i class=\"hollow\" style=\"left:0%\"",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    // 1.0 against 0.8 with noise from second to second: about 25 %.
+    let changed = page.split("What its firmware changed").nth(1).unwrap();
+    assert!(
+        changed.contains("firmware 2.0 is 2") && changed.contains("% faster than firmware 1.0."),
+        "{changed}"
+    );
+    assert!(!changed.contains("firmware 1.0 is"), "{changed}");
+    let index = pages["index.html"].replace('\u{a0}', " ");
+    assert!(index.contains("Price=50 to 100 €") && index.contains("data-v=\"-72\""));
+    // Beta has one run, one firmware and no price.
+    let (_, beta) = pages.iter().find(|(name, _)| name.starts_with("drives/beta")).unwrap();
+    for missing in ["How far its runs differ", "What its firmware changed", "per TB", "X-ray"] {
+        assert!(!beta.contains(missing), "{missing}");
+    }
+    for (wrong, why) in [("a", "matches no drive, or several"), ("Gamma", "matches no drive")] {
+        let error = priced(&notes.replace("alpha", wrong)).unwrap_err();
+        assert!(error.message.contains(why) && error.line == 4, "{error:?}");
+    }
+}
+
+#[test]
+fn a_test_of_many_drives_has_its_distribution_and_a_band_in_place_of_lines() {
+    const DRIVES: usize = 61;
+    let one = Record::of(&drive("a", "Drive", 1.0, &|_| {}));
+    let records: Vec<Record> = (0..DRIVES)
+        .map(|number| {
+            let mut record = Record { id: format!("r{number:02}"), ..one.clone() };
+            record.drive.name = format!("Drive {number:02}");
+            record
+        })
+        .collect();
+    let page = |count: usize| {
+        let files = files_of(records[..count].to_vec());
+        files.into_iter().find(|(name, _)| name.starts_with("tests/")).unwrap().1
+    };
+    let (many, few) = (page(DRIVES), page(DRIVES - 1));
+    assert!(many.contains("The band has the middle 80%") && !few.contains("The band has"));
+    // The drives are equal: the band is as narrow as its median, and all of them are in one column.
+    let band = many.split("class=\"band\" d=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(band.starts_with('M') && band.ends_with('Z'), "{band}");
+    assert!(many.contains("The highest column has 61 drives.") && few.contains("has 60 drives."));
+    assert!(!page(7).contains("The highest column"));
 }

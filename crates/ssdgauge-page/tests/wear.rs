@@ -12,7 +12,7 @@ use ssdgauge_page::page;
 
 const LOG: &str = "OCP extended SMART log C0h";
 
-fn reading(at: u64, quantity: &str, value: f64) -> Reading {
+pub(crate) fn reading(at: u64, quantity: &str, value: f64) -> Reading {
     Reading { at: Nanos::from_secs(at), instrument: LOG.into(), quantity: quantity.into(), value }
 }
 

@@ -121,7 +121,17 @@ const ANALYSIS: &[(&str, &[&str])] = &[
     ),
     (
         "bench",
-        &["answers", "comparison", "drives", "findings", "groups", "headlines", "model", "text"],
+        &[
+            "answers",
+            "comparison",
+            "drives",
+            "findings",
+            "groups",
+            "headlines",
+            "inputs",
+            "model",
+            "text",
+        ],
     ),
     ("reading", &["headlines", "load", "model", "steps"]),
 ];

@@ -13,6 +13,8 @@ pub struct Bench {
     pub drives: Vec<BenchDrive>,
     /// The boards, by suite and in the order of its tests.
     pub boards: Vec<Board>,
+    /// The unit of the prices.
+    pub currency: String,
 }
 
 /// A drive of a site: every unit of one model and capacity.
@@ -24,6 +26,8 @@ pub struct BenchDrive {
     pub slug: String,
     /// The places of its records, by their start.
     pub records: Vec<usize>,
+    /// Its price in the currency of the site, where the editor states one.
+    pub price: Option<f64>,
 }
 
 /// The drives with a comparable result.
@@ -52,7 +56,9 @@ pub struct Entry {
     pub marks: Vec<String>,
     /// The best and the worst rank that its verdicts leave open; `None` for a marked run and for one without an interval.
     pub rank: Option<(usize, usize)>,
-    /// The least and the greatest value of all runs of the drive on this board, and their number.
+    /// All runs of the drive on this board, by their start.
+    pub runs: Vec<(usize, usize)>,
+    /// The least and the greatest value of these runs, and their number.
     pub spread: (f64, f64, usize),
 }
 
@@ -67,6 +73,7 @@ impl Bench {
                 facts: record.drive.clone(),
                 slug: slug(&record.drive.full_name()),
                 records: Vec::new(),
+                price: None,
             });
             drive.records.push(place);
         }
@@ -79,7 +86,7 @@ impl Bench {
             }
         }
         let boards = boards(&records, &drives);
-        Bench { records, drives, boards }
+        Bench { records, drives, boards, currency: String::new() }
     }
 
     /// Returns the record and the test of `entry`.
@@ -147,7 +154,7 @@ fn board(records: &[Record], drives: RunsOfDrives) -> Board {
         let values = || runs.iter().map(value);
         let spread =
             (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max), runs.len());
-        Entry { drive, run, marks: own(&run), rank: None, spread }
+        Entry { drive, run, marks: own(&run), rank: None, runs, spread }
     };
     let mut entries: Vec<Entry> = drives.into_iter().map(entry).collect();
     let more = entries.first().is_none_or(|one| test(&one.run).headline.0.metric.more_is_better());

@@ -1,6 +1,7 @@
 //! What a record must be, whoever wrote it: values that can be measured, texts that can be shown, and marks, settings and
 //! grade that agree. Nothing here knows whether a value was measured.
 
+use crate::bench::health::Health;
 use crate::bench::number::Number;
 use crate::bench::record::{
     Curve, DriveFacts, MOST_POINTS, MOST_STEPS, Record, TestRecord, quantity, shown,
@@ -83,14 +84,27 @@ impl Record {
         self.firmware.iter().try_for_each(|text| device("record.firmware", text))?;
         list("record.marks", &self.marks, MOST_ENTRIES)?;
         let grades = ["A", "B", "C", "D"];
+        self.check_health()?;
         let is_grade = self.grade.as_deref().is_none_or(|own| grades.contains(&own));
         ensure(is_grade, "record.grade", || "it is none of A, B, C and D".into())?;
         self.check_tests()
     }
 
+    fn check_health(&self) -> Checked {
+        let Health { used_percent, peak_c, throttled: _, troubles } = &self.health;
+        // NVMe counts beyond 100 % and ends at 255.
+        let is_share = used_percent.is_none_or(|used| (0.0..=255.0).contains(&used));
+        ensure(is_share, "record.health.used_percent", || "it is not from 0 to 255".into())?;
+        let is_warm = peak_c.is_none_or(|peak| (-100.0..=500.0).contains(&peak));
+        ensure(is_warm, "record.health.peak_c", || "it is not from -100 to 500".into())?;
+        list("record.health.troubles", troubles, MOST_ENTRIES)?;
+        self.xray.iter().try_for_each(|text| prose("record.xray", text))
+    }
+
     fn check_tests(&self) -> Checked {
         let count = self.tests.len();
-        ensure((1..=MOST_TESTS).contains(&count), "record.tests", || {
+        let least = usize::from(self.xray.is_none());
+        ensure((least..=MOST_TESTS).contains(&count), "record.tests", || {
             format!("there are {count} tests, and a run has 1 to {MOST_TESTS}")
         })?;
         let mut ids = BTreeSet::new();

@@ -1,6 +1,7 @@
 //! What a site keeps of a run: its results with their conditions, without its samples.
 
 use crate::answers::run_line;
+use crate::bench::health::Health;
 use crate::bench::number::Number;
 use crate::bench::waits;
 use crate::drives::drive_class;
@@ -41,7 +42,13 @@ pub struct Record {
     pub submitted: bool,
     /// The letter of its grade; `None` where it has no result to grade.
     pub grade: Option<String>,
-    /// Its tests.
+    /// What the drive reported of its health.
+    #[serde(default)]
+    pub health: Health,
+    /// What an X-ray found, in one sentence; `None` for every other run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub xray: Option<String>,
+    /// Its tests; an X-ray has none.
     pub tests: Vec<TestRecord>,
 }
 
@@ -143,6 +150,8 @@ impl Record {
             marks: run_outcome::marks(run),
             submitted: false,
             grade: run_line::grade(run).map(str::to_owned),
+            health: Health::of(run),
+            xray: None,
             tests: tests.flatten().collect(),
         }
     }

@@ -178,6 +178,12 @@ impl Notes {
         Ok(())
     }
 
+    /// Returns the error at the note on a drive with this number.
+    pub fn drive_error(&self, number: usize, message: &str, hint: &str) -> InputError {
+        let span = self.drives.get(number).map_or(0..0, |one| one.span.clone());
+        InputError::new(&self.file, &self.text, span, message.to_owned(), hint)
+    }
+
     /// Returns the error at the place that names the photograph with this number.
     pub fn photograph_error(&self, number: usize, message: &str, hint: &str) -> InputError {
         let span = self.photographs.get(number).map_or(0..0, |one| one.span.clone());

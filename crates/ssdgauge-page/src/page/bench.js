@@ -47,7 +47,10 @@ function table() {
   $("q").oninput = () => { const p = state(); p.set("q", $("q").value); go(p, true); };
   for (const select of selects) select.onchange = () => {
     const p = state();
-    p.set(select.name, select.value.split("=").slice(1).join("="));
+    const value = select.value.split("=").slice(1).join("=");
+    p.set(select.name, value);
+    /* Who asks for simulated or imported drives wants to see them. */
+    if (select.name === "Data" && box && value && value !== "measured") p.set("marked", boxAtStart ? "" : "1");
     go(p);
   };
   const box = $("marked"), boxAtStart = box && box.checked;
@@ -78,8 +81,8 @@ function table() {
       if (!row.hidden && !(row.classList.contains("marked") && box && !box.checked)) count++;
     }
     $("count").textContent = `${count} of ${counted(rows.length, "drive")}`;
-    const column = +p.get("sort");
-    heads.forEach((head, place) => place === column && column ? head.setAttribute("aria-sort", "descending") : head.removeAttribute("aria-sort"));
+    const column = +p.get("sort"), sorted = column || heads.findIndex(head => head.querySelector(".sort"));
+    heads.forEach((head, place) => place === sorted ? head.setAttribute("aria-sort", "descending") : head.removeAttribute("aria-sort"));
     const value = row => { const text = row.cells[column].dataset.v; return text ? +text : -Infinity; };
     const focus = document.activeElement;
     $("drives").tBodies[0].append(...(column ? [...rows].sort((a, b) => value(b) - value(a)) : rows));
@@ -254,7 +257,7 @@ function comparison() {
       : "These drives have no test in common.");
     $("status").textContent = missing + `${counted(chosen.length, "drive")}, ${counted(common.length, "test")} in common`;
     const apart = having.filter(([test, slugs]) => slugs.length && !common.some(one => one.id === test.id));
-    $("apart").replaceChildren(...(chosen.length > 1 && apart.length ? [make("details", { className: "fold" }, make("summary", {}, `${counted(apart.length, "result")} not comparable`),
+    $("apart").replaceChildren(...(chosen.length > 1 && apart.length ? [make("details", { className: "fold", open: !common.length }, make("summary", {}, `${counted(apart.length, "result")} not comparable`),
       make("ul", {}, ...apart.map(([test, slugs]) => make("li", {}, `${test.t}: only ${slugs.map(name).join(", ")} (${test.set})`))))] : []));
     $("charts").replaceChildren(...common.filter(test => bench.tests.get(test.s).frame).map(test => {
       const picture = make("div", {}), id = slug => "m" + slot(slug);

@@ -8,10 +8,13 @@
 mod chart;
 mod compare;
 mod data;
+mod distribution;
 pub(super) mod document;
 mod drive;
 mod index;
 mod row;
+mod runs;
+mod standing;
 mod suite;
 mod test;
 

@@ -46,6 +46,11 @@ const PARTS: [(&str, &str, &[Structure]); 5] = [
     ("heat", "Heat", &[Structure::Throttle, Structure::Resume]),
 ];
 
+/// Returns what `card` found, in one sentence.
+pub fn xray_headline(card: &CheckedCard) -> String {
+    headline(card)
+}
+
 /// Returns the page of `card`. Equal cards give an equal page.
 pub fn xray_page(card: &CheckedCard) -> String {
     let name = sanitize::prose(&card.card.drive);

@@ -3,8 +3,11 @@
 use crate::bench;
 use crate::browser::chromium::Chromium;
 use serde_json::{Value, json};
+use ssdgauge_analysis::Notes;
+use ssdgauge_analysis::bench::board::Bench;
 use ssdgauge_analysis::bench::record::Record;
-use std::path::Path;
+use ssdgauge_page::{BenchSite, bench_pages};
+use std::path::{Path, PathBuf};
 
 /// Returns what `expression` is once it is `expected`, or after a second.
 fn settled(chromium: &mut Chromium, expression: &str, expected: &Value) -> Value {
@@ -26,6 +29,15 @@ fn run(chromium: &mut Chromium, statement: &str) {
     chromium.evaluate(&format!("function () {{ {statement} }}"));
 }
 
+/// Returns the page of a drive, of a test and of a suite.
+fn pages_of_one(site: &Path) -> Vec<PathBuf> {
+    let first = |folder: &str| {
+        let entries = std::fs::read_dir(site.join(folder)).unwrap();
+        entries.map(|entry| entry.unwrap().path()).min().unwrap()
+    };
+    ["drives", "tests", "suites"].map(first).into()
+}
+
 /// Writes a site into `folder` and uses it; pictures are left in `pictures`.
 pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
     let names = ["Alpha", "Beta", "Gamma"];
@@ -37,7 +49,10 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
     runs.push(bench::drive("Quick", "Short", 4.0, &|recipe| recipe.plan.shortened = 4));
     let mut records: Vec<_> = runs.iter().map(Record::of).collect();
     records.push(bench::without_intervals(&bench::drive("Zeta", "Zeta", 2.0, &|_| {})));
-    for (name, text) in bench::files_of(records) {
+    let notes = "+++\ncurrency = \"€\"\n[[drive]]\nname = \"beta\"\nprice = 40\n[[drive]]\nname = \"gamma\"\nprice = 400\n+++\n";
+    let mut all = Bench::new(records);
+    all.set_prices(&Notes::parse("notes.md", notes).unwrap()).unwrap();
+    for (name, text) in bench_pages(&BenchSite { bench: &all, title: "Bench" }) {
         let path = folder.join("site").join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
@@ -58,6 +73,19 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
     check_that(chromium, SHOWN, json!(["Gamma"]));
     check_that(chromium, "location.hash", json!("#q=mm"));
     run(chromium, "const q = document.getElementById('q'); q.value = ''; q.oninput()");
+    // A price: its drives, an address, and the way back.
+    run(
+        chromium,
+        "const price = document.querySelector('#filters select[name=Price]'); price.value = 'Price=200 to 500 €'; price.onchange()",
+    );
+    check_that(chromium, SHOWN, json!(["Gamma"]));
+    check_that(chromium, "decodeURIComponent(location.hash)", json!("#Price=200+to+500+€"));
+    run(chromium, "location.reload()");
+    check_that(chromium, SHOWN, json!(["Gamma"]));
+    run(chromium, "document.getElementById('reset').click()");
+    check_that(chromium, &format!("{SHOWN}.length"), json!(4));
+    run(chromium, "[...document.querySelectorAll('.sort button')].pop().click()");
+    check_that(chromium, &format!("{SHOWN}.slice(0, 2)"), json!(["Beta", "Gamma"]));
     // A column of latencies: the least comes first. Every head sorts the best drives to the top.
     run(chromium, "document.querySelectorAll('.sort button')[0].click()");
     check_that(chromium, SHOWN, json!(["Zeta", "Alpha", "Gamma", "Beta"]));
@@ -85,6 +113,16 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
         super::check_by_axe(chromium, &format!("index at {width}"), "contrast");
     }
     let link = chromium.evaluate("function () { return document.querySelector('#tray a').href }");
+    for page in pages_of_one(&folder.join("site")) {
+        for (width, scheme) in [(1_440, "light"), (390, "dark")] {
+            chromium.show(&page, width, scheme);
+            let name = page.parent().unwrap().file_name().unwrap().to_str().unwrap();
+            chromium.picture(&pictures.join(format!("bench-{name}-{width}.png")), width, 2_400);
+            check_that(chromium, "document.documentElement.scrollWidth <= innerWidth", json!(true));
+            super::check_by_axe(chromium, &format!("{name} at {width}"), "others");
+            super::check_by_axe(chromium, &format!("{name} at {width}"), "contrast");
+        }
+    }
     let (_, hash) = link.as_str().unwrap().split_once('#').unwrap();
     chromium.show(&folder.join("site/compare.html"), 1_100, "light");
     run(chromium, &format!("location.hash = {hash:?}"));

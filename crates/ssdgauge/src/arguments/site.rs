@@ -14,6 +14,9 @@ pub(crate) struct SiteArguments {
     /// Title of the site.
     #[arg(long, value_name = "TEXT", default_value = "Bench")]
     pub(crate) title: String,
+    /// Notes with the prices of drives, as for `report`; nothing else in them is used.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) notes: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -115,7 +115,12 @@ pub(crate) fn execute(arguments: &arguments::DemoArguments) -> Result<(), Failur
     virtual_runs::run_all(runs_of.into_iter().flatten().collect(), &stop, now, AGAIN)?;
     terminal::print_message(&format!("run files: {}", folder.display()));
     if arguments.site {
-        site::write(std::slice::from_ref(&folder), &beside(&output, "site"), "Virtual drives")?;
+        site::write(
+            std::slice::from_ref(&folder),
+            &beside(&output, "site"),
+            "Virtual drives",
+            None,
+        )?;
     }
     for (page, files) in pages.iter().zip(&files) {
         let runs = ssdgauge_analysis::read_all(files)?;

@@ -4,17 +4,20 @@
 //! that would not change are not written.
 
 mod known;
+mod reports;
 mod submitted;
 mod targets;
 
 use crate::arguments::SiteArguments;
+use crate::commands::xray;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format, Staged};
-use crate::{in_parallel, process, run_files};
+use crate::text_file::read_text_file;
+use crate::{process, run_files};
 use known::Known;
-use ssdgauge_analysis::PageOptions;
-use ssdgauge_analysis::bench::board::{Bench, BenchDrive};
+use ssdgauge_analysis::bench::board::Bench;
 use ssdgauge_analysis::bench::record::Record;
+use ssdgauge_analysis::{Notes, Run};
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_page::BenchSite;
 use ssdgauge_watch::terminal;
@@ -34,16 +37,36 @@ const ROBOTS: &str = "# ssdgauge-site\nUser-agent: *\nAllow: /\n";
 ///
 /// As [`write()`].
 pub(super) fn execute(arguments: &SiteArguments) -> Result<(), Failure> {
-    write(&arguments.sources, &arguments.output, &arguments.title)
+    let notes = arguments.notes.as_deref().map(notes).transpose()?;
+    write(&arguments.sources, &arguments.output, &arguments.title, notes.as_ref())
 }
 
-/// Writes the site called `title` of the runs in `sources` into `folder`.
+/// Reads the notes in `file`.
+///
+/// # Errors
+///
+/// Fails with the line and the remedy where they are invalid.
+fn notes(file: &Path) -> Result<Notes, Failure> {
+    let name = file.display().to_string();
+    let hint =
+        "notes are Markdown after TOML front matter; docs/reference/notes-and-specs.md shows them";
+    let text =
+        read_text_file(&name).map_err(|error| Failure::new(FailureKind::Usage, error, hint))?;
+    Ok(Notes::parse(&name, &text)?)
+}
+
+/// Writes the site called `title` of the runs in `sources`, with the prices in `notes`, into `folder`.
 ///
 /// # Errors
 ///
 /// Fails where there is no run, and where a file cannot be written or is not one of a site; at the end where a run file could
 /// not be read, or a submission was refused.
-pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(), Failure> {
+pub(super) fn write(
+    sources: &[PathBuf],
+    folder: &Path,
+    title: &str,
+    notes: Option<&Notes>,
+) -> Result<(), Failure> {
     output::check_output_folder(folder)?;
     let now = process::unix_ms();
     let mut known = Known::load(folder, now);
@@ -52,7 +75,7 @@ pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(
     let files = run_files::find_named(sources, &suffixes)?;
     let (submissions, new): (Vec<PathBuf>, Vec<PathBuf>) =
         known.unread(&files).into_iter().partition(|file| submitted::is_submission(file));
-    let read = |path: &Path, run: &_| Ok((path.to_owned(), Record::of(run)));
+    let read = |path: &Path, run: &_| Ok((path.to_owned(), record(path, run)?));
     run_files::for_each_run(&new, &read, &mut |(path, record)| known.add(&path, record));
     for file in &submissions {
         match submitted::read(file, now) {
@@ -70,7 +93,8 @@ pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(
             "the messages above state why; nothing was written",
         ));
     }
-    let bench = Bench::new(records);
+    let mut bench = Bench::new(records);
+    notes.map_or(Ok(()), |notes| bench.set_prices(notes))?;
     let mut pages = ssdgauge_page::bench_pages(&BenchSite { bench: &bench, title });
     for (number, drive) in bench.drives.iter().enumerate() {
         let text = format!("{:#}\n", ssdgauge_export::bench_drive(&bench, number));
@@ -79,7 +103,8 @@ pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(
     pages.push(("schema.json".to_owned(), ssdgauge_export::BENCH_SCHEMA.to_owned()));
     pages.push(("feed.xml".to_owned(), ssdgauge_export::bench_feed(&bench, title)));
     pages.push(("robots.txt".to_owned(), ROBOTS.to_owned()));
-    check_targets(folder, &pages, &bench)?;
+    let made = reports::places(folder, &bench, &sources);
+    check_targets(folder, &pages, &made)?;
     for name in FOLDERS {
         output::create_folders(&folder.join(name))?;
     }
@@ -87,14 +112,13 @@ pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(
     let mut staged: Vec<Staged> =
         changed.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
     let written = staged.len();
-    let reports = stage_reports(folder, &bench, &sources, &mut known)?;
+    let reports = reports::stage(folder, &bench, &sources, &mut known)?;
     let count = reports.len();
     staged.extend(reports);
     staged.push(known.stage(folder)?);
     output::take_names(&staged)?;
-    let reports_of = bench.drives.iter().map(|drive| report_of(folder, drive));
     let kept: BTreeSet<PathBuf> =
-        pages.iter().map(|(name, _)| folder.join(name)).chain(reports_of).collect();
+        pages.iter().map(|(name, _)| folder.join(name)).chain(made).collect();
     remove_others(folder, &kept);
     terminal::print_message(&format!(
         "{}, {}: {} and {} written",
@@ -118,6 +142,15 @@ pub(super) fn write(sources: &[PathBuf], folder: &Path, title: &str) -> Result<(
              `ssdgauge submit`, or remove it",
         )),
     }
+}
+
+/// Returns what the site keeps of `run`, which was read from `file`.
+fn record(file: &Path, run: &Run) -> Result<Record, Failure> {
+    let mut record = Record::of(run);
+    if run.head.plan.suite.id == ssdgauge_runfile::XRAY_SUITE {
+        record.xray = Some(ssdgauge_page::xray_headline(&xray::recorded(file)?));
+    }
+    Ok(record)
 }
 
 /// Checks that nothing that is named has vanished, such as a folder whose file system is not mounted: the site would lose all
@@ -170,13 +203,17 @@ fn one_for_each_run(known: &Known, files: &[PathBuf]) -> (Vec<Record>, BTreeMap<
 /// # Errors
 ///
 /// As [`output::check`], and where a folder of the site leads out of it.
-fn check_targets(folder: &Path, pages: &[(String, String)], bench: &Bench) -> Result<(), Failure> {
+fn check_targets(
+    folder: &Path,
+    pages: &[(String, String)],
+    made: &[PathBuf],
+) -> Result<(), Failure> {
     targets::check_folders(folder, &FOLDERS)?;
     for (name, _) in pages {
         targets::check(&folder.join(name), Format::Site)?;
     }
-    for drive in &bench.drives {
-        targets::check(&report_of(folder, drive), Format::Page)?;
+    for place in made {
+        targets::check(place, Format::Page)?;
     }
     Known::check(folder)
 }
@@ -187,46 +224,6 @@ fn renewed(path: &Path, bytes: &[u8]) -> Result<Option<Staged>, Failure> {
         return Ok(None);
     }
     Staged::write(path, Format::Site, &[], |file| file.write_all(bytes)).map(Some)
-}
-
-fn report_of(folder: &Path, drive: &BenchDrive) -> PathBuf {
-    folder.join("drives").join(format!("{}-report.html", drive.slug))
-}
-
-/// Stages the reports of the drives whose runs have changed.
-fn stage_reports(
-    folder: &Path,
-    bench: &Bench,
-    sources: &BTreeMap<String, PathBuf>,
-    known: &mut Known,
-) -> Result<Vec<Staged>, Failure> {
-    let runs = |drive: &BenchDrive| -> Vec<String> {
-        let ids = drive.records.iter().map(|place| bench.records[*place].id.clone());
-        ids.filter(|id| sources.contains_key(id)).collect()
-    };
-    let is_due = |drive: &&BenchDrive| {
-        let runs = runs(drive);
-        let is_made = known.has_report(&drive.slug, &runs) && report_of(folder, drive).exists();
-        !runs.is_empty() && !is_made
-    };
-    let due: Vec<&BenchDrive> = bench.drives.iter().filter(is_due).collect();
-    let report = |drive: &BenchDrive| -> Result<Staged, Failure> {
-        let files: Vec<PathBuf> =
-            runs(drive).iter().filter_map(|id| sources.get(id).cloned()).collect();
-        let runs = files
-            .iter()
-            .map(|file| ssdgauge_analysis::read(file))
-            .collect::<Result<Vec<_>, _>>()?;
-        let page = ssdgauge_page::page(&runs, &PageOptions::default());
-        let place = report_of(folder, drive);
-        Staged::write(&place, Format::Page, &[], |file| file.write_all(page.as_bytes()))
-    };
-    let staged = in_parallel::map(due.clone(), report).into_iter();
-    let staged = staged.collect::<Result<Vec<Staged>, Failure>>()?;
-    for drive in &due {
-        known.set_report(&drive.slug, runs(drive));
-    }
-    Ok(staged)
 }
 
 /// Removes files of a site that it no longer has, such as the page of a drive whose runs are gone. A file that is not of a

@@ -87,6 +87,7 @@ fn check(schema: &Value, value: &Value) {
         "object" => value.is_object(),
         "array" => value.is_array(),
         "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
         "integer" => value.is_i64() || value.is_u64(),
         "number" => value.is_number(),
         "null" => value.is_null(),
@@ -117,6 +118,44 @@ fn check(schema: &Value, value: &Value) {
     if let (true, Some(values)) = (schema["items"].is_object(), value.as_array()) {
         values.iter().for_each(|value| check(&schema["items"], value));
     }
+}
+
+#[test]
+fn a_drive_has_the_page_of_its_x_ray_and_the_price_of_the_notes() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("runs")).unwrap();
+    bench.print(&["quick", "sim:tiny", "--shorten", "10", "-o", "runs/a.ssdg"]);
+    bench.print(&["xray", "sim:tiny", "--only", "units", "-o", "runs/x.ssdg"]);
+    let notes = |name: &str| {
+        let text =
+            format!("+++\ncurrency = \"€\"\n[[drive]]\nname = \"{name}\"\nprice = 30\n+++\n");
+        std::fs::write(bench.path("notes.md"), text).unwrap();
+    };
+    let site = || bench.call(&["site", "runs", "-o", "site", "--notes", "notes.md"]);
+    notes("other");
+    let refused = site();
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("'other' matches no drive, or several"));
+    assert!(!bench.path("site").exists(), "nothing is written");
+    notes("tiny");
+    let output = site();
+    assert!(
+        text(&output.stderr).contains("1 drive, 2 runs: ")
+            && text(&output.stderr).contains("2 reports written")
+    );
+    let read = |name: &str| std::fs::read_to_string(bench.path("site").join(name)).unwrap();
+    let name = "drives/model-tiny-1gb";
+    let page = read(&format!("{name}.html"));
+    assert!(page.contains("href=\"model-tiny-1gb-xray.html\">X-ray</a>"), "{page}");
+    assert!(page.contains("30\u{a0}€</b>") && page.contains("href=\"model-tiny-1gb-report.html\""));
+    assert!(read(&format!("{name}-xray.html")).contains("Cross-section of the drive"));
+    let document: Value = serde_json::from_str(&read(&format!("{name}.json"))).unwrap();
+    assert_eq!((&document["price"], &document["currency"]), (&json!(30.0), &json!("€")));
+    assert!(document["runs"][1]["xray"].is_string(), "{}", document["runs"]);
+    assert!(
+        text(&site().stderr).contains(": 0 files and 0 reports written"),
+        "the X-ray is read once"
+    );
 }
 
 #[test]

@@ -9,6 +9,9 @@ use crate::chart::svg::{markup, path};
 use ssdgauge_analysis::bench::board::{Bench, Board, Entry};
 use ssdgauge_analysis::bench::record::Curve;
 use ssdgauge_analysis::text::number;
+use ssdgauge_core::Metric;
+use ssdgauge_statistics::summary;
+use std::collections::BTreeMap;
 
 /// The size of a chart: three fit a page side by side, one a phone.
 const SIZE: (f64, f64) = (352.0, 234.0);
@@ -25,7 +28,12 @@ pub(super) struct Frame {
     pub(super) picture: String,
     /// The line and the marks of each entry, as commands of two paths with a bar between; empty without a curve.
     pub(super) fragments: Vec<String>,
+    /// Whether the other drives are drawn as a band.
+    pub(super) is_band: bool,
 }
+
+/// What the band of a chart shows.
+pub(super) const BAND: &str = "The band has the middle 80% of all drives, the line their median.";
 
 impl Frame {
     /// Returns the frame of `board`.
@@ -34,7 +42,8 @@ impl Frame {
             board.entries.iter().map(|entry| bench.result(entry).1.curve.as_ref()).collect();
         let (_, test) = bench.shown(board);
         let Some(first) = curves.iter().flatten().next() else {
-            return Frame { picture: String::new(), fragments: vec![String::new(); curves.len()] };
+            let fragments = vec![String::new(); curves.len()];
+            return Frame { picture: String::new(), fragments, is_band: false };
         };
         let fits = |curve: &&Curve| curve.steps == first.steps && curve.quantity == first.quantity;
         let curves: Vec<Option<&Curve>> = curves.iter().map(|curve| curve.filter(fits)).collect();
@@ -68,19 +77,54 @@ impl Frame {
             .iter()
             .map(|curve| curve.map(|curve| fragment(curve, &plot, &cut)).unwrap_or_default())
             .collect();
-        let behind: String = match fragments.len() <= MOST_BEHIND {
-            true => fragments.iter().filter_map(|one| one.split('|').next()).collect(),
-            false => String::new(),
+        let is_band = fragments.len() > MOST_BEHIND;
+        let (band, behind) = match is_band {
+            true => band(&curves.iter().flatten().copied().collect::<Vec<_>>(), end, &plot, &cut),
+            false => {
+                let lines = fragments.iter().filter_map(|one| one.split('|').next()).collect();
+                (String::new(), lines)
+            }
         };
         let label = maud::html! { (plot.label) }.into_string().replace('"', "&quot;");
         let picture = format!(
-            "<svg class=\"ch\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{label}\">{}<path class=\"all\" d=\"{behind}\"/>",
+            "<svg class=\"ch\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{label}\">{}<path class=\"band\" d=\"{band}\"/><path class=\"all\" d=\"{behind}\"/>",
             at(SIZE.0),
             at(SIZE.1),
             markup(&axes(&plot, &cut)).0,
         );
-        Frame { picture, fragments }
+        Frame { picture, fragments, is_band }
     }
+}
+
+/// The places along an axis of time at which curves are set against each other. Chosen: ten pixels apart.
+const PARTS: usize = 30;
+
+/// Returns the band from the tenth to the ninetieth percentile of `curves` and their median, as commands of two paths. An
+/// axis of time ends at `end`; a place counts where at least half of the curves have a value.
+fn band(curves: &[&Curve], end: f64, plot: &Plot, cut: &Cut) -> (String, String) {
+    let is_time = curves.iter().all(|curve| curve.steps.is_empty());
+    let width = end.max(1.0) / PARTS as f64;
+    let place = |x: f64| if is_time { ((x / width) as usize).min(PARTS - 1) } else { x as usize };
+    let mut values: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for curve in curves {
+        let mut own: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        curve.points.iter().for_each(|(x, y)| own.entry(place(*x)).or_default().push(*y));
+        for (place, points) in own {
+            values.entry(place).or_default().extend(summary::mean(&points));
+        }
+    }
+    let mut lines: [Vec<(f64, f64)>; 3] = Default::default();
+    for (place, mut own) in values.into_iter().filter(|(_, own)| 2 * own.len() >= curves.len()) {
+        own.sort_by(f64::total_cmp);
+        let x = if is_time { (place as f64 + 0.5) * width } else { place as f64 };
+        for (line, share) in lines.iter_mut().zip([0.1, 0.5, 0.9]) {
+            let value = summary::quantile(&own, share).unwrap_or_default();
+            line.push((cut.x(plot.across.share(x)).round(), cut.y(plot.up.share(value)).round()));
+        }
+    }
+    let [low, middle, high] = lines;
+    let around: Vec<(f64, f64)> = low.into_iter().chain(high.into_iter().rev()).collect();
+    (path(&around, "Z"), path(&middle, ""))
 }
 
 /// Returns the line of `curve` and the places of its marks.
@@ -140,6 +184,16 @@ impl Places {
         };
         let share = share.clamp(0.0, 1.0);
         if self.more_is_better { share } else { 1.0 - share }
+    }
+
+    /// Returns the values at the left and the right end.
+    pub(super) fn ends(&self, metric: Metric) -> [String; 2] {
+        let words = |value| number::measured(value, metric);
+        match (self.is_log, self.more_is_better) {
+            (false, _) => ["0".to_owned(), words(self.high)],
+            (true, true) => [words(self.low), words(self.high)],
+            (true, false) => [words(self.high), words(self.low)],
+        }
     }
 
     /// Returns whether marks are points: a bar would have to begin at zero.

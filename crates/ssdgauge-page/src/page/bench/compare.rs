@@ -25,7 +25,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
         }
         section.use aria-labelledby="curves" hidden {
             h2 #curves { "Curves" }
-            p { "Each chart has the same axes for every drive of this site. The lines without a mark are the other drives." }
+            p { "Each chart has the same axes for every drive of this site. Grey lines without marks are the other drives; of more than 60, the band has the middle 80% and the line the median." }
             div #charts.charts {}
         }
     };

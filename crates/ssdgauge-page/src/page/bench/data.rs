@@ -4,11 +4,11 @@ use crate::chart::coordinate::at;
 use crate::page::bench::chart::{Frame, Places};
 use crate::page::bench::document::{BenchSite, MARK};
 use crate::page::bench::index::{self, Column};
-use crate::page::bench::row;
+use crate::page::bench::{row, standing};
 use serde_json::{Value, json};
 use ssdgauge_analysis::bench::board::{Bench, Board, Entry};
 use ssdgauge_analysis::bench::verdict::{self, FINE, FIRST_LETTER, HIGHEST};
-use ssdgauge_core::Family;
+use ssdgauge_core::{Family, Metric};
 
 fn script(function: &str, value: &Value) -> String {
     format!("/* {MARK} */bench.{function}({value})\n")
@@ -36,12 +36,9 @@ pub(super) fn site(site: &BenchSite<'_>) -> String {
     script("site", &value)
 }
 
-/// Returns what the script needs to know of `board`, which stands for `purpose` on the index.
-fn board_facts(bench: &Bench, board: &Board, purpose: Option<&str>) -> Value {
-    let (record, test) = bench.shown(board);
-    let metric = test.headline.0.metric;
-    // `A`, `B` and `R` are the drive ahead, the other one and the range.
-    let (ahead, times) = match metric.family() {
+/// Returns the words of a lead in percent and in multiples: `A`, `B` and `R` are the drive ahead, the other one and the range.
+pub(super) fn lead_words(metric: Metric) -> (&'static str, &'static str) {
+    match metric.family() {
         Family::Latency | Family::Stall => {
             ("B takes R% longer than A", "B takes R times as long as A")
         }
@@ -54,7 +51,14 @@ fn board_facts(bench: &Bench, board: &Board, purpose: Option<&str>) -> Value {
         Family::Queue | Family::Cost | Family::Spare | Family::Trim | Family::Judgement => {
             ("A is R% better than B", "A is R times as good as B")
         }
-    };
+    }
+}
+
+/// Returns what the script needs to know of `board`, which stands for `purpose` on the index.
+fn board_facts(bench: &Bench, board: &Board, purpose: Option<&str>) -> Value {
+    let (record, test) = bench.shown(board);
+    let metric = test.headline.0.metric;
+    let (ahead, times) = lead_words(metric);
     json!({
         "s": board.slug, "t": test.title, "r": test.requests, "m": metric.title(), "set": test.settings,
         "id": format!("{} {}", record.suite, test.id), "suite": record.suite_title,
@@ -66,26 +70,16 @@ fn board_facts(bench: &Bench, board: &Board, purpose: Option<&str>) -> Value {
 pub(super) fn board(bench: &Bench, board: &Board, frame: &Frame) -> String {
     let entries: Vec<&Entry> = board.entries.iter().collect();
     let places = Places::new(bench, &entries);
-    let ticks: String = entries
-        .iter()
-        .map(|entry| format!("M{} 0v10", at(100.0 * share(bench, entry, &places))))
-        .collect();
-    let ends = |entry: Option<&Entry>| entry.map(|entry| row::value(bench, entry));
-    let ranked = || board.entries.iter().filter(|entry| entry.rank.is_some());
     let value = json!({
         "s": board.slug,
         "order": board.entries.iter().map(|entry| bench.drives[entry.drive].slug.as_str()).collect::<Vec<_>>(),
         "pairs": verdict::packed(&board.verdicts),
         "frame": frame.picture,
-        "ticks": ticks,
-        "ends": [ends(ranked().next_back()), ends(ranked().next())],
+        "ticks": standing::ticks(bench, board, &places),
+        "ends": places.ends(bench.shown(board).1.headline.0.metric),
         "n": board.ranked(),
     });
     script("test", &value)
-}
-
-fn share(bench: &Bench, entry: &Entry, places: &Places) -> f64 {
-    places.share(bench.result(entry).1.headline.0.value.unwrap_or_default())
 }
 
 /// Returns the values of a drive with their conditions, and its fragments.
@@ -102,7 +96,7 @@ pub(super) fn drive(bench: &Bench, number: usize, frames: &[Frame]) -> String {
         let why = (!board.has_interval(place)).then(|| row::no_interval(bench, entry));
         let value = json!({
             "v": row::value(bench, entry), "i": row::interval_words(bench, entry), "run": row::run(record),
-            "rank": row::rank_words(bench, entry), "why": why, "x": at(100.0 * share(bench, entry, &places)), "d": frame.fragments[place],
+            "rank": row::rank_words(bench, entry), "why": why, "x": at(100.0 * standing::share(bench, entry, &places)), "d": frame.fragments[place],
         });
         tests.insert(board.slug.clone(), value);
     }

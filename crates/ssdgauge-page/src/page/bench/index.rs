@@ -3,8 +3,10 @@
 use crate::page::bench::chart::Places;
 use crate::page::bench::document::{BenchSite, Page};
 use crate::page::bench::row;
+use crate::page::prices;
 use maud::{Markup, html};
 use ssdgauge_analysis::bench::board::{Bench, Board, Entry};
+use ssdgauge_analysis::bench::record::Record;
 use ssdgauge_analysis::bench::waits;
 use ssdgauge_analysis::groups::uses::Use;
 use ssdgauge_analysis::text::number;
@@ -38,7 +40,11 @@ pub(super) fn columns(bench: &Bench) -> Vec<Column<'_>> {
                 .filter_map(|other| Some((other, other.strip_suffix(waits::SUFFIX)?)))
                 .any(|(waits, speed)| id == waits || id == speed)
         };
-        let best = own().rev().max_by_key(|board| (drives(board), is_of_waits(board)))?;
+        // Everyday work waits for small reads, not for large ones.
+        let is_random = |board: &Board| bench.shown(board).1.requests.contains("random");
+        let best = own()
+            .rev()
+            .max_by_key(|board| (drives(board), is_of_waits(board), is_random(board)))?;
         let boards: Vec<&Board> = own().filter(|board| of_test(board) == of_test(&best)).collect();
         Some(Column { purpose, boards })
     };
@@ -62,13 +68,18 @@ impl Column<'_> {
 
     /// Returns the entry of `drive`, one without a mark before others, with whether it is marked.
     pub(super) fn entry(&self, drive: usize) -> Option<(&Entry, bool)> {
+        self.place(drive).map(|(board, place, marked)| (&board.entries[place], marked))
+    }
+
+    /// Returns the board and the place of this entry on it.
+    pub(super) fn place(&self, drive: usize) -> Option<(&Board, usize, bool)> {
         let of_board = |board: &&'_ Board| -> Option<(usize, bool)> {
             let place = board.entries.iter().position(|entry| entry.drive == drive)?;
             Some((place, !board.marks.is_empty() || !board.entries[place].marks.is_empty()))
         };
         let found = self.boards.iter().filter_map(|board| Some((*board, of_board(board)?)));
         let (board, (place, marked)) = found.min_by_key(|(_, (_, marked))| *marked)?;
-        Some((&board.entries[place], marked))
+        Some((board, place, marked))
     }
 }
 
@@ -95,10 +106,10 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
     };
     let marked = order.iter().filter(|drive| is_marked(**drive)).count();
     let count = count_of(bench.drives.len(), "drive");
-    let has_submitted = bench.records.iter().any(|record| record.submitted);
+    let has_prices = bench.drives.iter().any(|drive| drive.price.is_some());
     let main = html! {
         h1 { (count) ", " (count_of(bench.records.len(), "run")) }
-        p.dek { "Every number is recomputed from the samples of a run" @if has_submitted { ", except those “submitted without samples”" } "; point at it for its interval, firmware and run. A rank is a range wherever drives are too close to call, and “–” without an interval or for a marked run." (row::mark_words(bench).unwrap_or_default()) }
+        p.small.intro { "After each value its rank: a range where drives are too close to call, “–” without an interval or for a marked run." }
         (row::controls(bench.drives.len(), marked))
         (filters(bench))
         (row::tray())
@@ -110,6 +121,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
                     @for (column, places) in columns.iter().zip(&places) {
                         th scope="col" { (heading(bench, column, places)) }
                     }
+                    @if has_prices { th scope="col" { span.sort { "Price" } small { "and per TB" } } }
                 } }
                 tbody { @for drive in &order {
                     @let own = &bench.drives[*drive];
@@ -121,10 +133,12 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
                                 None => td.v data-v="" { "–" },
                             }
                         }
+                        @if has_prices { (row::price_cell(bench, own)) }
                     }
                 } }
             }
         }
+        p.small { (origin(bench)) " Point at a number for its interval, firmware and run." (row::mark_words(bench).unwrap_or_default()) }
         p.small { "Bars begin at zero; points are on a logarithmic scale, where to the right is better. The thin line is the 95% interval within the run; it does not cover the spread between units of a model." }
     };
     let page = Page {
@@ -138,6 +152,25 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
         data: Vec::new(),
     };
     page.document(&main)
+}
+
+/// Returns where the numbers of the site come from.
+fn origin(bench: &Bench) -> String {
+    let has = |is_of: &dyn Fn(&Record) -> bool| bench.records.iter().any(is_of);
+    let is_imported =
+        |record: &Record| record.marks.iter().any(|mark| mark.starts_with("IMPORTED"));
+    let exceptions = [
+        has(&|record| record.submitted).then_some("those “submitted without samples”"),
+        has(&is_imported).then_some("those IMPORTED, which another program measured"),
+    ];
+    let exceptions: Vec<&str> = exceptions.into_iter().flatten().collect();
+    match exceptions.as_slice() {
+        [] => "Every number is recomputed from the samples of a run.".to_owned(),
+        some => format!(
+            "Every number is recomputed from the samples of a run, except {}.",
+            some.join(" and ")
+        ),
+    }
 }
 
 fn heading(bench: &Bench, column: &Column<'_>, places: &Places) -> Markup {
@@ -168,42 +201,81 @@ fn firmwares(bench: &Bench, drive: usize, columns: &[Column<'_>]) -> String {
 }
 
 /// The properties that the index filters by.
-fn properties(bench: &Bench, drive: usize) -> [(&'static str, String); 5] {
+const PROPERTIES: [&str; 7] =
+    ["Class", "Interface", "Flash", "Capacity", "Firmware", "Price", "Data"];
+
+/// The upper ends of ranges of prices, in any currency. Chosen: each holds about as many drives on sale.
+const PRICES: [u32; 6] = [50, 100, 200, 500, 1_000, 2_000];
+
+/// Returns each property of `drive` with a number by which its values are sorted; a text is empty where it is not known.
+fn properties(bench: &Bench, drive: usize) -> [(u64, String); 7] {
     let own = &bench.drives[drive];
-    let firmware = own.records.last().and_then(|place| bench.records[*place].firmware.clone());
+    let last = own.records.last().map(|place| &bench.records[*place]);
+    let firmware = last.and_then(|record| record.firmware.clone());
+    let kind = |record: &Record| {
+        let has = |name: &str| record.marks.iter().any(|mark| mark.starts_with(name));
+        if has("MODEL") {
+            (2, "MODEL")
+        } else if has("IMPORTED") {
+            (1, "imported")
+        } else {
+            (0, "measured")
+        }
+    };
+    let (order, kind) = last.map_or((0, ""), kind);
     [
-        ("Class", own.facts.class.clone()),
-        ("Interface", own.facts.interface.clone()),
-        ("Flash", own.facts.flash.clone()),
-        ("Capacity", number::plain_capacity(own.facts.capacity)),
-        ("Firmware", firmware.unwrap_or_default()),
+        (0, own.facts.class.clone()),
+        (0, own.facts.interface.clone()),
+        (0, own.facts.flash.clone()),
+        (own.facts.capacity, number::plain_capacity(own.facts.capacity)),
+        (0, firmware.unwrap_or_default()),
+        own.price.map_or((0, String::new()), |price| price_range(price, &bench.currency)),
+        (order, kind.to_owned()),
     ]
+}
+
+/// Returns the range of a price: its lower end, and its words.
+fn price_range(price: f64, currency: &str) -> (u64, String) {
+    let amount = |end: u32| prices::amount(f64::from(end), currency);
+    let place = PRICES.iter().position(|end| price <= f64::from(*end)).unwrap_or(PRICES.len());
+    let below = place.checked_sub(1).map(|place| PRICES[place]);
+    let words = match (below, PRICES.get(place)) {
+        (None, Some(end)) => format!("up to {}", amount(*end)),
+        (Some(start), Some(end)) => {
+            format!("{} to {}", number::count(u64::from(start)), amount(*end))
+        }
+        (start, None) => format!("above {}", amount(start.unwrap_or_default())),
+    };
+    (below.map_or(0, u64::from), words)
 }
 
 /// Returns the properties of `drive` as one text, in which the script looks for the chosen ones.
 fn filter_words(bench: &Bench, drive: usize) -> String {
-    let words = properties(bench, drive).map(|(name, value)| format!("{name}={value}"));
-    words.join("|")
+    let values = properties(bench, drive).into_iter().zip(PROPERTIES);
+    let words = values.map(|((_, value), name)| format!("{name}={}", plain(&value)));
+    words.collect::<Vec<_>>().join("|")
+}
+
+/// Returns a value as it is written in addresses, and separated from others.
+fn plain(value: &str) -> String {
+    value.replace('\u{a0}', " ").replace('|', "/")
 }
 
 /// Returns the filters by properties of which there are several values; the script shows them.
 fn filters(bench: &Bench) -> Markup {
+    let all: Vec<_> = (0..bench.drives.len()).map(|drive| properties(bench, drive)).collect();
     let values = |number: usize| -> BTreeSet<(u64, String)> {
-        let one = |drive: usize| {
-            let value = properties(bench, drive)[number].1.clone();
-            (if number == 3 { bench.drives[drive].facts.capacity } else { 0 }, value)
-        };
-        (0..bench.drives.len()).map(one).filter(|(_, value)| !value.is_empty()).collect()
+        let own = all.iter().map(|one| one[number].clone());
+        own.filter(|(_, value)| !value.is_empty()).collect()
     };
-    let names = ["Class", "Interface", "Flash", "Capacity", "Firmware"];
     html! {
         div #filters.tools hidden {
-            @for (number, name) in names.into_iter().enumerate() {
+            @for (number, name) in PROPERTIES.into_iter().enumerate() {
                 @let found = values(number);
                 @if found.len() > 1 {
                     select name=(name) aria-label=(name) {
                         option value="" { (name) ": all" }
-                        @for (_, value) in &found { option value={ (name) "=" (value) } { (value) } }
+                        @for (_, value) in &found { option value={ (name) "=" (plain(value)) } { (value) } }
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! The rows of tables of drives: how a value, its rank, its interval and its conditions are written.
 
 use crate::page::bench::chart::Places;
+use crate::page::prices;
 use maud::{Markup, html};
 use ssdgauge_analysis::bench::board::{Bench, BenchDrive, Entry};
 use ssdgauge_analysis::bench::record::Record;
@@ -107,6 +108,27 @@ pub(super) fn cell(bench: &Bench, entry: &Entry, places: &Places) -> Markup {
         td.v data-v=(sort) title=(title) {
             b { (value(bench, entry)) } " " small { (rank(entry)) }
             span.vb.pt[places.is_log()] style=(style) {}
+        }
+    }
+}
+
+/// Returns the price of a drive, and that of a terabyte.
+pub(super) fn price(bench: &Bench, drive: &BenchDrive) -> Option<(String, String)> {
+    let amount = |price| prices::amount(price, &bench.currency);
+    let price = drive.price?;
+    let terabytes = drive.facts.capacity as f64 / 1e12;
+    Some((amount(price), format!("{} per TB", amount((price / terabytes).round()))))
+}
+
+/// Returns the cell of the price of a drive; the least is the best.
+pub(super) fn price_cell(bench: &Bench, drive: &BenchDrive) -> Markup {
+    let sort = drive.price.map(|price| (-price).to_string()).unwrap_or_default();
+    html! {
+        td.v data-v=(sort) {
+            @match price(bench, drive) {
+                Some((price, per_tb)) => { b { (price) } " " small.block { (per_tb) } },
+                None => "–",
+            }
         }
     }
 }

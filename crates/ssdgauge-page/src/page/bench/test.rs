@@ -1,6 +1,7 @@
 //! The page of a test: the ranking of all drives with its method and source.
 
-use crate::page::bench::chart::{Frame, Places};
+use crate::page::bench::chart::{BAND, Frame, Places};
+use crate::page::bench::distribution;
 use crate::page::bench::document::{BenchSite, Page};
 use crate::page::bench::row;
 use maud::{PreEscaped, html};
@@ -30,8 +31,9 @@ pub(super) fn page(site: &BenchSite<'_>, board: &Board, frame: &Frame) -> String
            }
            p.cond { (test.settings) @for mark in &board.marks { " · " b { (mark) } } }
            @if !frame.picture.is_empty() {
-               figure.one { (PreEscaped(format!("{}</svg>", frame.picture))) figcaption.small { "Every drive of this page." } }
+               figure.one { (PreEscaped(format!("{}</svg>", frame.picture))) figcaption.small { @if frame.is_band { (BAND) } @else { "Every drive of this page." } } }
            }
+           (distribution::figure(bench, board))
            (row::controls(entries.len(), marked))
            (row::tray())
            div.scroll tabindex="0" role="group" aria-label="Ranking" {
