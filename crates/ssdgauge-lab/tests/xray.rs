@@ -3,6 +3,7 @@
 mod gate;
 mod noise;
 mod prior;
+mod programs;
 mod recorded;
 mod second_gate;
 mod second_model;
