@@ -15,6 +15,9 @@ mod gate;
 mod noise;
 #[path = "../../crates/ssdgauge-lab/tests/xray/prior.rs"]
 mod prior;
+#[allow(dead_code, reason = "tests count what it states")]
+#[path = "../../crates/ssdgauge-lab/tests/xray/programs.rs"]
+mod programs;
 #[path = "../../crates/ssdgauge-lab/tests/xray/second_gate.rs"]
 mod second_gate;
 #[allow(dead_code, unused_imports, reason = "tests compare more of it with arithmetic")]

@@ -5,6 +5,7 @@
 //! never send a write that its plan does not cover.
 
 mod access;
+mod buffer;
 mod ceilings;
 mod contents;
 mod error;
@@ -18,6 +19,7 @@ mod map;
 mod mapping;
 mod options;
 mod plan;
+mod programs;
 mod reads;
 mod recorded;
 mod sizes;
@@ -40,7 +42,8 @@ use options::excluded;
 use sizes::Sizes;
 use ssdgauge_core::{Bytes, DriveInfo, Rig};
 use ssdgauge_xray::{
-    Answer, Drop, Identified, Later, Refusal, Series, Structure, Volumes, check_ceilings, lacks,
+    Answer, Drop, Flushes, Identified, Later, Refusal, Series, Structure, Volumes, check_ceilings,
+    lacks,
 };
 use std::collections::BTreeSet;
 
@@ -98,6 +101,8 @@ fn examine<'a>(
         programs_once: Err(Refusal("the drive was not filled to its end".into())),
         is_full: false,
         freed: 0.0,
+        flushes: None,
+        emptied: None,
         volumes: None,
         counts_media: false,
         settled_at: None,
@@ -146,6 +151,10 @@ struct Examination<'a> {
     is_full: bool,
     /// The bytes of the cache that all rests together have freed.
     freed: f64,
+    /// The times of flushes.
+    flushes: Option<Flushes>,
+    /// The rate at which the flash takes what is written, in bytes per nanosecond, where it is known.
+    emptied: Option<f64>,
     /// The volumes of the drive, where writes show them.
     volumes: Option<Volumes>,
     /// Whether the drive reports what it writes to its media.
@@ -168,7 +177,11 @@ impl Examination<'_> {
         self.experiment(Experiment::Suspend, Self::suspension)?;
         self.experiment(Experiment::Folding, Self::folding)?;
         self.experiment(Experiment::Overflow, Self::overflow)?;
-        self.experiment(Experiment::Flush, Self::flushes)?;
+        self.experiment(Experiment::Buffer, Self::write_buffer)?;
+        self.experiment(Experiment::Flush, |this| {
+            this.flushes()?;
+            this.program_time()
+        })?;
         // Writes at random use up spare area, and rests empty the cache. Behind overwrites of the whole drive,
         // neither matters.
         let is_overwritten = self.wants(Structure::Spare) && self.level.is_ok()
@@ -239,9 +252,14 @@ impl Examination<'_> {
         self.series.extend(series.into_iter().filter(of_wanted));
     }
 
+    /// Returns what was found of `structure`, where it was looked for.
+    fn outcome(&self, structure: Structure) -> Option<&Identified> {
+        let answer = self.answers.iter().find(|answer| answer.structure == structure)?;
+        Some(&answer.outcome)
+    }
+
     /// Returns the value of `structure`, where it is identified.
     fn value(&self, structure: Structure) -> Option<f64> {
-        let answer = self.answers.iter().find(|answer| answer.structure == structure)?;
-        answer.outcome.as_ref().ok().map(|value| value.value)
+        self.outcome(structure)?.as_ref().ok().map(|value| value.value)
     }
 }

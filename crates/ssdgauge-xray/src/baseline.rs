@@ -65,8 +65,10 @@ pub(crate) fn depends_on_heat(structure: Structure) -> bool {
     use crate::structure::Unit;
     match structure.unit() {
         Unit::MegabytesPerSecond | Unit::Microseconds => true,
-        // The end of a cache is read from rates.
-        Unit::Bytes => matches!(structure, Structure::Cache | Structure::Spare),
+        // The end of a buffer or cache is read from rates.
+        Unit::Bytes => {
+            matches!(structure, Structure::WriteBuffer | Structure::Cache | Structure::Spare)
+        }
         Unit::Count | Unit::YesNo | Unit::Celsius | Unit::Percent => false,
     }
 }
@@ -97,6 +99,8 @@ pub fn check_ceilings(answers: &mut [Answer], later: Later) {
         Structure::Link,
         Structure::Command,
         Structure::PageRead,
+        Structure::ProgramTime,
+        Structure::WriteBuffer,
         Structure::Cache,
         Structure::NativeRate,
         Structure::Folding,

@@ -4,9 +4,11 @@ use crate::answer::{Answer, Refusal};
 use crate::structure::Structure;
 
 /// Each structure with those that have to be identified before it.
-const NEEDS: [(Structure, &[Structure]); 11] = [
+const NEEDS: [(Structure, &[Structure]); 13] = [
     // Waits of a host that is busy, or for no flash at all, look like those for a program.
     (Structure::Suspend, &[Structure::Link]),
+    (Structure::ProgramTime, &[Structure::Link]),
+    (Structure::WriteBuffer, &[Structure::Link]),
     (Structure::Command, &[Structure::Link]),
     (Structure::PageRead, &[Structure::Units]),
     (Structure::NativeRate, &[Structure::Cache]),

@@ -10,10 +10,12 @@ use crate::folding::Burst;
 use crate::map_reach::Range;
 use crate::mapping_unit::Shift;
 use crate::pairs::Pair;
+use crate::program_time::{Reads, flushed_us, waits_us};
 use crate::rate::{Completions, LEFT_OUT};
 use crate::structure::Structure;
 use crate::throttle::Heating;
 use crate::volumes::Held;
+use crate::write_buffer::Refill;
 use ssdgauge_statistics::summary;
 use std::collections::BTreeMap;
 
@@ -93,6 +95,14 @@ pub fn axes(structure: Structure) -> Option<Axes> {
         Structure::Flush => {
             axes("% of the flushes", "us after", &["flush", "write", "burst"], Form::Line, false)
         }
+        Structure::ProgramTime => axes(
+            "% of the waits",
+            "us",
+            &["flushes after a write", "reads during writes"],
+            Form::Line,
+            false,
+        ),
+        Structure::WriteBuffer => axes("MB written", "ms", &["bursts"], Form::Marks, true),
         Structure::Cache => axes("GB written", "MB/s", &["fill"], Form::Line, true),
         Structure::Folding => axes("s of rest", "GB free again", &["bursts"], Form::Marks, true),
         Structure::MappingUnit => {
@@ -277,6 +287,37 @@ impl Series {
         kinds.into_iter().enumerate().map(of_kind).collect()
     }
 
+    /// Returns what flushes after a write, and reads during writes, have waited for program operations, the shortest
+    /// first.
+    pub fn of_programs(flushes: Option<&Flushes>, reads: Option<&Reads>) -> Vec<Series> {
+        let waits = [flushes.map(flushed_us), reads.map(waits_us)];
+        let of_kind = |(line, waits): (usize, Vec<f64>)| {
+            let point = |number: usize| {
+                let percent = number as f64 + 0.5;
+                Some((percent, summary::percentile(&waits, percent / 100.0)?))
+            };
+            Series::new(Structure::ProgramTime, line, (0..100).filter_map(point).collect())
+        };
+        let known = waits.into_iter().enumerate();
+        known.filter_map(|(line, waits)| Some(of_kind((line, waits?)))).collect()
+    }
+
+    /// Returns when the parts of bursts into the write buffer were completed.
+    pub fn of_refills(refills: &[Refill]) -> Option<Series> {
+        let each = MOST_POINTS / refills.len().max(1);
+        let of_burst = |refill: &Refill| {
+            let mut at: Vec<u64> = refill.writes.at.iter().map(|at| at.0).collect();
+            at.sort_unstable();
+            let step = at.len().div_ceil(each).max(1);
+            let mb = refill.writes.block as f64 / 1e6;
+            let point =
+                move |(number, at): (usize, u64)| ((number + 1) as f64 * mb, at as f64 / 1e6);
+            at.into_iter().enumerate().step_by(step).map(point).collect::<Vec<_>>()
+        };
+        let points: Vec<(f64, f64)> = refills.iter().flat_map(of_burst).collect();
+        (!points.is_empty()).then(|| Series::new(Structure::WriteBuffer, 0, points))
+    }
+
     /// Returns what each burst found free, by the rest before it.
     pub fn of_bursts(bursts: &[Burst]) -> Series {
         let point = |burst: &Burst| (burst.rest_s, burst.bytes / 1e9);
@@ -388,6 +429,10 @@ mod tests {
         assert!(series.iter().all(|one| one.points.len() <= MOST_POINTS));
         let bursts = [Burst { rest_s: 2.0, bytes: 6e8 }];
         assert_eq!(Series::of_bursts(&bursts).points, [(2.0, 0.6)]);
+        let reads = Reads { alone_us: alone, beside_us: beside };
+        let programs = Series::of_programs(None, Some(&reads));
+        assert!(programs.len() == 1 && programs[0].line == 1, "{programs:?}");
+        assert!(programs[0].points.iter().all(|point| point.1 == 25.0), "{programs:?}");
         let heating = |celsius: f64, bytes: f64| Heating { celsius, bytes };
         let seconds = [heating(50.0, 1e9), heating(51.0, 8e8)];
         assert_eq!(Series::of_heating(&seconds).points, [(50.0, 800.0)]);

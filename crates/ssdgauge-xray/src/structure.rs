@@ -21,6 +21,10 @@ pub enum Structure {
     Suspend,
     /// Whether a flush has to write data to flash.
     Flush,
+    /// The time of a program operation of native cells.
+    ProgramTime,
+    /// Bytes that the drive takes before writes wait for flash.
+    WriteBuffer,
     /// The fast cache of an empty drive.
     Cache,
     /// The write rate behind the fast cache.
@@ -100,7 +104,7 @@ impl Unit {
 
 impl Structure {
     /// Every structure, in the order in which they are looked for.
-    pub const ALL: [Structure; 21] = [
+    pub const ALL: [Structure; 23] = [
         Structure::Link,
         Structure::Command,
         Structure::Units,
@@ -108,6 +112,8 @@ impl Structure {
         Structure::PageRead,
         Structure::Suspend,
         Structure::Flush,
+        Structure::ProgramTime,
+        Structure::WriteBuffer,
         Structure::Cache,
         Structure::NativeRate,
         Structure::Overflow,
@@ -144,6 +150,8 @@ impl Structure {
             Structure::PageRead => "page read",
             Structure::Suspend => "program suspend",
             Structure::Flush => "flush writes flash",
+            Structure::ProgramTime => "program time",
+            Structure::WriteBuffer => "write buffer",
             Structure::Cache => "fast cache, empty",
             Structure::NativeRate => "rate after it",
             Structure::Overflow => "overflow kind",
@@ -167,9 +175,10 @@ impl Structure {
             Structure::Link | Structure::NativeRate | Structure::Folding => {
                 Unit::MegabytesPerSecond
             }
-            Structure::Command | Structure::PageRead => Unit::Microseconds,
+            Structure::Command | Structure::PageRead | Structure::ProgramTime => Unit::Microseconds,
             Structure::Units | Structure::Volumes => Unit::Count,
             Structure::Chunk
+            | Structure::WriteBuffer
             | Structure::Cache
             | Structure::MappingUnit
             | Structure::MapReach
@@ -196,6 +205,8 @@ impl Structure {
             | Structure::PageRead
             | Structure::Suspend
             | Structure::Flush
+            | Structure::ProgramTime
+            | Structure::WriteBuffer
             | Structure::Cache
             | Structure::NativeRate
             | Structure::Overflow
@@ -226,6 +237,10 @@ impl Structure {
             Structure::PageRead => "time between the ends of two reads on one unit",
             Structure::Suspend => "spread of the waits of reads during writes",
             Structure::Flush => "time of a flush after writes and after another flush",
+            Structure::ProgramTime => "time of a flush after one write, and longest waits of reads",
+            Structure::WriteBuffer => {
+                "end of the full rate in bursts after pauses, with the cache full"
+            }
             Structure::Cache => "first lasting drop of the rate in a sequential fill",
             Structure::NativeRate => "rate of the fill after the drop",
             Structure::Overflow => "bytes programmed for each byte written after the drop",
@@ -269,6 +284,7 @@ impl Structure {
             | Structure::Throttle
             | Structure::Resume => "own",
             Structure::Flush => "after StorScore (flush_check)",
+            Structure::ProgramTime | Structure::WriteBuffer => "after Queenie, SYSTOR 2022",
             Structure::Volumes => "Kim et al., SSDcheck, MICRO 2018",
             Structure::MapReach => "after Kim (2020), with reads at the same time",
             Structure::Compression | Structure::Deduplication => "after StorScore",
@@ -300,6 +316,8 @@ mod tests {
             "page-read",
             "suspend",
             "flush",
+            "program-time",
+            "write-buffer",
             "cache",
             "native-rate",
             "overflow",

@@ -69,6 +69,13 @@ pub fn meaning(structure: Structure) -> &'static str {
             "Whether a flush has data to write. If not, the buffer outlives a loss of power, or the drive ignores it: \
              times cannot tell."
         }
+        Structure::ProgramTime => {
+            "How long a program operation of native cells keeps a unit busy. It decides how long reads \
+             may wait for one."
+        }
+        Structure::WriteBuffer => {
+            "Bytes in the memory of the drive that writes fill before they wait for flash."
+        }
         Structure::Cache => {
             "Data that an empty drive takes at full speed before the rate drops; mostly flash \
              with one bit in each cell (SLC cache)."

@@ -13,6 +13,8 @@ pub enum Experiment {
     Folding,
     /// Writes that are counted while the cache is full.
     Overflow,
+    /// Bursts of writes into an empty write buffer.
+    Buffer,
     /// Writes with flushes after them.
     Flush,
     /// Aligned and shifted random writes.
@@ -35,12 +37,13 @@ pub enum Experiment {
 
 impl Experiment {
     /// All of them, in the order in which most drives see them.
-    pub const ALL: [Experiment; 14] = [
+    pub const ALL: [Experiment; 15] = [
         Experiment::Ceilings,
         Experiment::Cache,
         Experiment::Suspend,
         Experiment::Folding,
         Experiment::Overflow,
+        Experiment::Buffer,
         Experiment::Flush,
         Experiment::MappingUnit,
         Experiment::Volumes,
@@ -60,6 +63,7 @@ impl Experiment {
             Experiment::Suspend => "suspend",
             Experiment::Folding => "folding",
             Experiment::Overflow => "overflow",
+            Experiment::Buffer => "write-buffer",
             Experiment::Flush => "flush",
             Experiment::MappingUnit => "mapping-unit",
             Experiment::Volumes => "volumes",
@@ -80,6 +84,7 @@ impl Experiment {
             Experiment::Suspend => "Program suspend",
             Experiment::Folding => "Folding",
             Experiment::Overflow => "Overflow kind",
+            Experiment::Buffer => "Write buffer",
             Experiment::Flush => "Flush",
             Experiment::MappingUnit => "Mapping unit",
             Experiment::Volumes => "Volumes",
@@ -100,7 +105,7 @@ impl Experiment {
     /// Returns whether it needs the fast cache as the experiment before it has left it. A drive that
     /// waits empties its cache, so a pause takes all of these experiments back to the trim.
     pub(super) fn is_of_cache(self) -> bool {
-        self <= Experiment::Overflow
+        self <= Experiment::Flush
     }
 
     /// Returns whether a part of it uses up spare area, so that only a trimmed drive can repeat it.

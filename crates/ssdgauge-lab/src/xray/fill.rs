@@ -141,7 +141,7 @@ impl Examination<'_> {
     }
 
     /// Fills the cache again: the last burst may have ended before that.
-    fn fill_cache(&mut self) -> Result<(), Ended> {
+    pub(super) fn fill_cache(&mut self) -> Result<(), Ended> {
         let Some(drop) = self.drop else { return Ok(()) };
         let end = (self.sizes.fill + self.sizes.bursts).min(self.filled + self.sizes.into_cache);
         let mut room = Room { end, seconds: Sizes::BURST.as_secs_f64() };

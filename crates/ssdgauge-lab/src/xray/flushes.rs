@@ -12,6 +12,8 @@ use ssdgauge_xray::{self as inference, Flushes, Refusal, Series, Structure};
 
 /// The block of single writes.
 pub(super) const BLOCK: u64 = 4_096;
+/// The distance of single writes: the largest mapping unit.
+const APART: u64 = 64 << 10;
 /// The single writes.
 pub(super) const SINGLE: usize = 48;
 /// The bursts.
@@ -29,7 +31,7 @@ impl Examination<'_> {
         }
         self.access.doing("flush: writes, each followed by a flush");
         let from = self.sizes.capacity - self.sizes.trimmed - self.sizes.beside;
-        let write = TimedRequest { direction: Direction::Write, ..read(from, BLOCK) };
+        let write = TimedRequest { direction: Direction::Write, ..read(from - APART, BLOCK) };
         self.access.send(&[write], 1)?;
         let first = self.access.flush()?;
         if let Some(reason) = is_not_sent(first.as_ref()) {
@@ -37,7 +39,8 @@ impl Examination<'_> {
             return Ok(());
         }
         let single = |number| {
-            let offset = from + number % (self.sizes.beside / BLOCK) * BLOCK;
+            // Each in a mapping unit that holds nothing else, so that nothing has to be read first.
+            let offset = from - (number + 2) * APART;
             [TimedRequest { offset, ..write }, TimedRequest::FLUSH, TimedRequest::FLUSH]
         };
         let requests: Vec<TimedRequest> = (0..SINGLE as u64).flat_map(single).collect();
@@ -59,6 +62,7 @@ impl Examination<'_> {
         }
         self.keep(Series::of_flushes(&flushes));
         self.answer(Structure::Flush, found);
+        self.flushes = Some(flushes);
         Ok(())
     }
 

@@ -37,6 +37,7 @@ impl XrayOptions {
         let of_full = |one: &Structure| {
             let of_filled = [
                 Structure::Spare,
+                Structure::WriteBuffer,
                 Structure::MappingUnit,
                 Structure::Volumes,
                 Structure::MapReach,
@@ -47,6 +48,11 @@ impl XrayOptions {
         };
         if open.iter().any(of_full) {
             open.push(Structure::Cache);
+        }
+        // It is read from what these examine, with the cache full.
+        if open.contains(&Structure::ProgramTime) {
+            let of_programs = [Structure::Cache, Structure::Overflow];
+            open.extend(of_programs.into_iter().chain([Structure::Suspend, Structure::Flush]));
         }
         let mut structures = BTreeSet::new();
         while let Some(structure) = open.pop() {
@@ -77,6 +83,8 @@ pub(super) fn excluded(structure: Structure, kind: TargetKind, gentle: bool) -> 
         | Structure::Command
         | Structure::Suspend
         | Structure::Flush
+        | Structure::ProgramTime
+        | Structure::WriteBuffer
         | Structure::Cache
         | Structure::NativeRate
         | Structure::Overflow

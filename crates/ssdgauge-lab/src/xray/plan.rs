@@ -1,6 +1,7 @@
 //! The plan of an X-ray: what it writes and reads at most, for the estimate, the confirmation and the write
 //! budget.
 
+use super::buffer::PAUSES_S;
 use super::contents;
 use super::error::XrayError;
 use super::experiment::Experiment;
@@ -85,6 +86,7 @@ fn experiments(drive: &DriveInfo, options: &XrayOptions) -> Vec<(Experiment, Vec
             | Experiment::Cache
             | Experiment::Folding
             | Experiment::Overflow
+            | Experiment::Buffer
             | Experiment::Flush
             | Experiment::MappingUnit
             | Experiment::Volumes
@@ -144,9 +146,22 @@ fn steps_of(
                 writes("writes beyond the cache", COUNTED * sizes.counted, sizes),
             ]
         }
+        Experiment::Buffer if open.contains(&Structure::WriteBuffer) => {
+            let pauses: u64 = PAUSES_S.into_iter().sum();
+            let bursts = PAUSES_S.len() as u64 * sizes.into_buffer;
+            // Unless that was done before.
+            let fill = "writes until the cache is full";
+            let fill = writes_within(fill, sizes.into_cache, Sizes::BURST, sizes);
+            let fill = (!open.contains(&Structure::Overflow)).then_some(fill);
+            let reads = reads("reads", pauses, sizes);
+            fill.into_iter().chain([reads, writes("bursts after reads", bursts, sizes)]).collect()
+        }
         Experiment::Flush if open.contains(&Structure::Flush) => {
             let most = BURSTS as u64 * sizes.before_flush + flushes::SINGLE as u64 * BLOCK;
-            vec![random_writes("writes with flushes after them", most, capacity)]
+            let reads = open.contains(&Structure::ProgramTime);
+            let reads = reads.then(|| writes("reads during writes", sizes.beside, sizes));
+            let flushed = random_writes("writes with flushes after them", most, capacity);
+            [flushed].into_iter().chain(reads).collect()
         }
         Experiment::MappingUnit if open.contains(&Structure::MappingUnit) => {
             let rounds = SHIFTS.len() as u64 * ROUNDS * 2;
@@ -201,6 +216,7 @@ fn steps_of(
         | Experiment::Suspend
         | Experiment::Folding
         | Experiment::Overflow
+        | Experiment::Buffer
         | Experiment::Flush
         | Experiment::MappingUnit
         | Experiment::Volumes

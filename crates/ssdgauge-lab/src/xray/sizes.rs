@@ -32,6 +32,8 @@ pub(super) struct Sizes {
     pub(super) shifted_span: u64,
     /// A stage of the fill that is counted while the cache is full.
     pub(super) counted: u64,
+    /// A burst into the write buffer.
+    pub(super) into_buffer: u64,
     /// A burst of writes before a flush.
     pub(super) before_flush: u64,
     /// The bytes of one measurement of random writes with an address bit held, or with none.
@@ -95,6 +97,7 @@ impl Sizes {
             shifted: whole((capacity / 256).min(256 * MIB)).max(MIB),
             shifted_span: whole((capacity / 16).min(4_096 * MIB)),
             counted: whole((capacity / 50).min(2_048 * MIB)).max(4 * MIB),
+            into_buffer: whole((capacity / 100).min(192 * MIB)),
             before_flush: whole((capacity / 64).min(1_024 * MIB)),
             held: whole((capacity / 128).min(256 * MIB)).max(4 * MIB),
             overwrites: whole(capacity / 5 * 2),

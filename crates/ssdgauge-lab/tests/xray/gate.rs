@@ -4,6 +4,7 @@
 
 use super::noise::Noisy;
 use super::prior;
+use super::programs::{Seen, of_profile};
 use ssdgauge_core::{
     Access, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Preparation, Recording, Rig,
     TimedLoads,
@@ -172,6 +173,7 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let granule = profile.effects.media_counter_kib;
     let counts = granule > 0.0 && granule <= 512.0;
     let contents_show = counts || slower < 0.5 * front.link_mb_s;
+    let programs = of_profile(&profile);
     let is_seen = |found: bool| Some(found);
     // A stage behind the cache has a hundred granules of the counters.
     let behind_shows = granule > 0.0 && 0.3 * cache.unwrap_or(0.0) > 250.0 * granule * 1_024.0;
@@ -195,6 +197,8 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
             is_seen(!nand.suspend || profile.effects.pulse_us <= SHORT_PULSE_US),
         ),
         truth(Structure::Flush, Some(f64::from(u8::from(!front.buffer_is_safe))), is_seen(true)),
+        seen(Structure::ProgramTime, programs.time_us),
+        seen(Structure::WriteBuffer, programs.buffer),
         truth(Structure::Cache, cache, is_seen(shows)),
         truth(Structure::Overflow, overflow(&profile), is_seen(shows && behind_shows)),
         truth(
@@ -229,6 +233,11 @@ fn overflow(profile: &ssdgauge_sim::Profile) -> Option<f64> {
         ssdgauge_sim::Overflow::FoldFirst => Some(1.0),
         ssdgauge_sim::Overflow::Direct => (slc.fold_under_load_mb_s == 0.0).then_some(0.0),
     }
+}
+
+/// Returns the truth that `seen` states.
+pub(crate) fn seen(structure: Structure, seen: Seen) -> Truth {
+    truth(structure, Some(seen.value), Some(seen.identifiable))
 }
 
 pub(crate) fn truth(structure: Structure, value: Option<f64>, identifiable: Option<bool>) -> Truth {

@@ -4,7 +4,8 @@
 //! throttling and without noise, because a small write buffer keeps few dies busy. They are read here alone,
 //! after the answers are given.
 
-use super::gate::{Judged, NATIVE, Truth, compare, look, rate, truth};
+use super::gate::{Judged, NATIVE, Truth, compare, look, rate, seen, truth};
+use super::programs::of_figures;
 use super::second_model::{Figures, SecondRig};
 use ssdgauge_xray::Structure;
 
@@ -67,6 +68,7 @@ fn truths(figures: &Figures, seed: u64) -> Vec<Truth> {
     let reach = figures.map_reach.map(|bytes| parts(bytes) as f64);
     let range = if shows { 1.3 * cache.unwrap_or(0.0) } else { 0.6 * figures.capacity as f64 };
     let reach_shows = reach.is_some_and(|bytes| bytes > 20e6 && bytes < 0.8 * range);
+    let programs = of_figures(figures);
     vec![
         truth(Structure::Link, Some(link), Some(command < link_block_us)),
         truth(Structure::Command, Some(command), Some(sees_command)),
@@ -74,6 +76,8 @@ fn truths(figures: &Figures, seed: u64) -> Vec<Truth> {
         truth(Structure::Chunk, Some(figures.chunk() as f64), sees_units),
         truth(Structure::PageRead, Some(micros(figures.read_ns)), sees_units),
         truth(Structure::Suspend, Some(suspends), Some(true)),
+        seen(Structure::ProgramTime, programs.time_us),
+        seen(Structure::WriteBuffer, programs.buffer),
         truth(Structure::Cache, cache, Some(shows)),
         truth(Structure::NativeRate, cache.map(|_| behind), Some(shows)),
         truth(

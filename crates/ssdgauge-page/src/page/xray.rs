@@ -21,7 +21,11 @@ const CHART: (f64, f64) = (330.0, 150.0);
 
 /// The parts of a drive with their structures.
 const PARTS: [(&str, &str, &[Structure]); 5] = [
-    ("link", "Link and controller", &[Structure::Link, Structure::Command, Structure::Flush]),
+    (
+        "link",
+        "Link and controller",
+        &[Structure::Link, Structure::Command, Structure::WriteBuffer, Structure::Flush],
+    ),
     (
         "flash",
         "Flash",
@@ -30,6 +34,7 @@ const PARTS: [(&str, &str, &[Structure]); 5] = [
             Structure::Chunk,
             Structure::PageRead,
             Structure::Suspend,
+            Structure::ProgramTime,
             Structure::MappingUnit,
             Structure::Volumes,
             Structure::MapReach,

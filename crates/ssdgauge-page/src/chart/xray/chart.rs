@@ -128,6 +128,8 @@ fn stands_out(structure: Structure, value: f64, x: f64) -> bool {
         | Structure::PageRead
         | Structure::Suspend
         | Structure::Flush
+        | Structure::ProgramTime
+        | Structure::WriteBuffer
         | Structure::Cache
         | Structure::NativeRate
         | Structure::Overflow
@@ -158,11 +160,14 @@ enum Side {
 /// Returns where `value` of `structure` lies, in the units of its chart.
 fn side(structure: Structure, value: f64) -> Side {
     match structure {
-        Structure::Link | Structure::Command | Structure::NativeRate => Side::Up(value),
+        Structure::Link | Structure::Command | Structure::ProgramTime | Structure::NativeRate => {
+            Side::Up(value)
+        }
         Structure::Units | Structure::PageRead | Structure::Throttle | Structure::Resume => {
             Side::Across(value)
         }
         Structure::Chunk => Side::Across(value / 1_024.0),
+        Structure::WriteBuffer => Side::Across(value / 1e6),
         Structure::Cache | Structure::MapReach | Structure::Spare => Side::Across(value / 1e9),
         Structure::Suspend
         | Structure::Flush

@@ -29,7 +29,7 @@ const CACHE_ROWS: usize = 3;
 /// What the controller shows.
 const CONTROLLER: [Fact; 4] = [
     Fact::Of(Structure::Command),
-    Fact::Buffer,
+    Fact::Of(Structure::WriteBuffer),
     Fact::Of(Structure::Throttle),
     Fact::Of(Structure::Resume),
 ];
@@ -45,11 +45,12 @@ const BLOCKS: [(Structure, Option<usize>); 8] = [
     (Structure::Separation, None),
 ];
 /// What stands beside the units.
-const UNITS: [Fact; 8] = [
+const UNITS: [Fact; 9] = [
     Fact::Of(Structure::Units),
     Fact::Of(Structure::Chunk),
     Fact::Of(Structure::PageRead),
     Fact::Of(Structure::Suspend),
+    Fact::Of(Structure::ProgramTime),
     Fact::Of(Structure::MappingUnit),
     Fact::Of(Structure::Volumes),
     Fact::Of(Structure::MapReach),

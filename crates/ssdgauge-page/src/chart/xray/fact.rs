@@ -24,8 +24,6 @@ pub(crate) struct View<'a> {
 pub(crate) enum Fact {
     /// A structure of the card.
     Of(Structure),
-    /// The write buffer, which no experiment examines.
-    Buffer,
     /// The channels, which no experiment examines.
     Channels,
 }
@@ -36,12 +34,6 @@ impl Fact {
         let mut drawing = Drawing::new(width, 0.0);
         match self {
             Fact::Of(structure) => of_structure(&mut drawing, view, structure),
-            Fact::Buffer => refusal(
-                &mut drawing,
-                "Write buffer",
-                "not examined,",
-                "because its bytes lie within the interval of the fast cache",
-            ),
             Fact::Channels => refusal(
                 &mut drawing,
                 "Channels",
