@@ -42,8 +42,8 @@ use options::excluded;
 use sizes::Sizes;
 use ssdgauge_core::{Bytes, DriveInfo, Rig};
 use ssdgauge_xray::{
-    Answer, Drop, Flushes, Identified, Later, Refusal, Series, Structure, Volumes, check_ceilings,
-    lacks,
+    Answer, Drop, Flushes, Identified, Later, Reads, Refusal, Series, Structure, Volumes,
+    check_ceilings, lacks,
 };
 use std::collections::BTreeSet;
 
@@ -102,7 +102,7 @@ fn examine<'a>(
         is_full: false,
         freed: 0.0,
         flushes: None,
-        emptied: None,
+        reads: None,
         volumes: None,
         counts_media: false,
         settled_at: None,
@@ -153,8 +153,8 @@ struct Examination<'a> {
     freed: f64,
     /// The times of flushes.
     flushes: Option<Flushes>,
-    /// The rate at which the flash takes what is written, in bytes per nanosecond, where it is known.
-    emptied: Option<f64>,
+    /// The latencies of reads during writes.
+    reads: Option<Reads>,
     /// The volumes of the drive, where writes show them.
     volumes: Option<Volumes>,
     /// Whether the drive reports what it writes to its media.

@@ -69,4 +69,4 @@ pub use suspend::find as suspend;
 pub use throttle::{Heating, find as throttle_points};
 pub use volumes::{Held, Volumes, find as volumes};
 pub use words::{meaning, shown, shown_interval};
-pub use write_buffer::{Refill, emptied, find as write_buffer};
+pub use write_buffer::{Refill, find as write_buffer};

@@ -3,13 +3,13 @@
 //! A flush after one write waits for one operation. A read that does not suspend an operation waits for its rest: waits
 //! are uniform from 0 to the whole of it.
 
-use crate::answer::{Identified, Refusal, Value, refuse};
+use crate::answer::{Identified, Value, refuse};
 use crate::flush::Flushes;
 use ssdgauge_core::rounded::latency;
 use ssdgauge_statistics::summary;
 
 /// The flushes, and the waits of reads, that are needed.
-const LEAST: (usize, usize) = (20, 100);
+const LEAST: (usize, usize) = (20, 150);
 /// A program operation that is longer, in microseconds, is none of a fast cache. Chosen: those take 100 to 400 us.
 const LONGEST_IN_CACHE_US: f64 = 600.0;
 /// The ratio of the third quartile of flushes to the first decile up to which they wait for one operation each. Chosen: pages
@@ -17,21 +17,19 @@ const LONGEST_IN_CACHE_US: f64 = 600.0;
 const ONE_OPERATION: f64 = 1.5;
 /// What the fastest twentieth of flushes may take longer than the operation, as a share. Chosen.
 const LONGER: f64 = 0.015;
-/// Waits from here on are for operations of native cells, in microseconds. Chosen: programs of a fast cache take up to
-/// 400 us, and reads wait for each other for less.
-const FROM_US: f64 = 400.0;
-/// The shares of those waits whose quantiles show the operation, where waits are uniform from there up to its time, and by
-/// how much they may differ.
-const SHARES: [f64; 3] = [0.75, 0.9, 0.97];
-/// See [`SHARES`].
-const AGREE: f64 = 1.1;
-/// The same for the median: few waits scatter, and reads in step with the writes take more or less than their share.
-const AGREE_BELOW: f64 = 1.2;
-/// The share of the reads that may wait so long. Chosen: where nearly all do, operations follow each other, and reads come in
-/// step with them.
+/// The shares of waits whose quantiles, divided by them, agree where waits are uniform, and by how much they may differ.
+const UPPER: [f64; 3] = [0.9, 0.95, 0.98];
+/// See [`UPPER`].
+const AGREE: f64 = 1.08;
+/// The same for the lower half, of which reads in step with the writes take more or less than their share.
+const LOWER: [f64; 2] = [0.5, 0.75];
+/// See [`LOWER`].
+const AGREE_BELOW: f64 = 1.35;
+/// The share of the reads that may wait. Chosen: where nearly all do, operations follow each other, and reads come in step
+/// with them.
 const MOST: f64 = 0.6;
 /// By how much waits may miss the operation beyond that, as a share: latencies scatter by some percent. Chosen.
-const WAITS: (f64, f64) = (0.06, 0.03);
+const WAITS: (f64, f64) = (0.07, 0.03);
 /// What is longer than this, in microseconds, and than nearly all reads alone, is a wait.
 const LEAST_WAIT_US: f64 = 4.0;
 /// See [`LEAST_WAIT_US`].
@@ -46,17 +44,23 @@ pub struct Reads {
     pub beside_us: Vec<f64>,
 }
 
-/// Returns the time of a program operation in microseconds, from `flushes` that have data to write, or from `reads` that
-/// do not suspend operations; or the reason where there are none.
+/// Returns the time of a program operation in microseconds, from `flushes` that have data to write, or from `reads` during
+/// writes where these `wait` for operations instead of suspending them.
 ///
 /// # Errors
 /// Neither shows it, both disagree, or it may be that of a fast cache.
-pub fn find(flushes: Result<&Flushes, Refusal>, reads: &Result<Reads, Refusal>) -> Identified {
-    let lone_us = |reads: &Reads| summary::percentile(&reads.alone_us, 0.5).unwrap_or(0.0);
-    let lone_us = reads.as_ref().map_or(0.0, lone_us);
-    let of_reads = reads.as_ref().map_err(Clone::clone).and_then(of_reads);
-    let of_flushes = flushes.and_then(|flushes| of_flushes(flushes, lone_us));
-    let found = match (of_flushes, of_reads) {
+pub fn find(flushes: Option<&Flushes>, reads: Option<&Reads>, wait: bool) -> Identified {
+    let lone_us = reads.and_then(|reads| summary::percentile(&reads.alone_us, 0.5)).unwrap_or(0.0);
+    let by_flushes = match flushes {
+        Some(flushes) => of_flushes(flushes, lone_us),
+        None => refuse("they have nothing to write"),
+    };
+    let by_reads = match reads {
+        Some(reads) if wait => of_reads(reads),
+        Some(_) | None => refuse("it is not known that they do not suspend operations"),
+    };
+    let found = match (by_flushes, by_reads) {
+        // A flush waits for the whole of each operation.
         (Ok(one), _) | (Err(_), Ok(one)) => one,
         (Err(one), Err(other)) => {
             return refuse(format!("by flushes: {}; by reads: {}", one.0, other.0));
@@ -104,23 +108,22 @@ fn of_flushes(flushes: &Flushes, lone_us: f64) -> Identified {
 
 fn of_reads(reads: &Reads) -> Identified {
     let percentile = |values: &[f64], share| summary::percentile(values, share).unwrap_or(0.0);
-    let waits: Vec<f64> = waits_us(reads).into_iter().filter(|us| *us > FROM_US).collect();
+    let waits = waits_us(reads);
     let all = reads.beside_us.len();
-    let share = waits.len() as f64 / all.max(1) as f64;
-    if waits.len() < LEAST.1 || share > MOST {
-        let from = latency(FROM_US);
-        return refuse(format!("{} of {all} reads wait {from} and more", waits.len()));
+    if waits.len() < LEAST.1 || waits.len() as f64 > MOST * all as f64 {
+        return refuse(format!("{} of {all} reads wait", waits.len()));
     }
-    let whole = |share: f64| FROM_US + (percentile(&waits, share) - FROM_US) / share;
-    let ends = SHARES.map(whole);
-    let (low, high) = (
-        ends.iter().copied().fold(f64::INFINITY, f64::min),
-        ends.iter().copied().fold(0.0, f64::max),
-    );
-    let middle = whole(0.5) / ends[1];
-    if high > AGREE * low || middle > AGREE_BELOW || middle < 1.0 / AGREE_BELOW {
+    let whole = |share: f64| percentile(&waits, share) / share;
+    let ends = UPPER.map(whole);
+    let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = ends.iter().copied().fold(0.0, f64::max);
+    let is_uniform = LOWER.iter().all(|share| {
+        let ratio = whole(*share) / ends[1];
+        ratio < AGREE_BELOW && ratio > 1.0 / AGREE_BELOW
+    });
+    if high > AGREE * low || !is_uniform {
         return refuse(format!(
-            "waits of reads are not those of one operation: of the long ones, half are below {}, nine of ten below {}",
+            "waits of reads are not those of one operation: half are below {}, nine of ten below {}",
             latency(percentile(&waits, 0.5)),
             latency(percentile(&waits, 0.9))
         ));
@@ -154,37 +157,36 @@ mod tests {
         }
     }
 
-    fn none<T>() -> Result<T, Refusal> {
-        Err(Refusal("nothing".into()))
-    }
-
     #[test]
     fn flushes_and_waits_show_an_operation() {
         let waited = reads(|unit| 1_400.0 * unit);
         let flushed = flushes(1_400.0, 0.05);
-        for found in [find(Ok(&flushed), &none()), find(none(), &Ok(waited.clone()))] {
+        for found in [find(Some(&flushed), None, false), find(None, Some(&waited), true)] {
             let found = found.unwrap();
             assert!(found.contains(1_400.0) && found.width() < 0.16, "{found:?}");
         }
         // Each flush waited for a read as well.
-        let found = find(Ok(&flushes(1_460.0, 0.05)), &Ok(waited)).unwrap();
+        let found = find(Some(&flushes(1_460.0, 0.05)), Some(&waited), false).unwrap();
         assert!(found.contains(1_400.0) && found.low > 1_300.0, "{found:?}");
-        // Reads wait for each other too.
-        let both = reads(|unit| if unit < 0.5 { 120.0 * unit } else { 2_800.0 * (unit - 0.5) });
-        let found = find(none(), &Ok(both)).unwrap();
-        assert!(found.contains(1_400.0) && found.width() < 0.2, "{found:?}");
+        let reason = find(None, Some(&waited), false).unwrap_err().0;
+        assert!(reason.contains("nothing to write") && reason.contains("suspend"), "{reason}");
     }
 
     #[test]
     fn short_operations_several_and_waits_of_two_kinds_are_refused() {
-        let two = |unit: f64| if unit < 0.5 { 1_200.0 * unit } else { 5_000.0 * (unit - 0.5) };
+        let two = |unit: f64| if unit < 0.5 { 400.0 * unit } else { 3_000.0 * unit };
+        let often = |reads: Reads| Reads {
+            beside_us: reads.beside_us.into_iter().filter(|us| *us > 90.0).collect(),
+            ..reads
+        };
         for (flushes, reads, words) in [
             (flushes(300.0, 0.05), reads(|_| 0.0), "fast cache"),
-            (flushes(900.0, 2.0), reads(|_| 0.0), "0 of 4000 reads"),
+            (flushes(900.0, 2.0), reads(|_| 0.0), "of 4000 reads wait"),
+            (flushes(900.0, 2.0), often(reads(|unit| 900.0 * unit)), "reads wait"),
             (flushes(900.0, 2.0), reads(two), "one operation"),
             (flushes(900.0, 2.0), reads(|_| 800.0), "one operation"),
         ] {
-            let reason = find(Ok(&flushes), &Ok(reads)).unwrap_err().0;
+            let reason = find(Some(&flushes), Some(&reads), true).unwrap_err().0;
             assert!(reason.contains(words), "{reason}");
         }
     }

@@ -1,6 +1,6 @@
 //! Write buffer: the bytes that a drive takes at full speed before writes wait for native flash.
 //!
-//! A burst into an empty buffer runs at the rate of the host up to its end, and at that of the flash behind it. Meanwhile
+//! A burst into an empty buffer runs at the rate of the host until it is full, and at that of the flash then. Meanwhile
 //! the flash may have taken anything from nothing, where operations are long, to all that its rate allows: the buffer lies
 //! between these two cases.
 
@@ -12,13 +12,13 @@ use ssdgauge_statistics::summary;
 
 /// The bursts that are needed.
 const LEAST: usize = 3;
-/// The rate behind the end of the buffer, as a share of that before it, from which on the end does not show. Chosen.
+/// The rate after the buffer is full, as a share of that before, from which on its end does not show. Chosen.
 const TOO_FAST: f64 = 0.7;
 /// The share of the ends of two bursts by which they may differ. Chosen.
 const AGREE: f64 = 0.15;
 /// The share of a pause that the flash may need to empty the buffer. Chosen.
 const EMPTIED: f64 = 0.8;
-/// The share by which the rate behind the end may differ from the native one. Chosen: a burst is short.
+/// The share by which the rate after that may differ from the native one. Chosen: a burst is short.
 const NATIVE: f64 = 0.25;
 /// By how much more than on average the flash may take in the beginning, as a share. Chosen.
 const MORE: f64 = 0.05;
@@ -30,7 +30,7 @@ const NARROW: f64 = 0.5;
 /// The blocks from which the rate of the host is read: a buffer holds more.
 const HOST: std::ops::Range<usize> = 1..6;
 
-/// A burst of writes behind a pause.
+/// A burst of writes after a pause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refill {
     /// The pause, in seconds, in which the drive was only read.
@@ -40,7 +40,7 @@ pub struct Refill {
 }
 
 /// The end of the buffer in a burst: its place, the rates in bytes per nanosecond, and the longest time without a
-/// completion behind it.
+/// completion after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct End {
     bytes: f64,
@@ -57,13 +57,6 @@ impl End {
         let portions = self.ns - LONGEST_NS - 2.0 * self.gap;
         [(1.0 - MORE) * self.behind * portions.max(0.0), (1.0 + MORE) * self.behind * self.ns]
     }
-}
-
-/// Returns the rate at which native flash takes what is written, in bytes per nanosecond.
-pub fn emptied(refills: &[Refill]) -> Option<f64> {
-    let rates: Vec<f64> =
-        refills.iter().filter_map(|refill| Some(end(&refill.writes)?.behind)).collect();
-    summary::percentile(&rates, 0.5)
 }
 
 /// Returns the bytes of the write buffer; `native_mb_s` is the rate once a fast cache is full, where there is one.
@@ -148,7 +141,7 @@ mod tests {
     const BLOCK: u64 = 131_072;
 
     /// Returns a burst into a buffer of `blocks`, by a host that takes 40 us for each; the flash takes `group` of them
-    /// every `group` times `us`, the first time behind the first operation.
+    /// every `group` times `us`, the first time after the first operation.
     fn refill(blocks: usize, us: f64, group: usize, pause_s: f64) -> Refill {
         let mut at: Vec<f64> = Vec::new();
         for number in 0..1_500usize {

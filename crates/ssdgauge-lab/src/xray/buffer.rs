@@ -1,4 +1,4 @@
-//! The experiment for the write buffer: bursts of writes behind pauses, with the fast cache full.
+//! The experiment for the write buffer: bursts of writes after pauses, with the fast cache full.
 
 use super::Examination;
 use super::access::ascending;
@@ -10,8 +10,8 @@ use ssdgauge_core::{
 };
 use ssdgauge_xray::{self as inference, Completions, Refill, Refusal, Series, Structure};
 
-/// The pauses before bursts, in seconds. A buffer is empty behind each of them, and a part of a cache would be larger
-/// behind the longer ones. The first burst takes what the cache has left, and is not judged.
+/// The pauses before bursts, in seconds. A buffer is empty after each of them, and a part of a cache would be larger
+/// after the longer ones. The first burst takes what the cache has left, and is not judged.
 pub(super) const PAUSES_S: [u64; 5] = [1, 1, 2, 1, 2];
 /// Requests in flight of a burst.
 const DEPTH: u32 = 8;
@@ -53,7 +53,6 @@ impl Examination<'_> {
             true => Err(throttled(self.filled)),
             false => inference::write_buffer(&refills[1..], self.value(Structure::NativeRate)),
         };
-        self.emptied = inference::emptied(&refills[1..]);
         self.keep(Series::of_refills(&refills[1..]));
         self.answer(Structure::WriteBuffer, found);
         Ok(())

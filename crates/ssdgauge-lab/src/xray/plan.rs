@@ -158,10 +158,7 @@ fn steps_of(
         }
         Experiment::Flush if open.contains(&Structure::Flush) => {
             let most = BURSTS as u64 * sizes.before_flush + flushes::SINGLE as u64 * BLOCK;
-            let reads = open.contains(&Structure::ProgramTime);
-            let reads = reads.then(|| writes("reads during writes", sizes.beside, sizes));
-            let flushed = random_writes("writes with flushes after them", most, capacity);
-            [flushed].into_iter().chain(reads).collect()
+            vec![random_writes("writes with flushes after them", most, capacity)]
         }
         Experiment::MappingUnit if open.contains(&Structure::MappingUnit) => {
             let rounds = SHIFTS.len() as u64 * ROUNDS * 2;

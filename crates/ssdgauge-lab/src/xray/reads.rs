@@ -11,8 +11,8 @@ use ssdgauge_core::{
 };
 use ssdgauge_statistics::summary;
 use ssdgauge_xray::{
-    self as inference, Completions, Layout, MOST_CHUNKS, Pair, Refusal, Series, Structure, Value,
-    Volumes,
+    self as inference, Completions, Layout, MOST_CHUNKS, Pair, Reads, Refusal, Series, Structure,
+    Value, Volumes,
 };
 
 /// The block of small reads.
@@ -363,6 +363,7 @@ impl Examination<'_> {
         }
         self.keep(Series::of_latencies(&alone, &beside));
         self.answer(Structure::Suspend, inference::suspend(&alone, &beside));
+        self.reads = Some(Reads { alone_us: alone, beside_us: beside });
         Ok(())
     }
 
