@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use ssdgauge_analysis::Notes;
 use ssdgauge_analysis::bench::board::Bench;
 use ssdgauge_analysis::bench::record::Record;
+use ssdgauge_core::TargetKind;
 use ssdgauge_page::{BenchSite, bench_pages};
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,7 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
         .map(|(name, speed)| bench::drive(name, name, speed, &|_| {}))
         .collect();
     runs.push(bench::drive("Quick", "Short", 4.0, &|recipe| recipe.plan.shortened = 4));
+    runs.push(bench::drive("Sim", "Sim", 5.0, &|recipe| recipe.drive.kind = TargetKind::Virtual));
     let mut records: Vec<_> = runs.iter().map(Record::of).collect();
     records.push(bench::without_intervals(&bench::drive("Zeta", "Zeta", 2.0, &|_| {})));
     let notes = "+++\ncurrency = \"€\"\n[[drive]]\nname = \"beta\"\nprice = 40\n[[drive]]\nname = \"gamma\"\nprice = 400\n+++\n";
@@ -63,9 +65,9 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
         "[...document.querySelectorAll('#drives tbody tr')].filter(row => row.checkVisibility())
         .map(row => row.cells[1].textContent.split(',')[0])";
     check_that(chromium, SHOWN, json!(["Zeta", "Alpha", "Gamma", "Beta"]));
-    check_that(chromium, "document.getElementById('count').textContent", json!("4 of 5 drives"));
+    check_that(chromium, "document.getElementById('count').textContent", json!("4 of 6 drives"));
     run(chromium, "document.getElementById('marked').click()");
-    check_that(chromium, &format!("{SHOWN}.length"), json!(5));
+    check_that(chromium, &format!("{SHOWN}.length"), json!(6));
     run(
         chromium,
         "document.getElementById('marked').click(); const q = document.getElementById('q'); q.focus(); q.value = 'mm'; q.oninput()",
@@ -73,6 +75,16 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
     check_that(chromium, SHOWN, json!(["Gamma"]));
     check_that(chromium, "location.hash", json!("#q=mm"));
     run(chromium, "const q = document.getElementById('q'); q.value = ''; q.oninput()");
+    // Who asks for simulated drives sees them, although marked ones are off.
+    run(
+        chromium,
+        "const kind = document.querySelector('#filters select[name=Data]'); kind.value = 'Data=MODEL'; kind.onchange()",
+    );
+    check_that(chromium, SHOWN, json!(["Sim [MODEL]"]));
+    check_that(chromium, "location.hash", json!("#Data=MODEL&marked=1"));
+    run(chromium, "history.back()");
+    check_that(chromium, &format!("{SHOWN}.length"), json!(4));
+    check_that(chromium, "document.getElementById('marked').checked", json!(false));
     // A price: its drives, an address, and the way back.
     run(
         chromium,
@@ -80,7 +92,9 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
     );
     check_that(chromium, SHOWN, json!(["Gamma"]));
     check_that(chromium, "decodeURIComponent(location.hash)", json!("#Price=200+to+500+€"));
-    run(chromium, "location.reload()");
+    // The address, opened anew.
+    chromium.show(&folder.join("site/tests.html"), 1_100, "light");
+    chromium.show(&folder.join("site/index.html#Price=200+to+500+€"), 1_100, "light");
     check_that(chromium, SHOWN, json!(["Gamma"]));
     run(chromium, "document.getElementById('reset').click()");
     check_that(chromium, &format!("{SHOWN}.length"), json!(4));

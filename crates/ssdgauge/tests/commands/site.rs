@@ -144,6 +144,13 @@ fn a_drive_has_the_page_of_its_x_ray_and_the_price_of_the_notes() {
             && text(&output.stderr).contains("2 reports written")
     );
     let read = |name: &str| std::fs::read_to_string(bench.path("site").join(name)).unwrap();
+    // Everyday work is a small random read, not the large ones that `quick` begins with.
+    let index = read("index.html");
+    let everyday = index.split("<span class=\"sort\">Everyday</span>").nth(1).unwrap();
+    assert!(
+        everyday.split("</a>").next().unwrap().ends_with("Random read, 4\u{a0}KiB"),
+        "{everyday}"
+    );
     let name = "drives/model-tiny-1gb";
     let page = read(&format!("{name}.html"));
     assert!(page.contains("href=\"model-tiny-1gb-xray.html\">X-ray</a>"), "{page}");

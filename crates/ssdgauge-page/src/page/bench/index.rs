@@ -41,7 +41,9 @@ pub(super) fn columns(bench: &Bench) -> Vec<Column<'_>> {
                 .any(|(waits, speed)| id == waits || id == speed)
         };
         // Everyday work waits for small reads, not for large ones.
-        let is_random = |board: &Board| bench.shown(board).1.requests.contains("random");
+        let is_random = |board: &Board| {
+            purpose == Use::Everyday && bench.shown(board).1.requests.contains("random")
+        };
         let best = own()
             .rev()
             .max_by_key(|board| (drives(board), is_of_waits(board), is_random(board)))?;

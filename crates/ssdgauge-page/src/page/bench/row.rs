@@ -56,12 +56,15 @@ pub(super) fn interval_words(bench: &Bench, entry: &Entry) -> String {
 
 /// Returns the run of a value: firmware, day, id and marks.
 pub(super) fn run(record: &Record) -> String {
-    let firmware = record.firmware.as_deref().unwrap_or("unknown");
-    let mut words = format!(
-        "firmware {firmware}, {}, run {}",
-        day(record.started_unix_ms),
-        short_id(&record.id)
-    );
+    // A simulated drive has none.
+    let is_model = record.marks.iter().any(|mark| mark == "MODEL");
+    let firmware = match record.firmware.as_deref() {
+        Some(firmware) => format!("firmware {firmware}, "),
+        None if is_model => String::new(),
+        None => "firmware unknown, ".to_owned(),
+    };
+    let mut words =
+        format!("{firmware}{}, run {}", day(record.started_unix_ms), short_id(&record.id));
     if record.submitted {
         words.push_str(", submitted without samples");
     }

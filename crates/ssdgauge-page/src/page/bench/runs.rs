@@ -59,7 +59,8 @@ fn differing(bench: &Bench, board: &Board, entry: &Entry) -> Markup {
         .collect();
     let low = alike.iter().copied().fold(1.0, f64::min);
     let high = alike.iter().copied().fold(1.0, f64::max);
-    let range = format!("{} to {}", number::change(low), number::change(high));
+    let change = |gain: f64| number::change(gain).replace('-', "\u{2212}").replace(" %", "%");
+    let range = format!("{} to {}", change(low), change(high));
     html! {
         div.stand.runs {
             div { b { (shown.title) } small.block { (count_of(results.len(), "run")) } }

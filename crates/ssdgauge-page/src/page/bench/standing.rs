@@ -7,6 +7,7 @@ use crate::page::bench::row;
 use maud::{Markup, html};
 use ssdgauge_analysis::bench::board::{Bench, Board, Entry};
 use ssdgauge_analysis::bench::verdict::Kind;
+use ssdgauge_analysis::groups::uses::Use;
 use ssdgauge_analysis::text::number;
 
 /// Returns the places of all entries of `board` as the commands of a path of ticks, in hundredths of the width.
@@ -28,6 +29,7 @@ pub(super) fn sentence(bench: &Bench, columns: &[Column<'_>], drive: usize) -> S
         let (rank, all) = (row::rank(entry), number::count(board.ranked() as u64));
         let purpose = match column.name(bench).split_once(": ") {
             Some((of, what)) => format!("{of} ({what})"),
+            None if column.purpose == Use::Everyday => "everyday work".to_owned(),
             None => column.name(bench).to_owned(),
         };
         Some(format!("{rank} of {all} for {}", purpose.to_lowercase()))

@@ -30,10 +30,12 @@ pub(super) fn page(site: &BenchSite<'_>, board: &Board, frame: &Frame) -> String
                @if !far.is_empty() { "Far from the others: " (far.join(", ")) "." }
            }
            p.cond { (test.settings) @for mark in &board.marks { " · " b { (mark) } } }
-           @if !frame.picture.is_empty() {
-               figure.one { (PreEscaped(format!("{}</svg>", frame.picture))) figcaption.small { @if frame.is_band { (BAND) } @else { "Every drive of this page." } } }
+           div.two {
+               @if !frame.picture.is_empty() {
+                   figure.one { (PreEscaped(format!("{}</svg>", frame.picture))) figcaption.small { @if frame.is_band { (BAND) } @else { "Every drive of this page." } } }
+               }
+               (distribution::figure(bench, board))
            }
-           (distribution::figure(bench, board))
            (row::controls(entries.len(), marked))
            (row::tray())
            div.scroll tabindex="0" role="group" aria-label="Ranking" {
