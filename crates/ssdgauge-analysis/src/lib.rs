@@ -46,7 +46,7 @@ pub use model::{
     Wear,
 };
 pub use quick::cohort::Cohort;
-pub use reading::{read, read_all, read_open};
+pub use reading::{read, read_all, read_all_by_digests, read_open};
 pub use text::labels::{data_origin, imported_mark};
 pub use text::sanitize::{
     device as sanitize_device, json as sanitize_json, prose as sanitize_prose,

@@ -13,19 +13,36 @@ use crate::model::{PointRun, RecordedRepetition, RecordedRun, ReportError, StepF
 use durability::RecordedDurability;
 use ssdgauge_core::{PhaseKind, Plan, Step, Test};
 use ssdgauge_runfile::{
-    Contradictions, FindingRecord, Outcome, Room, RunFile, StepId, StepRecord, attempts,
+    Contradictions, Digests, FindingRecord, Outcome, Room, RunFile, StepId, StepRecord, attempts,
 };
 use std::path::Path;
 
+/// What the numbers of a run are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Its samples.
+    Samples,
+    /// The digest of each step where it is that of the samples; elsewhere the samples.
+    Digests,
+}
+
 /// Reads the run file at `path`. The file is left as it was.
-pub(crate) fn read(path: &Path) -> Result<RecordedRun, ReportError> {
-    read_open(&RunFile::open(path)?, path)
+pub(crate) fn read(path: &Path, source: Source) -> Result<RecordedRun, ReportError> {
+    read_open(&RunFile::open(path)?, path, source)
 }
 
 /// Reads the open run file `file`, whose path is `path`.
-pub(crate) fn read_open(file: &RunFile, path: &Path) -> Result<RecordedRun, ReportError> {
+pub(crate) fn read_open(
+    file: &RunFile,
+    path: &Path,
+    source: Source,
+) -> Result<RecordedRun, ReportError> {
     let steps = file.steps()?;
     let findings = file.findings()?;
+    let (chain_finding, digests) = match source {
+        Source::Samples => (file.chain_finding()?, Digests::default()),
+        Source::Digests => file.chain_finding_and_digests(&steps)?,
+    };
     let mut room = file.room();
     room.take_steps(&steps)?;
     room.take_findings(&findings)?;
@@ -47,7 +64,8 @@ pub(crate) fn read_open(file: &RunFile, path: &Path) -> Result<RecordedRun, Repo
         let attempts: Vec<&StepRecord> =
             steps.iter().filter(|step| step.place.test == index).collect();
         let is_searched = file.is_searched(index)?;
-        let mut run = read_repetition(file, &mut room, test, &attempts, (&findings, &durability))?;
+        let from = (file, &digests);
+        let mut run = read_repetition(from, &mut room, test, &attempts, (&findings, &durability))?;
         run.is_searched = is_searched;
         run.complete &= is_searched;
         run.complete = has_ended.unwrap_or(run.complete);
@@ -66,7 +84,7 @@ pub(crate) fn read_open(file: &RunFile, path: &Path) -> Result<RecordedRun, Repo
         .into_iter()
         .filter(|record| record.step.is_none())
         .map(|record| record.finding)
-        .chain(file.chain_finding()?)
+        .chain(chain_finding)
         .collect();
     let durability = durability.of_run();
     // An outcome before the last step is that of an earlier process: the run was continued.
@@ -99,7 +117,7 @@ fn counted_repetitions(plan: &Plan, steps: &[StepRecord], ended_after: Option<u3
 }
 
 fn read_repetition(
-    file: &RunFile,
+    from @ (file, _): (&RunFile, &Digests),
     room: &mut Room,
     test: &Test,
     attempts: &[&StepRecord],
@@ -119,7 +137,7 @@ fn read_repetition(
             if let (PhaseKind::Check, Some(records)) = (phase.kind, records) {
                 let window = attempts::window(test, records);
                 let mut found = Contradictions::default();
-                checks.push(point::read(file, room, step, workload, window, &mut found)?);
+                checks.push(point::read(from, room, step, workload, window, &mut found)?);
                 contradictory.extend(found_in(step, &found));
             }
             if phase.kind == PhaseKind::Measure {
@@ -129,7 +147,7 @@ fn read_repetition(
                     let window = attempts::window(test, records);
                     let flush = durability.flush_behind(window);
                     let mut found = Contradictions::default();
-                    let point = point::read(file, room, step, workload, window, &mut found)?;
+                    let point = point::read(from, room, step, workload, window, &mut found)?;
                     contradictory.extend(found_in(step, &found));
                     points.push(PointRun { flush, ..point });
                 }

@@ -3,7 +3,7 @@
 use crate::headlines::headline;
 use crate::headlines::missing;
 use crate::headlines::repetitions;
-use crate::load;
+use crate::load::{self, Source};
 use crate::model::{RecordedRun, ReportError, Run, TestRun};
 use crate::steps::fall_causes;
 use crate::steps::separation;
@@ -23,7 +23,7 @@ use std::thread::ScopedJoinHandle;
 /// Returns an error for a file that is missing, damaged or of another format, and for values that
 /// no drive can reach.
 pub fn read(path: &Path) -> Result<Run, ReportError> {
-    Ok(annotate(load::read(path)?))
+    Ok(annotate(load::read(path, Source::Samples)?))
 }
 
 /// Reads the open run file `file`, whose path is `path`, as [`read`] does.
@@ -32,7 +32,7 @@ pub fn read(path: &Path) -> Result<Run, ReportError> {
 ///
 /// As [`read`].
 pub fn read_open(file: &RunFile, path: &Path) -> Result<Run, ReportError> {
-    Ok(annotate(load::read_open(file, path)?))
+    Ok(annotate(load::read_open(file, path, Source::Samples)?))
 }
 
 /// Reads the run files at `paths` as [`read`] does, with one thread per processor, and returns the
@@ -42,6 +42,21 @@ pub fn read_open(file: &RunFile, path: &Path) -> Result<Run, ReportError> {
 ///
 /// Returns the first error in the order of `paths`.
 pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Run>, ReportError> {
+    read_all_from(paths, Source::Samples)
+}
+
+/// Reads the run files at `paths` as [`read_all`] does, but takes each step from its digest where the run
+/// recorded one of the same arithmetic and of the same samples.
+///
+/// # Errors
+///
+/// As [`read_all`].
+pub fn read_all_by_digests(paths: &[PathBuf]) -> Result<Vec<Run>, ReportError> {
+    read_all_from(paths, Source::Digests)
+}
+
+fn read_all_from(paths: &[PathBuf], source: Source) -> Result<Vec<Run>, ReportError> {
+    let read = |path: &Path| Ok(annotate(load::read(path, source)?));
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
     if workers < 2 {
         return paths.iter().map(|path| read(path)).collect();

@@ -5,6 +5,7 @@ pub(crate) mod direction_totals;
 pub(crate) mod gauges;
 pub(crate) mod media_writes;
 pub(crate) mod metric;
+pub(crate) mod packed_step;
 pub(crate) mod percentile_series;
 pub(crate) mod power_integral;
 pub(crate) mod scope;

@@ -4,6 +4,7 @@
 //! [`Nanos::about`]) or exact, as it is typed (`exact`).
 
 pub(crate) mod names;
+pub(crate) mod packed;
 pub mod rounded;
 pub(crate) mod shell;
 

@@ -103,6 +103,11 @@ impl Contradictions {
         }
     }
 
+    /// Returns whether nothing contradicts anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        [&self.counts, &self.bytes, &self.lengths, &self.readings].into_iter().all(Option::is_none)
+    }
+
     /// Returns a finding for each kind of contradiction.
     pub fn findings(&self) -> Vec<Finding> {
         let of_samples = [&self.counts, &self.bytes, &self.lengths].into_iter().flatten();

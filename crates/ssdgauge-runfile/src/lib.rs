@@ -13,6 +13,7 @@
 
 pub mod attempts;
 mod contradictions;
+mod digested;
 mod error;
 mod header;
 mod histogram;
@@ -31,6 +32,7 @@ mod untrusted;
 mod writer;
 
 pub use contradictions::Contradictions;
+pub use digested::DigestedStep;
 pub use error::RunFileError;
 pub use histogram::{decode, encode};
 pub use neighbours::check_new;
@@ -41,7 +43,10 @@ pub use record::reader::follow::{Follower, News};
 pub use record::{
     Answer, Digest, FindingRecord, Head, ImportedPercentile, Outcome, OutcomeKind, PROOF_SUITE,
     PropertyRecord, StepId, StepPlace, StepRecord, StepState, XRAY_SUITE,
-    reader::{FLUSH, MAX_WRITES, RATED_ENDURANCE, READ_BACK, REPETITIONS, RunFile, VERIFIED, XRAY},
+    reader::{
+        Digests, FLUSH, MAX_WRITES, RATED_ENDURANCE, READ_BACK, REPETITIONS, RunFile, VERIFIED,
+        XRAY,
+    },
 };
 pub use room::Room;
 pub use schema::FORMAT;

@@ -1,5 +1,7 @@
-//! Long texts as zlib streams. What a text unpacks to is bounded: a few bytes can unpack to gigabytes.
+//! Long texts and bytes as zlib streams. What they unpack to is bounded: a few bytes can unpack to gigabytes.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -35,6 +37,27 @@ pub(crate) fn unpack(packed: &[u8], most: u64) -> Result<String, &'static str> {
     }
 }
 
+/// The memory that unpacked bytes may take as what they stand for, at most: places and readings are wider
+/// than their bytes.
+const WIDER: u64 = 8;
+
+/// Returns `bytes` as a zlib stream in Base64.
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
+    let packed = packed.write_all(bytes).and_then(|()| packed.finish());
+    STANDARD.encode(packed.expect("writing to memory cannot fail"))
+}
+
+/// Returns the bytes of a text of [`encode`], where what they stand for fits into `room` bytes; `None` where it
+/// is no such text.
+pub(crate) fn decode(text: &str, room: u64) -> Option<Vec<u8>> {
+    let most = LONGEST.min(room / WIDER);
+    let packed = STANDARD.decode(text).ok()?;
+    let mut bytes = Vec::new();
+    ZlibDecoder::new(&*packed).take(most + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= most).then_some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,5 +76,15 @@ mod tests {
         }
         assert!(unpack(&pack(&"\0".repeat(1 + LONGEST as usize)), u64::MAX).is_err());
         assert!(unpack(b"no stream", LONGEST).is_err());
+    }
+
+    #[test]
+    fn bytes_are_decoded_as_they_were_and_only_into_the_room_for_them() {
+        let bytes: Vec<u8> = (0..100_000u32).map(|n| (n * n % 251) as u8).collect();
+        let text = encode(&bytes);
+        let room = bytes.len() as u64 * WIDER;
+        assert_eq!(decode(&text, room), Some(bytes));
+        assert_eq!(decode(&text, room - WIDER), None);
+        assert_eq!((decode("no text", room), decode(&text[..40], room)), (None, None));
     }
 }

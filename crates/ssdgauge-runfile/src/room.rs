@@ -65,6 +65,11 @@ impl Room {
         self.take(3 * texts.sum::<usize>() + FOR_EACH_FINDING * findings.len())
     }
 
+    /// Returns the bytes that are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
     /// Returns an error where less than `bytes` is left.
     pub(crate) fn check(&self, bytes: usize) -> Result<(), RunFileError> {
         let path = || self.path.clone();

@@ -5,6 +5,7 @@
 
 mod chain;
 mod damage;
+mod digests;
 mod following;
 mod foreign;
 mod golden;

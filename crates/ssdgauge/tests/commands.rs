@@ -8,6 +8,7 @@ mod claims;
 mod cohort;
 mod colours;
 mod config;
+mod digests;
 mod distribution;
 mod engine;
 mod export;

@@ -3,7 +3,7 @@
 use crate::load::point;
 use crate::model::{RecordedRepetition, RecordedTest, ReportError};
 use ssdgauge_core::Totals;
-use ssdgauge_runfile::{Contradictions, Room, RunFile, StepRecord, attempts};
+use ssdgauge_runfile::{Contradictions, Digests, Room, RunFile, StepRecord, attempts};
 use std::collections::BTreeMap;
 
 /// Returns `tests`, each with its number in the plan, with the repetitions of a test together.
@@ -64,8 +64,8 @@ fn totals(
             if let (Some(all), false) = (records.get(&order), totals.contains_key(&order)) {
                 // The seconds are dropped at once.
                 // Each repetition has the findings on what it contradicts.
-                let known = &mut Contradictions::default();
-                let point = point::read(file, &mut room.clone(), step, workload, all, known)?;
+                let (from, known) = ((file, &Digests::default()), &mut Contradictions::default());
+                let point = point::read(from, &mut room.clone(), step, workload, all, known)?;
                 room.take(point.point.totals.size())?;
                 totals.insert(order, point.point.totals);
             }

@@ -1,5 +1,6 @@
 //! How many requests took how long in each part of a step: what a picture of time against latency is made of.
 
+use crate::units::packed::{Packer, Unpacker};
 use ssdgauge_statistics::histogram::Histogram;
 use std::sync::LazyLock;
 
@@ -11,6 +12,9 @@ const ROWS: u8 = 80;
 
 /// The limit of columns; a longer step has columns of several seconds. Chosen: a page is some 1,000 pixels wide.
 const MOST_COLUMNS: u32 = 480;
+
+/// The most cells of a finished map.
+const MOST_CELLS: usize = MOST_COLUMNS as usize * ROWS as usize;
 
 /// The requests of one part of a step whose latencies lie in one tenth of a decade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,6 +97,37 @@ impl LatencyMap {
         self.unite();
         self.cells.shrink_to_fit();
         self
+    }
+
+    pub(crate) fn pack(&self, packer: &mut Packer) {
+        packer.number(u64::from(self.seconds_per_column));
+        packer.number(self.cells.len() as u64);
+        let mut before = 0;
+        for cell in &self.cells {
+            packer.number(u64::from(cell.column - before));
+            packer.number(u64::from(cell.row));
+            packer.number(u64::from(cell.requests));
+            before = cell.column;
+        }
+    }
+
+    pub(crate) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<LatencyMap> {
+        let seconds_per_column = u32::try_from(unpacker.number()?).ok().filter(|n| *n > 0)?;
+        let n = unpacker.count()?;
+        let mut cells: Vec<LatencyCell> = Vec::with_capacity(n.min(MOST_CELLS));
+        let mut column = 0;
+        for _ in 0..n {
+            column += unpacker.at_most(u64::from(MOST_COLUMNS))?;
+            let row = unpacker.at_most(u64::from(ROWS - 1))? as u8;
+            let requests = u32::try_from(unpacker.number()?).ok()?;
+            let cell = LatencyCell { column: u16::try_from(column).ok()?, row, requests };
+            let is_next = |last: &LatencyCell| (last.column, last.row) < (cell.column, cell.row);
+            if column >= u64::from(MOST_COLUMNS) || !cells.last().is_none_or(is_next) {
+                return None;
+            }
+            cells.push(cell);
+        }
+        Some(LatencyMap { seconds_per_column, cells, open: 0 })
     }
 
     /// Makes each column twice as long.

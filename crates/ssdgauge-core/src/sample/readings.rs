@@ -1,5 +1,6 @@
 //! The readings of a step or of a second: the sums of a few, or a place in the series of all seconds.
 
+use crate::units::packed::{Packer, Unpacker};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -135,6 +136,45 @@ impl ReadingSeries {
             });
             seconds.shrink_to_fit();
         }
+    }
+
+    pub(crate) fn pack(&self, packer: &mut Packer) {
+        packer.number(self.quantities.len() as u64);
+        for (quantity, seconds) in &self.quantities {
+            packer.bytes(quantity.as_bytes());
+            packer.number(seconds.len() as u64);
+            let (mut next, mut last) = (0, 0);
+            for OfSecond { second, n, sum } in seconds {
+                packer.number(u64::from(*second) - next);
+                packer.number(u64::from(*n));
+                // Bits that changed, the first ones of the fraction lowest: a reading that is equal to the
+                // one before it, or a round number, takes few bytes.
+                packer.number((sum.to_bits() ^ last).reverse_bits());
+                (next, last) = (u64::from(*second) + 1, sum.to_bits());
+            }
+        }
+    }
+
+    /// Returns the series that `unpacker` holds, and its memory in bytes.
+    pub(crate) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<(ReadingSeries, usize)> {
+        let (mut series, mut size) = (ReadingSeries::default(), 0);
+        for _ in 0..unpacker.count()? {
+            let quantity = unpacker.text()?.to_owned();
+            let n = unpacker.count()?;
+            size += OF_QUANTITY + 2 * quantity.len() + n * size_of::<OfSecond>();
+            let mut seconds = Vec::with_capacity(n);
+            let (mut next, mut bits) = (0, 0);
+            for _ in 0..n {
+                let second = unpacker.at_most(u64::from(u32::MAX))?.checked_add(next)?;
+                let n = u32::try_from(unpacker.number()?).ok().filter(|n| *n > 0)?;
+                bits ^= unpacker.number()?.reverse_bits();
+                let sum = Some(f64::from_bits(bits)).filter(|sum| sum.is_finite())?;
+                seconds.push(OfSecond { second: u32::try_from(second).ok()?, n, sum });
+                next = second + 1;
+            }
+            series.quantities.insert(quantity, seconds);
+        }
+        Some((series, size))
     }
 
     /// Returns the quantities.

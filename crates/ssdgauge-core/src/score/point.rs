@@ -10,11 +10,12 @@ use crate::totals::seconds::{FullSeconds, Seconds};
 use ssdgauge_statistics::mean_interval::{self, MeanInterval};
 use ssdgauge_statistics::mean_over_sigma::{self, MeanOverSigma};
 use ssdgauge_statistics::percentile_interval;
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 /// The version of the arithmetic between the samples of a step and its numbers. A change that can move one of
 /// them raises it: run files hold the numbers of each step with it.
-pub const ARITHMETIC: u32 = 1;
+pub const ARITHMETIC: u32 = 2;
 
 /// The samples of one step of a test.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,8 +137,9 @@ pub(crate) fn over_seconds(
         seconds.totals().map(|second| value(&second)).collect()
     };
     // A meter of a wider scope must not replace one of a narrower scope that misses a second.
-    let narrowest = seconds.totals().filter_map(|second| Some(second.power()?.0)).min();
-    let power = |second: &Totals| second.reading(narrowest?.quantity());
+    let narrowest =
+        LazyCell::new(|| seconds.totals().filter_map(|second| Some(second.power()?.0)).min());
+    let power = |second: &Totals| second.reading((*narrowest)?.quantity());
     let ratio = |rate: Metric| -> Option<MeanInterval> {
         let rates = each(&|second| second.value(rate, scope))?;
         Some(mean_interval::of_ratio(&rates, &each(&power).filter(|p| is_divisor(p))?, better))

@@ -70,7 +70,7 @@ pub struct AggregatedStep {
     /// The latencies over time; `None` where they were not wanted.
     pub latency_map: Option<LatencyMap>,
     /// The memory of the readings, in bytes.
-    readings_size: usize,
+    pub(crate) readings_size: usize,
 }
 
 impl AggregatedStep {

@@ -11,6 +11,7 @@ use crate::totals::direction_totals::DirectionTotals;
 use crate::totals::metric::{Family, Metric};
 use crate::totals::scope::Scope;
 use crate::units::Nanos;
+use crate::units::packed::{MOST, Packer, Unpacker};
 use ssdgauge_statistics::histogram::Histogram;
 use std::sync::Arc;
 
@@ -152,6 +153,39 @@ impl Seconds {
         self.readings = Arc::new(readings);
     }
 
+    pub(crate) fn pack(&self, packer: &mut Packer) {
+        packer.number(self.len() as u64);
+        packer.bytes(&self.bytes);
+        self.readings.pack(packer);
+    }
+
+    /// Returns the seconds that `unpacker` holds, of a step whose latency is that of `latency_of`, and the
+    /// memory of their readings in bytes.
+    pub(crate) fn unpack(
+        unpacker: &mut Unpacker<'_>,
+        latency_of: LatencyOf,
+    ) -> Option<(Seconds, usize)> {
+        let n = unpacker.count()?;
+        let bytes = unpacker.bytes()?;
+        let mut starts = Vec::with_capacity(n);
+        let mut rest = Unpacker(bytes);
+        let mut before = None;
+        for _ in 0..n {
+            starts.push(u32::try_from(bytes.len() - rest.0.len()).ok()?);
+            let number = next_of_stranger(&mut rest)?;
+            if before.is_some_and(|before| number <= before) {
+                return None;
+            }
+            before = Some(number);
+        }
+        if !rest.0.is_empty() {
+            return None;
+        }
+        let (readings, size) = ReadingSeries::unpack(unpacker)?;
+        let readings = Arc::new(readings);
+        Some((Seconds { bytes: bytes.to_vec(), starts, readings, latency_of }, size))
+    }
+
     fn number(&mut self, mut value: u64) {
         while value > 0x7f {
             self.bytes.push(value as u8 | 0x80);
@@ -222,6 +256,29 @@ fn next(bytes: &mut &[u8]) -> u64 {
         }
         shift += 7;
     }
+}
+
+/// Reads a second as [`Seconds::push`] writes it, and returns its number; `None` where it is anything else, or
+/// what no drive can reach.
+fn next_of_stranger(bytes: &mut Unpacker<'_>) -> Option<u32> {
+    let bits = bytes.byte()?;
+    let number = u32::try_from(bytes.number()?).ok()?;
+    if bits & IS_FULL == 0 && bytes.at_most(MOST)? == Nanos::SECOND.0 {
+        return None;
+    }
+    if bits & HAS_P99 != 0 {
+        bytes.number()?;
+    }
+    let directions = (bits & ((1 << Direction::COUNT) - 1)).count_ones();
+    for _ in 0..3 * directions {
+        bytes.at_most(MOST)?;
+    }
+    for _ in 0..directions {
+        let [_count, _overflow] = [bytes.at_most(MOST)?, bytes.at_most(MOST)?];
+        let [_min, _max, _low] = [bytes.number()?, bytes.number()?, bytes.number()?];
+        bytes.at_most(MOST)?;
+    }
+    (bits >> 7 == 0).then_some(number)
 }
 
 /// Seconds of full length, or the last of them.

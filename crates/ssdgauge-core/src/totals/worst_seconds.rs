@@ -1,6 +1,7 @@
 //! The second with the fewest requests, and the longest time without one.
 
 use crate::totals::scope::Scope;
+use crate::units::packed::{Packer, Unpacker};
 
 const SCOPES: usize = Scope::ALL.len();
 
@@ -56,6 +57,22 @@ impl WorstSeconds {
     /// Returns the most consecutive seconds in which no request of `scope` completed.
     pub(crate) fn longest_stall(&self, scope: Scope) -> u32 {
         self.longest[place(scope)]
+    }
+
+    pub(crate) fn pack(&self, packer: &mut Packer) {
+        self.fewest.into_iter().for_each(|requests| packer.number(requests));
+        self.longest.into_iter().for_each(|seconds| packer.number(u64::from(seconds)));
+    }
+
+    pub(crate) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<WorstSeconds> {
+        let mut worst = WorstSeconds { fewest: [0; SCOPES], longest: [0; SCOPES] };
+        for requests in &mut worst.fewest {
+            *requests = unpacker.number()?;
+        }
+        for seconds in &mut worst.longest {
+            *seconds = u32::try_from(unpacker.number()?).ok()?;
+        }
+        Some(worst)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::record::{StepId, encode, optional, text};
 use rusqlite::Connection;
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -27,9 +27,15 @@ pub(crate) const COVERED: [&str; 13] = [
     "outcome",
 ];
 
+/// The most columns of a table.
+pub(crate) const MOST_COLUMNS: usize = 16;
+
 /// How many records of each table are covered. Records are never removed, so this is also the row number of
 /// the last one.
 pub(crate) type Covers = [i64; COVERED.len()];
+
+/// What gets the table, the values and the hashed bytes of a record. The bytes are also those of its checksum.
+pub(crate) type Seen<'a> = dyn FnMut(&str, &[ValueRef<'_>], &[u8]) + 'a;
 
 /// One link: what the chain up to it covers, and its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,18 +57,21 @@ impl Link {
         step: Option<StepId>,
     ) -> rusqlite::Result<Link> {
         let covers = recorded(connection)?;
-        Ok(Link { step, covers, hash: self.hash_to(connection, &covers)? })
+        Ok(Link { step, covers, hash: self.hash_to(connection, &covers, &mut |_, _, _| {})? })
     }
 
-    /// Returns the hash of the records after this link, up to those that `covers` counts.
+    /// Returns the hash of the records after this link, up to those that `covers` counts. Calls `see` with the
+    /// table, the values and the hashed bytes of each of them.
     pub(crate) fn hash_to(
         &self,
         connection: &Connection,
         covers: &Covers,
+        see: &mut Seen<'_>,
     ) -> rusqlite::Result<[u8; 32]> {
         let mut chain = Sha256::new_with_prefix(self.hash);
         for (at, table) in COVERED.into_iter().enumerate() {
-            chain.update(hash_of(connection, table, self.covers[at], covers[at])?);
+            let rows = (self.covers[at], covers[at]);
+            chain.update(hash_of(connection, table, rows, see)?);
         }
         Ok(chain.finalize().into())
     }
@@ -97,20 +106,34 @@ fn recorded(connection: &Connection) -> rusqlite::Result<Covers> {
     Ok(covers)
 }
 
-/// Returns the hash of the records of `table` after number `from`, up to number `to`.
-fn hash_of(connection: &Connection, table: &str, from: i64, to: i64) -> rusqlite::Result<[u8; 32]> {
+/// Returns the hash of the records of `table` after number `from`, up to number `to`, each of which `see` gets.
+fn hash_of(
+    connection: &Connection,
+    table: &str,
+    (from, to): (i64, i64),
+    see: &mut Seen<'_>,
+) -> rusqlite::Result<[u8; 32]> {
     let mut hash = Sha256::new();
     if from == to {
         return Ok(hash.finalize().into());
     }
     let sql = format!("SELECT * FROM {table} WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid");
     let mut statement = connection.prepare_cached(&sql)?;
-    // The checksum in the last column follows from the others.
-    let columns = statement.column_count() - 1;
+    let columns = statement.column_count();
     let mut rows = statement.query([from, to])?;
+    let mut gathered = Vec::new();
     while let Some(row) = rows.next()? {
-        let values: Vec<_> = (0..columns).map(|at| row.get_ref(at)).collect::<Result<_, _>>()?;
-        encode(values.into_iter(), |bytes| hash.update(bytes));
+        let mut values = [ValueRef::Null; MOST_COLUMNS];
+        let values = values.get_mut(..columns).ok_or(rusqlite::Error::InvalidQuery)?;
+        for (at, value) in values.iter_mut().enumerate() {
+            *value = row.get_ref(at)?;
+        }
+        // The checksum in the last column follows from the others.
+        let covered = values[..columns - 1].iter().copied();
+        encode(covered, |bytes| gathered.extend_from_slice(bytes));
+        hash.update(&gathered);
+        see(table, values, &gathered);
+        gathered.clear();
     }
     Ok(hash.finalize().into())
 }

@@ -1,6 +1,7 @@
 //! Reader of run files. A run file is untrusted input: every record is checked against its checksum
 //! and its types.
 
+mod digests;
 #[cfg(target_os = "linux")]
 pub(crate) mod follow;
 pub(crate) mod links;
@@ -18,6 +19,8 @@ use crate::schema;
 use crate::untrusted::{self, Budget, MAX_FACTS, MAX_RECORDS};
 use ranges::{Range, Ranges};
 use row::Row;
+
+pub use digests::Digests;
 use rusqlite::Connection;
 use ssdgauge_core::search::{Attempt, Next};
 use ssdgauge_core::{

@@ -5,7 +5,8 @@ use super::statements::DIGEST;
 use crate::contradictions::Contradictions;
 use crate::error::RunFileError;
 use crate::histogram::Decoder;
-use crate::record::digest::samples_crc;
+use crate::packed;
+use crate::record::digest::{Content, Packed, samples_crc};
 use crate::record::reader::Rows;
 use crate::record::{
     Head, StepId, StepPlace, StepRecord, StepState, integer, text, with_percentiles,
@@ -16,6 +17,7 @@ use crate::untrusted::Budget;
 use rusqlite::Connection;
 use ssdgauge_core::{ARITHMETIC, AggregatedStep, Interval, Nanos, Point, Reading, Step};
 use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The longest step with a digest, which needs all of its seconds in memory. Chosen: a day takes some 20 MB.
@@ -49,19 +51,35 @@ impl Writer {
         };
         let (mut room, mut found) = (Room::unlimited(&self.path), Contradictions::default());
         let checked = (&mut room, &mut found);
+        let mut instruments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut see = |reading: &Reading| {
+            let is_known = instruments
+                .get(&reading.quantity)
+                .is_some_and(|of| of.contains(&reading.instrument));
+            if !is_known {
+                let of_quantity = instruments.entry(reading.quantity.clone()).or_default();
+                of_quantity.insert(reading.instrument.clone());
+            }
+            0
+        };
         let aggregated =
-            aggregate(&samples, (planned, workload), &[&record], false, checked, &mut |_| 0);
-        let AggregatedStep { whole, seconds, percentiles, streams, .. } = match aggregated {
+            aggregate(&samples, (planned, workload), &[&record], true, checked, &mut see);
+        let aggregated = match aggregated {
             Ok(aggregated) => aggregated,
             // An imported result may be one that reports refuse.
             Err(RunFileError::Impossible { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };
+        let is_sound = !samples.is_imported && found.is_empty();
+        let packed = aggregated.pack().filter(|_| is_sound).map(|bytes| packed::encode(&bytes));
+        let packed = packed.map(|packed| Packed { instruments, packed });
+        let AggregatedStep { whole, seconds, percentiles, streams, .. } = aggregated;
         let (label, position) = (planned.label.clone(), planned.position);
         let point = Point { label, position, totals: whole, seconds, streams, percentiles };
-        let numbers = serde_json::to_string(&point.numbers()).expect("numbers always serialise");
+        let content = Content { numbers: point.numbers(), samples: packed };
+        let content = serde_json::to_string(&content).expect("numbers and names always serialise");
         let crc = samples_crc(&self.connection, step, elapsed).map_err(sqlite)?;
-        let values = vec![integer(step.0), integer(ARITHMETIC), integer(crc), text(numbers)];
+        let values = vec![integer(step.0), integer(ARITHMETIC), integer(crc), text(content)];
         self.insert(DIGEST, values)
     }
 }

@@ -65,21 +65,7 @@ fn a_link_is_the_hash_that_the_documentation_describes() {
     let (mut hash, mut from) = (vec![0; 32], serde_json::json!({}));
     for (covers, expected) in links {
         let to: serde_json::Value = serde_json::from_str(&covers).unwrap();
-        let mut bytes = hash;
-        for table in TABLES {
-            let sql =
-                format!("SELECT * FROM {table} WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid");
-            let mut statement = connection.prepare(&sql).unwrap();
-            let columns = statement.column_count() - 1;
-            let range = [from[table].as_i64().unwrap_or(0), to[table].as_i64().unwrap()];
-            let mut rows = statement.query(range).unwrap();
-            let mut of_table = Vec::new();
-            while let Some(row) = rows.next().unwrap() {
-                of_table.extend(bytes_of(row, columns));
-            }
-            bytes.extend(Sha256::digest(of_table));
-        }
-        hash = Sha256::digest(bytes).to_vec();
+        hash = hash_of(&connection, hash, &from, &to);
         assert_eq!(hash, expected, "{covers}");
         from = to;
     }
@@ -120,7 +106,17 @@ fn every_change_of_a_covered_record_breaks_its_link_and_no_other_before_it() {
 
 /// Executes `sql` without the triggers that refuse changes. Where `mends` is true, every record then has the
 /// checksum of its values, as somebody would leave it who knows the format.
-fn alter(path: &Path, sql: &str, mends: bool) {
+pub(crate) fn alter(path: &Path, sql: &str, mends: bool) {
+    without_triggers(path, |connection| {
+        connection.execute_batch(sql).unwrap();
+        if mends {
+            TABLES.into_iter().for_each(|table| mend_checksums(connection, table));
+        }
+    });
+}
+
+/// Calls `change` with the file `path` while it has no triggers that refuse changes.
+fn without_triggers(path: &Path, change: impl FnOnce(&Connection)) {
     let connection = Connection::open(path).unwrap();
     let mut triggers =
         connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").unwrap();
@@ -132,11 +128,56 @@ fn alter(path: &Path, sql: &str, mends: bool) {
     for (name, _) in &triggers {
         connection.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
     }
-    connection.execute_batch(sql).unwrap();
-    if mends {
-        TABLES.into_iter().for_each(|table| mend_checksums(&connection, table));
-    }
+    change(&connection);
     triggers.iter().for_each(|(_, sql)| connection.execute_batch(sql).unwrap());
+}
+
+/// Gives every link the hash of what it covers.
+pub(crate) fn relink(path: &Path) {
+    without_triggers(path, relink_all);
+}
+
+fn relink_all(connection: &Connection) {
+    let links: Vec<String> = connection
+        .prepare("SELECT covers FROM link ORDER BY rowid")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let (mut hash, mut from) = (vec![0; 32], serde_json::json!({}));
+    for (place, covers) in (1..).zip(links) {
+        let to = serde_json::from_str(&covers).unwrap();
+        hash = hash_of(connection, hash, &from, &to);
+        let sql = "UPDATE link SET hash = ?1 WHERE rowid = ?2";
+        connection.execute(sql, rusqlite::params![hash, place]).unwrap();
+        from = to;
+    }
+    mend_checksums(connection, "link");
+}
+
+/// Returns the hash of the link after one with `hash`, over the records after those that `from` counts, up to
+/// those that `to` counts.
+fn hash_of(
+    connection: &Connection,
+    hash: Vec<u8>,
+    from: &serde_json::Value,
+    to: &serde_json::Value,
+) -> Vec<u8> {
+    let mut bytes = hash;
+    for table in TABLES {
+        let sql = format!("SELECT * FROM {table} WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid");
+        let mut statement = connection.prepare(&sql).unwrap();
+        let columns = statement.column_count() - 1;
+        let range = [from[table].as_i64().unwrap_or(0), to[table].as_i64().unwrap()];
+        let mut rows = statement.query(range).unwrap();
+        let mut of_table = Vec::new();
+        while let Some(row) = rows.next().unwrap() {
+            of_table.extend(bytes_of(row, columns));
+        }
+        bytes.extend(Sha256::digest(of_table));
+    }
+    Sha256::digest(bytes).to_vec()
 }
 
 /// Gives every record of `table` the checksum of its values.

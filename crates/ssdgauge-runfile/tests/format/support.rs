@@ -112,6 +112,16 @@ pub(crate) struct Content {
 }
 
 impl Content {
+    /// Returns what a file by version 1 of the arithmetic holds of the same run: numbers without samples.
+    pub(crate) fn by_arithmetic_1(mut self) -> Content {
+        for (_, digest) in &mut self.digests {
+            digest.arithmetic = 1;
+            let (numbers, _) = digest.content.split_once(",\"samples\":").unwrap();
+            digest.content = format!("{numbers}}}");
+        }
+        self
+    }
+
     /// Returns what a file of format 2 holds of the same run.
     pub(crate) fn in_format_2(self) -> Content {
         Content {

@@ -52,6 +52,9 @@ pub(crate) struct ReportArguments {
     /// Write every chart as PNG files into this folder, in two sizes on light and dark ground, and a list of them.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) png: Option<PathBuf>,
+    /// Read all samples, also those of steps with a recorded digest.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) recompute: bool,
     /// Print the headlines as OpenMetrics text.
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown"], hide_short_help = true)]
     pub(crate) openmetrics: bool,

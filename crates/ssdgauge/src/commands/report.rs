@@ -52,7 +52,10 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     for folder in [&arguments.svg, &arguments.png].into_iter().flatten() {
         output::check_output_folder(folder)?;
     }
-    let all = ssdgauge_analysis::read_all(&arguments.files)?;
+    let all = match arguments.recompute {
+        true => ssdgauge_analysis::read_all(&arguments.files)?,
+        false => ssdgauge_analysis::read_all_by_digests(&arguments.files)?,
+    };
     let (mut runs, left_out) = run_files::once_each(&arguments.files, all);
     if print_card(arguments, &runs)? {
         return Ok(());

@@ -3,7 +3,7 @@
 use super::RunFile;
 use super::row::Row;
 use crate::error::RunFileError;
-use crate::record::chain::{COVERED, Covers, Link};
+use crate::record::chain::{COVERED, Covers, Link, Seen};
 use crate::record::{StepId, StepState};
 use crate::untrusted;
 use rusqlite::{Connection, OptionalExtension};
@@ -33,6 +33,19 @@ fn place(step: Option<StepId>) -> String {
     step.map_or("at the end of the run".into(), |step| format!("at the end of step {}", step.0))
 }
 
+/// Returns the finding on a link that was made at the end of `step` and does not match.
+pub(super) fn finding_of(step: Option<StepId>) -> Finding {
+    Finding::new(
+        FindingKind::Contradictory,
+        Severity::Invalid,
+        format!(
+            "records of this run were changed later: they do not match the hash {}",
+            place(step)
+        ),
+        "do not use the results: obtain the file as it was recorded",
+    )
+}
+
 impl RunFile {
     /// Returns the first step whose link does not match the records that it covers: somebody changed, added
     /// or removed one of them. The step is `None` for a link at the end of a run. Returns `None` where every
@@ -44,18 +57,27 @@ impl RunFile {
     ///
     /// [`RunFileError::Damaged`] where a link fails its check.
     pub fn broken_link(&self) -> Result<Option<Option<StepId>>, RunFileError> {
+        Ok(self.walk_chain(&mut |_, _, _| {})?.0)
+    }
+
+    /// Does what [`RunFile::broken_link`] does, and calls `see` with each record.
+    /// Also returns what the last link covers that matches.
+    pub(super) fn walk_chain(
+        &self,
+        see: &mut Seen<'_>,
+    ) -> Result<(Option<Option<StepId>>, Covers), RunFileError> {
         let mut before = Link::START;
         for link in self.links()? {
             self.budget.renew();
             let hash = before
-                .hash_to(&self.connection, &link.covers)
+                .hash_to(&self.connection, &link.covers, see)
                 .map_err(|cause| untrusted::error_of(&self.path, cause))?;
             if hash != link.hash {
-                return Ok(Some(link.step));
+                return Ok((Some(link.step), before.covers));
             }
             before = link;
         }
-        Ok(None)
+        Ok((None, before.covers))
     }
 
     /// Refuses a file whose records were changed after they had been recorded. For results that are computed
@@ -78,18 +100,7 @@ impl RunFile {
     ///
     /// Those of [`RunFile::broken_link`].
     pub fn chain_finding(&self) -> Result<Option<Finding>, RunFileError> {
-        let finding = |step| {
-            Finding::new(
-                FindingKind::Contradictory,
-                Severity::Invalid,
-                format!(
-                    "records of this run were changed later: they do not match the hash {}",
-                    place(step)
-                ),
-                "do not use the results: obtain the file as it was recorded",
-            )
-        };
-        Ok(self.broken_link()?.map(finding))
+        Ok(self.broken_link()?.map(finding_of))
     }
 
     fn links(&self) -> Result<Vec<Link>, RunFileError> {

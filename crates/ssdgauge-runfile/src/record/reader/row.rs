@@ -1,6 +1,7 @@
 //! Rows of the tables, as the records that they hold.
 
 use crate::histogram::Decoder;
+use crate::record::chain::MOST_COLUMNS;
 use crate::record::{
     FindingRecord, PropertyRecord, StepId, StepPlace, StepRecord, StepState, checksum,
 };
@@ -14,9 +15,6 @@ pub(crate) struct Row<'a> {
     /// The number of values.
     columns: usize,
 }
-
-/// The most columns of a table.
-const MOST_COLUMNS: usize = 16;
 
 impl<'a> Row<'a> {
     /// Returns the values of `row`, which has `columns` of them; those of a table of a stranger beyond

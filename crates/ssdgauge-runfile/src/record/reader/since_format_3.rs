@@ -163,7 +163,7 @@ impl Row<'_> {
     }
 
     /// Returns a row of the table `digest`.
-    fn digest(&self) -> Result<(StepId, Digest), &'static str> {
+    pub(super) fn digest(&self) -> Result<(StepId, Digest), &'static str> {
         let digest = Digest {
             arithmetic: self.number(1)?,
             samples_crc: self.number(2)?,
