@@ -88,7 +88,7 @@ fn answer_table(
         write!(text, " {} |", escaped(&title))?;
     }
     let has_caches = writes.iter().any(Option::is_some);
-    writeln!(text, "{} Trust |", if has_caches { " Until it slows |" } else { "" })?;
+    writeln!(text, "{} Grade |", if has_caches { " Until it slows |" } else { "" })?;
     let numbers = "--:|".repeat(answer.columns.len());
     writeln!(text, "|---|---|{numbers}{}:-:|", if has_caches { "---|" } else { "" })?;
     for drive in answer.order.iter().copied() {

@@ -124,7 +124,7 @@ fn compared_test<'a>(comparison: &Comparison, test: &'a TestComparison) -> Compa
 pub(super) fn doubts_in_words(comparison: &Comparison) -> Vec<String> {
     let named = ["A", "B"].into_iter().zip(&comparison.doubts);
     let sentence = |(name, doubt): (&str, &Option<String>)| {
-        doubt.as_ref().map(|doubt| format!("Trust in the numbers of {name}: {doubt}."))
+        doubt.as_ref().map(|doubt| format!("Measurement grade of {name}: {doubt}."))
     };
     named.filter_map(sentence).collect()
 }

@@ -36,13 +36,12 @@ pub fn terminal_summary(run: &Run, width: usize, colour: bool) -> String {
     let suite = &run.head.plan.suite.id;
     let is_quick = quick_look::is_quick(suite);
     let account = run_outcome::account(run, None);
-    if is_quick || account.is_some() {
-        lines.push(String::new());
-        lines.extend(match &account {
-            Some(account) => card::account(account, &style),
-            None => card::verdict(run, &style),
-        });
-    }
+    lines.push(String::new());
+    lines.extend(match &account {
+        Some(account) => card::account(account, &style),
+        None if is_quick => card::verdict(run, &style),
+        None => card::answer(run, &style),
+    });
     lines.push(style.rule());
     if run_outcome::of(run) != RunOutcome::Failed {
         if !run_outcome::is_quoted(run) {
@@ -59,6 +58,9 @@ pub fn terminal_summary(run: &Run, width: usize, colour: bool) -> String {
     }
     if is_quick {
         lines.extend(card::health(run, &style));
+        if suite == quick_look::SUITE && run_outcome::is_quoted(run) {
+            lines.extend(card::class(run, &style));
+        }
     }
     lines.extend(card::endurance(run, &style));
     if run_outcome::has_grade(run) {

@@ -9,10 +9,12 @@ use crate::answers::suited::{self, Suited};
 use crate::answers::tile::{Tile, tile};
 use crate::answers::work_headline;
 use crate::drives::caches::{self, Writes};
+use crate::drives::model_cohort::ModelCohort;
 use crate::drives::peers::{Peers, Standing};
 use crate::drives::report_drives::ReportDrives;
 use crate::drives::run_facts::{self, Question};
-use crate::groups::group::Group;
+use crate::drives::sections;
+use crate::groups::group::{self, Group};
 use crate::model::{FallCause, Run};
 use crate::text::case::capital;
 use crate::text::{labels, number};
@@ -50,15 +52,28 @@ pub fn first_screen(
         Some(everyday) => with_change(everyday, change.as_ref(), &tiles, groups, drives),
         None => work_headline::headline(run).unwrap_or_else(|| of_first_chart(run, groups, hero)),
     };
+    let mut sentences = sentences(&tiles, change.as_ref(), peers);
+    sentences.extend(work_headline::sentence(run));
     let (good, not_good) = suited::uses(&tiles, change.as_ref(), peers);
     FirstScreen {
         title,
-        sentences: sentences(&tiles, change.as_ref(), peers),
+        sentences,
         tiles,
         good,
         not_good,
         copies: change.as_ref().and_then(Copies::of_change),
     }
+}
+
+/// Returns the first screen of `run` by itself, among the drives that the program contains where `has_peers`.
+pub fn of_run(run: &Run, has_peers: bool) -> FirstScreen {
+    let runs = std::slice::from_ref(run);
+    let shipped = has_peers.then(ModelCohort::shipped);
+    let background = shipped.and_then(|shipped| shipped.background(&run.head.plan.suite.id));
+    let peers = background.and_then(|background| background.peers(run));
+    let drives = ReportDrives::new(runs, None).with_peers(peers);
+    let groups = group::groups(runs);
+    first_screen(run, &groups, &drives, sections::hero(&groups))
 }
 
 /// Returns the headline of a run whose tests are of no common kind: the result of its first chart.

@@ -9,7 +9,7 @@ use crate::model::{PointRun, TestRun};
 use crate::steps::{headline_points, level_pair};
 use crate::text::case::{capital, uncapitalised};
 use crate::text::number;
-use ssdgauge_core::{Bytes, Family, Metric, Scope};
+use ssdgauge_core::{Bytes, Family, Metric, Scope, Stream};
 use ssdgauge_statistics::difference::{NOISE, are_apart};
 
 /// Returns the title of the chart of the only member of `group`; `None` without a result.
@@ -17,15 +17,16 @@ pub(crate) fn title(group: &Group<'_>) -> Option<String> {
     let test = group.first().test;
     let value = test.headline.value?;
     let metric = test.headline.metric;
+    let subject = subject(test);
     let along = swept::common(group);
     let is_ladder = test.points.len() > 1 && metric.family() == Family::Rate;
     if is_ladder && !along.is_of_one_of_several() {
         let places = places(group, metric);
         let title = match along.swept {
-            Swept::QueueDepth => by_depth(&places, verb(test)),
-            Swept::BlockSize => by_size(&places, verb(test)),
-            Swept::Mix => by_mix(&places),
-            Swept::Fill => by_fill(&places, verb(test), metric),
+            Swept::QueueDepth => by_depth(&places, &subject),
+            Swept::BlockSize => by_size(&places, &subject),
+            Swept::Mix => by_mix(&places, &subject),
+            Swept::Fill => by_fill(&places, &subject, metric),
             Swept::Rate | Swept::Repeat | Swept::Steps => None,
         };
         if let Some(title) = title {
@@ -41,9 +42,9 @@ pub(crate) fn title(group: &Group<'_>) -> Option<String> {
         Family::Rate => {
             let levels = level_pair::of_headline(test, &test.test.score, &test.headline);
             match (levels, test.test.score.last_part()) {
-                (Some(levels), _) => format!("{} {}", verb(test), levels.with_unit()),
-                (None, Some((_, window))) => format!("{} at {shown} in the {window}", verb(test)),
-                (None, None) => format!("{} at {shown}", verb(test)),
+                (Some(levels), _) => format!("{subject} run at {}", levels.with_unit()),
+                (None, Some((_, window))) => format!("{subject} run at {shown} in the {window}"),
+                (None, None) => format!("{subject} run at {shown}"),
             }
         }
         Family::Latency | Family::Stall => {
@@ -60,14 +61,24 @@ pub(crate) fn title(group: &Group<'_>) -> Option<String> {
     })
 }
 
-/// Returns what the drive does under the loads of `test`.
-fn verb(test: &TestRun) -> &'static str {
+/// Returns the requests of `test` in words, with what all of its loads have in common: `Random 4 KiB reads`, `Sequential
+/// writes`, `4 KiB commits`.
+fn subject(test: &TestRun) -> String {
     let streams = || test.points.iter().flat_map(|point| &point.workload.streams);
-    match (streams().any(|one| one.reads()), streams().any(|one| one.writes())) {
-        (true, false) => "Reads",
-        (false, true) => "Writes",
-        (true, true) | (false, false) => "Runs",
-    }
+    let Some(first) = streams().next() else { return "Requests".to_owned() };
+    let noun = match (streams().any(Stream::reads), streams().any(Stream::writes)) {
+        (true, false) => "reads",
+        (false, true) if streams().all(|one| one.flush_every == Some(1)) => "commits",
+        (false, true) => "writes",
+        (true, true) | (false, false) => "requests",
+    };
+    let size =
+        Some(first.size_words()).filter(|size| streams().all(|one| one.size_words() == *size));
+    let order = first.access_words();
+    let is_ordered = noun != "commits" && streams().all(|one| one.access_words() == order);
+    let words = [is_ordered.then_some(order), size.map(|size| number::spaced(&size))];
+    let words: Vec<String> = words.into_iter().flatten().chain([noun.to_owned()]).collect();
+    capital(&words.join(" "))
 }
 
 /// A step: its place, its value as the chart has it, and that in words, both levels where it falls.
@@ -106,35 +117,37 @@ fn are_level(places: &[Place]) -> bool {
     !are_apart(low, high, NOISE)
 }
 
-fn by_depth(places: &[Place], verb: &str) -> Option<String> {
+fn by_depth(places: &[Place], subject: &str) -> Option<String> {
     let [first, last] = ends(places)?;
     let (shallow, deep) = (number::short(first.0), number::short(last.0));
     let (least, most) = (&first.2, &last.2);
     if are_level(places) {
-        return Some(format!("{verb} at {most} at every queue depth from {shallow} to {deep}"));
+        return Some(format!(
+            "{subject} run at {most} at every queue depth from {shallow} to {deep}"
+        ));
     }
     let few = if first.0 == 1.0 { "one request".to_owned() } else { format!("{shallow} requests") };
     Some(match last.1 / first.1 {
         ratio if ratio >= 1.5 => format!(
-            "{verb} {} times as fast with {deep} requests in flight as with {few}: {most}, not {least}",
+            "{subject} are {} times as fast with {deep} requests in flight as with {few}: {most}, not {least}",
             times(ratio)
         ),
-        _ => format!("{verb} at {least} with {few} in flight, at {most} with {deep}"),
+        _ => format!("{subject} run at {least} with {few} in flight, at {most} with {deep}"),
     })
 }
 
-fn by_size(places: &[Place], verb: &str) -> Option<String> {
+fn by_size(places: &[Place], subject: &str) -> Option<String> {
     let [first, last] = ends(places)?;
     let size = |bytes: f64| number::block(Bytes(bytes as u64));
     let (least, most) = (&first.2, &last.2);
     Some(format!(
-        "{verb} at {least} in requests of {}, at {most} in requests of {}",
+        "{subject} of {} run at {least}, those of {} at {most}",
         size(first.0),
         size(last.0)
     ))
 }
 
-fn by_mix(places: &[Place]) -> Option<String> {
+fn by_mix(places: &[Place], subject: &str) -> Option<String> {
     let middle = places.iter().min_by(|a, b| (a.0 - 50.0).abs().total_cmp(&(b.0 - 50.0).abs()))?;
     let [writes, reads] = ends(places)?;
     let share = match middle.0 {
@@ -148,18 +161,18 @@ fn by_mix(places: &[Place]) -> Option<String> {
     let pure: Vec<String> =
         [of_end(reads, "reads"), of_end(writes, "writes")].into_iter().flatten().collect();
     let pure = if pure.is_empty() { String::new() } else { format!(", {}", pure.join(", ")) };
-    Some(format!("Runs at {} with {share}{pure}", middle.2))
+    Some(format!("{subject} run at {} with {share}{pure}", middle.2))
 }
 
-fn by_fill(places: &[Place], verb: &str, metric: Metric) -> Option<String> {
+fn by_fill(places: &[Place], subject: &str, metric: Metric) -> Option<String> {
     let [first, last] = ends(places)?;
     if are_level(places) {
-        return Some(format!("{verb} at {} at every fill level", last.2));
+        return Some(format!("{subject} run at {} at every fill level", last.2));
     }
     // The values of the chart: a step may fall several times, and two levels would not tell its mean.
     let value = |place: &Place| number::measured(place.1, metric);
     Some(format!(
-        "{verb} at {} when {:.0}\u{a0}% full, at {} when {:.0}\u{a0}% full",
+        "{subject} run at {} when {:.0}\u{a0}% full, at {} when {:.0}\u{a0}% full",
         value(first),
         first.0,
         value(last),

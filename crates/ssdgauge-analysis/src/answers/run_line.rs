@@ -1,10 +1,8 @@
 //! A run in one line of a list: what it shows, and its grade.
 
-use crate::answers::run_headline;
-use crate::drives::sections;
+use crate::answers::one_drive;
 use crate::findings::run_outcome;
 use crate::findings::trust;
-use crate::groups::group;
 use crate::model::Run;
 use crate::quick::quick_look;
 use crate::text::case::capital;
@@ -30,9 +28,7 @@ fn words(run: &Run) -> String {
     if quick_look::is_quick(&run.head.plan.suite.id) {
         return quick_look::headline(run);
     }
-    let groups = group::groups(std::slice::from_ref(run));
-    let found = run_headline::headline("", &groups, sections::hero(&groups));
-    found.text.trim_start_matches(": ").trim().to_owned()
+    one_drive::of_run(run, false).title
 }
 
 /// Returns the letter of the grade of `run`; `None` where it has no result to grade.

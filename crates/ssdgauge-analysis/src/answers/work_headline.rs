@@ -5,6 +5,7 @@ use crate::findings::trust;
 use crate::groups::workload_text;
 use crate::model::metrics;
 use crate::model::{PointRun, Run, TestRun};
+use crate::steps::headline_points;
 use crate::steps::tried_loads::tried_loads;
 use crate::text::number;
 use crate::text::{interval, sanitize};
@@ -47,6 +48,26 @@ fn commits(test: &TestRun) -> Option<String> {
         Some(format!("; {share} flushes takes longer than {value}"))
     });
     Some(format!("A {size} commit takes {mean} on average{}", slowest.unwrap_or_default()))
+}
+
+/// Returns how many commits several threads complete together: `16 threads complete 16,191 commits a second together.`
+pub(crate) fn sentence(run: &Run) -> Option<String> {
+    let of_test = |test: &TestRun| {
+        let points = headline_points::points(test);
+        let [point] = points.as_slice() else { return None };
+        let [stream] = point.workload.streams.as_slice() else { return None };
+        let is_of_commits = stream.flush_every == Some(1) && stream.writes() && !stream.reads();
+        let rate = test.headline.value.filter(|_| test.headline.metric == Metric::Iops)?;
+        (is_of_commits && stream.threads > 1).then(|| {
+            format!(
+                "{} threads complete {} commits a second together.",
+                stream.threads,
+                number::text(rate)
+            )
+        })
+    };
+    let valid = run.tests.iter().filter(|test| trust::invalid(run, test).is_none());
+    valid.filter_map(of_test).next()
 }
 
 /// Returns up to which rate an open loop is answered in time: `Answers 99 % of reads within 1 ms up to 128,000/s, not

@@ -229,9 +229,13 @@ fn tail(test: &TestRun) -> Option<String> {
         return None;
     }
     let latency = |metric| metrics::value(point, metric, Scope::All);
+    let load = match stream.arrival.per_second() {
+        Some(rate) => format!("{}/s", number::text(rate)),
+        None => "QD1".to_owned(),
+    };
     let (mean, tail) = (latency(Metric::LatMeanUs)?, latency(Metric::LatP9999Us)?);
     Some(format!(
-        "Random read at QD1: mean latency {}, p99.99 {} ({}).",
+        "Random reads at {load}: mean latency {}, p99.99 {} ({}).",
         Metric::LatMeanUs.about(mean),
         Metric::LatP9999Us.about(tail),
         title(test)

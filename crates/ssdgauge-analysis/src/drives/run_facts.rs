@@ -11,10 +11,10 @@ use crate::groups::uses::{self, Use};
 use crate::groups::workload_text;
 use crate::model::metrics;
 use crate::model::{CachePlace, FallCause, PointRun, Run, SpeedFall, TestRun};
-use crate::steps::slc_cache;
+use crate::steps::{headline_points, slc_cache};
 use crate::text::{number, sanitize};
 use ssdgauge_core::{
-    Bytes, ConfidenceInterval, FindingKind, Metric, Scope, ScoreFamily, Stream, rounded,
+    Bytes, ConfidenceInterval, FindingKind, Metric, Scope, Score, ScoreFamily, Stream, rounded,
 };
 use ssdgauge_statistics::summary;
 
@@ -435,11 +435,27 @@ fn of_test(place: usize, member: Member<'_>) -> Option<Number> {
         setting: match (test.test.score.family(), test.points.len()) {
             (ScoreFamily::Mean, 1) => String::new(),
             (ScoreFamily::Mean, steps) => format!("mean of {steps} steps"),
-            (_, _) => number::spaced(&workload_text::rule(&test.test, &test.test.score)),
+            (_, _) => result_setting(test),
         },
         metric: test.headline.metric,
         value,
         doubts: trust::doubts(test),
         test: place,
     })
+}
+
+/// Returns which of the steps of `test` its result is of.
+fn result_setting(test: &TestRun) -> String {
+    let rule = number::spaced(&workload_text::rule(&test.test, &test.test.score));
+    let points = headline_points::points(test);
+    let ([point], true) = (points.as_slice(), test.points.len() > 1) else {
+        return rule;
+    };
+    let label = sanitize::step(&point.point.label);
+    match test.test.score {
+        Score::BestOf(_) => format!("best of {} steps: {label}", test.points.len()),
+        Score::Knee(_) | Score::KneeOfLoad(_) => format!("{label}: {rule}"),
+        Score::At { .. } => label,
+        _ => rule,
+    }
 }

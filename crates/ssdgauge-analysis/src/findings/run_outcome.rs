@@ -289,14 +289,23 @@ fn disturbed(run: &Run) -> Account {
         .filter_map(|(finding, _)| Some((place(finding)?, finding)))
         .collect();
     from_outside.sort_by_key(|(place, finding)| (*place, finding.severity < Severity::Invalid));
+    let count = |wanted: usize| from_outside.iter().filter(|(place, _)| *place == wanted).count();
+    let alike: Vec<usize> = (0..FROM_OUTSIDE.len()).map(count).collect();
     from_outside.dedup_by_key(|(place, _)| *place);
     let causes: Vec<&str> = from_outside.iter().map(|(place, _)| FROM_OUTSIDE[*place].1).collect();
     let cause =
         causes.first().copied().unwrap_or("Something outside of the drive changed the results");
     let shown = || from_outside.iter().take(SHOWN_CAUSES).map(|(_, finding)| *finding);
     let sentence = |text: &str| capital(&number::spaced(&sanitize::prose(text)));
-    let examples: Vec<String> = shown().map(|finding| sentence(&finding.text)).collect();
-    let advice = shown().filter(|finding| !finding.advice.is_empty());
+    let example = |finding: &Finding| {
+        let alike = place(finding).map_or(1, |place| alike[place]);
+        let first = if alike > 1 { format!(" (the first of {alike})") } else { String::new() };
+        format!("{}{first}", sentence(&finding.text))
+    };
+    let examples: Vec<String> = shown().map(example).collect();
+    // What a busy host needs is said once below.
+    let advice =
+        shown().filter(|finding| !finding.advice.is_empty() && !BUSY.contains(&finding.kind));
     let mut next: Vec<NextStep> = advice
         .map(|finding| NextStep {
             what: format!("{}.", sentence(&finding.advice)),

@@ -7,6 +7,7 @@ use crate::drives::drive_class::{self, DriveClass};
 use crate::model::Run;
 use crate::model::plan::measured_spans;
 use crate::quick::quick_look::{self, Figure};
+use crate::text::number;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::TargetKind;
 use ssdgauge_statistics::difference::class::FEWEST;
@@ -137,6 +138,29 @@ impl Cohort {
         toml::to_string(self).expect("names and numbers are TOML")
     }
 
+    /// Returns whether `run` is as fast as drives of its class, in a sentence; unknown where there is no band.
+    pub fn sentence(&self, run: &Run) -> String {
+        let bands = match self.bands(run) {
+            Ok(bands) => bands,
+            Err(reason) => return format!("as fast as its class: unknown, because {reason}"),
+        };
+        let all = quick_look::loads(run);
+        let judged: Vec<(&Figure, Band)> =
+            all.iter().filter_map(|figure| Some((figure, bands.band(figure)?))).collect();
+        let is_within = |band: &Band| band.position() == "within";
+        let within = judged.iter().filter(|(_, band)| is_within(band)).count();
+        let outside = judged.iter().filter(|(_, band)| !is_within(band)).map(|(figure, band)| {
+            let (value, unit) = figure.quoted();
+            let kind = if figure.is_read { " read" } else { "" };
+            let high = number::measured(band.high, figure.metric);
+            let (position, low) = (band.position(), number::text(band.low));
+            format!("; {}{kind} {position}: {value} {unit} ({low} to {high})", figure.conditions)
+        });
+        let outside: String = outside.collect();
+        let (all, name, class) = (judged.len(), bands.name(), bands.class.words());
+        format!("{within} of {all} loads within the {name} ({class}; {}){outside}", bands.origin())
+    }
+
     /// Returns the bands for `run`.
     ///
     /// # Errors
@@ -164,7 +188,11 @@ impl Cohort {
         if drives < FEWEST {
             let all = self::drives(&alike);
             return Err(match all >= FEWEST {
-                true => "the drives of the cohort were tested over another size".to_owned(),
+                true => format!(
+                    "the drives of the cohort were tested over {}, this one over {} (see `--size`)",
+                    sizes(&alike),
+                    number::plain_capacity(span)
+                ),
                 false => format!(
                     "the cohort has {all} {} of the class ({}), and a band needs {FEWEST}",
                     if all == 1 { "drive" } else { "drives" },
@@ -220,6 +248,12 @@ fn objection(run: &Run) -> Option<&'static str> {
 fn span(run: &Run) -> u64 {
     let spans = run.tests.iter().flat_map(|test| measured_spans(&test.test));
     spans.map(|span| span.0).max().unwrap_or(0)
+}
+
+/// Returns the bytes that the tests of `runs` cover, in words.
+fn sizes(runs: &[&CohortRun]) -> String {
+    let sizes: BTreeSet<u64> = runs.iter().map(|one| one.span_bytes).collect();
+    sizes.into_iter().map(number::plain_capacity).collect::<Vec<_>>().join(" or ")
 }
 
 fn drives(runs: &[&CohortRun]) -> usize {

@@ -66,9 +66,9 @@ const FEWEST_EVENTS: usize = 6;
 pub fn unseen<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Option<String> {
     let (fewest, apart) = rarest(headlines)?;
     Some(format!(
-        "An interval over seconds covers what these seconds show. That of the fewest, {fewest} s, does not \
-         cover stalls and cycles that come less than once in {apart} s, nor a level that keeps changing; that \
-         of a percentile from less than an hour is one of what was seen."
+        "An interval over seconds describes the seconds measured. The shortest test, {fewest} s, says nothing \
+         about stalls or cycles rarer than one in {apart} s, nor about a slow drift; a percentile from less \
+         than an hour describes that time only."
     ))
 }
 
@@ -76,8 +76,8 @@ pub fn unseen<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Option<Strin
 pub fn unseen_in_short<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Option<String> {
     let (fewest, apart) = rarest(headlines)?;
     Some(format!(
-        "95 % over seconds: of what they show. From {fewest} s, stalls and cycles rarer than one in {apart} s \
-         and drifts are not covered"
+        "intervals describe the seconds measured: the shortest test, {fewest} s, says nothing about stalls \
+         rarer than one in {apart} s, nor about a slow drift"
     ))
 }
 

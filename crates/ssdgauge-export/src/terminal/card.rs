@@ -1,10 +1,12 @@
 //! The words of a card: what the run shows, the state of the drive and the trust in the numbers.
 
 use crate::terminal::style::Style;
+use ssdgauge_analysis::answers::one_drive;
 use ssdgauge_analysis::drives::caches::Writes;
 use ssdgauge_analysis::findings::run_outcome::Account;
 use ssdgauge_analysis::findings::trust;
 use ssdgauge_analysis::model::{FallCause, PointRun, Run};
+use ssdgauge_analysis::quick::cohort::Cohort;
 use ssdgauge_analysis::quick::quick_look::{self, Tile};
 use ssdgauge_analysis::steps::{endurance, slc_cache};
 use ssdgauge_analysis::text::number;
@@ -28,6 +30,14 @@ pub(super) fn verdict(run: &Run, style: &Style) -> Vec<String> {
         });
     }
     style.folded("", &text)
+}
+
+/// Returns what a run of another suite shows: the headline of its page and the sentences below it.
+pub(super) fn answer(run: &Run, style: &Style) -> Vec<String> {
+    let screen = one_drive::of_run(run, true);
+    let headline = format!("{}.", screen.title);
+    let text: Vec<String> = std::iter::once(headline).chain(screen.sentences).collect();
+    style.folded("", &text.join(" ").replace('\u{a0}', " "))
 }
 
 /// Returns what happened to a run that is not simply complete, and what to do.
@@ -101,6 +111,11 @@ pub(super) fn writes(run: &Run, style: &Style) -> Vec<String> {
     style.folded("writes    ", &scale)
 }
 
+/// Returns how the speeds of a quick run compare with the class of its drive, or why that is unknown.
+pub(super) fn class(run: &Run, style: &Style) -> Vec<String> {
+    style.folded("class     ", &Cohort::shipped().sentence(run))
+}
+
 /// Returns the endurance of the drive, where something is stated about it.
 pub(super) fn endurance(run: &Run, style: &Style) -> Vec<String> {
     let found = endurance::endurance(run, None);
@@ -113,5 +128,5 @@ pub(super) fn trust(run: &Run, style: &Style) -> Vec<String> {
         Some(trust) => format!("{}: {}", trust.grade.letter(), trust.in_words()),
         None => "no result to grade".to_owned(),
     };
-    style.folded("trust     ", &text)
+    style.folded("grade     ", &text)
 }

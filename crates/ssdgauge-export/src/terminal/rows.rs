@@ -233,7 +233,9 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
                 .filter(|_| is_valid)
                 .unwrap_or_else(|| number::NOTHING.into());
             line.push_str(&style.right(&interval, INTERVAL));
-            line.push_str(&style.right(&number::count(headline.n), SECONDS));
+            let seconds =
+                if headline.n == 0 { number::NOTHING.into() } else { number::count(headline.n) };
+            line.push_str(&style.right(&seconds, SECONDS));
         }
         lines.push(line);
         lines.extend(levels.map(|levels| style.dim(&format!("  {}", levels.with_unit()))));

@@ -25,7 +25,7 @@ pub(super) fn bars(copies: &Copies, run: &Run, heading: &Markup) -> Markup {
     html! {
         @if most > 0.0 {
             (heading)
-            p.cond { (marks(&run_outcome::marks(run))) "Computed from the two speeds; filled: before the fall, faint: after it" }
+            p.cond { (marks(&run_outcome::marks(run))) "Computed from the speeds before the fall (solid) and after it (faint)" }
             ol.bars.d-0 style="--nm:104px" {
                 @for (gb, name) in sizes() {
                     @let (inside, behind) = copies.seconds(gb);
@@ -33,12 +33,14 @@ pub(super) fn bars(copies: &Copies, run: &Run, heading: &Markup) -> Markup {
                     li {
                         span.nm { (number::spaced(name)) }
                         svg width="100%" height="22" {
+                            @if behind > 0.0 {
+                                title { (number::duration(inside)) " before the fall, " (number::duration(behind)) " after it" }
+                            }
                             rect.br y="4" height="14" rx="2" width=(share(inside)) {}
                             rect.br.beh x=(share(inside)) y="4" height="14" rx="2" width=(share(behind)) {}
                             svg x=(share(inside + behind)) overflow="visible" {
                                 text.bv x="9" y="15.5" {
-                                    (number::duration(inside))
-                                    @if behind > 0.0 { ", then " (number::duration(behind)) }
+                                    (number::duration(inside + behind))
                                 }
                             }
                         }

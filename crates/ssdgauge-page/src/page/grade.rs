@@ -14,21 +14,21 @@ pub(super) fn letter(trust: Option<&Trust>) -> Markup {
         return html! { span.no title="no result, no grade" { "–" } };
     };
     let letter = trust.grade.letter();
-    let why = format!("Trust {letter}: {}", trust.in_words());
+    let why = format!("Measurement grade {letter}: {}", trust.in_words());
     html! { a.g.{ "g" (letter) } href="#caveats" title=(why) aria-label=(why) { (letter) } }
 }
 
 /// Returns the grade of the only drive of a page, with its meaning and the reasons.
 pub(super) fn line(trust: Option<&Trust>) -> Markup {
     let Some(trust) = trust else {
-        return html! { p.trust { "No test has a result, so it has no grade of trust." } };
+        return html! { p.trust { "No test has a result, so it has no grade." } };
     };
     let reasons = trust.reasons.iter().take(MOST);
     let shown: Vec<String> = reasons.map(|reason| uncapitalised(reason)).collect();
     let more = trust.reasons.len().saturating_sub(MOST);
     html! {
         p.trust {
-            (letter(Some(trust))) " " b { "Trust " (trust.grade.letter()) } ", " (trust.grade.meaning())
+            (letter(Some(trust))) " " b { "Measurement grade " (trust.grade.letter()) } ": " (trust.grade.meaning())
             @if !shown.is_empty() { ": " (shown.join("; ")) }
             @if more > 0 { "; " (more) " more, see Caveats" }
             "."

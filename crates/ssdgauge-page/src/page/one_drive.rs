@@ -174,7 +174,7 @@ pub(super) fn grade(trust: &Trust, tiles: &[Tile]) -> Markup {
     html! {
         p.trust {
             b { (first) } @if !shown.is_empty() { ": " (shown.join("; ")) }
-            " (" a href="#caveats" { "grade " (grade.letter()) } ")."
+            " (" a href="#caveats" { "measurement grade " (grade.letter()) } ")."
         }
     }
 }

@@ -16,7 +16,7 @@ use ssdgauge_analysis::findings::run_outcome;
 use ssdgauge_analysis::findings::trust;
 use ssdgauge_analysis::groups::group::Group;
 use ssdgauge_analysis::model::{FallCause, PointRun, Run};
-use ssdgauge_analysis::quick::cohort::{Bands, Cohort};
+use ssdgauge_analysis::quick::cohort::{Band, Bands, Cohort};
 use ssdgauge_analysis::quick::quick_answer;
 use ssdgauge_analysis::quick::quick_look::{self, Fall, Figure, Tile};
 use ssdgauge_analysis::text::labels;
@@ -179,7 +179,7 @@ fn bands_words(bands: &Result<Bands, String>) -> String {
                 false => "Each drive counts once, with the median of its runs.",
             }
         ),
-        Err(reason) => format!("No band of a class is shown: {reason}."),
+        Err(reason) => format!("Whether it is as fast as its class is unknown: {reason}."),
     }
 }
 
@@ -200,30 +200,18 @@ fn position(figure: &Figure, bands: Option<&Bands>) -> Option<(String, &'static 
 
 fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Markup {
     let band = |figure: &Figure| bands.and_then(|bands| bands.band(figure));
-    // A band is a few pixels wide on the scale of another load, so each bar beside one has its own.
-    let most = |figure: &Figure| match band(figure) {
-        Some(band) => 1.1 * band.high.max(figure.most()),
-        None => {
-            let both = [true, false].into_iter().flat_map(|reads| quick_look::figures(run, reads));
-            let of_unit = both.filter(|other| other.metric == figure.metric);
-            of_unit.map(|other| other.most()).fold(0.0, f64::max)
-        }
-    };
-    let scale = match bands {
-        Some(_) => "Bars from 0, each with its own scale; outlined: the band of the class",
-        None => "Bars: against the largest value of this run in the same unit",
-    };
     if figures.is_empty() {
         return html! {};
     }
     html! {
         section.card aria-label=(title) {
             h2.h { (title) }
-            p.cond { (marks(&run_outcome::marks(run))) (scale) }
+            p.cond {
+                (marks(&run_outcome::marks(run)))
+                @if bands.is_some() { "Bars from 0, each with its own scale; outlined: the band of the class" }
+            }
             ul.met {
                 @for figure in figures {
-                    @let most = most(figure);
-                    @let share = |value: f64| percent(if most > 0.0 { value / most } else { 0.0 });
                     @let position = position(figure, bands);
                     @let (quoted, unit) = figure.quoted();
                     li {
@@ -231,28 +219,7 @@ fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Ma
                             span { (figure.name) }
                             b { (quoted) @if !unit.is_empty() { " " small { (unit) } } }
                         }
-                        svg width="100%" height="16" {
-                            title {
-                                (figure.name) ": " (quoted) " " (unit)
-                                @if let (Some(band), Some(bands)) = (band(figure), bands) {
-                                    "; " (bands.name()) " of the class: " (number::text(band.low)) " to "
-                                    (number::measured(band.high, figure.metric))
-                                }
-                            }
-                            rect.bg width="100%" height="6" y="5" rx="2" {}
-                            @if let Some(band) = band(figure) {
-                                rect.band x=(share(band.low)) y="0.5" height="15" rx="3"
-                                    width=(share(band.high - band.low)) {}
-                            }
-                            @match &figure.levels {
-                                Some(levels) => {
-                                    rect.br y="5" height="6" rx="2" width=(share(levels.behind)) {}
-                                    rect.br.beh x=(share(levels.behind)) y="5" height="6" rx="2"
-                                        width=(share(levels.before - levels.behind)) {}
-                                }
-                                None => rect.br y="5" height="6" rx="2" width=(share(figure.value)) {},
-                            }
-                        }
+                        @if let (Some(band), Some(bands)) = (band(figure), bands) { (bar(figure, band, bands.name())) }
                         div.f {
                             span { (figure.conditions) }
                             span {
@@ -263,6 +230,32 @@ fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Ma
                         @if let Some((words, style)) = position { p.pos { span class=(style) { (words) } } }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Returns the bar of `figure` with the band of its class, which is a few pixels wide on the scale of another load: each
+/// has its own.
+fn bar(figure: &Figure, band: Band, name: &str) -> Markup {
+    let most = 1.1 * band.high.max(figure.most());
+    let share = |value: f64| percent(if most > 0.0 { value / most } else { 0.0 });
+    let (quoted, unit) = figure.quoted();
+    html! {
+        svg width="100%" height="16" {
+            title {
+                (figure.name) ": " (quoted) " " (unit) "; " (name) " of the class: " (number::text(band.low)) " to "
+                (number::measured(band.high, figure.metric))
+            }
+            rect.bg width="100%" height="6" y="5" rx="2" {}
+            rect.band x=(share(band.low)) y="0.5" height="15" rx="3" width=(share(band.high - band.low)) {}
+            @match &figure.levels {
+                Some(levels) => {
+                    rect.br y="5" height="6" rx="2" width=(share(levels.behind)) {}
+                    rect.br.beh x=(share(levels.behind)) y="5" height="6" rx="2"
+                        width=(share(levels.before - levels.behind)) {}
+                }
+                None => rect.br y="5" height="6" rx="2" width=(share(figure.value)) {},
             }
         }
     }

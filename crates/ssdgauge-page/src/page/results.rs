@@ -48,7 +48,7 @@ pub(super) fn table(runs: &[Run], groups: &[Group<'_>], ids: &[String]) -> Marku
                                     br; small { (remark) }
                                 }
                             }
-                            td.n { (number::count(headline.n)) }
+                            td.n { (seconds(headline.n)) }
                             td.full {
                                 (headline.metric.title()) ", "
                                 (number::spaced(&workload_text::rule(&test.test, &test.test.score)))
@@ -73,4 +73,9 @@ fn state(done: usize, planned: usize, complete: bool) -> String {
         true => "complete".to_owned(),
         false => format!("{done} of {planned} steps"),
     }
+}
+
+/// Returns full seconds in words: a burst may have none, and an imported result states none.
+fn seconds(full: u64) -> String {
+    if full == 0 { number::NOTHING.to_owned() } else { number::count(full) }
 }

@@ -14,8 +14,8 @@ use crate::time::SimTime;
 /// either frees one.
 const FREE_TO_FOLD: usize = 2;
 
-/// By how much folding of an idle drive may fall behind its rate and make it up: time that is lost
-/// to an erase is, a rate that the dies do not reach is not. Chosen.
+/// By how much folding may fall behind its rate and make it up: time that is lost to an erase is, a
+/// rate that the dies do not reach is not, nor a time in which the host only reads. Chosen.
 const CATCH_UP: SimTime = 10_000_000;
 
 /// The state of folding.
@@ -165,7 +165,7 @@ impl Folding {
         gc: &mut GarbageCollection,
         until: SimTime,
     ) {
-        let from = self.allowed_until;
+        let from = self.allowed_until.max(until.saturating_sub(CATCH_UP));
         let seconds = until.saturating_sub(from) as f64 / 1e9;
         self.allowance += seconds * self.writing_rate;
         self.allowed_until = until.max(from);

@@ -1,6 +1,6 @@
 //! The SLC cache: its size, its recovery while the host is idle, and the rate after it is full.
 
-use crate::model::support::{Recording, bytes, random_profile, stream, workload};
+use crate::model::support::{Recording, bytes, random_profile, seconds, stream, workload};
 use ssdgauge_core::{Access, Bytes, Direction, Nanos, Random, Rig};
 use ssdgauge_sim::VirtualRig;
 
@@ -141,4 +141,22 @@ fn folding_under_load_extends_the_cache_by_what_it_frees() {
     // A cache of C bytes is full after C / (w - f) seconds, in which w C / (w - f) bytes are written.
     let expected = without * 200.0 / (200.0 - 100.0);
     assert!((with / expected - 1.0).abs() < 0.05, "{with} {expected}");
+}
+
+#[test]
+fn a_write_after_long_reads_does_not_wait_for_the_folding_of_that_time() {
+    // It hardly folds when idle, so that a full cache lasts through the reads.
+    let spec = "tlc-client?capacity=64GB&slc.fold_mb_s=1&slc.fold_under_load_mb_s=100";
+    let mut rig = VirtualRig::open(spec, 1).unwrap();
+    let mut run = |reads, until| {
+        let load = workload(stream(Access::Random, 4_096, reads, 1, Bytes(1_000_000_000)));
+        let mut recording = Recording::default();
+        rig.run(&load, &until, &mut recording).unwrap();
+        recording.intervals.iter().filter_map(|second| second.latency.max()).max().unwrap()
+    };
+    run(0, bytes(2_000_000_000));
+    run(100, seconds(60));
+    let slowest = run(0, bytes(200_000_000));
+    // 6 GB would be due after a minute; what may be made up is 1 MB.
+    assert!(slowest < 50_000_000, "{slowest:?}");
 }

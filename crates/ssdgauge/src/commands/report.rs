@@ -114,11 +114,17 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     let staged = stage_figures(arguments, &inputs, &figures)?;
     if let Some(page) = &page {
         write_page(page, &inputs, &runs, &options)?;
-        if arguments.output.is_none() {
-            terminal::print_message(&format!("report: {}", page.display()));
-        }
+        terminal::print_message(&format!("report: {}", page.display()));
     }
     output::take_names(&staged)?;
+    let folders = [&arguments.svg, &arguments.png].into_iter().flatten();
+    for folder in folders.filter(|_| !figures.is_empty()) {
+        let (sheet, count) = (folder.join("index.html"), figures.len());
+        terminal::print_message(&format!(
+            "pictures: {count} charts, listed in {}",
+            sheet.display()
+        ));
+    }
     if let Some(image) = &arguments.share_image {
         let png = ssdgauge_page::share_image(&runs, &options);
         output::write(image, Format::Png, &inputs, &png)?;

@@ -28,7 +28,10 @@ pub(super) fn to_text(diagnosis: &Diagnosis, width: usize, paint: Paint) -> Stri
             paint.text(Role::Command, "ssdgauge doctor TARGET")
         ));
     }
-    text.push_str(&format!("\n{}\n", summary(diagnosis)));
+    // What has to be mended is summed up by the error that follows.
+    if diagnosis.to_mend == 0 {
+        text.push_str(&format!("\n{}\n", summary(diagnosis)));
+    }
     text
 }
 
