@@ -81,7 +81,12 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
         writeln!(text, "\n{unseen}")?;
     }
     if let Some(trust) = trust::of_runs([run]).filter(|_| run_outcome::has_grade(run)) {
-        writeln!(text, "\nTrust: **{}**: {}", trust.grade.letter(), escaped(&trust.in_words()))?;
+        writeln!(
+            text,
+            "\nMeasurement grade: **{}**: {}",
+            trust.grade.letter(),
+            escaped(&trust.in_words())
+        )?;
     }
     findings(text, run)
 }

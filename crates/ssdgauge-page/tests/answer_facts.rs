@@ -110,7 +110,7 @@ fn title(runs: &[Run]) -> String {
 
 /// Returns the letter of the grade in `html`; `None` where it has none.
 fn grade(html: &str) -> Option<String> {
-    let of_one = || html.split(">grade ").nth(1);
+    let of_one = || html.split(">measurement grade ").nth(1);
     let letter = html.split("class=\"g g").nth(1).or_else(of_one)?;
     Some(letter[..1].to_owned())
 }
@@ -411,7 +411,7 @@ fn a_finding_on_another_step_puts_no_headline_in_doubt_and_is_in_every_text() {
         let runs = [of_states(uneven)];
         assert_eq!(grade(&page(&runs, &PageOptions::default())).as_deref(), Some(letter));
         let text = markdown(&runs);
-        assert!(text.contains(&format!("Trust: **{letter}**")), "{text}");
+        assert!(text.contains(&format!("Measurement grade: **{letter}**")), "{text}");
         assert!(text.contains("two levels"), "{text}");
     }
 }

@@ -29,7 +29,9 @@ const NVME: [(&str, &str); 3] =
 fn a_drive_of_unknown_class_gets_no_position() {
     let unknown = [drive("a", 100, &NVME[..2])];
     let page = page(&unknown, &PageOptions::default());
-    assert!(page.contains("No band of a class is shown: the class of the drive is not known"));
+    assert!(page.contains(
+        "Whether it is as fast as its class is unknown: the class of the drive is not known"
+    ));
     assert!(!page.contains("of its class") && !page.contains("class=\"band\""));
     assert!(bands_json(&unknown[0], &Cohort::shipped())["bands"].is_null());
 }

@@ -68,7 +68,7 @@ fn a_stall_is_a_finding_and_no_level_and_no_fall() {
             format!("no request completed for at least {longest} s, from second {first} of");
         assert!(words(&found[0]).starts_with(&expected), "{found:?}");
         let card = words(&terminal_summary(&run, 80, false));
-        assert!(card.contains("trust C: 1 of 1 results in doubt: Stalled"), "{card}");
+        assert!(card.contains("grade C: 1 of 1 results in doubt: Stalled"), "{card}");
         let page = words(&page(std::slice::from_ref(&run), &PageOptions::default()));
         assert!(page.contains(&format!("at least {longest} s")), "{empty:?}");
     }
@@ -179,7 +179,7 @@ fn a_quick_run_states_two_levels_and_not_their_mean() {
     // Two of three equal parts were written in the first second.
     assert!(card.contains("writes ##: 0 to 2,"), "{card}");
     // The drive has 1 TB, of which 4 GB were tested.
-    assert!(page.contains("A 50 GB game") && page.contains("1 s, then "), "{page}");
+    assert!(page.contains("A 50 GB game") && page.contains("1 s before the fall, "), "{page}");
     let deck = "Large files are written with <b>at least 2,400 MB/s for at most 3.20 GB</b>";
     assert!(page.contains(deck), "{deck}");
     // The card has the step of 1 MiB: 2,288 and 762 whole requests a second.
@@ -272,6 +272,6 @@ fn a_doubt_about_a_further_number_is_in_the_grade() {
         ssdgauge_core::Finding::new(FindingKind::Disturbed, Severity::Warning, "busy", "wait"),
     )];
     let card = words(&terminal_summary(&run(&recipe), 120, false));
-    let expected = "trust B: further numbers in doubt: The processor did other work";
+    let expected = "grade B: further numbers in doubt: The processor did other work";
     assert!(card.contains(expected), "{card}");
 }

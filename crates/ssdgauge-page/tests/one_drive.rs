@@ -207,10 +207,9 @@ fn charts_have_the_lines_of_other_drives_and_equal_repetitions_are_one_value() {
             .count(),
         4
     );
-    assert!(
-        chart("reads")
-            .contains("Reads 16.0 times as fast with 32 requests in flight as with one request")
-    );
+    assert!(chart("reads").contains(
+        "Random 4 KiB reads are 16.0 times as fast with 32 requests in flight as with one request"
+    ));
 }
 
 #[test]

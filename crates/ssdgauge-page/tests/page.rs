@@ -467,7 +467,7 @@ fn latency_at_qd1_is_that_of_reads_only() {
         let score = Score::At { metric: Metric::Iops, position: 1.0 };
         let test = support::test("one", "One at a time", score, &[Chart::Ranking], vec![one]);
         let page = whole(&[run(&Recipe::new("a", support::plan("own", vec![test]), "Disk"))]);
-        assert_eq!(page.contains("read at QD1: mean latency"), is_said, "{read} % reads");
+        assert_eq!(page.contains("reads at QD1: mean latency"), is_said, "{read} % reads");
         assert!(!page.contains("At QD1:"));
     }
 }

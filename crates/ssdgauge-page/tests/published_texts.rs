@@ -56,7 +56,7 @@ fn the_markdown_of_several_drives_has_the_answer_of_the_page() {
     assert!(text.len() <= 6_000, "{}", text.len());
     assert!(text.contains("come from virtual drives"), "{text}");
     let head = text.lines().find(|line| line.starts_with("| Drive |")).unwrap();
-    for column in ["Best for", "p99.99", "Efficiency", "Sustained", "Until it slows", "Trust"] {
+    for column in ["Best for", "p99.99", "Efficiency", "Sustained", "Until it slows", "Grade"] {
         assert!(head.contains(column), "{column}: {head}");
     }
     let cells = |line: &str| line.matches('|').count();

@@ -63,7 +63,7 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
                         "Until it slows" small { "first " (gigabytes(range)) " written in order" }
                     }
                 }
-                th scope="col" { "Trust" small { "grade" } }
+                th scope="col" { "Grade" small { "of the run" } }
             } }
             tbody {
                 @for drive in &answer.order {
@@ -125,7 +125,8 @@ fn legend(answer: &Answer, uses: Uses) -> String {
     }
     let grades = [Grade::A, Grade::B, Grade::C, Grade::D];
     let grades = grades.map(|grade| format!("{} {}", grade.letter(), grade.meaning()));
-    sentences.push(format!("Trust, from all results of the drive: {}", grades.join(", ")));
+    sentences
+        .push(format!("Measurement grade, from all results of the drive: {}", grades.join(", ")));
     format!("{}.", sentences.join(". "))
 }
 

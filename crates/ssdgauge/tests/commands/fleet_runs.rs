@@ -137,7 +137,7 @@ fn the_page_of_a_batch_leads_with_the_slow_drive_and_states_what_is_missing() {
     let red: Vec<&str> = page.split("circle class=\"dot slow\"").skip(1).collect();
     assert!(red.len() > 1 && red.iter().all(|dot| dot.contains("<title>S5: ")), "{}", red.len());
     assert!(page.contains("<th class=\"slow\" scope=\"col\"><span>S5</span></th>"), "{page}");
-    assert!(!page.contains("Best for") && !page.contains("Trust"));
+    assert!(!page.contains("Best for") && !page.contains("easurement grade"));
     assert!(bench.path("quick-S1.html").exists(), "a page that was missing is written");
 
     // A drive without a run, with the error in its log; one without a log; one with part of its run.
