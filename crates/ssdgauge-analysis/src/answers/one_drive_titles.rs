@@ -81,8 +81,8 @@ fn subject(test: &TestRun) -> String {
     capital(&words.join(" "))
 }
 
-/// A step: its place, its value as the chart has it, and that in words, both levels where it falls.
-type Place = (f64, f64, String);
+/// A step: its place, its value as the chart has it, that in words, both levels where it falls, and whether it falls.
+type Place = (f64, f64, String, bool);
 
 /// Returns the steps that settle, by their places in ascending order.
 fn places(group: &Group<'_>, metric: Metric) -> Vec<Place> {
@@ -91,11 +91,12 @@ fn places(group: &Group<'_>, metric: Metric) -> Vec<Place> {
     let place = |point: &PointRun| {
         run_facts::settled(test, point, metric)?;
         let value = metrics::value(point, metric, Scope::All)?;
-        let words = match level_pair::of_point(point, metric) {
-            Some(levels) => levels.with_unit(),
-            None => number::measured(value, metric),
+        let levels = level_pair::of_point(point, metric);
+        let (words, falls) = match levels {
+            Some(levels) => (levels.with_unit(), true),
+            None => (number::measured(value, metric), false),
         };
-        Some((along.place(point)?, value, words))
+        Some((along.place(point)?, value, words, falls))
     };
     let mut places: Vec<Place> = test.points.iter().filter_map(place).collect();
     places.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -128,7 +129,8 @@ fn by_depth(places: &[Place], subject: &str) -> Option<String> {
     }
     let few = if first.0 == 1.0 { "one request".to_owned() } else { format!("{shallow} requests") };
     Some(match last.1 / first.1 {
-        ratio if ratio >= 1.5 => format!(
+        // Of two levels no ratio is the one that a reader computes.
+        ratio if ratio >= 1.5 && !first.3 && !last.3 => format!(
             "{subject} are {} times as fast with {deep} requests in flight as with {few}: {most}, not {least}",
             times(ratio)
         ),
@@ -154,7 +156,7 @@ fn by_mix(places: &[Place], subject: &str) -> Option<String> {
         50.0 => "half reads and half writes".to_owned(),
         share => format!("{share:.0}\u{a0}% reads"),
     };
-    let of_end = |(share, _, words): &Place, name: &str| {
+    let of_end = |(share, _, words, _): &Place, name: &str| {
         let is_pure = *share == 0.0 || *share == 100.0;
         is_pure.then(|| format!("{words} with {name} only"))
     };

@@ -189,7 +189,7 @@ impl Cohort {
             let all = self::drives(&alike);
             return Err(match all >= FEWEST {
                 true => format!(
-                    "the drives of the cohort were tested over {}, this one over {} (see `--size`)",
+                    "the drives of the cohort were tested over {}, this one over {} (--size sets it)",
                     sizes(&alike),
                     number::plain_capacity(span)
                 ),

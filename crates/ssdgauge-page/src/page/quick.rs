@@ -208,7 +208,10 @@ fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Ma
             h2.h { (title) }
             p.cond {
                 (marks(&run_outcome::marks(run)))
-                @if bands.is_some() { "Bars from 0, each with its own scale; outlined: the band of the class" }
+                @match bands {
+                    Some(_) => "Bars from 0, each with its own scale; outlined: the band of the class",
+                    None => "Means, each with the 99th percentile of its latency",
+                }
             }
             ul.met {
                 @for figure in figures {
