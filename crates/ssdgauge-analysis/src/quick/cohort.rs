@@ -151,10 +151,13 @@ impl Cohort {
         let within = judged.iter().filter(|(_, band)| is_within(band)).count();
         let outside = judged.iter().filter(|(_, band)| !is_within(band)).map(|(figure, band)| {
             let (value, unit) = figure.quoted();
-            let kind = if figure.is_read { " read" } else { "" };
+            let kind = if figure.is_read { ", reads" } else { "" };
             let high = number::measured(band.high, figure.metric);
             let (position, low) = (band.position(), number::text(band.low));
-            format!("; {}{kind} {position}: {value} {unit} ({low} to {high})", figure.conditions)
+            format!(
+                "; {position} it: {}{kind}, {value} {unit} ({low} to {high})",
+                figure.conditions
+            )
         });
         let outside: String = outside.collect();
         let (all, name, class) = (judged.len(), bands.name(), bands.class.words());

@@ -129,7 +129,10 @@ fn a_shortened_run_and_a_class_of_two_drives_have_no_band_and_the_reason_is_stat
         assert!(bands["bands"].is_null(), "{bands}");
         assert!(bands["reason"].as_str().unwrap().contains(words), "{bands}");
         let page = std::fs::read_to_string(bench.path(file).with_extension("html")).unwrap();
-        assert!(page.contains("as fast as its class is unknown") && page.contains(words), "{words}");
+        assert!(
+            page.contains("as fast as its class is unknown") && page.contains(words),
+            "{words}"
+        );
         assert!(!page.contains("of its class"), "{words}");
     };
     bench.print(&["quick", "sim:tlc-client", "--shorten", "10", "--out", "short.ssdg"]);

@@ -206,5 +206,5 @@ fn notes_and_cohort_of_the_configuration_are_used_where_they_fit() {
     let (code, stderr) = report("a.ssdg");
     assert_eq!(code, Some(2));
     assert!(stderr.contains("/nonexistent/runs"), "{stderr}");
-    assert_eq!(report("proof.ssdg"), (Some(0), String::new()));
+    assert_eq!(report("proof.ssdg"), (Some(0), "report: page.html\n".to_owned()));
 }
