@@ -69,7 +69,7 @@ pub(super) fn page(site: &BenchSite<'_>, drive: usize) -> String {
                 tbody { @for place in own.records.iter().rev() {
                     @let record = &bench.records[*place];
                     tr {
-                        td { (row::day(record.started_unix_ms)) }
+                        td.day { (row::day(record.started_unix_ms)) }
                         td {
                             // An X-ray has no page of its suite.
                             @let path = bench.boards.iter().any(|board| bench.shown(board).0.suite == record.suite)

@@ -60,6 +60,7 @@ impl Column<'_> {
         match self.purpose {
             Use::Sustained => "Sustained writes",
             Use::Transfers => "Large transfers",
+            Use::Durable => "Databases: commits",
             Use::Mixed => "Databases: speed",
             Use::Latency if self.boards.iter().any(|board| has_waits(&board)) => {
                 "Databases: latency"
