@@ -42,8 +42,8 @@ use options::excluded;
 use sizes::Sizes;
 use ssdgauge_core::{Bytes, DriveInfo, Rig};
 use ssdgauge_xray::{
-    Answer, Drop, Flushes, Identified, Later, Reads, Refusal, Series, Structure, Volumes,
-    check_ceilings, lacks,
+    Answer, Completions, Drop, Flushes, Identified, Later, Reads, Refusal, Series, Structure,
+    Volumes, check_ceilings, lacks,
 };
 use std::collections::BTreeSet;
 
@@ -102,6 +102,7 @@ fn examine<'a>(
         is_full: false,
         freed: 0.0,
         flushes: None,
+        groups: None,
         reads: None,
         volumes: None,
         counts_media: false,
@@ -153,6 +154,8 @@ struct Examination<'a> {
     freed: f64,
     /// The times of flushes.
     flushes: Option<Flushes>,
+    /// Small writes into a full write buffer.
+    groups: Option<Completions>,
     /// The latencies of reads during writes.
     reads: Option<Reads>,
     /// The volumes of the drive, where writes show them.
@@ -189,7 +192,10 @@ impl Examination<'_> {
         if !is_overwritten {
             self.random_writes()?;
         }
-        self.experiment(Experiment::Units, Self::units)?;
+        self.experiment(Experiment::Units, |this| {
+            this.units()?;
+            this.program_unit()
+        })?;
         self.experiment(Experiment::Spare, Self::spare_area)?;
         self.experiment(Experiment::Steady, Self::steady_state)?;
         if is_overwritten {

@@ -15,8 +15,8 @@ const LONGEST_IN_CACHE_US: f64 = 600.0;
 /// The ratio of the third quartile of flushes to the first decile up to which they wait for one operation each. Chosen: pages
 /// of one drive differ by less.
 const ONE_OPERATION: f64 = 1.5;
-/// What the fastest twentieth of flushes may take longer than the operation, as a share. Chosen.
-const LONGER: f64 = 0.015;
+/// By how much flushes may miss the operation, as a share: the fastest twentieth may be longer. Chosen.
+const FLUSHES: f64 = 0.015;
 /// The shares of waits whose quantiles, divided by them, agree where waits are uniform, and by how much they may differ.
 const UPPER: [f64; 3] = [0.9, 0.95, 0.98];
 /// See [`UPPER`].
@@ -102,7 +102,8 @@ fn of_flushes(flushes: &Flushes, lone_us: f64) -> Identified {
     if high > ONE_OPERATION * low {
         return refuse(format!("flushes take {} to {}", latency(low.max(0.0)), latency(high)));
     }
-    let low = percentile(&longer, 0.05) * (1.0 - LONGER) - lone_us;
+    let low = percentile(&longer, 0.05) * (1.0 - FLUSHES) - lone_us;
+    let high = high * (1.0 + FLUSHES);
     Ok(Value { value: percentile(&longer, 0.25), low, high })
 }
 

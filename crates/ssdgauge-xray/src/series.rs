@@ -11,6 +11,7 @@ use crate::map_reach::Range;
 use crate::mapping_unit::Shift;
 use crate::pairs::Pair;
 use crate::program_time::{Reads, flushed_us, waits_us};
+use crate::program_unit::shares;
 use crate::rate::{Completions, LEFT_OUT};
 use crate::structure::Structure;
 use crate::throttle::Heating;
@@ -95,13 +96,12 @@ pub fn axes(structure: Structure) -> Option<Axes> {
         Structure::Flush => {
             axes("% of the flushes", "us after", &["flush", "write", "burst"], Form::Line, false)
         }
-        Structure::ProgramTime => axes(
-            "% of the waits",
-            "us",
-            &["flushes after a write", "reads during writes"],
-            Form::Line,
-            false,
-        ),
+        Structure::ProgramTime => {
+            axes("% of the waits", "us", &["flushes", "reads"], Form::Line, false)
+        }
+        Structure::ProgramUnit => {
+            axes("KiB of a group", "% of the time between groups", &["groups"], Form::Bars, true)
+        }
         Structure::WriteBuffer => axes("MB written", "ms", &["bursts"], Form::Marks, true),
         Structure::Cache => axes("GB written", "MB/s", &["fill"], Form::Line, true),
         Structure::Folding => axes("s of rest", "GB free again", &["bursts"], Form::Marks, true),
@@ -300,6 +300,11 @@ impl Series {
         };
         let known = waits.into_iter().enumerate();
         known.filter_map(|(line, waits)| Some(of_kind((line, waits?)))).collect()
+    }
+
+    /// Returns the share of the time that passes between groups of `writes` into a full buffer, by their bytes.
+    pub fn of_groups(writes: &Completions) -> Series {
+        Series::new(Structure::ProgramUnit, 0, shares(writes))
     }
 
     /// Returns when the parts of bursts into the write buffer were completed.

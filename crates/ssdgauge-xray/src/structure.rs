@@ -23,6 +23,8 @@ pub enum Structure {
     Flush,
     /// The time of a program operation of native cells.
     ProgramTime,
+    /// The bytes of a program operation of native cells.
+    ProgramUnit,
     /// Bytes that the drive takes before writes wait for flash.
     WriteBuffer,
     /// The fast cache of an empty drive.
@@ -104,7 +106,7 @@ impl Unit {
 
 impl Structure {
     /// Every structure, in the order in which they are looked for.
-    pub const ALL: [Structure; 23] = [
+    pub const ALL: [Structure; 24] = [
         Structure::Link,
         Structure::Command,
         Structure::Units,
@@ -113,6 +115,7 @@ impl Structure {
         Structure::Suspend,
         Structure::Flush,
         Structure::ProgramTime,
+        Structure::ProgramUnit,
         Structure::WriteBuffer,
         Structure::Cache,
         Structure::NativeRate,
@@ -151,6 +154,7 @@ impl Structure {
             Structure::Suspend => "program suspend",
             Structure::Flush => "flush writes flash",
             Structure::ProgramTime => "program time",
+            Structure::ProgramUnit => "program unit",
             Structure::WriteBuffer => "write buffer",
             Structure::Cache => "fast cache, empty",
             Structure::NativeRate => "rate after it",
@@ -178,6 +182,7 @@ impl Structure {
             Structure::Command | Structure::PageRead | Structure::ProgramTime => Unit::Microseconds,
             Structure::Units | Structure::Volumes => Unit::Count,
             Structure::Chunk
+            | Structure::ProgramUnit
             | Structure::WriteBuffer
             | Structure::Cache
             | Structure::MappingUnit
@@ -206,6 +211,7 @@ impl Structure {
             | Structure::Suspend
             | Structure::Flush
             | Structure::ProgramTime
+            | Structure::ProgramUnit
             | Structure::WriteBuffer
             | Structure::Cache
             | Structure::NativeRate
@@ -238,6 +244,9 @@ impl Structure {
             Structure::Suspend => "spread of the waits of reads during writes",
             Structure::Flush => "time of a flush after writes and after another flush",
             Structure::ProgramTime => "time of a flush after one write, and longest waits of reads",
+            Structure::ProgramUnit => {
+                "groups of writes into a full buffer, and rate × time ÷ units"
+            }
             Structure::WriteBuffer => {
                 "end of the full rate in bursts after pauses, with the cache full"
             }
@@ -284,7 +293,9 @@ impl Structure {
             | Structure::Throttle
             | Structure::Resume => "own",
             Structure::Flush => "after StorScore (flush_check)",
-            Structure::ProgramTime | Structure::WriteBuffer => "after Queenie, SYSTOR 2022",
+            Structure::ProgramTime | Structure::ProgramUnit | Structure::WriteBuffer => {
+                "after Queenie, SYSTOR 2022"
+            }
             Structure::Volumes => "Kim et al., SSDcheck, MICRO 2018",
             Structure::MapReach => "after Kim (2020), with reads at the same time",
             Structure::Compression | Structure::Deduplication => "after StorScore",
@@ -317,6 +328,7 @@ mod tests {
             "suspend",
             "flush",
             "program-time",
+            "program-unit",
             "write-buffer",
             "cache",
             "native-rate",

@@ -73,6 +73,10 @@ pub fn meaning(structure: Structure) -> &'static str {
             "How long a program operation of native cells keeps a unit busy. It decides how long reads \
              may wait for one."
         }
+        Structure::ProgramUnit => {
+            "The bytes that one program operation writes: all planes of a unit, and all bits of \
+             their cells."
+        }
         Structure::WriteBuffer => {
             "Bytes in the memory of the drive that writes fill before they wait for flash."
         }

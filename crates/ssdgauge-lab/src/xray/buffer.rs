@@ -15,6 +15,9 @@ use ssdgauge_xray::{self as inference, Completions, Refill, Refusal, Series, Str
 pub(super) const PAUSES_S: [u64; 5] = [1, 1, 2, 1, 2];
 /// Requests in flight of a burst.
 const DEPTH: u32 = 8;
+/// The block of small writes, and those in flight.
+const SMALL: u64 = 4_096;
+const SMALL_DEPTH: u32 = 32;
 /// The block of the reads in a pause.
 const READ: u64 = 4_096;
 
@@ -49,12 +52,47 @@ impl Examination<'_> {
                 Completions { block: FILL_BLOCK, depth: DEPTH, at, host_load: timings.host_load };
             refills.push(Refill { pause_s: pause_s as f64, writes });
         }
+        if self.wants(Structure::ProgramUnit) {
+            self.groups = Some(self.small_writes(from)?);
+        }
         let found = match self.is_throttled || !self.is_cold()? {
             true => Err(throttled(self.filled)),
             false => inference::write_buffer(&refills[1..], self.value(Structure::NativeRate)),
         };
         self.keep(Series::of_refills(&refills[1..]));
         self.answer(Structure::WriteBuffer, found);
+        Ok(())
+    }
+
+    /// Sends small writes at once after a burst, which finds the buffer full.
+    fn small_writes(&mut self, from: u64) -> Result<Completions, Ended> {
+        let reads = ascending(from, self.sizes.beside, SMALL, self.sizes.groups / SMALL);
+        let write = |one: TimedRequest| TimedRequest { direction: Direction::Write, ..one };
+        let writes: Vec<TimedRequest> = reads.into_iter().map(write).collect();
+        let timings = self.access.send(&writes, SMALL_DEPTH)?;
+        let at = timings.requests.iter().map(|one| one.completed).collect();
+        Ok(Completions { block: SMALL, depth: SMALL_DEPTH, at, host_load: timings.host_load })
+    }
+
+    /// Program unit: what the small writes show with what else is known.
+    pub(super) fn program_unit(&mut self) -> Result<(), Ended> {
+        if !self.is_open(Structure::ProgramUnit) {
+            return Ok(());
+        }
+        let of = |structure: Structure| {
+            let lacking = || Err(Refusal("it was not looked for".into()));
+            self.outcome(structure).cloned().unwrap_or_else(lacking)
+        };
+        let known = [Structure::ProgramTime, Structure::Units, Structure::WriteBuffer].map(of);
+        let [time, units, buffer] = &known;
+        let found = match self.groups.take() {
+            Some(writes) => {
+                self.keep([Series::of_groups(&writes)]);
+                inference::program_unit(&writes, time, units, buffer)
+            }
+            None => Err(Refusal("the write buffer was not filled".into())),
+        };
+        self.answer(Structure::ProgramUnit, found);
         Ok(())
     }
 

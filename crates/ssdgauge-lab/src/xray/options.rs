@@ -49,6 +49,10 @@ impl XrayOptions {
         if open.iter().any(of_full) {
             open.push(Structure::Cache);
         }
+        if open.contains(&Structure::ProgramUnit) {
+            let needed = [Structure::ProgramTime, Structure::WriteBuffer, Structure::Units];
+            open.extend([Structure::Cache].into_iter().chain(needed));
+        }
         // It is read from what these examine, with the cache full.
         if open.contains(&Structure::ProgramTime) {
             let of_programs = [Structure::Cache, Structure::Overflow];
@@ -84,6 +88,7 @@ pub(super) fn excluded(structure: Structure, kind: TargetKind, gentle: bool) -> 
         | Structure::Suspend
         | Structure::Flush
         | Structure::ProgramTime
+        | Structure::ProgramUnit
         | Structure::WriteBuffer
         | Structure::Cache
         | Structure::NativeRate

@@ -148,7 +148,9 @@ fn steps_of(
         }
         Experiment::Buffer if open.contains(&Structure::WriteBuffer) => {
             let pauses: u64 = PAUSES_S.into_iter().sum();
-            let bursts = PAUSES_S.len() as u64 * sizes.into_buffer;
+            let groups = open.contains(&Structure::ProgramUnit);
+            let groups = if groups { sizes.groups } else { 0 };
+            let bursts = PAUSES_S.len() as u64 * sizes.into_buffer + groups;
             // Unless that was done before.
             let fill = "writes until the cache is full";
             let fill = writes_within(fill, sizes.into_cache, Sizes::BURST, sizes);

@@ -34,6 +34,8 @@ pub(super) struct Sizes {
     pub(super) counted: u64,
     /// A burst into the write buffer.
     pub(super) into_buffer: u64,
+    /// Small writes into the full buffer.
+    pub(super) groups: u64,
     /// A burst of writes before a flush.
     pub(super) before_flush: u64,
     /// The bytes of one measurement of random writes with an address bit held, or with none.
@@ -98,6 +100,7 @@ impl Sizes {
             shifted_span: whole((capacity / 16).min(4_096 * MIB)),
             counted: whole((capacity / 50).min(2_048 * MIB)).max(4 * MIB),
             into_buffer: whole((capacity / 100).min(192 * MIB)),
+            groups: whole((capacity / 400).min(32 * MIB)),
             before_flush: whole((capacity / 64).min(1_024 * MIB)),
             held: whole((capacity / 128).min(256 * MIB)).max(4 * MIB),
             overwrites: whole(capacity / 5 * 2),

@@ -198,6 +198,7 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
         ),
         truth(Structure::Flush, Some(f64::from(u8::from(!front.buffer_is_safe))), is_seen(true)),
         seen(Structure::ProgramTime, programs.time_us),
+        seen(Structure::ProgramUnit, programs.unit),
         seen(Structure::WriteBuffer, programs.buffer),
         truth(Structure::Cache, cache, is_seen(shows)),
         truth(Structure::Overflow, overflow(&profile), is_seen(shows && behind_shows)),

@@ -77,6 +77,7 @@ fn truths(figures: &Figures, seed: u64) -> Vec<Truth> {
         truth(Structure::PageRead, Some(micros(figures.read_ns)), sees_units),
         truth(Structure::Suspend, Some(suspends), Some(true)),
         seen(Structure::ProgramTime, programs.time_us),
+        seen(Structure::ProgramUnit, programs.unit),
         seen(Structure::WriteBuffer, programs.buffer),
         truth(Structure::Cache, cache, Some(shows)),
         truth(Structure::NativeRate, cache.map(|_| behind), Some(shows)),

@@ -35,6 +35,7 @@ const PARTS: [(&str, &str, &[Structure]); 5] = [
             Structure::PageRead,
             Structure::Suspend,
             Structure::ProgramTime,
+            Structure::ProgramUnit,
             Structure::MappingUnit,
             Structure::Volumes,
             Structure::MapReach,

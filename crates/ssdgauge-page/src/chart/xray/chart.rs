@@ -123,6 +123,7 @@ fn stands_out(structure: Structure, value: f64, x: f64) -> bool {
     match structure {
         Structure::Units => (rounds - rounds.round()).abs() < WHOLE,
         Structure::Chunk => x < value / 1_024.0,
+        Structure::ProgramUnit => (x - value / 1_024.0).abs() < WHOLE,
         Structure::Link
         | Structure::Command
         | Structure::PageRead
@@ -166,7 +167,7 @@ fn side(structure: Structure, value: f64) -> Side {
         Structure::Units | Structure::PageRead | Structure::Throttle | Structure::Resume => {
             Side::Across(value)
         }
-        Structure::Chunk => Side::Across(value / 1_024.0),
+        Structure::Chunk | Structure::ProgramUnit => Side::Across(value / 1_024.0),
         Structure::WriteBuffer => Side::Across(value / 1e6),
         Structure::Cache | Structure::MapReach | Structure::Spare => Side::Across(value / 1e9),
         Structure::Suspend

@@ -45,12 +45,13 @@ const BLOCKS: [(Structure, Option<usize>); 8] = [
     (Structure::Separation, None),
 ];
 /// What stands beside the units.
-const UNITS: [Fact; 9] = [
+const UNITS: [Fact; 10] = [
     Fact::Of(Structure::Units),
     Fact::Of(Structure::Chunk),
     Fact::Of(Structure::PageRead),
     Fact::Of(Structure::Suspend),
     Fact::Of(Structure::ProgramTime),
+    Fact::Of(Structure::ProgramUnit),
     Fact::Of(Structure::MappingUnit),
     Fact::Of(Structure::Volumes),
     Fact::Of(Structure::MapReach),
