@@ -1,4 +1,4 @@
-//! Program unit: the bytes of a program operation.
+//! Program unit: the bytes of a program operation on one unit; where planes read by themselves, each of them is one.
 //!
 //! Rates show only its ratio to the program time: bytes = rate × time ÷ units, where the units limit the rate. A full write
 //! buffer has room again when an operation ends, for its bytes: writes at depth are completed in groups. Both have to agree.
@@ -55,10 +55,10 @@ pub fn find(
     match best {
         Some((share, blocks)) if share >= BETWEEN => {
             let bytes = blocks as f64 * block;
-            match bytes <= OF_BUFFER * buffer.low {
+            match bytes.max(released(&gaps) * block) <= OF_BUFFER * buffer.low {
                 true => Ok(Value::exact(bytes)),
                 false => {
-                    refuse("the write buffer is too small to tell operations from its own parts")
+                    refuse("the write buffer is emptied in parts that may be more than operations")
                 }
             }
         }
@@ -81,6 +81,20 @@ fn gaps(at: &[f64]) -> Vec<f64> {
         gap
     };
     at.iter().skip(1).map(gap).collect()
+}
+
+/// Returns the writes that find room at the same time: those for each of the longest gaps, which together are the time
+/// [`BETWEEN`] groups.
+fn released(gaps: &[f64]) -> f64 {
+    let mut longest = gaps.to_vec();
+    longest.sort_by(|one, other| other.total_cmp(one));
+    let most = BETWEEN * gaps.iter().sum::<f64>();
+    let mut us = 0.0;
+    let number = longest.iter().take_while(|gap| {
+        us += **gap;
+        us < most
+    });
+    BETWEEN * gaps.len() as f64 / (number.count() + 1) as f64
 }
 
 /// Returns the share of the time that passes before one of every `blocks` writes.
@@ -129,9 +143,12 @@ mod tests {
             assert_eq!(found, Ok(Value::exact(blocks as f64 * 4_096.0)), "{blocks}");
         }
         let small = find(&writes(24, 500.0), &time, &known(16.0), &known(3e5)).unwrap_err().0;
-        assert!(small.contains("too small"), "{small}");
-        // The buffer or the channels let fewer units program, or planes were counted.
-        for units in [10.0, 23.0, 32.0] {
+        assert!(small.contains("more than operations"), "{small}");
+        // A buffer of 1 MiB that is emptied as a whole: its parts look like operations as well.
+        let whole = find(&writes(256, 4_000.0), &time, &known(16.0), &known(1.1e6)).unwrap_err().0;
+        assert!(whole.contains("more than operations"), "{whole}");
+        // The buffer or the channels let fewer units program.
+        for units in [10.0, 23.0] {
             let reason = find(&writes(24, 500.0), &time, &known(units), &buffer).unwrap_err().0;
             assert!(reason.contains("the rate gives"), "{units}: {reason}");
         }

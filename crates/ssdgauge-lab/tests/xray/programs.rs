@@ -69,7 +69,11 @@ pub(crate) fn of_figures(figures: &Figures) -> Programs {
     let buffer = (figures.buffer * figures.buffers as u64) as f64;
     Programs {
         time_us: Seen { value: busy_us, identifiable: shows },
-        unit: Seen { value: unit, identifiable: false },
+        // Of one plane where each reads by itself.
+        unit: Seen {
+            value: unit * figures.dies as f64 / figures.units() as f64,
+            identifiable: false,
+        },
         buffer: Seen { value: buffer, identifiable: fills },
     }
 }
