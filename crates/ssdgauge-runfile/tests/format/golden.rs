@@ -27,6 +27,10 @@ fn files_of_every_format_read_as_they_were_written() {
     assert_eq!(RunFile::open(Path::new(FORMAT_3)).unwrap().broken_link().unwrap(), None);
     let second = support::read(Path::new(FORMAT_2)).unwrap();
     assert_eq!(second, written.clone().in_format_2());
+    for earlier in [FORMAT_1, FORMAT_2] {
+        let run = RunFile::open(Path::new(earlier)).unwrap();
+        assert_eq!(run.chain_finding_and_digests(&run.steps().unwrap()).unwrap().0, None);
+    }
     // Format 1 has no properties.
     let first = support::read(Path::new(FORMAT_1)).unwrap();
     assert_eq!(first, support::Content { properties: Vec::new(), ..written.in_format_2() });

@@ -37,6 +37,10 @@ impl RunFile {
         &self,
         steps: &[StepRecord],
     ) -> Result<(Option<Finding>, Digests), RunFileError> {
+        // Earlier formats have neither.
+        if self.format < 3 {
+            return Ok((None, Digests::default()));
+        }
         let elapsed = |step: &StepRecord| Some((step.id.0, step.elapsed?));
         let elapsed: BTreeMap<i64, Nanos> = steps.iter().filter_map(elapsed).collect();
         let mut crcs: BTreeMap<i64, SamplesCrc> = BTreeMap::new();
