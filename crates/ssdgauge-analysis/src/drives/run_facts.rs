@@ -451,7 +451,14 @@ fn result_setting(test: &TestRun) -> String {
     let ([point], true) = (points.as_slice(), test.points.len() > 1) else {
         return rule;
     };
-    let label = sanitize::step(&point.point.label);
+    let rate = match point.workload.streams.as_slice() {
+        [stream] => stream.arrival.per_second(),
+        [] | [_, _, ..] => None,
+    };
+    let label = match rate {
+        Some(rate) => format!("{}/s", number::text(rate)),
+        None => sanitize::step(&point.point.label),
+    };
     match test.test.score {
         Score::BestOf(_) => format!("best of {} steps: {label}", test.points.len()),
         Score::Knee(_) | Score::KneeOfLoad(_) => format!("{label}: {rule}"),
