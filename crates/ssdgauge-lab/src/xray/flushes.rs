@@ -31,7 +31,16 @@ impl Examination<'_> {
         }
         self.access.doing("flush: writes, each followed by a flush");
         let from = self.sizes.capacity - self.sizes.trimmed - self.sizes.beside;
-        let write = TimedRequest { direction: Direction::Write, ..read(from - APART, BLOCK) };
+        // For the time of a program, each is in a mapping unit that holds nothing else, so that nothing has to be read
+        // first.
+        let are_apart = self.wants(Structure::ProgramTime);
+        let in_range = self.sizes.beside / BLOCK;
+        let place = |number: u64| match are_apart {
+            true => from - (number + 2) * APART,
+            false => from + number % in_range * BLOCK,
+        };
+        let first_at = if are_apart { from - APART } else { from };
+        let write = TimedRequest { direction: Direction::Write, ..read(first_at, BLOCK) };
         self.access.send(&[write], 1)?;
         let first = self.access.flush()?;
         if let Some(reason) = is_not_sent(first.as_ref()) {
@@ -39,9 +48,11 @@ impl Examination<'_> {
             return Ok(());
         }
         let single = |number| {
-            // Each in a mapping unit that holds nothing else, so that nothing has to be read first.
-            let offset = from - (number + 2) * APART;
-            [TimedRequest { offset, ..write }, TimedRequest::FLUSH, TimedRequest::FLUSH]
+            [
+                TimedRequest { offset: place(number), ..write },
+                TimedRequest::FLUSH,
+                TimedRequest::FLUSH,
+            ]
         };
         let requests: Vec<TimedRequest> = (0..SINGLE as u64).flat_map(single).collect();
         let us = self.latencies(&requests)?;

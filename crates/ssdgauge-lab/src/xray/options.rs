@@ -20,17 +20,30 @@ pub struct XrayOptions {
 }
 
 impl XrayOptions {
+    /// Names what an X-ray that was asked for everything looked for before programs and the write buffer were
+    /// structures: its record has no answers to their questions.
+    pub(super) fn leave_out_programs(&mut self) {
+        if self.only.is_empty() {
+            let later = [Structure::ProgramTime, Structure::ProgramUnit, Structure::WriteBuffer];
+            self.only = self.of_everything();
+            self.only.retain(|one| !later.contains(one));
+        }
+    }
+
+    /// Returns what is looked for where nothing was asked for.
+    fn of_everything(&self) -> Vec<Structure> {
+        // The spare area costs more than all others together, and its intervals miss the truth too often.
+        let costs = |one: &Structure| match one.needs_steady_state() {
+            true => !self.steady,
+            false => *one == Structure::Spare,
+        };
+        Structure::ALL.into_iter().filter(|one| !costs(one)).collect()
+    }
+
     /// Returns the structures that are looked for: those that were asked for, and what they need.
     pub fn structures(&self) -> BTreeSet<Structure> {
         let mut open = match self.only.is_empty() {
-            // The spare area costs more than all others together, and its intervals miss the truth too often.
-            true => {
-                let costs = |one: &Structure| match one.needs_steady_state() {
-                    true => !self.steady,
-                    false => *one == Structure::Spare,
-                };
-                Structure::ALL.into_iter().filter(|one| !costs(one)).collect()
-            }
+            true => self.of_everything(),
             false => self.only.clone(),
         };
         // Whether there is a cache decides what overwrites of a full drive show; the others need data.

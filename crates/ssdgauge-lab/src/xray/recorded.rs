@@ -51,8 +51,14 @@ impl RecordedXray {
         let of_run =
             |key: &str| properties.iter().rfind(|one| one.step.is_none() && one.key == key);
         let Some(settings) = of_run(XRAY) else { return Ok(None) };
-        let options: XrayOptions = serde_json::from_str(&settings.value)
+        let mut options: XrayOptions = serde_json::from_str(&settings.value)
             .map_err(|error| damaged(format!("the property {XRAY}: {error}")))?;
+        let has = |experiment: Experiment| {
+            run.head().plan.tests.iter().any(|test| test.id == experiment.key())
+        };
+        if has(Experiment::Flush) && !has(Experiment::Buffer) {
+            options.leave_out_programs();
+        }
         let mut exchanges: BTreeMap<StepId, Vec<Exchange>> = BTreeMap::new();
         let mut unreadable = None;
         run.answers(|step, answer| match Exchange::from_record(&answer) {

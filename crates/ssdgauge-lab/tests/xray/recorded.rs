@@ -69,6 +69,11 @@ fn options(only: &[Structure]) -> XrayOptions {
 
 impl Bench {
     fn new(rig: &dyn Rig, options: XrayOptions) -> Bench {
+        Bench::stating(rig, options.clone(), options)
+    }
+
+    /// Makes an X-ray of `options` whose run file states others.
+    fn stating(rig: &dyn Rig, options: XrayOptions, stated: XrayOptions) -> Bench {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.ssdg");
         let plan = xray_plan(rig.drive(), &options).unwrap();
@@ -80,7 +85,7 @@ impl Bench {
             plan: &plan,
             drive: rig.drive(),
             environment: &[],
-            properties: &[recorded.property()],
+            properties: &[RecordedXray::none(stated).property()],
         };
         drop(Writer::create(&file, &opening).unwrap());
         Bench { _folder: folder, file, recorded }
@@ -146,6 +151,23 @@ fn the_card_of_a_run_file_is_that_of_the_x_ray_itself() {
         let again = bench.go_on(&mut VirtualRig::open(DRIVE, 1).unwrap(), &mut Unwatched);
         assert_eq!(again.unwrap(), Completion::Finished);
     }
+}
+
+#[test]
+fn an_x_ray_of_everything_from_before_programs_were_looked_for_keeps_its_answers() {
+    let mut older: Vec<Structure> = options(&[]).structures().into_iter().collect();
+    let later = [Structure::ProgramTime, Structure::ProgramUnit, Structure::WriteBuffer];
+    older.retain(|one| !later.contains(one));
+    let mut rig = VirtualRig::open(DRIVE, 1).unwrap();
+    let bench = Bench::stating(&rig, options(&older), options(&[]));
+    assert_eq!(bench.begin(&mut rig, &mut Unwatched).unwrap(), Completion::Finished);
+    let mut same = VirtualRig::open(DRIVE, 1).unwrap();
+    let direct = xray(&mut same, &bench.recorded, &mut Silent).unwrap();
+    assert_eq!(bench.review(), direct);
+    assert!(
+        direct.answers.iter().any(|one| one.structure == Structure::Units && one.outcome.is_ok())
+    );
+    assert!(direct.answers.iter().all(|one| !later.contains(&one.structure)));
 }
 
 struct Silent;
