@@ -42,7 +42,7 @@ function table() {
     for (const row of rows) row.cells[column].dataset.h = sort.textContent;
   });
   const selects = [...document.querySelectorAll("#filters select")];
-  $("q").hidden = false;
+  $("q").hidden = $("ticks").hidden = false;
   if ($("filters")) $("filters").hidden = false;
   $("q").oninput = () => { const p = state(); p.set("q", $("q").value); go(p, true); };
   for (const select of selects) select.onchange = () => {
@@ -158,16 +158,27 @@ function comparison() {
   const byName = new Map(bench.all.drives.map(drive => [drive.n, drive.s]));
   const name = slug => facts.get(slug).n;
   const set = next => { const p = state(); p.set("d", next.join(",")); go(p); };
+  /* The drive of a name, or of words that only its name has; else why there is none. */
+  const search = text => {
+    /* Lists have spaces at which no line breaks. */
+    const wanted = text.replace(/\u00a0/g, " ").trim(), low = wanted.toLowerCase(), parts = low.split(/\s+/);
+    const all = bench.all.drives, end = all.filter(drive => drive.n.toLowerCase().endsWith(" " + low));
+    const like = all.filter(drive => parts.every(part => drive.n.toLowerCase().includes(part)));
+    const one = [end, like].find(found => found.length === 1);
+    if (byName.has(wanted) || one) return [byName.get(wanted) || one[0].s];
+    return [null, like.length ? `${like.length} drives have this in their names` : "no drive has this name"];
+  };
   const picker = (chosen, place) => {
     const own = chosen[place];
     const input = make("input", { value: own ? name(own) : "", placeholder: "Add a drive…", id: "d" + place, title: own ? name(own) : "" });
     input.setAttribute("list", "all");
     input.setAttribute("aria-label", own ? `Drive ${place + 1}` : "Add a drive");
+    input.oninput = () => input.setCustomValidity("");
     input.onchange = () => {
-      /* Lists have spaces at which no line breaks. */
-      const found = byName.get(input.value.replace(/\u00a0/g, " "));
+      const [found, problem] = search(input.value);
       const next = chosen.slice();
-      if (found && !chosen.includes(found)) { next[place] = found; set(next); } else input.value = own ? name(own) : "";
+      if (found && !chosen.includes(found)) { next[place] = found; set(next); } else if (own && !input.value.trim()) input.value = name(own);
+      else if (input.value.trim()) { input.setCustomValidity(found ? "this drive is chosen already" : problem); input.reportValidity(); }
     };
     const remove = own && make("button", { type: "button", textContent: "×", onclick: () => set(chosen.filter(one => one !== own)) });
     if (remove) remove.setAttribute("aria-label", "Remove " + name(own));
@@ -247,13 +258,13 @@ function comparison() {
     $("pairs").replaceChildren(...(pairs.length ? [head, ...pairs] : []));
     const lone = bench.all.uses.filter(use => !answers.has(use));
     $("answers").replaceChildren(...bench.all.uses.filter(use => answers.has(use)).map(use => answers.get(use)),
-      ...(answers.size && lone.length ? [make("p", { className: "small" }, `Not measured alike on two of these drives: ${lone.join("; ")}.`)] : []));
+      ...(answers.size && lone.length ? [make("p", { className: "small" }, `Not measured alike on ${chosen.length === 2 ? "both" : "any two"}: ${lone.join("; ")}.`)] : []));
     const titles = tests => tests.map(test => test.use.replace(": ", " (") + (test.use.includes(": ") ? ")" : "")).join(", ");
     const sentence = chosen.map(slug => `${name(slug)} leads ${counts[slug] ? "by more than noise in " + titles(counts[slug]) : "in no use"}`).join("; ");
     const missing = unknown.length ? "Not on this site: " + unknown.join(", ") + ". " : "";
     $("answer").textContent = missing + (chosen.length < 2 ? "Choose two to six drives." : common.length
       ? sentence + (counts.close.length ? "; too close to call or level: " + titles(counts.close) : "")
-        + (counts.open.length ? "; not decided: " + titles(counts.open) : "") + "."
+        + (counts.open.length ? "; not decided, without an interval: " + titles(counts.open) : "") + "."
       : "These drives have no test in common.");
     $("status").textContent = missing + `${counted(chosen.length, "drive")}, ${counted(common.length, "test")} in common`;
     const apart = having.filter(([test, slugs]) => slugs.length && !common.some(one => one.id === test.id));

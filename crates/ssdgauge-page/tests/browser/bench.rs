@@ -149,8 +149,20 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
         json!(true),
     );
     // The third drive, and back again.
-    run(chromium, "const all = document.querySelectorAll('#all option'), input = document.getElementById('d2');
-        input.focus(); input.value = [...all].find(one => one.value.startsWith('Gamma')).value; input.onchange()");
+    // A name of no drive and one of several are kept with the reason; a part of one name is enough.
+    const CHOOSE: &str =
+        "const input = document.getElementById('d2'); input.focus(); input.value = ";
+    for (name, problem) in
+        [("nobody", "no drive has this name"), ("a", "drives have this in their names")]
+    {
+        run(chromium, &format!("{CHOOSE} {name:?}; input.onchange()"));
+        let said = format!(
+            "[document.getElementById('d2').value, document.getElementById('d2').validationMessage.includes({problem:?})]"
+        );
+        check_that(chromium, &said, json!([name, true]));
+        check_that(chromium, TITLE, json!("Beta or Alpha?"));
+    }
+    run(chromium, &format!("{CHOOSE} 'gamma'; input.oninput(); input.onchange()"));
     check_that(chromium, TITLE, json!("Beta or Alpha or Gamma?"));
     check_that(chromium, "document.activeElement.id", json!("d2"));
     check_that(
@@ -191,7 +203,7 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
     check_that(
         chromium,
         &format!(
-            "[{ANSWER}.startsWith('Not on this site: gone. '), {ANSWER}.includes('; not decided: '), {ANSWER}.includes('too close')]"
+            "[{ANSWER}.startsWith('Not on this site: gone. '), {ANSWER}.includes('; not decided, without an interval: '), {ANSWER}.includes('too close')]"
         ),
         json!([true, true, false]),
     );

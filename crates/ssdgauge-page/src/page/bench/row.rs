@@ -163,6 +163,7 @@ pub(super) fn controls(count: usize, marked: usize) -> Markup {
                 }
             }
             output #count aria-live="polite" { (count_of(count, "drive")) }
+            span #ticks hidden { "Tick two to six drives to compare them" }
         }
     }
 }
