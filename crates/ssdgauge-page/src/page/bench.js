@@ -73,8 +73,9 @@ function table() {
     let count = 0;
     for (const row of rows) {
       const text = row.cells[1].textContent.toLowerCase(), own = (row.dataset.f || "").split("|");
-      row.hidden = !(words.every(word => text.includes(word)) && wanted.every(one => own.includes(one)));
       const place = chosen.indexOf(row.querySelector(".pick").value);
+      /* What is chosen stays in sight. */
+      row.hidden = place < 0 && !(words.every(word => text.includes(word)) && wanted.every(one => own.includes(one)));
       row.className = row.className.replace(/ ?\b(on|k\d)\b/g, "") + (place < 0 ? "" : " on k" + place);
       row.querySelector(".pick").checked = place >= 0;
       row.querySelector(".pick").disabled = place < 0 && chosen.length >= MOST;
@@ -95,6 +96,7 @@ function table() {
       go(q);
     } }, mark(place), " " + (names.get(one) || one) + " ×")));
     tray.querySelectorAll("button").forEach((button, place) => button.setAttribute("aria-label", "Remove " + (names.get(chosen[place]) || chosen[place])));
+    if (chosen.length === 1) tray.append(make("span", { textContent: "Tick another drive to compare them" }));
     if (chosen.length > 1) tray.append(make("a", { href: up + "compare.html#d=" + chosen.join(","), textContent: `Compare ${chosen.length} drives (up to ${MOST})` }));
   };
 }
