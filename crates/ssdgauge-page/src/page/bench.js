@@ -262,7 +262,7 @@ function comparison() {
     $("answers").replaceChildren(...bench.all.uses.filter(use => answers.has(use)).map(use => answers.get(use)),
       ...(answers.size && lone.length ? [make("p", { className: "small" }, `Not measured alike on ${chosen.length === 2 ? "both" : "any two"}: ${lone.join("; ")}.`)] : []));
     const titles = tests => tests.map(test => test.use.replace(": ", " (") + (test.use.includes(": ") ? ")" : "")).join(", ");
-    const sentence = chosen.map(slug => `${name(slug)} leads ${counts[slug] ? "by more than noise in " + titles(counts[slug]) : "in no use"}`).join("; ");
+    const sentence = !chosen.some(slug => counts[slug]) ? "No drive leads by more than noise" : chosen.map(slug => `${name(slug)} leads ${counts[slug] ? "by more than noise in " + titles(counts[slug]) : "in no use"}`).join("; ");
     const missing = unknown.length ? "Not on this site: " + unknown.join(", ") + ". " : "";
     $("answer").textContent = missing + (chosen.length < 2 ? "Choose two to six drives." : common.length
       ? sentence + (counts.close.length ? "; too close to call or level: " + titles(counts.close) : "")
