@@ -5,9 +5,7 @@ use super::access::ascending;
 use super::error::Ended;
 use super::fill::throttled;
 use super::sizes::FILL_BLOCK;
-use ssdgauge_core::{
-    Access as Order, Bytes, Data, Direction, Lane, LaneLimits, Nanos, TimedRequest,
-};
+use ssdgauge_core::{Bytes, Direction, LaneLimits, Nanos, TimedRequest};
 use ssdgauge_xray::{self as inference, Completions, Refill, Refusal, Series, Structure};
 
 /// The pauses before bursts, in seconds. A buffer is empty after each of them, and a part of a cache would be larger
@@ -18,8 +16,6 @@ const DEPTH: u32 = 8;
 /// The block of small writes, and those in flight.
 const SMALL: u64 = 4_096;
 const SMALL_DEPTH: u32 = 32;
-/// The block of the reads in a pause.
-const READ: u64 = 4_096;
 
 impl Examination<'_> {
     /// Write buffer: the end of the full rate in a burst.
@@ -99,20 +95,9 @@ impl Examination<'_> {
     /// Empties the write buffer by a flush, and by reads for `seconds`: a drive that rests would empty its cache as well.
     fn read_for(&mut self, seconds: u64) -> Result<(), Ended> {
         self.access.flush()?;
-        let lane = Lane {
-            direction: Direction::Read,
-            access: Order::Random,
-            block_size: Bytes(READ),
-            offset: Bytes(0),
-            span: Bytes(self.sizes.region),
-            queue_depth: 1,
-            think: Nanos::ZERO,
-            latencies: 0,
-            data: Data::Incompressible,
-        };
         let time = Nanos::from_secs(seconds);
         let limits = LaneLimits { time, written: Bytes(0), bin: Nanos::SECOND };
-        self.access.run(&[lane], limits)?;
+        self.access.run(&[self.small_reads()], limits)?;
         Ok(())
     }
 }

@@ -267,6 +267,21 @@ impl Examination<'_> {
         Ok(())
     }
 
+    /// Returns reads at random of the range with data, one at a time: they keep the drive from its idle work.
+    pub(super) fn small_reads(&self) -> Lane {
+        Lane {
+            direction: Direction::Read,
+            access: Order::Random,
+            block_size: Bytes(LIGHT_BLOCK),
+            offset: Bytes(0),
+            span: Bytes(self.sizes.region),
+            queue_depth: 1,
+            think: Nanos::ZERO,
+            latencies: 0,
+            data: Data::Incompressible,
+        }
+    }
+
     /// Returns whether the drive empties its cache under load: whether a part of it is free again after reads with a few
     /// writes for `load_s` instead of a rest. `None` where there is no `room` left to write so much.
     fn folds_under_load(
@@ -281,17 +296,7 @@ impl Examination<'_> {
             return Ok(None);
         }
         self.access.doing("folding: reads with a few writes instead of a rest");
-        let reads = Lane {
-            direction: Direction::Read,
-            access: Order::Random,
-            block_size: Bytes(LIGHT_BLOCK),
-            offset: Bytes(0),
-            span: Bytes(self.sizes.region),
-            queue_depth: 1,
-            think: Nanos::ZERO,
-            latencies: 0,
-            data: Data::Incompressible,
-        };
+        let reads = self.small_reads();
         let writes = Lane {
             direction: Direction::Write,
             access: Order::Sequential,
