@@ -22,7 +22,7 @@ use std::path::Path;
 pub(crate) enum Source {
     /// Its samples.
     Samples,
-    /// The digest of each step where it is that of the samples; elsewhere the samples.
+    /// The digest of each step where it matches the samples; otherwise the samples.
     Digests,
 }
 

@@ -48,8 +48,8 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(packed.expect("writing to memory cannot fail"))
 }
 
-/// Returns the bytes of a text of [`encode`], where what they stand for fits into `room` bytes; `None` where it
-/// is no such text.
+/// Returns the bytes of a text of [`encode`]; `None` where it is another text, or where what they stand for does
+/// not fit into `room` bytes.
 pub(crate) fn decode(text: &str, room: u64) -> Option<Vec<u8>> {
     let most = LONGEST.min(room / WIDER);
     let packed = STANDARD.decode(text).ok()?;

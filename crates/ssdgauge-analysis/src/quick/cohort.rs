@@ -138,7 +138,7 @@ impl Cohort {
         toml::to_string(self).expect("names and numbers are TOML")
     }
 
-    /// Returns whether `run` is as fast as drives of its class, in a sentence; unknown where there is no band.
+    /// Returns whether `run` is as fast as drives of its class, in a sentence, or why that is unknown.
     pub fn sentence(&self, run: &Run) -> String {
         let bands = match self.bands(run) {
             Ok(bands) => bands,

@@ -27,7 +27,7 @@ pub(crate) const COVERED: [&str; 13] = [
     "outcome",
 ];
 
-/// The most columns of a table.
+/// A table has at most so many columns.
 pub(crate) const MOST_COLUMNS: usize = 16;
 
 /// How many records of each table are covered. Records are never removed, so this is also the row number of

@@ -123,7 +123,7 @@ pub(super) fn price(bench: &Bench, drive: &BenchDrive) -> Option<(String, String
     Some((amount(price), format!("{} per TB", amount((price / terabytes).round()))))
 }
 
-/// Returns the cell of the price of a drive; the least is the best.
+/// Returns the cell of the price of a drive; a lower one is better.
 pub(super) fn price_cell(bench: &Bench, drive: &BenchDrive) -> Markup {
     let sort = drive.price.map(|price| (-price).to_string()).unwrap_or_default();
     html! {
