@@ -165,9 +165,10 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
     run(chromium, &format!("{CHOOSE} 'gamma'; input.oninput(); input.onchange()"));
     check_that(chromium, TITLE, json!("Beta or Alpha or Gamma?"));
     check_that(chromium, "document.activeElement.id", json!("d2"));
+    // The two best are too close to call, so the slowest one decides nothing.
     check_that(
         chromium,
-        "document.getElementById('answer').textContent.includes('Beta')",
+        "document.getElementById('answer').textContent.includes('No drive leads by more than noise')",
         json!(true),
     );
     for (width, scheme) in [(1_100, "dark"), (390, "light")] {
