@@ -99,13 +99,14 @@ fn record_stalls(point: &Path, stop: &AtomicBool) -> Vec<(Instant, Instant)> {
     waits
 }
 
-/// Returns when the file system was frozen. A call to freeze takes up to 40 ms, and requests stall
-/// from some time within it, which the second writer determines.
+/// Returns when the file system was frozen. A call to freeze takes up to 40 ms, and requests stall from some time
+/// within it; on a busy machine the thread that thaws reads the clock milliseconds late. The second writer, which no
+/// other thread delays, determines both ends.
 fn frozen(calls: &[(Instant, Instant)], waits: &[(Instant, Instant)]) -> Vec<(Instant, Instant)> {
     let overlap = |(since, until): &(Instant, Instant)| {
         let within = |wait: &&(Instant, Instant)| wait.0 < *until && wait.1 > *since;
-        let (from, _) = waits.iter().filter(within).max_by_key(|(from, to)| *to - *from).unwrap();
-        (*from.max(since), *until)
+        let (from, to) = waits.iter().filter(within).max_by_key(|(from, to)| *to - *from).unwrap();
+        (*from.max(since), *to.min(until))
     };
     calls.iter().map(overlap).collect()
 }
