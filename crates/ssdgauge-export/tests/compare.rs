@@ -49,7 +49,7 @@ fn a_ratio_is_found_with_an_interval_that_holds_it() {
     let better = |line: &&str| line.starts_with("better ") && line.contains("+38.0 %");
     assert_eq!(text.lines().filter(better).count(), comparison.tests.len(), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("do not include the variation between runs"), "{text}");
+    assert!(words.contains("without the variation between runs"), "{text}");
 }
 
 #[test]

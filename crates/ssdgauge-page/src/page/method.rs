@@ -23,7 +23,7 @@ pub(super) fn prose(runs: &[Run], drives: &ReportDrives) -> Markup {
             }
             p {
                 "The 95\u{a0}% interval is that " (interval::BASIS) ". Within one run it does not cover "
-                "the variation between runs or between drives of one model. A percentile is printed "
+                "the variation between runs, drives of one model or machines. A percentile is printed "
                 "only where a request lies beyond it; a dash means not measured."
             }
             @if drives.count() > 1 {
