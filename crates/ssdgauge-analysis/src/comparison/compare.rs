@@ -453,7 +453,7 @@ impl TestComparison {
 
 impl Comparison {
     /// Returns the numbers that have a verdict, each with those of its test that state the same quantity by another
-    /// rule: one name has one verdict.
+    /// rule and that a run has: one name has one verdict.
     pub fn rows(&self) -> Vec<(&TestComparison, Vec<&TestComparison>)> {
         let mut rows: Vec<(&TestComparison, Vec<&TestComparison>)> = Vec::new();
         for test in &self.tests {
@@ -461,6 +461,7 @@ impl Comparison {
                 test.further && !row.further && row.id == test.id && row.metric == test.metric
             };
             match rows.iter_mut().rev().find(of_headline) {
+                Some(_) if test.values == [None; 2] => {}
                 Some((_, others)) => others.push(test),
                 None => rows.push((test, Vec::new())),
             }
