@@ -6,11 +6,16 @@
 mod bench;
 mod budget;
 mod chromium;
+mod firefox;
 mod script;
-use crate::support;
+mod websocket;
+mod window;
 mod xray;
 
+use crate::support;
+
 use chromium::Chromium;
+use firefox::Firefox;
 use serde_json::{Value, json};
 use ssdgauge_analysis::{Notes, PageOptions, Run, Specification};
 use ssdgauge_core::TargetKind;
@@ -18,6 +23,7 @@ use ssdgauge_page::{Ground, page};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{Pace, Recipe, client, quick, run};
+use window::{Browser, TAB};
 
 const LOOK: &str = include_str!("browser/page.js");
 
@@ -116,17 +122,17 @@ const FOLDS: &str = "function () {
     document.querySelectorAll('details').forEach(fold => fold.open = OPEN) }";
 
 /// Checks the page that is shown with axe-core: with its rule on `contrast`, or with all `others`.
-fn check_by_axe(chromium: &mut Chromium, place: &str, chosen: &str) {
-    if chromium.evaluate("function () { return typeof axe === 'undefined' }") == json!(true) {
-        chromium.inject(AXE);
+fn check_by_axe(browser: &mut dyn Browser, place: &str, chosen: &str) {
+    if browser.evaluate("function () { return typeof axe === 'undefined' }") == json!(true) {
+        browser.inject(AXE);
     }
-    let wrong = chromium.evaluate(&RULES.replace("CHOSEN", chosen));
+    let wrong = browser.evaluate(&RULES.replace("CHOSEN", chosen));
     let wrong = wrong.as_array().unwrap().iter().map(|wrong| format!("{place}: {wrong}"));
-    chromium.complaints.extend(wrong);
+    browser.seen().complaints.extend(wrong);
 }
 
 /// Looks at `file` in every view; every fold is opened for it, because it has to hold there too.
-fn look(chromium: &mut Chromium, file: &Path, pictures: &Path, figures_at_least: u64) {
+fn look(browser: &mut dyn Browser, file: &Path, pictures: &Path, figures_at_least: u64) {
     let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
     let views = [
         ("light", 1_100, "light"),
@@ -140,51 +146,54 @@ fn look(chromium: &mut Chromium, file: &Path, pictures: &Path, figures_at_least:
         views.into_iter().filter(|view| has_dark || !["dark", "tablet"].contains(&view.0))
     {
         match view {
-            "light" => chromium.show(file, width, scheme),
+            "light" => browser.show(file, width, scheme),
             // Loading a page of some megabytes again takes longer than looking at it.
             _ => {
-                chromium.view(width, scheme);
-                chromium.evaluate(&FOLDS.replace("OPEN", "false"));
+                browser.view(width, scheme);
+                browser.evaluate(&FOLDS.replace("OPEN", "false"));
             }
         }
-        chromium.picture(&pictures.join(format!("{stem}-{view}.png")), width, 2_600);
+        browser.picture(&pictures.join(format!("{stem}-{view}.png")), width, 2_600);
         // This rule takes seconds on a large page, and `page.js` checks contrast in every view.
         let has_contrast = stem == "quick" || (stem == "several" && view == "dark");
         if width > 1_000 && has_contrast {
-            check_by_axe(chromium, &format!("{stem} in {view}"), "contrast");
+            check_by_axe(browser, &format!("{stem} in {view}"), "contrast");
         }
-        chromium.evaluate(&FOLDS.replace("OPEN", "true"));
-        let seen = chromium.evaluate(LOOK);
+        browser.evaluate(&FOLDS.replace("OPEN", "true"));
+        let seen = browser.evaluate(LOOK);
         assert_eq!(seen["wrong"], json!([]), "{stem} in {view}: {:#}", seen["wrong"]);
         let figures = seen["figures"].as_u64().unwrap();
         if view == "light" {
-            check_by_axe(chromium, &format!("{stem}, unfolded"), "others");
+            check_by_axe(browser, &format!("{stem}, unfolded"), "others");
         }
         assert!(figures >= figures_at_least, "{stem} in {view} has {figures} figures");
     }
-    assert_eq!(chromium.complaints, Vec::<String>::new());
+    assert_eq!(browser.seen().complaints, Vec::<String>::new());
     let own = |address: &&String| {
         let is_page = address.starts_with("file://") && address.ends_with(".html");
         // What is embedded has an address too, and is no request to any place.
         !is_page && !address.starts_with("data:image/")
     };
-    assert_eq!(chromium.requests.iter().filter(own).collect::<Vec<_>>(), Vec::<&String>::new());
+    assert_eq!(
+        browser.seen().requests.iter().filter(own).collect::<Vec<_>>(),
+        Vec::<&String>::new()
+    );
 }
 
 /// Prints `file` and checks that no sheet is empty, and that the first one has the title of the first
 /// figure. Returns the number of sheets.
-fn print(chromium: &mut Chromium, file: &Path, pictures: &Path) -> usize {
+fn print(browser: &mut dyn Browser, file: &Path, pictures: &Path) -> usize {
     let pdf = pictures.join(file.with_extension("pdf").file_name().unwrap());
-    chromium.show(file, 1_100, "light");
-    chromium.print(&pdf);
+    browser.show(file, 1_100, "light");
+    browser.print(&pdf);
     let title = "function () { return document.querySelector('figure h3')?.textContent ?? '' }";
-    let title = chromium.evaluate(title);
+    let title = browser.evaluate(title);
     let answer = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).output().unwrap();
         assert!(output.status.success(), "{program}");
         String::from_utf8(output.stdout).unwrap()
     };
-    check_paper(chromium);
+    check_paper(browser);
     let name = pdf.to_str().unwrap();
     let facts = answer("pdfinfo", &[name]);
     let pages = facts.lines().find_map(|line| line.strip_prefix("Pages:")).unwrap().trim();
@@ -208,36 +217,36 @@ fn print(chromium: &mut Chromium, file: &Path, pictures: &Path) -> usize {
 }
 
 /// Checks on a sheet of A4 between its margins that every table fits, with all folds open.
-fn check_paper(chromium: &mut Chromium) {
-    chromium.view(695, "light");
-    chromium.ask("Emulation.setEmulatedMedia", json!({ "media": "print" }));
-    chromium.evaluate(&FOLDS.replace("OPEN", "true"));
-    let clipped = chromium.evaluate(
+fn check_paper(browser: &mut dyn Browser) {
+    browser.view(695, "light");
+    browser.medium("print");
+    browser.evaluate(&FOLDS.replace("OPEN", "true"));
+    let clipped = browser.evaluate(
         "function () { return [...document.querySelectorAll('.scroll')]
             .filter(box => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
             .map(box => box.getAttribute('aria-label') + ' ' + box.scrollWidth
                 + ' of ' + box.clientWidth + ': ' + box.textContent.slice(0, 60)) }",
     );
     assert_eq!(clipped, json!([]), "clipped on paper");
-    chromium.ask("Emulation.setEmulatedMedia", json!({ "media": "" }));
+    browser.medium("");
 }
 
 /// Presses the tabulator through the page and checks that each control is reached, in order.
-fn walk(chromium: &mut Chromium, file: &Path) {
-    chromium.show(file, 1_100, "light");
+fn walk(browser: &mut dyn Browser, file: &Path) {
+    browser.show(file, 1_100, "light");
     let count = "function () { return [...document.querySelectorAll('a[href], summary')]
         .filter(element => element.checkVisibility()).map((element, place) => {
             element.dataset.place = place; return place; }).length }";
-    let controls = chromium.evaluate(count).as_u64().unwrap();
+    let controls = browser.evaluate(count).as_u64().unwrap();
     assert!(controls > 10, "{controls}");
     let mut reached = Vec::new();
     // Boxes that scroll, tabs and the filter are reached too, and are none of them.
     for _ in 0..6 * controls + 60 {
-        chromium.tab();
+        browser.key(TAB);
         let focus = "function () { const at = document.activeElement;
             const style = getComputedStyle(at);
             return { place: at.dataset.place ?? null, ring: style.outlineStyle !== 'none' } }";
-        let at = chromium.evaluate(focus);
+        let at = browser.evaluate(focus);
         let Some(place) = at["place"].as_str().and_then(|place| place.parse::<u64>().ok()) else {
             continue;
         };
@@ -250,6 +259,23 @@ fn walk(chromium: &mut Chromium, file: &Path) {
     assert_eq!(reached, (0..controls).collect::<Vec<_>>(), "in the order of the page");
 }
 
+/// Returns the pages of `runs` with the script and without it.
+fn with_and_without_script(folder: &Path, runs: &[Run]) -> [PathBuf; 2] {
+    [("scripted.html", true), ("plain.html", false)].map(|(name, script)| {
+        let file = folder.join(name);
+        std::fs::write(&file, page(runs, &PageOptions { script, ..PageOptions::default() }))
+            .unwrap();
+        file
+    })
+}
+
+/// Returns the folder of this `name` in which pictures are left to be looked at.
+fn pictures(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
 #[test]
 #[ignore = "second tier"]
 fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
@@ -257,8 +283,7 @@ fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
         eprintln!("skipped: needs chromium and poppler-utils (./check installs them as root)");
         return;
     }
-    let pictures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pages");
-    std::fs::create_dir_all(&pictures).unwrap();
+    let pictures = pictures("pages");
     let folder = tempfile::tempdir().unwrap();
     let (runs, fifteen) = std::thread::scope(|scope| {
         let fifteen = scope.spawn(budget::fifteen);
@@ -266,39 +291,64 @@ fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
     });
     let several = written(folder.path(), "several.html", &runs);
     let noted = with_notes(folder.path(), &runs);
-    let scripted = folder.path().join("scripted.html");
-    let options = PageOptions { script: true, ..PageOptions::default() };
-    std::fs::write(&scripted, page(&runs, &options)).unwrap();
-    let plain = folder.path().join("plain.html");
-    std::fs::write(&plain, page(&runs, &PageOptions::default())).unwrap();
+    let [scripted, plain] = with_and_without_script(folder.path(), &runs);
     let one = written(folder.path(), "one.html", &runs[..1]);
     let none = written(folder.path(), "none.html", &[run(&Recipe::new("x", client(0, 0), "Disk"))]);
-    let mut chromium = Chromium::start();
-    bench::check(&mut chromium, folder.path(), &pictures);
-    look(&mut chromium, &several, &pictures, 6);
-    look(&mut chromium, &noted, &pictures, 6);
-    look(&mut chromium, &one, &pictures, 3);
-    look(&mut chromium, &none, &pictures, 0);
-    print(&mut chromium, &several, &pictures);
-    print(&mut chromium, &one, &pictures);
-    walk(&mut chromium, &several);
+    let browser = &mut Chromium::start();
+    bench::check(browser, folder.path(), &pictures);
+    look(browser, &several, &pictures, 6);
+    look(browser, &noted, &pictures, 6);
+    look(browser, &one, &pictures, 3);
+    look(browser, &none, &pictures, 0);
+    print(browser, &several, &pictures);
+    print(browser, &one, &pictures);
+    walk(browser, &several);
     let quick = written(folder.path(), "quick.html", &runs[1..2]);
     let fifteen = written(folder.path(), "fifteen.html", &fifteen);
-    look(&mut chromium, &quick, &pictures, 1);
-    assert_eq!(print(&mut chromium, &quick, &pictures), 1, "a quick run takes one sheet");
-    budget::check(&mut chromium, &several, &budget::SEVERAL);
-    budget::check(&mut chromium, &quick, &budget::QUICK);
-    budget::check(&mut chromium, &fifteen, &budget::FIFTEEN);
-    budget::press(&mut chromium, &several);
+    look(browser, &quick, &pictures, 1);
+    assert_eq!(print(browser, &quick, &pictures), 1, "a quick run takes one sheet");
+    budget::check(browser, &several, &budget::SEVERAL);
+    budget::check(browser, &quick, &budget::QUICK);
+    budget::check(browser, &fifteen, &budget::FIFTEEN);
+    budget::press(browser, &several);
     let many = written(folder.path(), "many.html", &budget::clones(&runs[0], 14));
-    budget::check(&mut chromium, &many, &budget::MANY);
+    budget::check(browser, &many, &budget::MANY);
     let fleet = written(folder.path(), "fleet.html", &budget::clones(&runs[0], 40));
-    budget::check(&mut chromium, &fleet, &budget::MANY);
-    budget::unfold(&mut chromium, &fleet, 40);
-    xray::check(&mut chromium, folder.path(), &pictures);
-    script::check(&mut chromium, &scripted, &plain);
-    chromium.show(&scripted, 1_100, "light");
-    check_by_axe(&mut chromium, "scripted", "others");
-    assert_eq!(chromium.complaints, Vec::<String>::new());
+    budget::check(browser, &fleet, &budget::MANY);
+    budget::unfold(browser, &fleet, 40);
+    xray::check(browser, folder.path(), &pictures);
+    script::check(browser, &scripted, &plain);
+    browser.show(&scripted, 1_100, "light");
+    check_by_axe(browser, "scripted", "others");
+    assert_eq!(browser.seen().complaints, Vec::<String>::new());
+    eprintln!("pictures of the pages: {}", pictures.display());
+}
+
+#[test]
+#[ignore = "second tier"]
+fn the_pages_that_people_use_most_hold_in_firefox() {
+    if !firefox::is_here() {
+        eprintln!("skipped: needs firefox-esr and setpriv (./check installs them as root)");
+        return;
+    }
+    let pictures = pictures("pages-firefox");
+    let folder = tempfile::tempdir().unwrap();
+    let runs = runs();
+    let several = written(folder.path(), "several.html", &runs);
+    let one = written(folder.path(), "one.html", &runs[..1]);
+    let quick = written(folder.path(), "quick.html", &runs[1..2]);
+    let [scripted, plain] = with_and_without_script(folder.path(), &runs);
+    let browser = &mut Firefox::start();
+    bench::check(browser, folder.path(), &pictures);
+    look(browser, &several, &pictures, 6);
+    look(browser, &one, &pictures, 3);
+    walk(browser, &several);
+    budget::check(browser, &several, &budget::SEVERAL);
+    budget::check(browser, &quick, &budget::QUICK);
+    budget::press(browser, &several);
+    script::check(browser, &scripted, &plain);
+    browser.show(&scripted, 1_100, "light");
+    check_by_axe(browser, "scripted", "others");
+    assert_eq!(browser.seen().complaints, Vec::<String>::new());
     eprintln!("pictures of the pages: {}", pictures.display());
 }

@@ -1,7 +1,7 @@
 //! The open Bench in a browser, opened from a disk: search, sort, choose, compare, and the way back.
 
 use crate::bench;
-use crate::browser::chromium::Chromium;
+use crate::browser::window::Browser;
 use serde_json::{Value, json};
 use ssdgauge_analysis::Notes;
 use ssdgauge_analysis::bench::board::Bench;
@@ -10,24 +10,24 @@ use ssdgauge_core::TargetKind;
 use ssdgauge_page::{BenchSite, bench_pages};
 use std::path::{Path, PathBuf};
 
-/// Returns what `expression` is once it is `expected`, or after a second.
-fn settled(chromium: &mut Chromium, expression: &str, expected: &Value) -> Value {
+/// Returns what `expression` is once it is `expected`, or after half a minute.
+fn settled(browser: &mut dyn Browser, expression: &str, expected: &Value) -> Value {
     let function = format!(
-        "async function () {{ for (let n = 0; n < 50; n++) {{ const found = {expression};
+        "async function () {{ for (let n = 0; n < 1500; n++) {{ const found = {expression};
             if (JSON.stringify(found) === {:?}) return found;
             await new Promise(done => setTimeout(done, 20)); }} return {expression} }}",
         expected.to_string()
     );
-    chromium.evaluate(&function)
+    browser.evaluate(&function)
 }
 
-fn check_that(chromium: &mut Chromium, expression: &str, expected: Value) {
-    let found = settled(chromium, expression, &expected);
+fn check_that(browser: &mut dyn Browser, expression: &str, expected: Value) {
+    let found = settled(browser, expression, &expected);
     assert_eq!(found, expected, "{expression}");
 }
 
-fn run(chromium: &mut Chromium, statement: &str) {
-    chromium.evaluate(&format!("function () {{ {statement} }}"));
+fn run(browser: &mut dyn Browser, statement: &str) {
+    browser.evaluate(&format!("function () {{ {statement} }}"));
 }
 
 /// Returns the page of a drive, of a test and of a suite.
@@ -40,7 +40,7 @@ fn pages_of_one(site: &Path) -> Vec<PathBuf> {
 }
 
 /// Writes a site into `folder` and uses it; pictures are left in `pictures`.
-pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
+pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
     let names = ["Alpha", "Beta", "Gamma"];
     let mut runs: Vec<_> = names
         .iter()
@@ -60,91 +60,91 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
         std::fs::write(path, text).unwrap();
     }
     let index = folder.join("site/index.html");
-    chromium.show(&index, 1_100, "light");
+    browser.show(&index, 1_100, "light");
     const SHOWN: &str =
         "[...document.querySelectorAll('#drives tbody tr')].filter(row => row.checkVisibility())
         .map(row => row.cells[1].textContent.split(',')[0])";
-    check_that(chromium, SHOWN, json!(["Zeta", "Alpha", "Gamma", "Beta"]));
-    check_that(chromium, "document.getElementById('count').textContent", json!("4 of 6 drives"));
-    run(chromium, "document.getElementById('marked').click()");
-    check_that(chromium, &format!("{SHOWN}.length"), json!(6));
+    check_that(browser, SHOWN, json!(["Zeta", "Alpha", "Gamma", "Beta"]));
+    check_that(browser, "document.getElementById('count').textContent", json!("4 of 6 drives"));
+    run(browser, "document.getElementById('marked').click()");
+    check_that(browser, &format!("{SHOWN}.length"), json!(6));
     run(
-        chromium,
+        browser,
         "document.getElementById('marked').click(); const q = document.getElementById('q'); q.focus(); q.value = 'mm'; q.oninput()",
     );
-    check_that(chromium, SHOWN, json!(["Gamma"]));
-    check_that(chromium, "location.hash", json!("#q=mm"));
-    run(chromium, "const q = document.getElementById('q'); q.value = ''; q.oninput()");
+    check_that(browser, SHOWN, json!(["Gamma"]));
+    check_that(browser, "location.hash", json!("#q=mm"));
+    run(browser, "const q = document.getElementById('q'); q.value = ''; q.oninput()");
     // Who asks for simulated drives sees them, although marked ones are off.
     run(
-        chromium,
+        browser,
         "const kind = document.querySelector('#filters select[name=Data]'); kind.value = 'Data=MODEL'; kind.onchange()",
     );
-    check_that(chromium, SHOWN, json!(["Sim [MODEL]"]));
-    check_that(chromium, "location.hash", json!("#Data=MODEL&marked=1"));
-    run(chromium, "history.back()");
-    check_that(chromium, &format!("{SHOWN}.length"), json!(4));
-    check_that(chromium, "document.getElementById('marked').checked", json!(false));
+    check_that(browser, SHOWN, json!(["Sim [MODEL]"]));
+    check_that(browser, "location.hash", json!("#Data=MODEL&marked=1"));
+    run(browser, "history.back()");
+    check_that(browser, &format!("{SHOWN}.length"), json!(4));
+    check_that(browser, "document.getElementById('marked').checked", json!(false));
     // A price: its drives, an address, and the way back.
     run(
-        chromium,
+        browser,
         "const price = document.querySelector('#filters select[name=Price]'); price.value = 'Price=200 to 500 €'; price.onchange()",
     );
-    check_that(chromium, SHOWN, json!(["Gamma"]));
-    check_that(chromium, "decodeURIComponent(location.hash)", json!("#Price=200+to+500+€"));
+    check_that(browser, SHOWN, json!(["Gamma"]));
+    check_that(browser, "decodeURIComponent(location.hash)", json!("#Price=200+to+500+€"));
     // The address, opened anew.
-    chromium.show(&folder.join("site/tests.html"), 1_100, "light");
-    chromium.show(&folder.join("site/index.html#Price=200+to+500+€"), 1_100, "light");
-    check_that(chromium, SHOWN, json!(["Gamma"]));
-    run(chromium, "document.getElementById('reset').click()");
-    check_that(chromium, &format!("{SHOWN}.length"), json!(4));
-    run(chromium, "[...document.querySelectorAll('.sort button')].pop().click()");
-    check_that(chromium, &format!("{SHOWN}.slice(0, 2)"), json!(["Beta", "Gamma"]));
+    browser.show(&folder.join("site/tests.html"), 1_100, "light");
+    browser.show(&folder.join("site/index.html#Price=200+to+500+€"), 1_100, "light");
+    check_that(browser, SHOWN, json!(["Gamma"]));
+    run(browser, "document.getElementById('reset').click()");
+    check_that(browser, &format!("{SHOWN}.length"), json!(4));
+    run(browser, "[...document.querySelectorAll('.sort button')].pop().click()");
+    check_that(browser, &format!("{SHOWN}.slice(0, 2)"), json!(["Beta", "Gamma"]));
     // A column of latencies: the least comes first. Every head sorts the best drives to the top.
-    run(chromium, "document.querySelectorAll('.sort button')[0].click()");
-    check_that(chromium, SHOWN, json!(["Zeta", "Alpha", "Gamma", "Beta"]));
-    check_that(chromium, "document.querySelectorAll('[aria-sort]').length", json!(1));
+    run(browser, "document.querySelectorAll('.sort button')[0].click()");
+    check_that(browser, SHOWN, json!(["Zeta", "Alpha", "Gamma", "Beta"]));
+    check_that(browser, "document.querySelectorAll('[aria-sort]').length", json!(1));
     // The focus stays on the box that was used.
     run(
-        chromium,
+        browser,
         "const box = [...document.querySelectorAll('.pick')].find(box => box.value.startsWith('beta')); box.focus(); box.click()",
     );
-    check_that(chromium, "document.activeElement.className", json!("pick"));
+    check_that(browser, "document.activeElement.className", json!("pick"));
     run(
-        chromium,
+        browser,
         "[...document.querySelectorAll('.pick')].find(box => box.value.startsWith('alpha')).click()",
     );
     check_that(
-        chromium,
+        browser,
         "[...document.querySelectorAll('#tray button')].map(one => one.getAttribute('aria-label').split(',')[0])",
         json!(["Remove Beta", "Remove Alpha"]),
     );
     for (width, scheme) in [(1_100, "light"), (390, "dark")] {
-        chromium.view(width, scheme);
-        chromium.picture(&pictures.join(format!("bench-index-{width}.png")), width, 1_400);
-        check_that(chromium, "document.documentElement.scrollWidth <= innerWidth", json!(true));
-        super::check_by_axe(chromium, &format!("index at {width}"), "others");
-        super::check_by_axe(chromium, &format!("index at {width}"), "contrast");
+        browser.view(width, scheme);
+        browser.picture(&pictures.join(format!("bench-index-{width}.png")), width, 1_400);
+        check_that(browser, "document.documentElement.scrollWidth <= innerWidth", json!(true));
+        super::check_by_axe(browser, &format!("index at {width}"), "others");
+        super::check_by_axe(browser, &format!("index at {width}"), "contrast");
     }
-    let link = chromium.evaluate("function () { return document.querySelector('#tray a').href }");
+    let link = browser.evaluate("function () { return document.querySelector('#tray a').href }");
     for page in pages_of_one(&folder.join("site")) {
         for (width, scheme) in [(1_440, "light"), (390, "dark")] {
-            chromium.show(&page, width, scheme);
+            browser.show(&page, width, scheme);
             let name = page.parent().unwrap().file_name().unwrap().to_str().unwrap();
-            chromium.picture(&pictures.join(format!("bench-{name}-{width}.png")), width, 2_400);
-            check_that(chromium, "document.documentElement.scrollWidth <= innerWidth", json!(true));
-            super::check_by_axe(chromium, &format!("{name} at {width}"), "others");
-            super::check_by_axe(chromium, &format!("{name} at {width}"), "contrast");
+            browser.picture(&pictures.join(format!("bench-{name}-{width}.png")), width, 2_400);
+            check_that(browser, "document.documentElement.scrollWidth <= innerWidth", json!(true));
+            super::check_by_axe(browser, &format!("{name} at {width}"), "others");
+            super::check_by_axe(browser, &format!("{name} at {width}"), "contrast");
         }
     }
     let (_, hash) = link.as_str().unwrap().split_once('#').unwrap();
-    chromium.show(&folder.join("site/compare.html"), 1_100, "light");
-    run(chromium, &format!("location.hash = {hash:?}"));
+    browser.show(&folder.join("site/compare.html"), 1_100, "light");
+    run(browser, &format!("location.hash = {hash:?}"));
     const TITLE: &str = "document.getElementById('title').textContent.replace(/, [^ ]+ .B/g, '')";
-    check_that(chromium, TITLE, json!("Beta or Alpha?"));
-    check_that(chromium, "document.querySelectorAll('#charts path.line').length >= 4", json!(true));
+    check_that(browser, TITLE, json!("Beta or Alpha?"));
+    check_that(browser, "document.querySelectorAll('#charts path.line').length >= 4", json!(true));
     check_that(
-        chromium,
+        browser,
         "[...document.querySelectorAll('.words b')].every(one => one.textContent.startsWith('Alpha'))",
         json!(true),
     );
@@ -155,74 +155,74 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
     for (name, problem) in
         [("nobody", "no drive has this name"), ("a", "drives have this in their names")]
     {
-        run(chromium, &format!("{CHOOSE} {name:?}; input.onchange()"));
+        run(browser, &format!("{CHOOSE} {name:?}; input.onchange()"));
         let said = format!(
             "[document.getElementById('d2').value, document.getElementById('d2').validationMessage.includes({problem:?})]"
         );
-        check_that(chromium, &said, json!([name, true]));
-        check_that(chromium, TITLE, json!("Beta or Alpha?"));
+        check_that(browser, &said, json!([name, true]));
+        check_that(browser, TITLE, json!("Beta or Alpha?"));
     }
-    run(chromium, &format!("{CHOOSE} 'gamma'; input.oninput(); input.onchange()"));
-    check_that(chromium, TITLE, json!("Beta or Alpha or Gamma?"));
-    check_that(chromium, "document.activeElement.id", json!("d2"));
+    run(browser, &format!("{CHOOSE} 'gamma'; input.oninput(); input.onchange()"));
+    check_that(browser, TITLE, json!("Beta or Alpha or Gamma?"));
+    check_that(browser, "document.activeElement.id", json!("d2"));
     // The two best are too close to call, so the slowest one decides nothing.
     check_that(
-        chromium,
+        browser,
         "document.getElementById('answer').textContent.includes('No drive leads by more than noise')",
         json!(true),
     );
     for (width, scheme) in [(1_100, "dark"), (390, "light")] {
-        chromium.view(width, scheme);
-        chromium.picture(&pictures.join(format!("bench-compare-{width}.png")), width, 2_400);
-        check_that(chromium, "document.documentElement.scrollWidth <= innerWidth", json!(true));
-        super::check_by_axe(chromium, &format!("compare at {width}"), "others");
-        super::check_by_axe(chromium, &format!("compare at {width}"), "contrast");
+        browser.view(width, scheme);
+        browser.picture(&pictures.join(format!("bench-compare-{width}.png")), width, 2_400);
+        check_that(browser, "document.documentElement.scrollWidth <= innerWidth", json!(true));
+        super::check_by_axe(browser, &format!("compare at {width}"), "others");
+        super::check_by_axe(browser, &format!("compare at {width}"), "contrast");
     }
-    run(chromium, "history.back()");
-    check_that(chromium, TITLE, json!("Beta or Alpha?"));
+    run(browser, "history.back()");
+    check_that(browser, TITLE, json!("Beta or Alpha?"));
     // A shortened run shares no test with a whole one.
-    run(chromium, "const all = document.querySelectorAll('#all option'), input = document.getElementById('d0');
+    run(browser, "const all = document.querySelectorAll('#all option'), input = document.getElementById('d0');
         input.value = [...all].find(one => one.value.startsWith('Short')).value; input.onchange()");
     check_that(
-        chromium,
+        browser,
         "document.getElementById('answer').textContent",
         json!("These drives have no test in common."),
     );
     check_that(
-        chromium,
+        browser,
         "document.querySelector('#apart summary').textContent.endsWith('not comparable')",
         json!(true),
     );
     // A drive without an interval, of whichever speed, is not close: nothing is decided. An id of no drive is named.
     const ANSWER: &str = "document.getElementById('answer').textContent";
     run(
-        chromium,
+        browser,
         "const of = name => bench.all.drives.find(one => one.n.startsWith(name)).s;
         location.hash = 'd=' + [of('Beta'), of('Alpha'), 'gone', of('Zeta')].join(',')",
     );
-    check_that(chromium, TITLE, json!("Beta or Alpha or Zeta?"));
+    check_that(browser, TITLE, json!("Beta or Alpha or Zeta?"));
     check_that(
-        chromium,
+        browser,
         &format!(
             "[{ANSWER}.startsWith('Not on this site: gone. '), {ANSWER}.includes('; not decided, without an interval: '), {ANSWER}.includes('too close')]"
         ),
         json!([true, true, false]),
     );
     check_that(
-        chromium,
+        browser,
         "[...document.querySelectorAll('.pair:not(.head)')].every(pair => { const said = [...pair.querySelectorAll('.v')].map(one => one.textContent).sort();
             return said.length === 2 && said[0].startsWith('Alpha') ^ said[0].startsWith('Beta') && said[1].startsWith('Not decided: no interval (Zeta')
                 && said[1].endsWith(': too few full seconds for a 95 % interval)') })",
         json!(true),
     );
-    chromium.picture(&pictures.join("bench-compare-none.png"), 1_100, 2_400);
+    browser.picture(&pictures.join("bench-compare-none.png"), 1_100, 2_400);
     const HIDDEN: &str = "[...document.querySelectorAll('main section')].map(one => one.hidden)";
-    check_that(chromium, HIDDEN, json!([false, false, false]));
-    run(chromium, "location.hash = ''");
-    check_that(chromium, HIDDEN, json!([true, true, true]));
+    check_that(browser, HIDDEN, json!([false, false, false]));
+    run(browser, "location.hash = ''");
+    check_that(browser, HIDDEN, json!([true, true, true]));
     let foreign =
         |address: &&String| !address.starts_with("file://") && !address.starts_with("data:");
-    assert_eq!(chromium.requests.iter().find(foreign), None);
-    assert_eq!(chromium.complaints, Vec::<String>::new());
-    chromium.requests.clear();
+    assert_eq!(browser.seen().requests.iter().find(foreign), None);
+    assert_eq!(browser.seen().complaints, Vec::<String>::new());
+    browser.seen().requests.clear();
 }

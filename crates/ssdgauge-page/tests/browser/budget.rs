@@ -1,6 +1,6 @@
 //! The budget of a page: what a reader meets before unfolding anything, on 1,280 by 900 pixels.
 
-use crate::browser::chromium::Chromium;
+use crate::browser::window::Browser;
 use crate::support::{Pace, Recipe, client, plan, quick, run};
 use serde_json::json;
 use ssdgauge_analysis::Run;
@@ -68,18 +68,18 @@ pub(crate) fn clones(run: &Run, count: usize) -> Vec<Run> {
 }
 
 /// Checks that a long answer is folded to its first and last rows, and that one press shows all.
-pub(crate) fn unfold(chromium: &mut Chromium, file: &Path, drives: u64) {
-    chromium.show(file, 1_280, "light");
+pub(crate) fn unfold(browser: &mut dyn Browser, file: &Path, drives: u64) {
+    browser.show(file, 1_280, "light");
     let state = "function () { const shown = [...document.querySelectorAll('.ans tbody tr')]
         .filter(row => row.checkVisibility());
         const last = document.querySelector('.ans tbody tr:last-child').checkVisibility();
         return [shown.length, last] }";
-    assert_eq!(chromium.evaluate(state), json!([15, true]), "the first 12 and the last 3");
+    assert_eq!(browser.evaluate(state), json!([15, true]), "the first 12 and the last 3");
     // A highlighted drive is shown wherever it stands.
-    chromium.evaluate("function () { document.querySelector('#hl').value = '20' }");
-    assert_eq!(chromium.evaluate(state), json!([16, true]));
-    chromium.evaluate("function () { document.querySelector('#all-rows').click() }");
-    assert_eq!(chromium.evaluate(state), json!([drives, true]));
+    browser.evaluate("function () { document.querySelector('#hl').value = '20' }");
+    assert_eq!(browser.evaluate(state), json!([16, true]));
+    browser.evaluate("function () { document.querySelector('#all-rows').click() }");
+    assert_eq!(browser.evaluate(state), json!([drives, true]));
 }
 
 /// Returns five drives through three suites of 26 tests together.
@@ -116,10 +116,10 @@ pub(crate) fn fifteen() -> Vec<Run> {
 }
 
 /// Checks `file` against `budget`, and on 390 pixels that nothing scrolls sideways.
-pub(crate) fn check(chromium: &mut Chromium, file: &Path, budget: &Budget) {
+pub(crate) fn check(browser: &mut dyn Browser, file: &Path, budget: &Budget) {
     let name = file.file_name().unwrap().to_string_lossy().into_owned();
-    chromium.show(file, 1_280, "light");
-    let seen = chromium.evaluate(MEASURE);
+    browser.show(file, 1_280, "light");
+    let seen = browser.evaluate(MEASURE);
     let get = |key: &str| seen[key].as_f64().unwrap();
     let bytes = std::fs::metadata(file).unwrap().len();
     let screens = get("height") / 900.0;
@@ -137,40 +137,40 @@ pub(crate) fn check(chromium: &mut Chromium, file: &Path, budget: &Budget) {
         let at = get("answer");
         assert!(at > 0.0 && at <= 900.0, "{name}: the answer ends at {at}");
     }
-    chromium.view(390, "light");
-    let seen = chromium.evaluate(MEASURE);
-    let beyond = chromium.evaluate(BEYOND);
+    browser.view(390, "light");
+    let seen = browser.evaluate(MEASURE);
+    let beyond = browser.evaluate(BEYOND);
     assert_eq!(seen["wide"], json!(390), "{name} scrolls sideways on a phone: {beyond}");
 }
 
 /// Presses tabs, filter, highlight and reset, without a script in the page.
-pub(crate) fn press(chromium: &mut Chromium, file: &Path) {
-    chromium.show(file, 1_280, "light");
+pub(crate) fn press(browser: &mut dyn Browser, file: &Path) {
+    browser.show(file, 1_280, "light");
     let state = "function () {
         const shown = name => [...document.querySelectorAll(name)]
             .filter(element => element.checkVisibility()).length;
         const colour = name => getComputedStyle(document.querySelector(name)).getPropertyValue('--c').trim();
         return { speed: shown('figure .p-speed'), power: shown('figure .p-power'),
             first: shown('tr.d-0'), second: shown('tr.d-1'), grey: colour('tr.d-1'), own: colour('tr.d-0') } }";
-    let act = |chromium: &mut Chromium, name: &str| {
+    let act = |browser: &mut dyn Browser, name: &str| {
         let click = format!("function () {{ document.querySelector('{name}').click() }}");
-        chromium.evaluate(&click);
+        browser.evaluate(&click);
     };
-    let before = chromium.evaluate(state);
+    let before = browser.evaluate(state);
     assert_eq!((&before["first"], &before["second"]), (&json!(1), &json!(1)));
-    act(chromium, "figure input[value=power]");
-    act(chromium, "#s-0");
-    let after = chromium.evaluate(state);
+    act(browser, "figure input[value=power]");
+    act(browser, "#s-0");
+    let after = browser.evaluate(state);
     assert_eq!((&after["first"], &after["second"]), (&json!(0), &json!(1)), "a filtered drive");
     assert_eq!(after["power"], json!(1), "the tab that was pressed");
     assert_eq!(after["speed"].as_u64(), before["speed"].as_u64().map(|n| n - 1));
-    act(chromium, "input[type=reset]");
-    let again = chromium.evaluate(state);
+    act(browser, "input[type=reset]");
+    let again = browser.evaluate(state);
     assert_eq!((&again["first"], &again["second"]), (&json!(1), &json!(1)), "reset");
-    chromium.evaluate("function () { document.querySelector('#hl').value = '0' }");
-    let chosen = chromium.evaluate(state);
+    browser.evaluate("function () { document.querySelector('#hl').value = '0' }");
+    let chosen = browser.evaluate(state);
     assert_ne!(chosen["grey"], chosen["own"], "the others are grey");
-    chromium.evaluate("function () { document.querySelector('#hl').value = '1' }");
-    let turned = chromium.evaluate(state);
+    browser.evaluate("function () { document.querySelector('#hl').value = '1' }");
+    let turned = browser.evaluate(state);
     assert_eq!(turned["own"], chosen["grey"], "another drive is highlighted");
 }

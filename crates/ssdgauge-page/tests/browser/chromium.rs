@@ -1,7 +1,6 @@
 //! A headless Chromium that tests talk to in its own protocol, over two named pipes.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use crate::browser::window::{Browser, DOWN, ENTER, Point, Seen, TAB, decoded, has_programs};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -18,10 +17,7 @@ pub(crate) struct Chromium {
     answers: BufReader<File>,
     session: Option<String>,
     number: u64,
-    /// What the page complained of, in the console or as an error.
-    pub(crate) complaints: Vec<String>,
-    /// Every address that the page asked for.
-    pub(crate) requests: Vec<String>,
+    seen: Seen,
     /// The documents that were loaded, by the identifiers of the browser.
     loaded: Vec<String>,
     _home: tempfile::TempDir,
@@ -29,11 +25,7 @@ pub(crate) struct Chromium {
 
 /// Returns whether this machine has the browser and the programs that read what it prints.
 pub(crate) fn is_here() -> bool {
-    let has = |program: &str| {
-        let found = Command::new("which").arg(program).stdout(Stdio::null()).status();
-        found.is_ok_and(|status| status.success())
-    };
-    ["chromium", "pdfinfo", "pdftotext", "mkfifo"].into_iter().all(has)
+    has_programs(&["chromium", "pdfinfo", "pdftotext", "mkfifo"])
 }
 
 impl Chromium {
@@ -65,8 +57,7 @@ impl Chromium {
             answers,
             session: None,
             number: 0,
-            complaints: Vec::new(),
-            requests: Vec::new(),
+            seen: Seen::default(),
             loaded: Vec::new(),
             _home: home,
         };
@@ -83,7 +74,7 @@ impl Chromium {
     }
 
     /// Sends a command and returns its result.
-    pub(crate) fn ask(&mut self, method: &str, parameters: Value) -> Value {
+    fn ask(&mut self, method: &str, parameters: Value) -> Value {
         self.number += 1;
         let mut command = json!({ "id": self.number, "method": method, "params": parameters });
         if let Some(session) = &self.session {
@@ -113,19 +104,31 @@ impl Chromium {
                 self.loaded.push(event["loaderId"].as_str().unwrap_or_default().to_owned());
             }
             Some("Runtime.exceptionThrown" | "Runtime.consoleAPICalled" | "Log.entryAdded") => {
-                self.complaints.push(event.to_string());
+                self.seen.complaints.push(event.to_string());
             }
             Some("Network.requestWillBeSent") => {
                 let address = event["request"]["url"].as_str().unwrap_or_default();
-                self.requests.push(address.to_owned());
+                self.seen.requests.push(address.to_owned());
             }
             Some(_) | None => {}
         }
         message
     }
 
-    /// Gives the window a width, with a height of 900, in light or dark; the page stays loaded.
-    pub(crate) fn view(&mut self, width: u32, scheme: &str) {
+    fn mouse(&mut self, kind: &str, (x, y): Point, clicks: u32) {
+        let event = json!({
+            "type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": clicks,
+        });
+        self.ask("Input.dispatchMouseEvent", event);
+    }
+}
+
+impl Browser for Chromium {
+    fn seen(&mut self) -> &mut Seen {
+        &mut self.seen
+    }
+
+    fn view(&mut self, width: u32, scheme: &str) {
         let size = json!({
             "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500,
         });
@@ -134,8 +137,11 @@ impl Chromium {
         self.ask("Emulation.setEmulatedMedia", media);
     }
 
-    /// Loads the page `file` into a window of `width` by 900, in light or dark.
-    pub(crate) fn show(&mut self, file: &Path, width: u32, scheme: &str) {
+    fn medium(&mut self, medium: &str) {
+        self.ask("Emulation.setEmulatedMedia", json!({ "media": medium }));
+    }
+
+    fn show(&mut self, file: &Path, width: u32, scheme: &str) {
         self.view(width, scheme);
         self.loaded.clear();
         let address = format!("file://{}", file.display());
@@ -150,14 +156,12 @@ impl Chromium {
         panic!("the page was never loaded");
     }
 
-    /// Runs a script in the page; its own policy forbids scripts, but not those of the debugger.
-    pub(crate) fn inject(&mut self, script: &str) {
+    fn inject(&mut self, script: &str) {
         let answer = self.ask("Runtime.evaluate", json!({ "expression": script }));
         assert!(answer["exceptionDetails"].is_null(), "{}", answer["exceptionDetails"]);
     }
 
-    /// Returns what a function without arguments answers in the page, also one that answers later.
-    pub(crate) fn evaluate(&mut self, function: &str) -> Value {
+    fn evaluate(&mut self, function: &str) -> Value {
         let expression = format!("({function})()");
         let parameters =
             json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
@@ -166,29 +170,42 @@ impl Chromium {
         answer["result"]["value"].clone()
     }
 
-    /// Presses the tabulator key.
-    pub(crate) fn tab(&mut self) {
+    fn key(&mut self, key: &str) {
+        let (name, number) = match key {
+            TAB => ("Tab", 9),
+            ENTER => ("Enter", 13),
+            DOWN => ("ArrowDown", 40),
+            other => panic!("no test presses {other:?}"),
+        };
         for kind in ["rawKeyDown", "keyUp"] {
-            let key = json!({
-                "type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9,
+            let event = json!({
+                "type": kind, "key": name, "code": name, "windowsVirtualKeyCode": number,
             });
-            self.ask("Input.dispatchKeyEvent", key);
+            self.ask("Input.dispatchKeyEvent", event);
         }
     }
 
-    /// Takes a picture of the first `height` pixels of the page.
-    pub(crate) fn picture(&mut self, file: &Path, width: u32, height: u32) {
+    fn press_and_move(&mut self, path: &[Point], presses: u32) {
+        for press in 1..=presses {
+            self.mouse("mousePressed", path[0], press);
+            for point in &path[1..] {
+                self.mouse("mouseMoved", *point, press);
+            }
+            self.mouse("mouseReleased", path[path.len() - 1], press);
+        }
+    }
+
+    fn picture(&mut self, file: &Path, width: u32, height: u32) {
         let clip = json!({ "x": 0, "y": 0, "width": width, "height": height, "scale": 1 });
         let parameters = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
         let answer = self.ask("Page.captureScreenshot", parameters);
-        std::fs::write(file, decoded(answer["data"].as_str().unwrap())).unwrap();
+        std::fs::write(file, decoded(&answer["data"])).unwrap();
     }
 
-    /// Prints the page on A4.
-    pub(crate) fn print(&mut self, file: &Path) {
+    fn print(&mut self, file: &Path) {
         let paper = json!({ "paperWidth": 8.27, "paperHeight": 11.69 });
         let answer = self.ask("Page.printToPDF", paper);
-        std::fs::write(file, decoded(answer["data"].as_str().unwrap())).unwrap();
+        std::fs::write(file, decoded(&answer["data"])).unwrap();
     }
 }
 
@@ -197,9 +214,4 @@ impl Drop for Chromium {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Returns the bytes of `text` in base 64.
-fn decoded(text: &str) -> Vec<u8> {
-    STANDARD.decode(text).unwrap()
 }

@@ -1,6 +1,6 @@
 //! The script of a page: what it does, and that the page is the same without it.
 
-use crate::browser::chromium::Chromium;
+use crate::browser::window::Browser;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -22,15 +22,8 @@ const STATE: &str = "function () {
         left: box.left, top: box.top, width: box.width, height: box.height,
         drawn: chart.viewBox.baseVal.width } }";
 
-fn press(chromium: &mut Chromium, selector: &str) {
-    chromium.evaluate(&format!("function () {{ document.querySelector('{selector}').click() }}"));
-}
-
-fn mouse(chromium: &mut Chromium, kind: &str, (x, y): (f64, f64), clicks: u32) {
-    let event = json!({
-        "type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": clicks,
-    });
-    chromium.ask("Input.dispatchMouseEvent", event);
+fn press(browser: &mut dyn Browser, selector: &str) {
+    browser.evaluate(&format!("function () {{ document.querySelector('{selector}').click() }}"));
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -39,41 +32,41 @@ fn numbers(value: &Value) -> Vec<f64> {
 
 /// Sorts the answer and enlarges a chart of `file`, which has the script; `plain` is the same page
 /// without it.
-pub(crate) fn check(chromium: &mut Chromium, file: &Path, plain: &Path) {
-    chromium.show(file, 1_280, "light");
-    let before = chromium.evaluate(STATE);
-    sort(chromium, &before);
-    enlarge(chromium, &before);
-    address(chromium, file);
-    assert_eq!(chromium.complaints, Vec::<String>::new());
+pub(crate) fn check(browser: &mut dyn Browser, file: &Path, plain: &Path) {
+    browser.show(file, 1_280, "light");
+    let before = browser.evaluate(STATE);
+    sort(browser, &before);
+    enlarge(browser, &before);
+    address(browser, file);
+    assert_eq!(browser.seen().complaints, Vec::<String>::new());
     // Without the script there is nothing to press, and the same to read.
     let words = "function () { return document.body.innerText.replace(/one script for zoom, sorting and the address/, \
                  'no scripts').replace(/\\s+/g, ' ') }";
-    let with = chromium.evaluate(words);
-    chromium.show(plain, 1_280, "light");
-    assert_eq!(chromium.evaluate(words), with);
+    let with = browser.evaluate(words);
+    browser.show(plain, 1_280, "light");
+    assert_eq!(browser.evaluate(words), with);
     let buttons =
-        chromium.evaluate("function () { return document.querySelectorAll('button').length }");
+        browser.evaluate("function () { return document.querySelectorAll('button').length }");
     assert_eq!(buttons, json!(0));
 }
 
-fn sort(chromium: &mut Chromium, before: &Value) {
+fn sort(browser: &mut dyn Browser, before: &Value) {
     let values = "function () { return [...document.querySelectorAll('.ans tbody tr')]
         .map(row => Number(row.querySelector('td.b').dataset.v)) }";
     let head = ".ans th:nth-child(3) .sort";
-    press(chromium, head);
-    let falling = numbers(&chromium.evaluate(values));
+    press(browser, head);
+    let falling = numbers(&browser.evaluate(values));
     assert!(falling.is_sorted_by(|a, b| a >= b), "{falling:?}");
-    press(chromium, head);
-    let rising = numbers(&chromium.evaluate(values));
+    press(browser, head);
+    let rising = numbers(&browser.evaluate(values));
     assert!(rising.is_sorted() && rising[0] < rising[1], "{rising:?}");
-    assert_eq!(chromium.evaluate(STATE)["sorted"], json!(["ascending"]));
-    press(chromium, head);
-    let again = chromium.evaluate(STATE);
+    assert_eq!(browser.evaluate(STATE)["sorted"], json!(["ascending"]));
+    press(browser, head);
+    let again = browser.evaluate(STATE);
     assert_eq!((&again["drives"], &again["sorted"]), (&before["drives"], &json!([])));
 }
 
-fn enlarge(chromium: &mut Chromium, before: &Value) {
+fn enlarge(browser: &mut dyn Browser, before: &Value) {
     let get = |key: &str| before[key].as_f64().unwrap();
     let zoom = numbers(&before["zoom"]);
     let (left, right) = (zoom[0], zoom[1]);
@@ -82,13 +75,11 @@ fn enlarge(chromium: &mut Chromium, before: &Value) {
         let x = get("left") + (left + share * (right - left)) * scale;
         (x, get("top") + get("height") / 2.0)
     };
-    let drag = |chromium: &mut Chromium, from: f64, to: f64| {
-        mouse(chromium, "mousePressed", place(from), 1);
-        mouse(chromium, "mouseMoved", place((from + to) / 2.0), 1);
-        mouse(chromium, "mouseReleased", place(to), 1);
+    let drag = |browser: &mut dyn Browser, from: f64, to: f64| {
+        browser.press_and_move(&[place(from), place((from + to) / 2.0), place(to)], 1);
     };
-    drag(chromium, 0.1, 0.3);
-    let near = chromium.evaluate(STATE);
+    drag(browser, 0.1, 0.3);
+    let near = browser.evaluate(STATE);
     assert_eq!((&near["zoomed"], &near["whole"]), (&json!(true), &json!(true)));
     let (ticks, places) = (numbers(&near["ticks"]), numbers(&near["places"]));
     assert!(ticks.len() >= 3 && ticks.is_sorted() && places.is_sorted(), "{ticks:?} {places:?}");
@@ -96,21 +87,18 @@ fn enlarge(chromium: &mut Chromium, before: &Value) {
     let span = |ticks: &[f64]| ticks[ticks.len() - 1] - ticks[0];
     assert!(span(&ticks) < 0.5 * span(&all), "{ticks:?} of {all:?}");
     // Dragged again, from right to left, it shows a part of that part.
-    drag(chromium, 0.8, 0.4);
-    let nearer = numbers(&chromium.evaluate(STATE)["ticks"]);
+    drag(browser, 0.8, 0.4);
+    let nearer = numbers(&browser.evaluate(STATE)["ticks"]);
     assert!(span(&nearer) < 0.7 * span(&ticks), "{nearer:?} of {ticks:?}");
     // A press without a drag changes nothing; two show the whole.
-    drag(chromium, 0.5, 0.5);
-    assert_eq!(chromium.evaluate(STATE)["zoomed"], json!(true));
-    press(chromium, ".whole:not([hidden])");
-    let whole = chromium.evaluate(STATE);
+    drag(browser, 0.5, 0.5);
+    assert_eq!(browser.evaluate(STATE)["zoomed"], json!(true));
+    press(browser, ".whole:not([hidden])");
+    let whole = browser.evaluate(STATE);
     assert_eq!((&whole["chart"], &whole["whole"]), (&before["chart"], &json!(false)));
-    drag(chromium, 0.2, 0.6);
-    for clicks in [1, 2] {
-        mouse(chromium, "mousePressed", place(0.5), clicks);
-        mouse(chromium, "mouseReleased", place(0.5), clicks);
-    }
-    assert_eq!(chromium.evaluate(STATE)["chart"], before["chart"]);
+    drag(browser, 0.2, 0.6);
+    browser.press_and_move(&[place(0.5)], 2);
+    assert_eq!(browser.evaluate(STATE)["chart"], before["chart"]);
 }
 
 /// What a reader chose, and the address that tells it.
@@ -125,17 +113,17 @@ const CHOICES: &str = "function () {
 
 /// Chooses a tab, hides a drive and highlights another: the address of `file` then gives the same to whoever opens it,
 /// and the one without a choice the page as it was.
-fn address(chromium: &mut Chromium, file: &Path) {
-    chromium.show(file, 1_280, "light");
-    let plain = chromium.evaluate(CHOICES);
+fn address(browser: &mut dyn Browser, file: &Path) {
+    browser.show(file, 1_280, "light");
+    let plain = browser.evaluate(CHOICES);
     assert_eq!(plain["search"], json!(""));
-    press(chromium, ".tabs label:nth-child(2) input");
-    press(chromium, "#s-1");
-    chromium.evaluate(
+    press(browser, ".tabs label:nth-child(2) input");
+    press(browser, "#s-1");
+    browser.evaluate(
         "function () { const all = document.querySelector('#hl'); all.value = '2';
             all.dispatchEvent(new Event('change', { bubbles: true })) }",
     );
-    let chosen = chromium.evaluate(CHOICES);
+    let chosen = browser.evaluate(CHOICES);
     assert_ne!(chosen["tabs"][0], plain["tabs"][0]);
     assert_eq!((&chosen["tabs"][1], &chosen["drives"][1]), (&plain["tabs"][1], &json!(false)));
     assert_eq!(chosen["highlight"], json!("2"));
@@ -146,20 +134,20 @@ fn address(chromium: &mut Chromium, file: &Path) {
     let search = chosen["search"].as_str().unwrap().to_owned();
     // Another page, so that nothing but the address carries the choices.
     let address = format!("{}{search}", file.display());
-    chromium.show(Path::new("/dev/null"), 1_280, "light");
-    chromium.show(Path::new(&address), 1_280, "light");
-    assert_eq!(chromium.evaluate(CHOICES), chosen, "{address}");
-    press(chromium, ".bar input[type=reset]");
+    browser.show(Path::new("/dev/null"), 1_280, "light");
+    browser.show(Path::new(&address), 1_280, "light");
+    assert_eq!(browser.evaluate(CHOICES), chosen, "{address}");
+    press(browser, ".bar input[type=reset]");
     // The address follows the reset after its event.
     let waited = "function () { return new Promise(done => setTimeout(done, 50)) }";
-    chromium.evaluate(waited);
-    let reset = chromium.evaluate(CHOICES);
+    browser.evaluate(waited);
+    let reset = browser.evaluate(CHOICES);
     assert_eq!((&reset["drives"], &reset["highlight"]), (&plain["drives"], &plain["highlight"]));
     assert!(!reset["search"].as_str().unwrap().contains("s-1"), "{reset}");
     // What no control has changes nothing.
     let odd = format!("{}?t-0=none&s-9=off&hl=77&x=<b>", file.display());
-    chromium.show(Path::new(&odd), 1_280, "light");
-    let odd = chromium.evaluate(CHOICES);
+    browser.show(Path::new(&odd), 1_280, "light");
+    let odd = browser.evaluate(CHOICES);
     let same = ["tabs", "drives", "highlight", "rows"].map(|key| odd[key] == plain[key]);
     assert_eq!(same, [true; 4], "{odd}");
 }

@@ -1,6 +1,6 @@
 //! The pages of X-rays: what they show is what their cards state, in every view.
 
-use crate::browser::chromium::Chromium;
+use crate::browser::window::Browser;
 use crate::browser::{look, print};
 use serde_json::{Value, json};
 use ssdgauge_page::{xray_compared_page, xray_page};
@@ -33,19 +33,19 @@ fn expected(card: &CheckedCard) -> Vec<(&'static str, Vec<String>)> {
 }
 
 /// Looks at the pages of all cards, and at one of two cards.
-pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
+pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
     for (name, text) in CARDS {
         let card = card(text);
         let file = folder.join(format!("{name}.html"));
         std::fs::write(&file, xray_page(&card)).unwrap();
-        look(chromium, &file, pictures, 6);
+        look(browser, &file, pictures, 6);
         let mut values = 0;
         for (key, words) in expected(&card) {
             let inner = format!(
                 "function () {{ const text = document.getElementById('{key}').innerText;
                     return text.replaceAll('\\u00a0', ' ') }}"
             );
-            let inner = chromium.evaluate(&inner);
+            let inner = browser.evaluate(&inner);
             let inner = inner.as_str().unwrap();
             for words in words {
                 assert!(inner.contains(&words), "{name}: {key} shows {inner}, not {words}");
@@ -54,26 +54,26 @@ pub(crate) fn check(chromium: &mut Chromium, folder: &Path, pictures: &Path) {
         }
         assert_eq!(values, card.answers.len());
         let flags = "function () { return document.querySelector('.flag').innerText }";
-        let flags = chromium.evaluate(flags);
+        let flags = browser.evaluate(flags);
         assert!(flags.as_str().unwrap().starts_with("MODEL"), "{flags}");
-        check_cut(chromium, name, &card);
+        check_cut(browser, name, &card);
     }
-    print(chromium, &folder.join("xray-tlc.html"), pictures);
+    print(browser, &folder.join("xray-tlc.html"), pictures);
     let [one, two] = [0, 1].map(|number: usize| card(CARDS[number].1));
     let compared = compare(&one.answers, &two.answers);
     let page = xray_compared_page([&one, &two], &compared, "not the same inside");
     let file = folder.join("xray-both.html");
     std::fs::write(&file, page).unwrap();
-    look(chromium, &file, pictures, 8);
-    print(chromium, &file, pictures);
+    look(browser, &file, pictures, 8);
+    print(browser, &file, pictures);
 }
 
 /// Checks that the drawing on a phone, which the last view was, has each value that the card states.
-fn check_cut(chromium: &mut Chromium, name: &str, card: &CheckedCard) {
+fn check_cut(browser: &mut dyn Browser, name: &str, card: &CheckedCard) {
     let words = "function () { const shown = [...document.querySelectorAll('#cut svg')]
         .filter(svg => svg.checkVisibility());
         return [shown.length, shown[0].textContent.replaceAll('\\u00a0', ' ')] }";
-    let seen: Value = chromium.evaluate(words);
+    let seen: Value = browser.evaluate(words);
     assert_eq!(seen[0], json!(1), "{name}");
     for answer in &card.answers {
         let words = match &answer.outcome {
