@@ -262,7 +262,7 @@ fn a_site_depends_on_nothing_but_its_runs_and_publishes_no_serial_host_or_label(
     for drive in ["alpha", "beta", "b-gamma-b-co-script"] {
         assert!(index.contains(&format!("href=\"drives/{drive}")), "{drive}");
     }
-    assert!(index.matches("<small>1</small>").count() >= 2, "the fastest drive is first of all");
+    assert!(index.matches("<small>1 of 3</small>").count() >= 2, "the fastest drive is first of all");
 }
 
 #[test]
@@ -339,6 +339,12 @@ fn a_result_without_an_interval_has_no_rank_and_leaves_those_of_others_alone() {
     let index = pages["index.html"].replace('\u{a0}', " ");
     assert!(index.contains(&format!("title=\"{reason}; firmware")));
     assert!(!index.contains("<tr class=\"marked"), "it is not a run with a mark");
+    // Two drives have an interval; the words stand only where there is none.
+    assert!(index.contains("<small>no interval</small>") && index.contains("<small>1 of 2</small>"));
+    let cells: Vec<&str> = index.split("<td class=\"v\"").skip(1).collect();
+    for cell in cells.iter().filter(|cell| cell.contains("<b>")) {
+        assert_ne!(cell.contains("<small>no interval"), cell.contains(";--a:"), "{cell}");
+    }
     let of = |name: &str| {
         let (_, text) = pages.iter().find(|(file, _)| file.starts_with(name)).unwrap();
         data(text)["tests"].as_object().unwrap().values().next().unwrap().clone()
@@ -347,7 +353,7 @@ fn a_result_without_an_interval_has_no_rank_and_leaves_those_of_others_alone() {
     assert_eq!(of("data/drive-quick")["why"], "too few full seconds for a 95 % interval");
     assert_eq!(
         (&of("data/drive-alpha")["rank"], &of("data/drive-alpha")["why"]),
-        (&"rank 1".into(), &Value::Null)
+        (&"rank 1 of 2".into(), &Value::Null)
     );
 }
 

@@ -7,6 +7,7 @@ use crate::answers::answer::{Answer, Column, Question};
 use crate::answers::close_call::{CLOSE, TOO_CLOSE};
 use crate::drives::caches::Writes;
 use crate::drives::report_drives::ReportDrives;
+use crate::groups::uses::Use;
 use crate::model::{FallCause, SpeedFall};
 use crate::steps::fall_words;
 use crate::steps::slc_cache;
@@ -315,15 +316,23 @@ impl BestFor {
 
 /// Returns what `drive` is best for, by the first rule that applies.
 pub fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize) -> BestFor {
-    // A database waits for its commits first.
-    let has_commits = answer.columns.iter().any(|column| column.question == Question::Commits);
+    let has =
+        |question: &Question| answer.columns.iter().any(|column| column.question == *question);
+    let of_use = |purpose: &Use| match purpose {
+        Use::Durable => Some(Question::Commits),
+        Use::Latency => Some(Question::Tail),
+        _ => None,
+    };
+    let for_databases = Use::FOR_DATABASES.iter().filter_map(of_use).find(has);
     let words = |column: &Column| match column.question {
         Question::Commits => "databases: most commits".to_owned(),
         Question::Everyday => "everyday work".to_owned(),
         Question::Sustained if column.is_sequential => "large copies".to_owned(),
         Question::Sustained => "lasting random writes".to_owned(),
-        Question::Tail if has_commits => "lowest p99.99".to_owned(),
-        Question::Tail => "databases: lowest p99.99".to_owned(),
+        Question::Tail if for_databases == Some(Question::Tail) => {
+            "databases: lowest p99.99".to_owned()
+        }
+        Question::Tail => "lowest p99.99".to_owned(),
         Question::Efficiency => "most work per watt".to_owned(),
         Question::Other => column.title.clone(),
     };

@@ -48,6 +48,9 @@ pub struct Record {
     /// What an X-ray found, in one sentence; `None` for every other run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub xray: Option<String>,
+    /// Whether it is an X-ray that asked other questions than this program would, so that nothing is known of its answers.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_other_xray: bool,
     /// Its tests; an X-ray has none.
     pub tests: Vec<TestRecord>,
 }
@@ -152,6 +155,7 @@ impl Record {
             grade: run_line::grade(run).map(str::to_owned),
             health: Health::of(run),
             xray: None,
+            is_other_xray: false,
             tests: tests.flatten().collect(),
         }
     }

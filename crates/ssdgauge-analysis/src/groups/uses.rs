@@ -46,6 +46,10 @@ impl Use {
         Use::Power,
     ];
 
+    /// What decides which drive is best for a database, the first that was measured: a database waits for its commits, then for
+    /// its slowest requests.
+    pub const FOR_DATABASES: [Use; 3] = [Use::Durable, Use::Latency, Use::Mixed];
+
     /// Returns the question that its charts answer about one drive.
     pub fn question(self) -> &'static str {
         match self {

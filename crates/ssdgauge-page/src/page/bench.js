@@ -45,14 +45,26 @@ function table() {
   $("q").hidden = $("ticks").hidden = false;
   if ($("filters")) $("filters").hidden = false;
   $("q").oninput = () => { const p = state(); p.set("q", $("q").value); go(p, true); };
-  for (const select of selects) select.onchange = () => {
-    const p = state();
-    const value = select.value.split("=").slice(1).join("=");
-    p.set(select.name, value);
-    /* Who asks for simulated or imported drives wants to see them. */
-    if (select.name === "Data" && box && value && value !== "measured") p.set("marked", boxAtStart ? "" : "1");
-    go(p);
-  };
+  for (const select of selects) {
+    const apply = () => {
+      const p = state(), value = select.value.split("=").slice(1).join("=");
+      if (value === (p.get(select.name) || "")) return;
+      p.set(select.name, value);
+      /* Who asks for simulated or imported drives wants to see them. */
+      if (select.name === "Data" && box && value && value !== "measured") p.set("marked", boxAtStart ? "" : "1");
+      go(p);
+    };
+    /* A key that moves in a closed list changes it at every step: that is applied by Enter, or on leaving. What a key opens,
+       or a pointer, changes once; so does every list of a Mac. */
+    let moves = false;
+    select.onkeydown = event => {
+      moves = !event.altKey && ![" ", "F4", "Enter"].includes(event.key) && !/^Mac/.test(navigator.platform);
+      if (event.key === "Enter") apply();
+    };
+    select.onpointerdown = () => { moves = false; };
+    select.onchange = () => { if (!moves) apply(); };
+    select.onblur = () => { moves = false; apply(); };
+  }
   const box = $("marked"), boxAtStart = box && box.checked;
   if (box) box.onchange = () => { const p = state(); p.set("marked", box.checked === boxAtStart ? "" : box.checked ? "1" : "0"); go(p); };
   if ($("reset")) $("reset").onclick = () => { const p = new URLSearchParams(); p.set("sel", state().get("sel") || ""); go(p); };
@@ -63,6 +75,14 @@ function table() {
     if (next.length > MOST) { event.target.checked = false; return; }
     p.set("sel", next.join(","));
     go(p);
+  };
+  /* What the chosen drives mean for a database, once their numbers are loaded. */
+  let turn = 0;
+  const answer = async (chosen, tray) => {
+    const own = ++turn, place = make("p", { role: "status" });
+    tray.append(place);
+    const judged = await judge(chosen, up);
+    if (own === turn && judged) place.append(...forDatabase(judged));
   };
   show = () => {
     const p = state(), words = (p.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean), chosen = chosenOf(p, "sel");
@@ -86,7 +106,9 @@ function table() {
     heads.forEach((head, place) => place === sorted ? head.setAttribute("aria-sort", "descending") : head.removeAttribute("aria-sort"));
     const value = row => { const text = row.cells[column].dataset.v; return text ? +text : -Infinity; };
     const focus = document.activeElement;
-    $("drives").tBodies[0].append(...(column ? [...rows].sort((a, b) => value(b) - value(a)) : rows));
+    const byName = (a, b) => names.get(a.querySelector(".pick").value) < names.get(b.querySelector(".pick").value) ? -1 : 1;
+    const order = (a, b) => value(a) === value(b) ? byName(a, b) : value(b) - value(a);
+    $("drives").tBodies[0].append(...(column ? [...rows].sort(order) : rows));
     if (focus && focus !== document.activeElement) focus.focus({ preventScroll: true });
     const tray = $("tray");
     tray.hidden = !chosen.length;
@@ -97,6 +119,7 @@ function table() {
     } }, mark(place), " " + (names.get(one) || one) + " ×")));
     tray.querySelectorAll("button").forEach((button, place) => button.setAttribute("aria-label", "Remove " + (names.get(chosen[place]) || chosen[place])));
     if (chosen.length === 1) tray.append(make("span", { textContent: "Tick another drive to compare them" }));
+    if (chosen.length > 1) answer(chosen, tray);
     if (chosen.length > 1) tray.append(make("a", { href: up + "compare.html#d=" + chosen.join(","), textContent: `Compare ${chosen.length} drives (up to ${MOST})` }));
   };
 }
@@ -106,9 +129,9 @@ const bench = { loading: new Map(), tests: new Map(), drives: new Map(),
   site(data) { bench.all = data; },
   test(data) { bench.tests.set(data.s, data); },
   drive(data) { bench.drives.set(data.s, data.tests); } };
-const load = file => {
+const load = (file, up = "") => {
   if (!bench.loading.has(file)) bench.loading.set(file, new Promise(done => {
-    const script = make("script", { src: "data/" + file + ".js", onload: done, onerror: done });
+    const script = make("script", { src: up + "data/" + file + ".js", onload: done, onerror: done });
     document.head.append(script);
   }));
   return bench.loading.get(file);
@@ -155,6 +178,46 @@ function words(facts, pair, name, why) {
 /* What a verdict says of noise: repeating a run moves a result by up to 3 %. */
 const noise = pair => leader(pair) ? ": more than noise" : pair.kind === "=" ? ": no more than noise" : pair.kind === "?" ? ": it may be noise" : "";
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+/* The tests that at least two of the chosen drives have, each with its verdicts: the best drive against each other one. */
+async function judge(chosen, up) {
+  if (!bench.all) await load("site", up);
+  if (!bench.all) return null;
+  await Promise.all(chosen.map(one => load("drive-" + one, up)));
+  const facts = new Map(bench.all.drives.map(drive => [drive.s, drive])), name = slug => facts.get(slug).n;
+  const of = (test, slug) => (bench.drives.get(slug) || {})[test.s];
+  const having = bench.all.tests.map(test => [test, chosen.filter(one => of(test, one))]);
+  const common = having.filter(([, slugs]) => chosen.length > 1 && slugs.length > 1).map(([test]) => test);
+  await Promise.all(common.map(test => load("test-" + test.s, up)));
+  const tests = common.map(test => {
+    const data = bench.tests.get(test.s), present = data.order.filter(slug => chosen.includes(slug));
+    const why = slug => of(test, slug).why;
+    present.sort((a, b) => !!why(a) - !!why(b));
+    /* The best is the first in the order with an interval, unless a later one, whose run has marks, is ahead of it. */
+    const best = present.reduce((best, one) => leader(verdict(data, best, one)) === one ? one : best);
+    const found = present.filter(one => one !== best).map(other => verdict(data, best, other));
+    return { test, data, present, why, best, found, leads: found.every(pair => leader(pair) === best) ? best : null };
+  });
+  return { chosen, name, of, having, tests };
+}
+/* Which drive is best for a database, in one sentence: by the first column that decides and that two of the drives have. */
+function forDatabase({ chosen, tests, name }) {
+  const by = use => tests.find(one => one.test.use === use);
+  const use = bench.all.database.find(by);
+  if (!use) return [];
+  const { test, present, best, found, leads, why } = by(use), what = use.split(": ").pop().toLowerCase();
+  const lacking = chosen.filter(one => !present.includes(one)).map(name).join(" and ");
+  const end = (lacking ? `; ${lacking} not measured` : "") + ").";
+  const start = ["For a database: "], other = pair => name(pair.a === best ? pair.b : pair.a);
+  if (leads) {
+    const all = found.flatMap((pair, place) => [place ? "; " : "", ...words(test, pair, name, why)]);
+    return [...start, make("b", {}, name(best)), `, by more than noise (${what}: `, ...all, end];
+  }
+  const open = found.filter(pair => !leader(pair)), behind = found.filter(pair => leader(pair) === best);
+  const kinds = new Set(open.map(pair => pair.kind));
+  const outcome = kinds.has("o") || kinds.has("x") ? "not decided, without an interval" : kinds.has("?") ? "too close to call, it may be noise" : "level, no more than noise";
+  const last = behind.length ? `; ${behind.map(other).join(" and ")} behind by more than noise` : "";
+  return [...start, make("b", {}, [name(best), ...open.map(other)].join(" or ")), ` (${what}: ${outcome}${last}`, end];
+}
 function comparison() {
   const facts = new Map(bench.all.drives.map(drive => [drive.s, drive]));
   const byName = new Map(bench.all.drives.map(drive => [drive.n, drive.s]));
@@ -197,21 +260,11 @@ function comparison() {
     if (focus && focus !== document.activeElement.id && $(focus)) $(focus).focus();
     $("title").textContent = chosen.length ? chosen.map(name).join(" or ") + (chosen.length > 1 ? "?" : "") : "Compare drives";
     document.title = $("title").textContent;
-    await Promise.all(chosen.map(one => load("drive-" + one)));
-    const of = (test, slug) => (bench.drives.get(slug) || {})[test.s];
-    const having = bench.all.tests.map(test => [test, chosen.filter(one => of(test, one))]);
-    const common = having.filter(([, slugs]) => chosen.length > 1 && slugs.length > 1).map(([test]) => test);
-    await Promise.all(common.map(test => load("test-" + test.s)));
+    const judged = await judge(chosen, "");
     if (own !== turn) return;
+    const { of, having, tests } = judged, common = tests.map(one => one.test);
     const counts = { close: [], open: [] }, slot = slug => chosen.indexOf(slug), answers = new Map();
-    const pairs = common.map(test => {
-      const data = bench.tests.get(test.s), present = data.order.filter(slug => chosen.includes(slug));
-      const why = slug => of(test, slug).why;
-      present.sort((a, b) => !!why(a) - !!why(b));
-      /* The best is the first in the order with an interval, unless a later one, whose run has marks, is ahead of it. */
-      const best = present.reduce((best, one) => leader(verdict(data, best, one)) === one ? one : best);
-      const found = present.filter(one => one !== best).map(other => verdict(data, best, other));
-      const leads = found.every(pair => leader(pair) === best) ? best : null;
+    const pairs = tests.map(({ test, data, present, why, best, found, leads }) => {
       if (test.use && !answers.has(test.use)) {
         if (leads) (counts[leads] = counts[leads] || []).push(test); else (found.some(pair => "=?".includes(pair.kind)) ? counts.close : counts.open).push(test);
         answers.set(test.use, make("div", { className: "ans" },
@@ -264,10 +317,9 @@ function comparison() {
     const titles = tests => tests.map(test => test.use.replace(": ", " (") + (test.use.includes(": ") ? ")" : "")).join(", ");
     const sentence = !chosen.some(slug => counts[slug]) ? "No drive leads by more than noise" : chosen.map(slug => `${name(slug)} leads ${counts[slug] ? "by more than noise in " + titles(counts[slug]) : "in no use"}`).join("; ");
     const missing = unknown.length ? "Not on this site: " + unknown.join(", ") + ". " : "";
-    $("answer").textContent = missing + (chosen.length < 2 ? "Choose two to six drives." : common.length
-      ? sentence + (counts.close.length ? "; too close to call or level: " + titles(counts.close) : "")
-        + (counts.open.length ? "; not decided, without an interval: " + titles(counts.open) : "") + "."
-      : "These drives have no test in common.");
+    $("answer").replaceChildren(missing, ...(chosen.length < 2 ? ["Choose two to six drives."] : !common.length ? ["These drives have no test in common."]
+      : [...forDatabase(judged), " " + sentence + (counts.close.length ? "; too close to call or level: " + titles(counts.close) : "")
+        + (counts.open.length ? "; not decided, without an interval: " + titles(counts.open) : "") + "."]));
     $("status").textContent = missing + `${counted(chosen.length, "drive")}, ${counted(common.length, "test")} in common`;
     const apart = having.filter(([test, slugs]) => slugs.length && !common.some(one => one.id === test.id));
     $("apart").replaceChildren(...(chosen.length > 1 && apart.length ? [make("details", { className: "fold", open: !common.length }, make("summary", {}, `${counted(apart.length, "result")} not comparable`),

@@ -1,7 +1,7 @@
 //! The open Bench in a browser, opened from a disk: search, sort, choose, compare, and the way back.
 
 use crate::bench;
-use crate::browser::window::Browser;
+use crate::browser::window::{Browser, DOWN, ENTER, TAB};
 use serde_json::{Value, json};
 use ssdgauge_analysis::Notes;
 use ssdgauge_analysis::bench::board::Bench;
@@ -85,6 +85,20 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
     run(browser, "history.back()");
     check_that(browser, &format!("{SHOWN}.length"), json!(4));
     check_that(browser, "document.getElementById('marked').checked", json!(false));
+    // A key only moves in a list; Enter applies it, and so does leaving it.
+    run(browser, "document.querySelector('#filters select[name=Price]').focus()");
+    browser.key(DOWN);
+    check_that(browser, "document.activeElement.value", json!("Price=up to 50 €"));
+    check_that(browser, &format!("{SHOWN}.length"), json!(4));
+    browser.key(ENTER);
+    check_that(browser, SHOWN, json!(["Beta"]));
+    check_that(browser, "document.activeElement.name", json!("Price"));
+    browser.key(DOWN);
+    check_that(browser, SHOWN, json!(["Beta"]));
+    browser.key(TAB);
+    check_that(browser, SHOWN, json!(["Gamma"]));
+    run(browser, "document.getElementById('reset').click()");
+    check_that(browser, &format!("{SHOWN}.length"), json!(4));
     // A price: its drives, an address, and the way back.
     run(
         browser,
@@ -118,6 +132,12 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
         browser,
         "[...document.querySelectorAll('#tray button')].map(one => one.getAttribute('aria-label').split(',')[0])",
         json!(["Remove Beta", "Remove Alpha"]),
+    );
+    check_that(
+        browser,
+        "/^For a database: Alpha, 1.TB, by more than noise \\(speed: Alpha, 1.TB is 42.* faster than Beta, 1.TB\\).$/
+            .test(document.querySelector('#tray p').textContent)",
+        json!(true),
     );
     for (width, scheme) in [(1_100, "light"), (390, "dark")] {
         browser.view(width, scheme);
@@ -169,6 +189,12 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
     check_that(
         browser,
         "document.getElementById('answer').textContent.includes('No drive leads by more than noise')",
+        json!(true),
+    );
+    check_that(
+        browser,
+        "document.getElementById('answer').textContent.replace(/, [^ ]+ .B/g, '').startsWith(
+            'For a database: Alpha or Gamma (speed: level, no more than noise; Beta behind by more than noise).')",
         json!(true),
     );
     for (width, scheme) in [(1_100, "dark"), (390, "light")] {

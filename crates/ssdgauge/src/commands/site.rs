@@ -76,7 +76,17 @@ pub(super) fn write(
     let (submissions, new): (Vec<PathBuf>, Vec<PathBuf>) =
         known.unread(&files).into_iter().partition(|file| submitted::is_submission(file));
     let read = |path: &Path, run: &_| Ok((path.to_owned(), record(path, run)?));
-    run_files::for_each_run(&new, &read, &mut |(path, record)| known.add(&path, record));
+    let mut others: Vec<PathBuf> = Vec::new();
+    run_files::for_each_run(&new, &read, &mut |(path, record): (PathBuf, Record)| {
+        others.extend(record.is_other_xray.then(|| path.clone()));
+        known.add(&path, record);
+    });
+    for file in others {
+        terminal::print_message(&format!(
+            "note: {} is an X-ray of another version of ssdgauge: the site names it, without its answers",
+            file.display()
+        ));
+    }
     for file in &submissions {
         match submitted::read(file, now) {
             Ok(record) => known.add(file, record),
@@ -148,7 +158,11 @@ pub(super) fn write(
 fn record(file: &Path, run: &Run) -> Result<Record, Failure> {
     let mut record = Record::of(run);
     if run.head.plan.suite.id == ssdgauge_runfile::XRAY_SUITE {
-        record.xray = Some(ssdgauge_page::xray_headline(&xray::recorded(file)?));
+        match xray::recorded(file) {
+            Ok(card) => record.xray = Some(ssdgauge_page::xray_headline(&card)),
+            Err(_) if xray::asks_otherwise(file) => record.is_other_xray = true,
+            Err(failure) => return Err(failure),
+        }
     }
     Ok(record)
 }

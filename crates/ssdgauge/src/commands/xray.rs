@@ -46,6 +46,11 @@ pub(crate) fn recorded(file: &Path) -> Result<CheckedCard, Failure> {
     read::card(file)
 }
 
+/// Returns whether the X-ray in `file` asked other questions than one of this version would: there is no card of it.
+pub(crate) fn asks_otherwise(file: &Path) -> bool {
+    card::asks_otherwise(file).unwrap_or(false)
+}
+
 /// Prints the card of the X-ray in `file`, and returns it.
 fn deliver(file: &Path, stated: &[Stated], as_json: bool) -> Result<CheckedCard, Failure> {
     let mut json = card::of_run(file)?;

@@ -2,6 +2,7 @@
 
 use crate::support::{Bench, text};
 use serde_json::{Value, json};
+use ssdgauge_runfile::{Opening, RunFile, StepEnd, Writer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -163,6 +164,64 @@ fn a_drive_has_the_page_of_its_x_ray_and_the_price_of_the_notes() {
         text(&site().stderr).contains(": 0 files and 0 reports written"),
         "the X-ray is read once"
     );
+}
+
+/// Writes the X-ray of `from` to `to` as a version would that asks other questions.
+fn write_other_xray(from: &Path, to: &Path) {
+    let run = RunFile::open(from).unwrap();
+    let head = run.head().clone();
+    let properties = run.properties().unwrap().into_iter().filter(|one| one.step.is_none());
+    let properties: Vec<_> = properties.map(|one| (one.key, one.value)).collect();
+    let opening = Opening {
+        id: "other",
+        program: &head.program,
+        unix_ms: head.started_unix_ms,
+        plan: &head.plan,
+        drive: &head.drive,
+        environment: &[],
+        properties: &properties,
+    };
+    let mut writer = Writer::create(to, &opening).unwrap();
+    let step = run.steps().unwrap().remove(0);
+    let begun = writer.begin_step(step.place, 1, &head.plan, step.started_unix_ms).unwrap();
+    let mut answers = Vec::new();
+    run.answers(|of, answer| answers.extend((of == step.id).then_some(answer))).unwrap();
+    for mut answer in answers {
+        answer.asked.push(' ');
+        writer.answer(begun, &answer).unwrap();
+    }
+    let end = StepEnd {
+        state: step.state,
+        unix_ms: step.ended_unix_ms.unwrap(),
+        elapsed: step.elapsed.unwrap(),
+        ended_by: step.ended_by.unwrap(),
+        report: step.report.unwrap(),
+    };
+    writer.finish_step(begun, &end).unwrap();
+    writer.commit().unwrap();
+}
+
+#[test]
+fn an_x_ray_of_another_version_is_named_and_its_answers_are_left_out() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("runs")).unwrap();
+    bench.print(&["quick", "sim:tiny", "--shorten", "10", "-o", "runs/a.ssdg"]);
+    bench.print(&["xray", "sim:tiny", "--only", "units", "-o", "x.ssdg"]);
+    write_other_xray(&bench.path("x.ssdg"), &bench.path("runs/other.ssdg"));
+    let refused = bench.call(&["report", "runs/other.ssdg"]);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+    let output = bench.call(&["site", "runs", "-o", "site"]);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(said.matches("other.ssdg is an X-ray of another version of ssdgauge").count(), 1);
+    assert!(said.contains("1 drive, 2 runs: ") && said.contains("1 report written"), "{said}");
+    let page = std::fs::read_to_string(bench.path("site/drives/model-tiny-1gb.html")).unwrap();
+    assert!(page.contains("of another version of ssdgauge, not shown"), "{page}");
+    assert!(
+        page.contains("model-tiny-1gb-report.html") && !page.contains("model-tiny-1gb-xray.html")
+    );
+    let again = bench.call(&["site", "runs", "-o", "site"]);
+    assert!(text(&again.stderr).contains(": 0 files and 0 reports written"));
 }
 
 #[test]

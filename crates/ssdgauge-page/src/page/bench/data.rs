@@ -29,6 +29,7 @@ pub(super) fn site(site: &BenchSite<'_>) -> String {
     let value = json!({
         "drives": drives.collect::<Vec<_>>(),
         "tests": boards.collect::<Vec<_>>(),
+        "database": index::for_databases(bench, &columns),
         "uses": columns.iter().map(|column| column.name(bench)).collect::<Vec<_>>(),
         // What the script needs to read packed verdicts.
         "first": FIRST_LETTER, "highest": HIGHEST, "fine": FINE,
@@ -96,7 +97,7 @@ pub(super) fn drive(bench: &Bench, number: usize, frames: &[Frame]) -> String {
         let why = (!board.has_interval(place)).then(|| row::no_interval(bench, entry));
         let value = json!({
             "v": row::value(bench, entry), "i": row::interval_words(bench, entry), "run": row::run(record),
-            "rank": row::rank_words(bench, entry), "why": why, "x": at(100.0 * standing::share(bench, entry, &places)), "d": frame.fragments[place],
+            "rank": row::rank_words(bench, board, entry), "why": why, "x": at(100.0 * standing::share(bench, entry, &places)), "d": frame.fragments[place],
         });
         tests.insert(board.slug.clone(), value);
     }

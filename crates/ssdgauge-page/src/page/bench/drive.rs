@@ -27,7 +27,7 @@ pub(super) fn page(site: &BenchSite<'_>, drive: usize) -> String {
         p.dek { (standing::sentence(bench, &columns, drive)) }
         p.next {
             a href={ "../compare.html#d=" (own.slug) } { "Compare with others" } " · "
-            @if own.records.iter().any(|place| !bench.records[*place].submitted && bench.records[*place].xray.is_none()) {
+            @if own.records.iter().any(|place| has_report(&bench.records[*place])) {
                 a href={ (own.slug) "-report.html" } { "Report of all runs" } " · "
             }
             a href={ (own.slug) ".json" } { "JSON" }
@@ -49,10 +49,7 @@ pub(super) fn page(site: &BenchSite<'_>, drive: usize) -> String {
                             }
                             td.n { b { (row::value(bench, entry)) } }
                             td { (row::interval_words(bench, entry)) }
-                            td.n title=(row::rank_words(bench, entry)) {
-                                (row::rank(entry))
-                                @if entry.rank.is_some() { " of " (number::count(board.ranked() as u64)) }
-                            }
+                            td.n title=(row::rank_words(bench, board, entry)) { (row::rank(board, entry)) }
                             td { (test::spread(bench, entry)) }
                             td.run { (row::run(record)) @for doubt in &result.doubts { br; (doubt) } }
                         }
@@ -96,6 +93,11 @@ pub(super) fn page(site: &BenchSite<'_>, drive: usize) -> String {
     page.document(&main)
 }
 
+/// Returns whether a run is in the report of all runs of its drive.
+fn has_report(record: &Record) -> bool {
+    !record.submitted && record.xray.is_none() && !record.is_other_xray
+}
+
 /// Returns what the drive reported of its health in a run, the worst first; empty where it reported nothing.
 fn health(record: &Record) -> Vec<String> {
     let own = &record.health;
@@ -133,6 +135,8 @@ fn tiles(bench: &Bench, own: &BenchDrive) -> Markup {
             }
             @if let Some(xray) = xray {
                 div { b { a href={ (own.slug) "-xray.html" } { "X-ray" } } small { (xray) } }
+            } @else if records().any(|record| record.is_other_xray) {
+                div { b { "X-ray" } small { "of another version of ssdgauge, not shown" } }
             }
         }
     }

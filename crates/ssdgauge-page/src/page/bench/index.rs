@@ -112,7 +112,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
     let has_prices = bench.drives.iter().any(|drive| drive.price.is_some());
     let main = html! {
         h1 { (count) ", " (count_of(bench.records.len(), "run")) }
-        p.small.intro { "After each value its rank: a range where drives are too close to call, “–” without an interval or for a marked run." }
+        p.small.intro { "After each value its rank among the drives with the same test: a range where they are too close to call, “–” for a marked run. Rows with equal values are in the order of their names." @if let Some(words) = database_words(bench, &columns) { " " (words) } }
         (row::controls(bench.drives.len(), marked))
         (filters(bench))
         (row::tray())
@@ -131,8 +131,8 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
                     tr.marked[is_marked(*drive)] data-f=(filter_words(bench, *drive)) {
                         (row::head(own, "", &firmwares(bench, *drive, &columns)))
                         @for (column, places) in columns.iter().zip(&places) {
-                            @match column.entry(*drive) {
-                                Some((entry, _)) => (row::cell(bench, entry, places)),
+                            @match column.place(*drive) {
+                                Some((board, place, _)) => (row::cell(bench, board, &board.entries[place], places)),
                                 None => td.v data-v="" { "–" },
                             }
                         }
@@ -142,7 +142,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
             }
         }
         p.small { (origin(bench)) " Point at a number for its interval, firmware and run." (row::mark_words(bench).unwrap_or_default()) }
-        p.small { "Bars begin at zero; points are on a logarithmic scale, where to the right is better. The thin line is the 95% interval within the run; it does not cover the spread between units of a model." }
+        p.small { "Bars begin at zero; points are on a logarithmic scale, where to the right is better. The thin line, or a dot where it is narrow, is the 95% interval within the run; it does not cover the spread between units of a model." }
     };
     let page = Page {
         site,
@@ -155,6 +155,25 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
         data: Vec::new(),
     };
     page.document(&main)
+}
+
+/// Returns the names of the columns that decide for a database, the first one first.
+pub(super) fn for_databases(bench: &Bench, columns: &[Column<'_>]) -> Vec<&'static str> {
+    let of_use = |purpose: &Use| columns.iter().find(|column| column.purpose == *purpose);
+    Use::FOR_DATABASES.iter().filter_map(of_use).map(|column| column.name(bench)).collect()
+}
+
+/// Returns the sentence that says which of several columns decides for a database.
+fn database_words(bench: &Bench, columns: &[Column<'_>]) -> Option<String> {
+    let names: Vec<String> =
+        for_databases(bench, columns).into_iter().map(|name| short(name).to_lowercase()).collect();
+    let (first, rest) = names.split_first().filter(|(_, rest)| !rest.is_empty())?;
+    Some(format!("For a database {first} decide; without them {}.", rest.join(", then ")))
+}
+
+/// Returns the name of a column without its use: `latency` of `Databases: latency`.
+fn short(name: &str) -> &str {
+    name.split_once(": ").map_or(name, |(_, what)| what)
 }
 
 /// Returns where the numbers of the site come from.

@@ -3,25 +3,28 @@
 use crate::page::bench::chart::Places;
 use crate::page::prices;
 use maud::{Markup, html};
-use ssdgauge_analysis::bench::board::{Bench, BenchDrive, Entry};
+use ssdgauge_analysis::bench::board::{Bench, BenchDrive, Board, Entry};
 use ssdgauge_analysis::bench::record::Record;
 use ssdgauge_analysis::text::labels::short_id;
 use ssdgauge_analysis::text::{interval, number};
 use ssdgauge_core::rounded::count_of;
 
-/// Returns a rank: a range where drives are too close to call, a dash where there is none.
-pub(super) fn rank(entry: &Entry) -> String {
+/// Returns the rank of `entry` on `board`, such as `3 to 7 of 40`: a range where drives are too close to call; a dash for a marked
+/// run, and why there is none for another one.
+pub(super) fn rank(board: &Board, entry: &Entry) -> String {
+    let all = number::count(board.ranked() as u64);
     match entry.rank {
+        None if entry.marks.is_empty() => "no interval".to_owned(),
         None => "–".to_owned(),
-        Some((best, worst)) if best == worst => best.to_string(),
-        Some((best, worst)) => format!("{best}–{worst}"),
+        Some((best, worst)) if best == worst => format!("{best} of {all}"),
+        Some((best, worst)) => format!("{best} to {worst} of {all}"),
     }
 }
 
 /// Returns the rank of `entry` in words, or why it has none.
-pub(super) fn rank_words(bench: &Bench, entry: &Entry) -> String {
+pub(super) fn rank_words(bench: &Bench, board: &Board, entry: &Entry) -> String {
     match (entry.rank, entry.marks.as_slice()) {
-        (Some(_), _) => format!("rank {}", rank(entry)),
+        (Some(_), _) => format!("rank {}", rank(board, entry)),
         (None, []) => format!("no rank: {}", no_interval(bench, entry)),
         (None, marks) => format!("no rank: {}", marks.join(", ")),
     }
@@ -87,14 +90,18 @@ pub(super) fn facts(drive: &BenchDrive) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
+/// An interval of less than this share of the width of a cell is drawn as a dot: two pixels on a wide screen.
+const NARROW: f64 = 0.01;
+
 /// Returns the cell of a value with its rank, its bar and its interval.
-pub(super) fn cell(bench: &Bench, entry: &Entry, places: &Places) -> Markup {
+pub(super) fn cell(bench: &Bench, board: &Board, entry: &Entry, places: &Places) -> Markup {
     let (record, test) = bench.result(entry);
     let headline = &test.headline.0;
     let value_number = headline.value.unwrap_or_default();
     let sort = if headline.metric.more_is_better() { value_number } else { -value_number };
     let percent = |value: f64| format!("{:.1}", 100.0 * places.share(value));
     let mut style = format!("--w:{}", percent(value_number));
+    let mut is_dot = false;
     if let Some((low, high)) = headline.interval.ends() {
         let mut ends =
             [places.share(low), places.share(high)].map(|share| format!("{:.1}", 100.0 * share));
@@ -102,15 +109,17 @@ pub(super) fn cell(bench: &Bench, entry: &Entry, places: &Places) -> Markup {
             ends.reverse();
         }
         style.push_str(&format!(";--a:{};--b:{}", ends[0], ends[1]));
+        // Too narrow to be seen as a line.
+        is_dot = (places.share(high) - places.share(low)).abs() < NARROW;
     }
-    let rank_words = rank_words(bench, entry);
+    let rank_words = rank_words(bench, board, entry);
     let interval = headline.interval.ends().map(|_| interval_words(bench, entry));
     let interval = interval.map(|words| format!("95% interval {words}; ")).unwrap_or_default();
     let title = format!("{interval}{rank_words}; {}", run(record));
     html! {
         td.v data-v=(sort) title=(title) {
-            b { (value(bench, entry)) } " " small { (rank(entry)) }
-            span.vb.pt[places.is_log()] style=(style) {}
+            b { (value(bench, entry)) } " " small { (rank(board, entry)) }
+            span.vb.pt[places.is_log()].dt[is_dot] style=(style) {}
         }
     }
 }

@@ -26,13 +26,13 @@ pub(super) fn sentence(bench: &Bench, columns: &[Column<'_>], drive: usize) -> S
     let rank = |column: &Column<'_>| {
         let (board, place, _) = column.place(drive)?;
         let entry = board.entries.get(place).filter(|entry| entry.rank.is_some())?;
-        let (rank, all) = (row::rank(entry), number::count(board.ranked() as u64));
+        let rank = row::rank(board, entry);
         let purpose = match column.name(bench).split_once(": ") {
             Some((of, what)) => format!("{of} ({what})"),
             None if column.purpose == Use::Everyday => "everyday work".to_owned(),
             None => column.name(bench).to_owned(),
         };
-        Some(format!("{rank} of {all} for {}", purpose.to_lowercase()))
+        Some(format!("{rank} for {}", purpose.to_lowercase()))
     };
     let ranks: Vec<String> = columns.iter().filter_map(rank).collect();
     if ranks.is_empty() { String::new() } else { format!("Rank {}.", ranks.join(", ")) }
@@ -86,8 +86,8 @@ fn strip(bench: &Bench, column: &Column<'_>, board: &Board, place: usize) -> Mar
             div {
                 @if entry.rank.is_some() {
                     "ahead of " b { (number::count(ahead as u64)) } " of " (number::count(all as u64))
-                    small.block { "rank " (row::rank(entry)) }
-                } @else { small.block { (row::rank_words(bench, entry)) } }
+                    small.block { "rank " (row::rank(board, entry)) }
+                } @else { small.block { (row::rank_words(bench, board, entry)) } }
             }
         }
     }

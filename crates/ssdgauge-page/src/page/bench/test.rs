@@ -52,7 +52,7 @@ pub(super) fn page(site: &BenchSite<'_>, board: &Board, frame: &Frame) -> String
                        @let (own, result) = bench.result(entry);
                        tr.marked[!entry.marks.is_empty()] {
                            (row::head(&bench.drives[entry.drive], "../", ""))
-                           (row::cell(bench, entry, &places))
+                           (row::cell(bench, board, entry, &places))
                            td { (row::interval_words(bench, entry)) }
                            td { (spread(bench, entry)) }
                            td.run { (row::run(own)) @for doubt in &result.doubts { br; (doubt) } }

@@ -30,7 +30,7 @@ impl Made {
 fn pages(bench: &Bench, drive: &BenchDrive, sources: &BTreeMap<String, PathBuf>) -> Vec<Made> {
     let records = drive.records.iter().map(|place| &bench.records[*place]);
     let (examined, measured): (Vec<_>, Vec<_>) = records
-        .filter(|record| sources.contains_key(&record.id))
+        .filter(|record| sources.contains_key(&record.id) && !record.is_other_xray)
         .partition(|record| record.xray.is_some());
     let report = measured.iter().map(|record| record.id.clone()).collect();
     let latest = examined.last().iter().map(|record| record.id.clone()).collect();

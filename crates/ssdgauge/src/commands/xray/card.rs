@@ -5,7 +5,7 @@ use crate::failure::{Failure, FailureKind};
 use serde::Serialize;
 use ssdgauge_analysis::{sanitize_device, sanitize_prose};
 use ssdgauge_core::{Bytes, DriveInfo, Plan};
-use ssdgauge_lab::{RecordedXray, review_xray};
+use ssdgauge_lab::{RecordedXray, XrayError, review_xray};
 use ssdgauge_runfile::RunFile;
 use ssdgauge_watch::terminal;
 use ssdgauge_xray::{Answer, CARD_FORMAT, CARD_VERSION, CheckedCard, Series, Value, axes};
@@ -174,17 +174,31 @@ pub(super) fn text(card: &CheckedCard) -> String {
     lines.join("\n")
 }
 
-/// Returns the card of the X-ray in `file` as JSON: what its recorded answers show.
-///
-/// # Errors
-/// The file cannot be read, or is no X-ray of this version.
-pub(super) fn of_run(file: &Path) -> Result<serde_json::Value, Failure> {
+fn read(file: &Path) -> Result<(RunFile, RecordedXray), Failure> {
     let run = RunFile::open(file)?;
     let recorded = RecordedXray::read(&run)?.ok_or_else(|| {
         let text = format!("{} is not the run file of an X-ray", file.display());
         Failure::new(FailureKind::Usage, text, "name the file that `ssdgauge xray` wrote")
     })?;
     run.check_chain()?;
+    Ok((run, recorded))
+}
+
+/// Returns whether the X-ray in `file` asked other questions than one of this version would.
+///
+/// # Errors
+/// The file cannot be read, or is not an X-ray.
+pub(super) fn asks_otherwise(file: &Path) -> Result<bool, Failure> {
+    let (run, recorded) = read(file)?;
+    Ok(matches!(review_xray(&run.head().drive, &recorded), Err(XrayError::Differs(_))))
+}
+
+/// Returns the card of the X-ray in `file` as JSON: what its recorded answers show.
+///
+/// # Errors
+/// The file cannot be read, or is no X-ray of this version.
+pub(super) fn of_run(file: &Path) -> Result<serde_json::Value, Failure> {
+    let (run, recorded) = read(file)?;
     let drive = &run.head().drive;
     let examined = review_xray(drive, &recorded)?;
     // Texts of the drive are in some findings.
