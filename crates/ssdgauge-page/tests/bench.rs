@@ -262,7 +262,36 @@ fn a_site_depends_on_nothing_but_its_runs_and_publishes_no_serial_host_or_label(
     for drive in ["alpha", "beta", "b-gamma-b-co-script"] {
         assert!(index.contains(&format!("href=\"drives/{drive}")), "{drive}");
     }
-    assert!(index.matches("<small>1 of 3</small>").count() >= 2, "the fastest drive is first of all");
+    assert!(
+        index.matches("<small>1 of 3</small>").count() >= 2,
+        "the fastest drive is first of all"
+    );
+}
+
+#[test]
+fn rows_that_show_equal_values_are_in_the_order_of_their_names() {
+    // Digits that no reader sees would put the last name first.
+    let names = ["Alpha", "Bravo", "Charlie"];
+    let one = Record::of(&drive("one", "Alpha", 1.0, &|_| {}));
+    let record = |(name, hidden): (&&str, i32)| {
+        let mut record = one.clone();
+        (record.id, record.drive.name) = ((*name).to_owned(), (*name).to_owned());
+        for value in record.tests.iter_mut().filter_map(|test| test.headline.0.value.as_mut()) {
+            *value *= 1.0 + 1e-9 * f64::from(hidden);
+        }
+        record
+    };
+    let records: Vec<Record> = names.iter().zip(1..).map(record).collect();
+    let bench = Bench::new(records.clone());
+    let first = bench.boards[0].entries[0].drive;
+    assert_eq!(bench.drives[first].facts.name, "Charlie", "by all of its digits");
+    let pages = files_of(records);
+    let of_test = pages.keys().find(|name| name.starts_with("tests/")).unwrap();
+    for page in ["index.html", of_test] {
+        let (_, rows) = pages[page].split_once("<tbody>").unwrap();
+        let places = names.map(|name| rows.find(&format!(">{name}, 1\u{a0}TB</a>")).unwrap());
+        assert!(places.is_sorted(), "{page}: {places:?}");
+    }
 }
 
 #[test]
@@ -340,7 +369,9 @@ fn a_result_without_an_interval_has_no_rank_and_leaves_those_of_others_alone() {
     assert!(index.contains(&format!("title=\"{reason}; firmware")));
     assert!(!index.contains("<tr class=\"marked"), "it is not a run with a mark");
     // Two drives have an interval; the words stand only where there is none.
-    assert!(index.contains("<small>no interval</small>") && index.contains("<small>1 of 2</small>"));
+    assert!(
+        index.contains("<small>no interval</small>") && index.contains("<small>1 of 2</small>")
+    );
     let cells: Vec<&str> = index.split("<td class=\"v\"").skip(1).collect();
     for cell in cells.iter().filter(|cell| cell.contains("<b>")) {
         assert_ne!(cell.contains("<small>no interval"), cell.contains(";--a:"), "{cell}");

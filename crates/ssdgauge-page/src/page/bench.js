@@ -106,8 +106,8 @@ function table() {
     heads.forEach((head, place) => place === sorted ? head.setAttribute("aria-sort", "descending") : head.removeAttribute("aria-sort"));
     const value = row => { const text = row.cells[column].dataset.v; return text ? +text : -Infinity; };
     const focus = document.activeElement;
-    const byName = (a, b) => names.get(a.querySelector(".pick").value) < names.get(b.querySelector(".pick").value) ? -1 : 1;
-    const order = (a, b) => value(a) === value(b) ? byName(a, b) : value(b) - value(a);
+    const shown = row => row.cells[column].firstElementChild?.textContent;
+    const order = (a, b) => shown(a) === shown(b) ? a.dataset.n - b.dataset.n : value(b) - value(a);
     $("drives").tBodies[0].append(...(column ? [...rows].sort(order) : rows));
     if (focus && focus !== document.activeElement) focus.focus({ preventScroll: true });
     const tray = $("tray");
@@ -216,7 +216,8 @@ function forDatabase({ chosen, tests, name }) {
   const kinds = new Set(open.map(pair => pair.kind));
   const outcome = kinds.has("o") || kinds.has("x") ? "not decided, without an interval" : kinds.has("?") ? "too close to call, it may be noise" : "level, no more than noise";
   const last = behind.length ? `; ${behind.map(other).join(" and ")} behind by more than noise` : "";
-  return [...start, make("b", {}, [name(best), ...open.map(other)].join(" or ")), ` (${what}: ${outcome}${last}`, end];
+  const first = chosen.filter(one => one === best || open.some(pair => [pair.a, pair.b].includes(one)));
+  return [...start, make("b", {}, first.map(name).join(" or ")), ` (${what}: ${outcome}${last}`, end];
 }
 function comparison() {
   const facts = new Map(bench.all.drives.map(drive => [drive.s, drive]));

@@ -104,6 +104,11 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
         })
     };
     order.sort_by(|a, b| first(b).total_cmp(&first(a)));
+    let shown = |drive: &usize| {
+        let entry = columns.first().and_then(|column| column.entry(*drive));
+        entry.map_or_else(String::new, |(entry, _)| row::value(bench, entry))
+    };
+    row::by_name_where_equal(&mut order, shown, |drive| *drive);
     let is_marked = |drive: usize| {
         columns.iter().all(|column| column.entry(drive).is_none_or(|(_, marked)| marked))
     };
@@ -112,7 +117,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
     let has_prices = bench.drives.iter().any(|drive| drive.price.is_some());
     let main = html! {
         h1 { (count) ", " (count_of(bench.records.len(), "run")) }
-        p.small.intro { "After each value its rank among the drives with the same test: a range where they are too close to call, “–” for a marked run. Rows with equal values are in the order of their names." @if let Some(words) = database_words(bench, &columns) { " " (words) } }
+        p.small.intro { "After each value its rank among the drives with the same test: a range where they are too close to call, “–” for a marked run. Rows that show equal values are in the order of their names." @if let Some(words) = database_words(bench, &columns) { " " (words) } }
         (row::controls(bench.drives.len(), marked))
         (filters(bench))
         (row::tray())
@@ -128,7 +133,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
                 } }
                 tbody { @for drive in &order {
                     @let own = &bench.drives[*drive];
-                    tr.marked[is_marked(*drive)] data-f=(filter_words(bench, *drive)) {
+                    tr.marked[is_marked(*drive)] data-n=(drive) data-f=(filter_words(bench, *drive)) {
                         (row::head(own, "", &firmwares(bench, *drive, &columns)))
                         @for (column, places) in columns.iter().zip(&places) {
                             @match column.place(*drive) {
@@ -168,7 +173,7 @@ fn database_words(bench: &Bench, columns: &[Column<'_>]) -> Option<String> {
     let names: Vec<String> =
         for_databases(bench, columns).into_iter().map(|name| short(name).to_lowercase()).collect();
     let (first, rest) = names.split_first().filter(|(_, rest)| !rest.is_empty())?;
-    Some(format!("For a database {first} decide; without them {}.", rest.join(", then ")))
+    Some(format!("For a database, {first} decide; without them {}.", rest.join(", then ")))
 }
 
 /// Returns the name of a column without its use: `latency` of `Databases: latency`.

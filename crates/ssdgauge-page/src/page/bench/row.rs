@@ -145,6 +145,15 @@ pub(super) fn price_cell(bench: &Bench, drive: &BenchDrive) -> Markup {
     }
 }
 
+/// Puts rows in the order of their names where the values that they show are equal: digits that nobody sees would order them.
+pub(super) fn by_name_where_equal<T, S: PartialEq>(
+    rows: &mut [T],
+    shown: impl Fn(&T) -> S,
+    name: impl Fn(&T) -> usize,
+) {
+    rows.chunk_by_mut(|a, b| shown(a) == shown(b)).for_each(|equal| equal.sort_by_key(&name));
+}
+
 /// Returns the head of a row: the box that chooses the drive, its name and its facts.
 pub(super) fn head(drive: &BenchDrive, up: &str, firmware: &str) -> Markup {
     let name = drive.facts.full_name();

@@ -16,7 +16,9 @@ pub(super) fn page(site: &BenchSite<'_>, board: &Board, frame: &Frame) -> String
     let bench = site.bench;
     let (record, test) = bench.shown(board);
     let metric = test.headline.0.metric;
-    let entries: Vec<&Entry> = board.entries.iter().collect();
+    let mut entries: Vec<&Entry> = board.entries.iter().collect();
+    let shown = |entry: &&Entry| (entry.marks.is_empty(), row::value(bench, entry));
+    row::by_name_where_equal(&mut entries, shown, |entry| entry.drive);
     let places = Places::new(bench, &entries);
     let marked = entries.iter().filter(|entry| !entry.marks.is_empty()).count();
     let far = outliers(bench, board);
@@ -50,7 +52,7 @@ pub(super) fn page(site: &BenchSite<'_>, board: &Board, frame: &Frame) -> String
                    } }
                    tbody { @for entry in &entries {
                        @let (own, result) = bench.result(entry);
-                       tr.marked[!entry.marks.is_empty()] {
+                       tr.marked[!entry.marks.is_empty()] data-n=(entry.drive) {
                            (row::head(&bench.drives[entry.drive], "../", ""))
                            (row::cell(bench, board, entry, &places))
                            td { (row::interval_words(bench, entry)) }
