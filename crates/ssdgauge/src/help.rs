@@ -54,6 +54,9 @@ pub(crate) fn asked(command: &Command, arguments: impl Iterator<Item = String>) 
         found = found.find_subcommand(word).filter(|one| one.get_name() != "help").unwrap_or(found);
     }
     let mut found = found.clone().mut_args(|argument| argument.hide_short_help(false));
+    if let Some(text) = found.get_after_long_help().cloned() {
+        found = found.after_help(text);
+    }
     Some(found.render_help().to_string())
 }
 

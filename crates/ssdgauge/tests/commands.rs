@@ -33,6 +33,7 @@ mod power_cuts;
 mod python;
 mod quick_for;
 mod recorded;
+mod reference;
 mod review;
 mod review_with_xray;
 mod samples;

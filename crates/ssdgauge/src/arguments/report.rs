@@ -4,7 +4,29 @@ use super::values::{parse_address, parse_percent};
 use clap::Args;
 use std::path::PathBuf;
 
+/// Notes to copy: the how-to on publishing has them with a photograph.
+const NOTES: &str = "\
+Notes to start from, in the file of --notes (keys as in TOML, then Markdown):
+
++++
+title = \"A drive for a small office\"
+byline = \"NAME, DATE\"
+currency = \"EUR\"
+
+[[drive]]
+name = \"PART OF ITS NAME\"
+price = 89.90
+pros = [\"Fast within its cache\"]
+cons = [\"No heat spreader\"]
++++
+The introduction.
+
+# Conclusion
+
+The last words of the page.";
+
 #[derive(Debug, Default, Args)]
+#[command(after_long_help = NOTES)]
 pub(crate) struct ReportArguments {
     /// Run files, folders of them, or numbers of the library.
     #[arg(required = true)]
@@ -71,14 +93,14 @@ pub(crate) struct ReportArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
-    /// File of the page; its run files are written into a folder beside it [default:
+    /// File of the page; its run files are written into a folder next to it [default:
     /// ssdgauge-demo-TIME.html].
     #[arg(short, long = "out", alias = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Carry out two whole reviews, of client drives and of servers' drives, each with a page of its own.
     #[arg(long)]
     pub(crate) reviews: bool,
-    /// Write a site of the drives too, in a folder beside the page.
+    /// Write a site of the drives too, in a folder next to the page.
     #[arg(long)]
     pub(crate) site: bool,
 }

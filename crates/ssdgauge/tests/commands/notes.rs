@@ -47,6 +47,24 @@ fn hostile_notes_are_refused_with_line_and_remedy_and_leave_no_page() {
 }
 
 #[test]
+fn the_notes_in_the_help_make_a_page_once_they_name_a_drive() {
+    let bench = Bench::new();
+    bench.print(&[&SHORT[..], &["a.ssdg"]].concat());
+    let help = bench.print(&["report", "--help"]);
+    let notes = &help[help.find("+++\n").unwrap()..];
+    std::fs::write(bench.path("notes.md"), notes).unwrap();
+    let report = ["report", "a.ssdg", "--notes", "notes.md", "-o", "b.html"];
+    let output = bench.call(&report);
+    assert!(text(&output.stderr).contains("PART OF ITS NAME"), "{}", text(&output.stderr));
+    std::fs::write(bench.path("notes.md"), notes.replace("PART OF ITS NAME", "tiny")).unwrap();
+    bench.print(&report);
+    let page = std::fs::read_to_string(bench.path("b.html")).unwrap();
+    for words in ["A drive for a small office", "No heat spreader", "The last words of the page."] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+#[test]
 fn notes_fragment_and_image_are_written() {
     let bench = Bench::new();
     bench.print(&[&SHORT[..], &["a.ssdg"]].concat());
