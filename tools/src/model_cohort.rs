@@ -1,4 +1,4 @@
-//! Writes the virtual drives that stand behind a page of one drive: numbers and lines of each in several suites.
+//! Writes the virtual drives in the background of a page of one drive: numbers and lines of each in several suites.
 //!
 //! `cargo run --release -p ssdgauge-tools -- model_cohort [SUITE …]` writes
 //! `crates/ssdgauge-analysis/cohort/model.toml` after each suite. Suites that the file has already, of the same
@@ -117,10 +117,12 @@ fn drives() -> Vec<&'static str> {
     profiles.map(|profile| profile.name).filter(|name| *name != "tiny").collect()
 }
 
-/// Returns the checksum (FNV-1a) of the profiles, without comments.
+/// Returns the checksum (FNV-1a) of the profiles, without comments and without their descriptions, which change no
+/// result.
 fn checksum() -> String {
     let profiles = ssdgauge_sim::profiles().into_iter().chain(ssdgauge_sim::reviewed_profiles());
     let lines = profiles.flat_map(|profile| profile.text.lines());
+    let lines = lines.filter(|line| !line.starts_with("description = "));
     let parameters = lines.map(|line| line.split('#').next().unwrap_or_default().trim_end());
     let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     format!("{:016x}", parameters.flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, step))
