@@ -68,7 +68,7 @@ impl Schema<'_> {
                     value.as_array().is_none_or(|list| list.len() as u64 <= rule.as_u64().unwrap())
                 }
                 "items" => {
-                    // Behind those that have places of their own.
+                    // After those that have places of their own.
                     let placed =
                         rules.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
                     for (place, one) in

@@ -5,7 +5,7 @@ use std::process::Command;
 
 fn main() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    // Sources that are no git repository, such as an unpacked archive, have no commit.
+    // Sources that are not a git repository, such as an unpacked archive, have no commit.
     let git = |arguments: &[&str]| {
         let output = Command::new("git").arg("-C").arg(&sources).args(arguments).output().ok()?;
         let text = String::from_utf8(output.stdout).ok()?;

@@ -14,7 +14,7 @@ const MOST_BYTES: usize = 60_000;
 const LEAST_HOURS: f64 = 1_000.0;
 /// The percentage used from which on wear per TB is stated: a whole number, so within a tenth.
 const LEAST_USED: f64 = 5.0;
-/// The fewest drives and models of a family.
+/// The minimum number of drives and models of a family.
 const FAMILY: (usize, usize) = (10, 2);
 
 const HEAD: &str = "\

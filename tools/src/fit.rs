@@ -1,4 +1,4 @@
-//! Measures the fitted figures of the profiles against their published numbers, and finds them anew:
+//! Measures the fitted figures of the profiles against their published numbers, and finds them again:
 //!
 //! ```sh
 //! cargo run --release -p ssdgauge-tools -- fit                            # what remains, for every figure
@@ -23,7 +23,7 @@ use std::path::Path;
 /// The seed of every drive and every plan.
 const SEED: u64 = 1;
 
-/// The most values of a figure that a search measures.
+/// The maximum number of values of a figure that a search measures.
 const MOST_RUNS: usize = 12;
 
 /// The share of the published number at which a search ends.

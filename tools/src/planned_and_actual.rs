@@ -1,4 +1,4 @@
-//! Prints what was planned beside what came, for run files:
+//! Prints what was planned and what came, for run files:
 //! `cargo run -p ssdgauge-tools -- planned_and_actual RUN.ssdg …`.
 //!
 //! With `--tests`, a line for each test as well. The estimate is that of this program for the plan and

@@ -2,7 +2,7 @@
 //! `cargo run --release -p ssdgauge-tools -- xray_gate --drives N --seed S [--model second | --steady | --map | --volumes | --contents] [--only STRUCTURES] [--all] [--without-noise]`.
 //!
 //! Drives are those of ssdgauge-sim, or of the second model; with `--steady`, structures of the steady state are
-//! looked for in drives of ssdgauge-sim, with `--map` most drives have a map that is at hand in part, with
+//! looked for in drives of ssdgauge-sim, with `--map` most drives have a map that is available in part, with
 //! `--volumes` half of them consist of several volumes, and with `--contents` some compress or deduplicate. Seeds
 //! below 1,000,000 were used while the methods were
 //! tuned.

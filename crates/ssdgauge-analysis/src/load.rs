@@ -107,7 +107,7 @@ pub(crate) fn read_open(
 }
 
 /// Returns how many repetitions of each test belong to the run: all of the plan, or those after which
-/// it has ended. A run that has not ended has those that it began, and at least the fewest of its
+/// it has ended. A run that has not ended has those that it began, and at least the minimum number of its
 /// rule.
 fn counted_repetitions(plan: &Plan, steps: &[StepRecord], ended_after: Option<u32>) -> u32 {
     let Some(rule) = plan.repeat_until else { return u32::MAX };
@@ -145,7 +145,7 @@ fn read_repetition(
                 planned += usize::from(records.is_some() || !is_search);
                 if let Some(records) = records {
                     let window = attempts::window(test, records);
-                    let flush = durability.flush_behind(window);
+                    let flush = durability.flush_after(window);
                     let mut found = Contradictions::default();
                     let point = point::read(from, room, step, workload, window, &mut found)?;
                     contradictory.extend(found_in(step, &found));

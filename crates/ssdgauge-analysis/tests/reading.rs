@@ -82,9 +82,9 @@ fn only_finished_attempts_count() {
 fn a_restarted_test_counts_from_its_last_start() {
     use StepState::{Broken, Finished};
     let history = [(0, 1, Finished, 100), (1, 1, Broken, 7), (0, 2, Finished, 120)];
-    let anew = attempts(Restart::Test, &history);
-    assert_eq!(iops(&anew), [120.0]);
-    assert_eq!((anew.complete, anew.tests[0].headline.value), (false, None));
+    let again = attempts(Restart::Test, &history);
+    assert_eq!(iops(&again), [120.0]);
+    assert_eq!((again.complete, again.tests[0].headline.value), (false, None));
     let whole = [&history[..], &[(1, 2, Finished, 220)]].concat();
     assert_eq!(iops(&attempts(Restart::Test, &whole)), [120.0, 220.0]);
     let mixed = [(0, 1, Finished, 100), (1, 1, Finished, 200), (0, 2, Broken, 120)];

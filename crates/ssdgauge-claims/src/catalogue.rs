@@ -42,7 +42,7 @@ pub enum CatalogueError {
 /// One run that claims need: a test on a virtual drive.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunNeed {
-    /// The target behind `sim:`.
+    /// The target after `sim:`.
     pub drive: String,
     /// The test.
     pub test: TestNeed,

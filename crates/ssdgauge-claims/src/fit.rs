@@ -40,7 +40,7 @@ pub struct Fit {
     pub of: Option<Value>,
     /// The published number in the unit of `of`.
     pub is: Option<f64>,
-    /// The least and the largest value of the figure that a search tries.
+    /// The smallest and the largest value of the figure that a search tries.
     pub within: Option<[f64; 2]>,
 }
 
@@ -51,7 +51,7 @@ pub struct Quantified<'a> {
     pub of: &'a Value,
     /// The published number.
     pub is: f64,
-    /// The least and the largest value that a search tries.
+    /// The smallest and the largest value that a search tries.
     pub within: [f64; 2],
 }
 

@@ -158,9 +158,9 @@ fn steady_after(seconds: &[f64]) -> Option<f64> {
     let rounds: Option<Vec<f64>> = seconds.chunks_exact(ROUND).map(summary::mean).collect();
     let rounds = rounds?;
     let (mut at, _) = steady::find(&rounds)?;
-    // Each pass begins behind the last one, so there are fewer of them than rounds.
+    // Each pass begins after the last one, so there are fewer of them than rounds.
     while let Some((unsteady, _)) = steady::first_unsteady(&rounds, at) {
-        // Rounds are counted from 1 there: the one behind the unsteady one.
+        // Rounds are counted from 1 there: the one after the unsteady one.
         at = steady::find_from(&rounds, unsteady + 2)?.0;
     }
     Some(((at + 1) * ROUND) as f64)
@@ -189,7 +189,7 @@ mod tests {
         let minutes = |levels: &[(usize, f64)]| -> Vec<f64> {
             levels.iter().flat_map(|(n, rate)| vec![*rate; n * ROUND]).collect()
         };
-        // The window of five rounds has to lie behind the change.
+        // The window of five rounds has to lie after the change.
         assert_eq!(steady_after(&minutes(&[(8, 400.0), (20, 50.0)])), Some(13.0 * 60.0));
         assert_eq!(steady_after(&minutes(&[(5, 50.0)])), Some(300.0));
         assert_eq!(steady_after(&minutes(&[(20, 400.0), (3, 50.0)])), None);

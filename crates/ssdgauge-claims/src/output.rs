@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 /// The columns of a statement in a table of 100 columns and more.
 const STATEMENT: usize = 42;
-/// The columns of a row beside its statement: sign and id, published and measured value, state.
-const BESIDE: usize = 59;
+/// The columns of a row next to its statement: sign and id, published and measured value, state.
+const OTHER_COLUMNS: usize = 59;
 /// The columns of the published value.
 const PUBLISHED: usize = 13;
 
@@ -25,8 +25,8 @@ impl Layout {
     /// values are omitted.
     fn new(width: usize) -> Layout {
         let with_published = width >= 80;
-        let beside = BESIDE - if with_published { 0 } else { PUBLISHED };
-        Layout { statement: width.saturating_sub(beside).clamp(10, STATEMENT), with_published }
+        let others = OTHER_COLUMNS - if with_published { 0 } else { PUBLISHED };
+        Layout { statement: width.saturating_sub(others).clamp(10, STATEMENT), with_published }
     }
 
     fn published(self, text: &str) -> String {

@@ -1,4 +1,4 @@
-//! The charts of a review: the curves that its claims are about, with the published numbers beside the
+//! The charts of a review: the curves that its claims are about, with the published numbers next to the
 //! measured ones.
 //!
 //! Which charts there are follows from the checks: a curve, or a number at a place of one, names a drive,

@@ -129,7 +129,7 @@ impl TryFrom<String> for Value {
     }
 }
 
-/// Splits `DRIVE TEST METRIC …` from the words behind it.
+/// Splits `DRIVE TEST METRIC …` from the words after it.
 fn source(text: &str) -> Result<(Source, Vec<&str>), String> {
     let mut words = text.split_whitespace();
     let (Some(drive), Some(test), Some(metric)) = (words.next(), words.next(), words.next()) else {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reference_is_refused_with_its_text() {
+    fn what_is_not_a_reference_is_refused_with_its_text() {
         for text in ["a b", "a b speed", "a b iops sideways", "a b iops at x", "a b iops last 0"] {
             assert!(Value::try_from(text.to_owned()).is_err(), "{text}");
         }

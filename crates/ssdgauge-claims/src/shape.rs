@@ -5,7 +5,7 @@
 
 use ssdgauge_statistics::summary;
 
-/// The share of the points of a curve behind which something happens late. Chosen: the last two
+/// The share of the points of a curve after which something happens late. Chosen: the last two
 /// fifths, which are the four mixes of eleven with the most writes.
 pub(crate) const LATE: f64 = 0.6;
 
@@ -21,7 +21,7 @@ pub(crate) const LEVEL: f64 = 0.05;
 /// The factor by which a spike exceeds its neighbour. Chosen: the one of "significantly".
 pub(crate) const SPIKE: f64 = 1.2;
 
-/// Returns whether `first` leads at the start, `second` at the end, and they cross exactly once, behind
+/// Returns whether `first` leads at the start, `second` at the end, and they cross exactly once, after
 /// [`LATE`] of the points. Points within [`NOISE`] of each other lead for neither.
 pub(crate) fn crosses_once_late(first: &[f64], second: &[f64]) -> bool {
     let n = first.len().min(second.len());
@@ -35,7 +35,7 @@ pub(crate) fn crosses_once_late(first: &[f64], second: &[f64]) -> bool {
     matches!(turns.as_slice(), [at] if is_late(at)) && leads.last().is_some_and(|last| last.1)
 }
 
-/// Returns whether the lead of `second` over `first` begins behind [`LATE`] of the points: before, it is
+/// Returns whether the lead of `second` over `first` begins after [`LATE`] of the points: before, it is
 /// at most [`SMALL`], at the last point it is larger.
 pub(crate) fn pulls_ahead_late(first: &[f64], second: &[f64]) -> bool {
     let n = first.len().min(second.len());

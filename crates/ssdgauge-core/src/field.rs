@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-/// The source of every number of the table, as it is printed beside one.
+/// The source of every number of the table, as it is printed with one.
 pub const SOURCE: &str =
     "linuxhw/EnterpriseDrive by hw-probe contributors, CC-BY-4.0, summarized 28 November 2026";
 
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_small_names_its_source_and_has_five_drives_behind_each_number() {
+    fn the_table_is_small_names_its_source_and_has_five_drives_for_each_number() {
         assert!(TABLE.len() <= 60_000, "{} bytes", TABLE.len());
         let head: String = TABLE.lines().take_while(|line| line.starts_with('#')).collect();
         for words in ["linuxhw/EnterpriseDrive", "CC-BY-4.0", "hw-probe", "changed", "2026"] {

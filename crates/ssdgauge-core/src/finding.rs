@@ -68,7 +68,7 @@ pub enum FindingKind {
     NotSteady,
     /// A load left its steady state by the SNIA rule.
     LeftSteadyState,
-    /// A step contains two levels, such as writes into the cache of a drive and behind it.
+    /// A step contains two levels, such as writes into the cache of a drive and beyond it.
     TwoLevels,
     /// A step drifts, or shifts from one level to another, by more than the interval of its mean.
     ChangesWithin,
@@ -212,7 +212,7 @@ impl FindingKind {
     }
 }
 
-/// A condition that affects the validity of results, stored with the run and shown beside the
+/// A condition that affects the validity of results, stored with the run and shown with the
 /// results that it affects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {

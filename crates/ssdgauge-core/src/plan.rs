@@ -346,7 +346,7 @@ impl Action {
         }
     }
 
-    /// Returns the most bytes that the action writes; `None` where only time limits it.
+    /// Returns the maximum number of bytes that the action writes; `None` where only time limits it.
     pub fn writes_at_most(&self) -> Option<Bytes> {
         match self {
             Action::Prepare(preparation) => Some(preparation.writes()),

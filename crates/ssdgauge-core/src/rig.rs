@@ -44,7 +44,7 @@ pub trait Rig {
     ///
     /// # Errors
     /// When the workload is not valid on this target, the system or the drive fails, or the write
-    /// budget would be exceeded; see [`RigError`]. Single failed requests are no error: they are
+    /// budget would be exceeded; see [`RigError`]. Single failed requests are not an error: they are
     /// counted in the intervals.
     fn run(
         &mut self,

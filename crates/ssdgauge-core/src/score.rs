@@ -122,7 +122,7 @@ pub const PASSED_BY_SERVICE_LATENCY: &str = "borne_from_sending";
 pub enum Window {
     /// This duration, in full seconds.
     Time(Nanos),
-    /// The fewest full seconds that transferred this number of bytes.
+    /// The minimum number of full seconds that transferred this number of bytes.
     Bytes(Bytes),
 }
 
@@ -150,7 +150,7 @@ impl std::fmt::Display for Window {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Window::Time(time) => write!(f, "last {}", time.about()),
-            // A size that was divided by a shortening is no whole number of a unit.
+            // A size that was divided by a shortening is not a whole number of a unit.
             Window::Bytes(bytes) => write!(f, "last {}", bytes.about().replacen(".0 ", " ", 1)),
         }
     }

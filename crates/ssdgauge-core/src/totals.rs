@@ -102,7 +102,7 @@ impl Totals {
 
     /// Returns the directions that a number over all of them counts: reads and writes, and the others
     /// only where there are none. A flush or a trim moves no data, so neither is part of a throughput
-    /// beside transfers, nor of their latencies.
+    /// of transfers, nor of their latencies.
     pub fn counted(&self) -> &[DirectionTotals] {
         let (transfers, others) = self.directions.split_at(Direction::TRANSFERS.len());
         let has_others = || others.iter().any(|totals| totals.ios + totals.errors > 0);
@@ -186,7 +186,7 @@ impl Totals {
     /// Returns `metric` over the requests of `scope`, or `None` where it was not measured.
     ///
     /// The effective over-provisioning inverts the write amplification of uniform random writes, see
-    /// [`spare_area`]. Copies from an SLC cache are no cost of the spare area: where the drive
+    /// [`spare_area`]. Copies from an SLC cache are not a cost of the spare area: where the drive
     /// reports the amplification by collection alone, that one is inverted.
     pub fn value(&self, metric: Metric, scope: Scope) -> Option<f64> {
         match metric {
@@ -367,10 +367,10 @@ mod tests {
         let queued = totals(LatencyOf::Flushes);
         is_near(us(&queued, Metric::LatP99Us), 2_240.0);
         assert_eq!(us(&queued, Metric::CommitMeanUs), None);
-        // Beside writes that wait for no flush, it is a load of its own.
-        let beside = totals(LatencyOf::Requests);
-        is_near(us(&beside, Metric::LatP99Us), 18.0);
-        assert_eq!(us(&beside, Metric::CommitMeanUs), None);
+        // During writes that wait for no flush, it is a load of its own.
+        let other = totals(LatencyOf::Requests);
+        is_near(us(&other, Metric::LatP99Us), 18.0);
+        assert_eq!(us(&other, Metric::CommitMeanUs), None);
     }
 
     #[test]

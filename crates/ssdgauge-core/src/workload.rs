@@ -41,7 +41,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The most streams. Suites state up to 8; an imported result has one for each job that ran at a time.
+    /// The maximum number of streams. Suites state up to 8; an imported result has one for each job that ran at a time.
     pub const MAX_STREAMS: usize = 64;
 
     /// Returns the requests in flight of a closed loop; `None` where a stream has a rate or pauses.
@@ -50,7 +50,7 @@ impl Workload {
         self.streams.iter().map(|stream| closed(stream).then(|| stream.total_depth())).sum()
     }
 
-    /// Returns the most that a limit of `bytes` lets the workload transfer: rounded up to whole
+    /// Returns the maximum that a limit of `bytes` lets the workload transfer: rounded up to whole
     /// requests, of the largest length that a stream has. Where a stream has several lengths, the last
     /// request may have the largest one.
     pub fn whole_requests(&self, bytes: Bytes) -> Bytes {

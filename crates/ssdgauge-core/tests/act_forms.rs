@@ -145,7 +145,7 @@ fn check(ours: Vec<Source>, reference: Vec<Source>, service: f64, what: &str) ->
 }
 
 #[test]
-fn the_form_of_act_5_queues_even_arrivals_behind_64_threads() {
+fn the_form_of_act_5_queues_even_arrivals_before_64_threads() {
     for service in [400e-6, 250e-6] {
         for multiple in [1.0, 2.0, 3.0, 4.0] {
             let per_second = 2_000.0 * multiple;

@@ -224,7 +224,7 @@ impl DeviceStatistics {
     /// Returns whether it is one of these.
     pub(crate) fn set(&mut self, page: u8, at: usize, word: u64) -> bool {
         let (double, long) = (Some(word & 0xffff_ffff), Some(word & 0xffff_ffff_ffff));
-        // -128 °C is no temperature: the SCT status (ACS-3, 8.5) defines it as invalid, and real drives have
+        // -128 °C is not a temperature: the SCT status (ACS-3, 8.5) defines it as invalid, and real drives have
         // it here as well.
         let celsius = Some(word as u8 as i8).filter(|celsius| *celsius != i8::MIN);
         match (page, at) {

@@ -52,7 +52,7 @@ pub enum DescribeError {
 /// values of the kernel.
 ///
 /// # Errors
-/// `path` does not exist or is no block device.
+/// `path` does not exist or is not a block device.
 pub fn describe(path: &Path) -> Result<DriveDescription, DescribeError> {
     let (device, results) = query_device(path)?;
     Ok(assemble(&path.display().to_string(), &device, &results))
@@ -74,7 +74,7 @@ pub struct DriveCondition {
 /// Returns the condition of the block device at `path`, by the queries of [`describe`].
 ///
 /// # Errors
-/// `path` does not exist or is no block device.
+/// `path` does not exist or is not a block device.
 pub fn read_condition(path: &Path) -> Result<DriveCondition, DescribeError> {
     let (device, results) = query_device(path)?;
     let is_reason = |reason: &String| reason != NOT_NVME && reason != NOT_ATA;

@@ -67,7 +67,7 @@ impl Numbers {
     }
 }
 
-/// Returns the log of the fixture, and behind it logs of plausible random values.
+/// Returns the log of the fixture, and after it logs of plausible random values.
 fn smart_log(case: u64) -> Vec<u8> {
     let mut data = smart();
     if case == 0 {

@@ -69,7 +69,7 @@ impl Health {
         let mut implausible = Vec::new();
         let composite = reader.u16(1)?;
         let composite_c = temperature(composite, "composite temperature", &mut implausible);
-        // The field is mandatory: 0 K is no "not reported" here.
+        // The field is mandatory: 0 K does not mean "not reported" here.
         if composite == 0 {
             implausible.push("the drive reports a composite temperature of 0 K".into());
         }

@@ -2,7 +2,7 @@
 //!
 //! This module sends every command that it receives and never builds one. `query` builds the
 //! commands that read; commands that change a drive are built only in the preparation and the
-//! settings of the host crate, behind the guard.
+//! settings of the host crate, once the guard has admitted the drive.
 
 use crate::helper::HelperClient;
 use ssdgauge_os::ioctl::{ScsiAnswer, ScsiDirection};
@@ -163,7 +163,7 @@ impl PassThrough for OpenDevice {
         };
         match status {
             0 => Ok(result),
-            // Bits 14 (do not retry) and 13 (more) are no part of the status code.
+            // Bits 14 (do not retry) and 13 (more) are not part of the status code.
             status if status & 0x7ff == 0x371 => Err(CommandError::Gone),
             status => Err(CommandError::Status(status)),
         }

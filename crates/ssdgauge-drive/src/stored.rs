@@ -1,7 +1,7 @@
 //! Drives described from a stored output of smartctl or nvme-cli, as text or JSON.
 //!
 //! The output becomes the structures that a drive returns (SMART log, Identify data, attributes, Device
-//! Statistics), so that the decoders and rules of a drive at hand apply. What an output does not contain
+//! Statistics), so that the decoders and rules of an attached drive apply. What an output does not contain
 //! is missing with [`NOT_IN_OUTPUT`]; a number is never assumed. Formats: smartmontools 6.3 to 7.5
 //! (`smartctl.8`, `ataprint.cpp`, `nvmeprint.cpp`, `scsiprint.cpp`), nvme-cli 1.9 to 2.11 (`nvme-print*.c`).
 
@@ -45,7 +45,7 @@ const AS_ROOT: &str =
 /// Returns the descriptions of the drives in a stored output, in their order. `target` is empty.
 ///
 /// # Errors
-/// The file is no such output, or one without a drive.
+/// The file is not such an output, or one without a drive.
 pub fn describe_stored(bytes: &[u8]) -> Result<Vec<DriveDescription>, StoredError> {
     let text = decode(bytes);
     let start = text.find(|c: char| !c.is_whitespace()).unwrap_or(text.len());

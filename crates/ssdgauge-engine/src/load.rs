@@ -131,9 +131,9 @@ impl StopSignal {
 #[derive(Debug)]
 pub(crate) struct RequestBudget {
     bytes: AtomicU64,
-    /// The most requests that a thread claims at once.
+    /// The maximum number of requests that a thread claims at once.
     portion: u64,
-    /// The least bytes of a request; where fewer are left, flushes end too.
+    /// The minimum bytes of a request; where fewer are left, flushes end too.
     least: u64,
 }
 
@@ -226,7 +226,7 @@ pub(crate) struct Assignment {
     pub(crate) has_sizes: bool,
     /// The end of the span, in bytes of the target: no request may exceed it.
     pub(crate) span_end: u64,
-    /// The most requests in flight.
+    /// The maximum number of requests in flight.
     pub(crate) depth: usize,
     /// The slots that need a buffer for reads: all of them, or none.
     pub(crate) read_slots: usize,

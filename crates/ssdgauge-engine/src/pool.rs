@@ -118,7 +118,7 @@ fn fill(seed: u64, words: &mut [u64]) {
     words.iter_mut().for_each(|word| *word = random.next_u64());
 }
 
-/// Returns the most bytes of the pool that `workload` may need: a bound, because the slots of an open
+/// Returns the maximum number of bytes of the pool that `workload` may need: a bound, because the slots of an open
 /// loop depend on the available memory, and the threads on the engine.
 pub fn longest_pool(workload: &Workload) -> usize {
     let writers = workload.streams.iter().filter(|stream| stream.writes());

@@ -10,7 +10,7 @@
 //! another source.
 //!
 //! The address word is the same in every generation, and any generation since the fill is valid, so
-//! writes in flight beside a read raise no false alarm. The check is not measurable: -17 to
+//! writes in flight during a read raise no false alarm. The check is not measurable: -17 to
 //! +35 ns of 1,900 ns per request on zram (docs/contributing/performance.md).
 
 mod contents;
@@ -57,7 +57,7 @@ pub struct Verification {
     first_epoch: u32,
     /// Filled ranges in bytes (begin, end, epoch), disjoint and in ascending order.
     filled: Vec<(u64, u64, u32)>,
-    /// Ranges whose contents became unknown in or behind a workload (begin, end, its number).
+    /// Ranges whose contents became unknown in or after a workload (begin, end, its number).
     unknown: Vec<(u64, u64, u32)>,
     /// Ranges that requests of this run may have written.
     written: Vec<WrittenRange>,
@@ -130,8 +130,8 @@ impl Verification {
     fn forget_fills(&mut self, from: u64, to: u64) {
         let outside = |&(begin, end, epoch): &(u64, u64, u32)| {
             let before = (begin, end.min(from), epoch);
-            let behind = (begin.max(to), end, epoch);
-            [before, behind].into_iter().filter(|(begin, end, _)| begin < end)
+            let after = (begin.max(to), end, epoch);
+            [before, after].into_iter().filter(|(begin, end, _)| begin < end)
         };
         self.filled = self.filled.iter().flat_map(outside).collect();
     }
@@ -325,7 +325,7 @@ impl WriteBuffer {
     }
 }
 
-/// Returns the least length of a part of the pool, for `depth` requests of `block_size`.
+/// Returns the minimum length of a part of the pool, for `depth` requests of `block_size`.
 pub(crate) fn part_length(block_size: usize, depth: usize) -> usize {
     (block_size * depth).next_multiple_of(HEADER_SPACING as usize)
 }
@@ -378,7 +378,7 @@ mod tests {
         verification.fill(0, 8_192);
         let expected = verification.expect(0, 8_192).unwrap();
         assert_eq!(check(expected, old, 4_096, 4_096), Some(Mismatch::Stale));
-        // Behind the second fill the first one is still valid.
+        // After the second fill the first one is still valid.
         let (_buffer, older) =
             written(&Verification { epoch: 1, ..verification.clone() }, 8_192, 4_096);
         assert_eq!(check(verification.expect(8_192, 1 << 20).unwrap(), older, 8_192, 4_096), None);

@@ -20,19 +20,19 @@ use ssdgauge_analysis::text::{interval, labels, number, sanitize};
 use ssdgauge_core::rounded::{self, count_of};
 use std::fmt::Write;
 
-/// The most tests of the table. Chosen: one that is longer is not read.
+/// The maximum number of tests of the table. Chosen: one that is longer is not read.
 const MAX_TESTS: usize = 40;
 
-/// The fewest tests of the table, whatever the length of the text.
+/// The minimum number of tests of the table, whatever the length of the text.
 const MIN_TESTS: usize = 4;
 
-/// The most bytes of the text of at most [`FEW_DRIVES`] drives. Chosen: forums accept as much in one post.
+/// The maximum number of bytes of the text of at most [`FEW_DRIVES`] drives. Chosen: forums accept as much in one post.
 const MAX_BYTES: usize = 6_000;
 
-/// The most drives whose text is limited in length.
+/// The maximum number of drives whose text is limited in length.
 const FEW_DRIVES: usize = 6;
 
-/// The most kinds of findings.
+/// The maximum number of kinds of findings.
 const MAX_KINDS: usize = 8;
 
 /// Returns the drives of `runs` in one table, with their runs and their findings by kind. The text of few
@@ -54,16 +54,16 @@ pub(super) fn compared(runs: &[Run], drives: &ReportDrives) -> Result<String, st
         rows.push(row(group, &answer.order, drives)?);
     }
     head(&mut before, &answer.order, drives)?;
-    let mut behind = String::new();
-    of_drives(&mut behind, runs, &answer.order, drives)?;
-    findings(&mut behind, runs)?;
+    let mut after = String::new();
+    of_drives(&mut after, runs, &answer.order, drives)?;
+    findings(&mut after, runs)?;
     let mut shown = rows.len();
     loop {
         let mut text = format!("{before}{}", rows[..shown].concat());
         if groups.len() > shown {
             writeln!(text, "\n{} further tests are on the page.", groups.len() - shown)?;
         }
-        text.push_str(&behind);
+        text.push_str(&after);
         let fits = drives.count() > FEW_DRIVES || text.len() <= MAX_BYTES;
         if fits || shown <= MIN_TESTS {
             return Ok(text);
@@ -158,7 +158,7 @@ fn row(
 ) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     let metric = group.first().test.headline.metric;
-    // Latencies have their unit beside each value.
+    // Latencies have their unit next to each value.
     let unit = match metric.unit() {
         "" => format!("{}, ", metric.title()),
         _ if metric.is_latency() => String::new(),

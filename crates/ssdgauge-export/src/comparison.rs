@@ -173,9 +173,8 @@ pub(super) fn cut(test: &TestComparison) -> Option<String> {
     let of =
         |(name, seconds): (&str, usize)| (seconds > 0).then(|| format!("{seconds} s of {name}"));
     let cut: Vec<String> = ["A", "B"].into_iter().zip(seconds).filter_map(of).collect();
-    let verb = if cut.len() == 1 && seconds.contains(&1) { "flatters" } else { "flatter" };
     (!cut.is_empty())
-        .then(|| format!("the change leaves out the first {}, which {verb}", cut.join(" and ")))
+        .then(|| format!("the change leaves out the faster first {}", cut.join(" and ")))
 }
 
 /// Returns the same quantity by another rule, without a verdict.

@@ -29,7 +29,7 @@ const HEAD: [&str; 20] = [
 
 /// Returns `runs` as a table with one row for each value: run × test × point × metric.
 ///
-/// The headline of a test has the point `headline`, further ones say their rule behind it; an
+/// The headline of a test has the point `headline`, further ones say their rule after it; an
 /// interval has the metrics with the suffixes `_low` and `_high`, for steps only where there is one. The
 /// suffix `_protocol` is that of a number which also counts a start that flatters. A headline that rests on a
 /// write step which falls has the rows `_before` and `_after` in place of the mean, which is `_protocol`.

@@ -61,7 +61,7 @@ fn numbers(run: &Run, test: &TestRun, headline: &Headline, score: &Score) -> Vec
     match level_pair::of_headline(test, score, headline) {
         Some(levels) => vec![
             sample(&[("level", "before")], levels.before),
-            sample(&[("level", "after")], levels.behind),
+            sample(&[("level", "after")], levels.after),
         ],
         None => headline.value.map(|value| sample(&[], value)).into_iter().collect(),
     }

@@ -19,10 +19,10 @@ use ssdgauge_analysis::text::number;
 use ssdgauge_analysis::text::sanitize;
 use ssdgauge_core::Severity;
 
-/// The least width in columns; a narrower terminal wraps the lines.
+/// The minimum width in columns; a narrower terminal wraps the lines.
 const NARROWEST: usize = 40;
 
-/// The most kinds of findings that are printed.
+/// The maximum number of kinds of findings that are printed.
 const IN_WORDS: usize = 3;
 
 /// Returns the summary of `run` in at most `width` columns.

@@ -12,10 +12,10 @@ use ssdgauge_core::{Headline, Metric, Score};
 pub struct Value<'a> {
     /// The test.
     pub test: &'a TestRun,
-    /// The label of the step; `headline` for the headline of the test, with its rule behind it for a
+    /// The label of the step; `headline` for the headline of the test, with its rule after it for a
     /// further one.
     pub place: String,
-    /// The value of the swept key; `None` for a headline, the queue depth for what stands beside it at
+    /// The value of the swept key; `None` for a headline, the queue depth for what is shown with it at
     /// a knee.
     pub position: Option<f64>,
     /// The metric.
@@ -66,7 +66,7 @@ fn of_headline<'a>(
         value: headline.value,
         protocol: headline.protocol,
         levels: level_pair::of_headline(test, score, headline)
-            .map(|levels| (levels.before, levels.behind)),
+            .map(|levels| (levels.before, levels.after)),
         interval: headline.interval.ends(),
     }
 }

@@ -115,7 +115,7 @@ fn the_gate_fails_beyond_the_limit_and_the_threshold_and_cannot_tell_between_the
 }
 
 #[test]
-fn runs_of_other_drives_and_the_compared_ones_are_no_history() {
+fn runs_of_other_drives_and_the_compared_ones_are_not_a_history() {
     let a = recorded("a", "S1", 1.0);
     let b = recorded("b", "S1", 1.0);
     let mut history = history(&a, 8);
@@ -130,7 +130,7 @@ fn runs_of_other_drives_and_the_compared_ones_are_no_history() {
 }
 
 #[test]
-fn a_run_that_started_at_the_second_one_or_after_it_is_no_history() {
+fn a_run_that_started_at_the_second_one_or_after_it_is_not_a_history() {
     let (a, mut b) = (recorded("a", "S1", 1.0), recorded("b", "S1", 1.0));
     b.head.started_unix_ms = STARTED + 1_000;
     let mut history = History::default();
@@ -192,7 +192,7 @@ fn powers(also: &[Score]) -> Vec<Run> {
 }
 
 #[test]
-fn a_further_number_of_another_meter_stays_unknown_beside_a_history() {
+fn a_further_number_of_another_meter_stays_unknown_with_a_history() {
     let also = [Score::MeanOf(Metric::PowerW)];
     let mut earlier = powers(&also);
     let a = with_further("a", 1.0, &also, 3.0);

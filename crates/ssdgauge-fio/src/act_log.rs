@@ -10,15 +10,15 @@ use std::io::BufRead;
 
 /// The longest line.
 const MAX_LINE: u64 = 4_096;
-/// The most lines: four days of blocks of 25 lines, each second.
+/// The maximum number of lines: four days of blocks of 25 lines, each second.
 const MAX_LINES: usize = 9_000_000;
-/// The most entries of a configuration, and the most characters of one.
+/// The maximum number of entries of a configuration, and the maximum number of characters of one.
 const MAX_ENTRIES: usize = 100;
-/// The most histograms of a block: two for each of a hundred devices, and those of all.
+/// The maximum number of histograms of a block: two for each of a hundred devices, and those of all.
 const MAX_HISTOGRAMS: usize = 210;
 /// The bins of a histogram.
 const BINS: usize = 64;
-/// The most requests of a histogram: no drive reaches them.
+/// The maximum number of requests of a histogram: no drive reaches them.
 const MAX_REQUESTS: u64 = 1 << 40;
 /// The longest time of a log: a year.
 const MAX_SECONDS: u64 = 366 * 86_400;
@@ -146,7 +146,7 @@ pub(crate) const READS: &str = "reads";
 /// Reads a log.
 ///
 /// # Errors
-/// A text that is no log of ACT 5 or 6, is not readable, or contradicts itself, with the line.
+/// A text that is not a log of ACT 5 or 6, is not readable, or contradicts itself, with the line.
 pub fn read_act_log(input: impl BufRead) -> Result<ActLog, ActError> {
     let mut lines = Lines { input, number: 0, error: None, stopped: None };
     let (version, form) = lines.version()?;
@@ -260,7 +260,7 @@ impl<R: BufRead> Lines<R> {
         Ok((length > 0).then_some((line, text)))
     }
 
-    /// Takes note of a message that ends the test: an error, and `… - test stopped` behind it.
+    /// Takes note of a message that ends the test: an error, and `… - test stopped` after it.
     fn note_end(&mut self, line: usize, text: &str) {
         if let Some(error) = text.strip_prefix("ERROR: ") {
             self.error = Some(error.chars().take(200).collect());

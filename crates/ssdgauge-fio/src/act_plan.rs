@@ -148,7 +148,7 @@ impl ActLog {
         }
     }
 
-    /// Returns the requests of each stream, without latencies: a bin is no latency.
+    /// Returns the requests of each stream, without latencies: a bin is not a latency.
     fn intervals(&self, streams: &[Stream], elapsed: Nanos) -> Vec<Interval> {
         let interval = |(index, stream): (usize, &Stream)| {
             let name = match stream.name.as_str() {

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use ssdgauge_core::{Direction, Histogram, Interval, Nanos};
 use ssdgauge_statistics::summary;
 
-/// The fewest repetitions of each program.
+/// The minimum number of repetitions of each program.
 pub const LEAST_TURNS: usize = 3;
-/// The fewest requests of a repetition whose 99th percentile is judged: ten are beyond it.
+/// The minimum number of requests of a repetition whose 99th percentile is judged: ten are beyond it.
 const LEAST_FOR_P99: u64 = 1_000;
 
 /// What is compared.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// The longest name of a version.
 const MAX_VERSION: usize = 40;
-/// The most milliseconds by which the begin of a run, as its documents state it, moves: both of its times
+/// The maximum number of milliseconds by which the begin of a run, as its documents state it, moves: both of its times
 /// are rounded to seconds.
 const MAX_BEGIN_SHIFT: u64 = 5_000;
 
@@ -102,7 +102,7 @@ fn has_first_name(text: &str) -> bool {
 
 /// Refuses a document of another version or of several machines, and jobs without results.
 fn check(output: &Output) -> Result<(), ImportError> {
-    // Development versions have the commit behind the number: fio-3.33-12-g1234.
+    // Development versions have the commit after the number: fio-3.33-12-g1234.
     if !output.version.starts_with("fio-3.") || output.version.len() > MAX_VERSION {
         return Err(ImportError::Version(output.version.chars().take(MAX_VERSION).collect()));
     }

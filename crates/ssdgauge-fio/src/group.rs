@@ -14,7 +14,7 @@ use ssdgauge_core::{
     Phase, PhaseKind, Rest, Restart, Score, Severity, Step, Stream, Test, Until, Workload,
 };
 
-/// The most jobs of a group.
+/// The maximum number of jobs of a group.
 const MAX_JOBS: usize = 1_000;
 /// Requests from which on a score in bytes per second says more than one in requests: as in reviews.
 const LARGE: u64 = 64 << 10;

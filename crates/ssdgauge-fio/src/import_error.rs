@@ -1,6 +1,6 @@
 //! Why an output of fio is not imported.
 
-/// The most groups of jobs, each of which is a test of the plan.
+/// The maximum number of groups of jobs, each of which is a test of the plan.
 pub(crate) const MAX_GROUPS: usize = 1_000;
 
 /// Why an output of fio is not imported.

@@ -1,5 +1,5 @@
 //! Plans as job files of fio, so that a result can be reproduced with another program; results of fio
-//! and of the Aerospike Certification Tool as a plan with samples, so that they stand beside runs.
+//! and of the Aerospike Certification Tool as a plan with samples, so that they are shown with runs.
 //!
 //! fio cannot express everything that a plan does. What it cannot is a comment in the job file, at the
 //! place where it would happen: a job file without such comments does the same work. In the other

@@ -6,11 +6,11 @@
 
 use thiserror::Error;
 
-/// The most characters of a text in a line. fio reads 4,095 bytes as one line, and the rest of a longer
+/// The maximum number of characters of a text in a line. fio reads 4,095 bytes as one line, and the rest of a longer
 /// one as the next line; a character has at most 4 bytes.
 const LONGEST_TEXT: usize = 300;
 
-/// The most bytes of the name of a target: that of a path of Linux (PATH_MAX) would pass the line of fio.
+/// The maximum number of bytes of the name of a target: that of a path of Linux (PATH_MAX) would pass the line of fio.
 const LONGEST_NAME: usize = 2_048;
 
 /// The characters of a file name that fio cannot escape: `;` and `#` begin a comment, `$` a variable,

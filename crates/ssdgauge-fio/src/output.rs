@@ -48,7 +48,7 @@ pub(crate) struct Job {
     pub(crate) write: Side,
     #[serde(default)]
     pub(crate) trim: Option<Side>,
-    /// The sum of all directions (`unified_rw_reporting`): in their place, or beside them.
+    /// The sum of all directions (`unified_rw_reporting`): instead of them, or in addition to them.
     #[serde(default)]
     pub(crate) mixed: Option<Side>,
     /// Whether the reads are the sum of reads and writes, which cannot be divided.

@@ -4,7 +4,7 @@ use crate::import_error::ImportError;
 use crate::output::{Job, Latency, Side};
 use ssdgauge_core::{Direction, Histogram, Interval, Nanos};
 
-/// The most requests and bytes of a job, and nanoseconds of all its latencies together, such as those of 256
+/// The maximum number of requests and bytes of a job, and nanoseconds of all its latencies together, such as those of 256
 /// requests in flight for 25 days: sums over a thousand jobs stay within 63 bits, and are checked.
 const MAX_IOS: u64 = 1 << 40;
 const MAX_BYTES: u64 = 1 << 52;

@@ -4,7 +4,7 @@ use crate::import_error::ImportError;
 use crate::output::{Job, Options, Output, Side};
 use ssdgauge_core::{Access, Arrival, BLOCK_SIZES, Bytes, Data, Operation, Processors, Stream};
 
-/// The most requests in flight and threads that a plan shows.
+/// The maximum number of requests in flight and threads that a plan shows.
 const MAX_IN_FLIGHT: u64 = 4_096;
 
 /// Returns the stream with the reads and writes of `job` on a target of `capacity`.
@@ -58,7 +58,7 @@ fn addressed(
     (ios, bytes): (u64, u64),
     random_percent: Option<u8>,
 ) -> Stream {
-    // In whole logical blocks: the mean of several block sizes is no length of a request.
+    // In whole logical blocks: the mean of several block sizes is not a length of a request.
     let block_size = Bytes((bytes / ios.max(1)).next_multiple_of(512));
     let block_size = block_size.clamp(*BLOCK_SIZES.start(), *BLOCK_SIZES.end());
     let is_random = order_of(options).is_some_and(|order| order.starts_with("rand"));

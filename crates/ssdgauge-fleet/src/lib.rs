@@ -3,7 +3,7 @@
 //!
 //! A table has one row for each run, each measured value, each direction of each step with its
 //! histogram of latency, each finding, and, where that is asked for, each second. Values are those of
-//! the report. Beside them: what the runs of a fleet show about each drive (`drift`). This crate never
+//! the report. Besides: what the runs of a fleet show about each drive (`drift`). This crate never
 //! opens a file.
 
 mod drift;

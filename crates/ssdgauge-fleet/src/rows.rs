@@ -228,7 +228,7 @@ fn step_table(run: &Run, of_run: &[Cell]) -> Table {
 fn second_table(run: &Run, of_run: &[Cell]) -> Table {
     let mut table = Table::new("second", &[&OF_RUN, &SECOND]);
     for (test, point) in steps(run) {
-        // An imported result without a course in time has one interval, which is no second.
+        // An imported result without a course in time has one interval, which is not a second.
         let mut directions = point.point.totals.directions.iter();
         if directions.any(|totals| totals.own_rate.is_some()) {
             continue;

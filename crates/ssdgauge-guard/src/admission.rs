@@ -71,7 +71,7 @@ pub(crate) fn admit(
     };
     match apply() {
         // The use may be that of a run that ended before its lease was looked at: a drive that is free
-        // again, or that the next run has taken, is no reason to give up for good.
+        // again, or that the next run has taken, is not a reason to give up for good.
         Err(Refusal::InUse { .. }) => apply(),
         result => result,
     }

@@ -112,7 +112,7 @@ pub(crate) fn open(
     let mut opened = Vec::new();
     for place in find(Path::new("/sys"), folder).map_err(refuse)? {
         let file = open_node(Path::new("/dev"), &place).map_err(refuse)?;
-        // Other namespaces of the controller have nodes beside it.
+        // Other namespaces of the controller have nodes next to it.
         if nvme_namespace(&file).is_ok_and(|other| other == namespace) {
             opened.push((place, Arc::new(file)));
         }
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_namespace_of_one_controller_is_refused_with_the_reason() {
+    fn what_is_not_a_whole_namespace_of_one_controller_is_refused_with_the_reason() {
         let tree = Tree::new();
         let alone = tree.block("pci/nvme0", "nvme0n1", 1);
         let refused = |folder: &Path| tree.numbers(folder).unwrap_err();

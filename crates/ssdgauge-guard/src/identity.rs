@@ -87,7 +87,7 @@ impl TargetFacts {
 }
 
 /// Returns the confirmation of a drive with `serial`: the serial, and where another device has the
-/// same one, its namespace number or kernel name behind a colon. The namespaces of one controller
+/// same one, its namespace number or kernel name after a colon. The namespaces of one controller
 /// share a serial, and so do some USB enclosures: without the suffix the confirmation of one drive
 /// would admit the other.
 fn confirmation_from_serial(serial: &str, folder: &Path) -> String {

@@ -35,7 +35,7 @@ pub const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 /// The same for a scratch file. Chosen: some file systems write zeros to allocate it.
 const SCRATCH_LIMIT: Duration = Duration::from_secs(60);
 
-/// The most processes that look side by side.
+/// The maximum number of processes that look side by side.
 const MAX_AT_ONCE: usize = 64;
 
 /// What is asked about a device.

@@ -29,7 +29,7 @@ pub struct TargetOptions<'a> {
     /// Whether measured loads are passed through as NVMe commands: the character device of the drive for
     /// them is opened as well.
     pub pass_through: bool,
-    /// The most bytes that the plan writes, where it states them. A run that writes more than this
+    /// The maximum number of bytes that the plan writes, where it states them. A run that writes more than this
     /// plus 5 % plus 1 MiB is stopped.
     pub writes_at_most: Option<Bytes>,
     /// The bytes that the user allows the whole run to write, what it wrote before it was interrupted

@@ -18,9 +18,9 @@ pub(crate) fn check(candidate: &Candidate, options: &TargetOptions<'_>) -> Resul
         TargetPlace::Null | TargetPlace::Block(_) => return Ok(()),
     };
     // Resolved, as `folder` is: a link must not pass for the folder of the run file.
-    let beside = options.results.and_then(|results| parent(results).canonicalize().ok());
+    let of_results = options.results.and_then(|results| parent(results).canonicalize().ok());
     let confirmed = options.confirm.is_some_and(|given| Path::new(given) == path);
-    match continued.is_own || confirmed || beside.as_deref() == Some(folder) {
+    match continued.is_own || confirmed || of_results.as_deref() == Some(folder) {
         true => Ok(()),
         false => {
             Err(TargetError::OtherFolder { path: path.clone(), size: candidate.info.capacity })

@@ -33,7 +33,7 @@ pub enum TargetError {
     /// The path does not exist.
     #[error("{0} does not exist")]
     Missing(PathBuf),
-    /// The path leads to no folder, and is no new scratch file either.
+    /// The path leads to no folder, and is not a new scratch file either.
     #[error("folder {path} does not exist; the nearest existing folder is {nearest}")]
     NoFolder {
         /// The folder that is missing.
@@ -273,7 +273,7 @@ fn nearest_folder(path: &Path) -> Option<(PathBuf, PathBuf)> {
     })
 }
 
-/// The most entries of a folder that are read for folders with similar names.
+/// The maximum number of entries of a folder that are read for folders with similar names.
 const MOST_ENTRIES: usize = 4_096;
 
 /// Returns the folders in `folder` whose names are at most two letters longer or shorter than `name`.

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_defective_place_beyond_the_head_is_no_reason_to_refuse() {
+    fn a_defective_place_beyond_the_head_is_not_a_reason_to_refuse() {
         let read = |at: u64, length: u64| match at {
             LAST_PLACE => Err(io::Error::from_raw_os_error(libc::EIO)),
             _ => Ok(vec![0; length as usize]),

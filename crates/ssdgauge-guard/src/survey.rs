@@ -11,7 +11,7 @@ use ssdgauge_os::sysfs::device_size;
 use std::fs;
 use std::path::Path;
 
-/// The most drives that are listed; a machine with more has them on a network.
+/// The maximum number of drives that are listed; a machine with more has them on a network.
 const MAX_DRIVES: usize = 4_096;
 
 /// A drive of the list.

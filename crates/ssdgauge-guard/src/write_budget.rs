@@ -33,9 +33,9 @@ const FINAL_LABEL_TIMEOUT: Duration = Duration::from_secs(4);
 /// The bytes that a run may write to its drive, and those that it wrote.
 #[derive(Debug, Default)]
 pub struct WriteBudget {
-    /// The most bytes that the whole run may write, where its plan states them.
+    /// The maximum number of bytes that the whole run may write, where its plan states them.
     limit: Option<Bytes>,
-    /// The most bytes that the user allows, without a tolerance, and those that the run wrote before it
+    /// The maximum number of bytes that the user allows, without a tolerance, and those that the run wrote before it
     /// was interrupted.
     allowed: Option<Bytes>,
     earlier: Bytes,
@@ -46,7 +46,7 @@ pub struct WriteBudget {
     failed: bool,
 }
 
-/// The bytes that one step wrote, and the most that it may write.
+/// The bytes that one step wrote, and the maximum that it may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepBytes {
     written: u64,

@@ -1,7 +1,7 @@
 //! The rig on real drives, in real time.
 //!
 //! [`LinuxRig`] holds a target that the guard has admitted and runs workloads on it with the
-//! engine. Beside the load, `preparation` purges and trims, `settings` changes power saving and the
+//! engine. During the load, `preparation` purges and trims, `settings` changes power saving and the
 //! write cache and restores them, and `monitor` checks the host, records disturbance and finds
 //! unwritten reads. Before the first request the process drops its `privileges`; requests that need
 //! them go to the privileged `helper` process.

@@ -1,4 +1,4 @@
-//! Conditions that affect the results beside the load: the state of the host before a run, and
+//! Conditions that affect the results during the load: the state of the host before a run, and
 //! disturbance while a step runs.
 
 mod counters;

@@ -236,7 +236,7 @@ fn owner(results: &Path, folder: &Path) -> Option<(u32, u32)> {
         (0, Some(caller)) if results.is_dir() && results.mode() & 0o002 != 0 => caller,
         (user, _) => (user, results.gid()),
     };
-    // SQLite creates and removes its journal beside the run file, so the folder has to be writable
+    // SQLite creates and removes its journal next to the run file, so the folder has to be writable
     // (bit 2), and each folder above it searchable (bit 1).
     let may = |path: &Path, bit: u32| {
         fs::metadata(path).is_ok_and(|facts| {

@@ -1,9 +1,9 @@
 //! The rig on real targets, in real time.
 //!
 //! [`LinuxRig`] connects what the other modules and crates provide: the admitted target, the
-//! engine, the monitors beside a step, the settings of the drive and its preparation. `open` makes
+//! engine, the monitors during a step, the settings of the drive and its preparation. `open` makes
 //! it, `load` runs a workload, `prepare` brings the target into a state, `meters` reads instruments
-//! beside each of them.
+//! during each of them.
 
 mod durability;
 mod instruments;

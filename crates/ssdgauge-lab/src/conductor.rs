@@ -164,7 +164,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Executes `places`, and behind the last one of each test, from number `from` on, its search
+    /// Executes `places`, and after the last one of each test, from number `from` on, its search
     /// and its rounds; then records how the run ended.
     ///
     /// Tests before `from` are complete; of them `places` holds at most preparations that are
@@ -244,7 +244,7 @@ impl<'a> Conductor<'a> {
         from: usize,
     ) -> Result<Completion, ConductError> {
         let mut places = places.iter().peekable();
-        // A run may be killed behind the last step of a turn, before the verdict.
+        // A run may be killed after the last step of a turn, before the verdict.
         if self.ends_before(from)? {
             return Ok(Completion::Finished);
         }
@@ -347,7 +347,7 @@ impl<'a> Conductor<'a> {
         let mut sink = StepSink::new(self.writer, self.watcher, id, Nanos::ZERO);
         let CarriedOut { result, passed } = carry_out(self.rig, test, place, &mut sink);
         if let Ok(done) = &result
-            && let Some(finding) = done.behind(test, step)
+            && let Some(finding) = done.fell_behind(test, step)
         {
             sink.finding(finding);
         }
@@ -447,14 +447,14 @@ impl<'a> Conductor<'a> {
         finding.map_or(Ok(()), |finding| self.find(finding))
     }
 
-    /// Executes the pause behind a step.
+    /// Executes the pause after a step.
     fn pause_after(&mut self, step: &Step, id: StepId, busy: Nanos) -> Result<(), ConductError> {
         let duration = step.rest.after(busy);
         if duration == Nanos::ZERO {
             return Ok(());
         }
         self.watcher.pause_began(duration);
-        // Readings of the pause belong to the step, with times behind its end.
+        // Readings of the pause belong to the step, with times after its end.
         let mut sink = StepSink::new(self.writer, self.watcher, id, busy);
         let result = self.rig.rest(duration, &mut sink);
         match sink.failure.take() {

@@ -4,6 +4,7 @@
 //! does the same for the rest of a run, with the rate of writes that its fills have shown. [`limits()`]
 //! holds what the limits of the steps say by themselves. Nothing here asks a drive, real or virtual.
 
+mod computing;
 mod drive_state;
 mod expectation;
 mod forecast;
@@ -15,6 +16,7 @@ mod spent;
 mod verification;
 mod wear;
 
+pub use computing::computing_time;
 use drive_state::Effort;
 pub use expectation::Expectation;
 use forecast::{Quantity, forecast};

@@ -66,7 +66,7 @@ impl SuiteError {
         }
     }
 
-    /// Returns the message behind file, line and column, such as `own.toml:6:1: …`.
+    /// Returns the message after file, line and column, such as `own.toml:6:1: …`.
     fn with_place(&self) -> String {
         let message = &self.message;
         match (self.file.as_str(), self.line_and_column()) {

@@ -42,15 +42,17 @@ pub use conductor::{
 };
 pub use cost::{
     AssumedRates, DEFAULT_WEAR_SHARE, Endurance, Estimate, Expectation, Limits, Outlook, Remaining,
-    Spent, WRITE_RATE, Wear, WearError, allowed_writes, assumed_rates, check_wear, estimate,
-    expected_cost, limits, spent, verification_time, verified_bytes, wear, writes_most,
+    Spent, WRITE_RATE, Wear, WearError, allowed_writes, assumed_rates, check_wear, computing_time,
+    estimate, expected_cost, limits, spent, verification_time, verified_bytes, wear, writes_most,
 };
 pub use error::SuiteError;
 pub use interference::{
     InterferenceError, InterferenceLoad, PhaseResult, interference_plan, prepare_interference,
     run_interference,
 };
-pub use listed::{ListedSuite, SCRATCH_SIZE, expected_on_1_tb, listed, plan_on_1_tb};
+pub use listed::{
+    ListedSuite, SCRATCH_SIZE, computing_time_on_1_tb, expected_on_1_tb, listed, plan_on_1_tb,
+};
 pub use planner::{Options, PlanError, REPLAY_SUITE, needed_span, plan, plan_replay};
 pub use proof::{
     Depth, Event, Fate, Fated, Layout, ProofError, Proved, Recorded, Set, Settings, What,

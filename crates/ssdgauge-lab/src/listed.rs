@@ -1,10 +1,10 @@
 //! Id, title and expected cost of each built-in suite, for a list of them.
 //!
-//! They stand in `listed.tsv`, because to parse and to plan every suite takes several times as
-//! long as the rest of the command that lists them. A test computes the file anew and compares it: it
+//! They are in `listed.tsv`, because to parse and to plan every suite takes several times as
+//! long as the rest of the command that lists them. A test computes the file again and compares it: it
 //! must never be edited by hand.
 
-use crate::cost::{assumed_rates, expected_cost};
+use crate::cost::{assumed_rates, computing_time, expected_cost};
 use crate::planner::{Options, plan};
 use crate::suite::Suite;
 use ssdgauge_core::{Bytes, DriveInfo, Nanos, Plan, TargetKind};
@@ -21,10 +21,12 @@ pub struct ListedSuite {
     pub title: &'static str,
     /// What [`expected_on_1_tb`] returns for it.
     pub cost: Option<(Nanos, Bytes)>,
+    /// What [`computing_time_on_1_tb`] returns for it.
+    pub computing: Option<Nanos>,
 }
 
-/// For each suite: id, title, nanoseconds and bytes, with a tab between each; dashes where it has no
-/// cost.
+/// For each suite: id, title, nanoseconds, bytes and nanoseconds of computing, with a tab between each; dashes where
+/// it has no cost.
 const LISTED: &str = include_str!("listed.tsv");
 
 /// Returns all built-in suites, in the order of their list.
@@ -35,9 +37,10 @@ pub fn listed() -> Vec<ListedSuite> {
 fn from_line(line: &'static str) -> ListedSuite {
     let mut fields = line.split('\t');
     let mut field = || fields.next().expect("a test compares every line with its suite");
-    let (id, title, time, written) = (field(), field(), field(), field());
+    let (id, title, time, written, computing) = (field(), field(), field(), field(), field());
     let cost = time.parse().ok().zip(written.parse().ok());
-    ListedSuite { id, title, cost: cost.map(|(time, written)| (Nanos(time), Bytes(written))) }
+    let cost = cost.map(|(time, written)| (Nanos(time), Bytes(written)));
+    ListedSuite { id, title, cost, computing: computing.parse().ok().map(Nanos) }
 }
 
 /// Returns the plan of `suite` on an NVMe client drive of 1 TB, and the drive; for a quick one, in a
@@ -63,4 +66,10 @@ pub fn plan_on_1_tb(suite: &Suite) -> Option<(Plan, DriveInfo)> {
 pub fn expected_on_1_tb(suite: &Suite) -> Option<(Nanos, Bytes)> {
     let (plan, drive) = plan_on_1_tb(suite)?;
     Some(expected_cost(&plan, drive.capacity, &assumed_rates(&drive)))
+}
+
+/// Returns the expected time in which a machine computes the plan of [`plan_on_1_tb`] on a virtual drive.
+pub fn computing_time_on_1_tb(suite: &Suite) -> Option<Nanos> {
+    let (plan, drive) = plan_on_1_tb(suite)?;
+    Some(computing_time(&plan, drive.capacity, &assumed_rates(&drive)))
 }

@@ -2,10 +2,10 @@
 
 use ssdgauge_core::{Finding, FindingKind, Nanos, Severity};
 
-/// The least change of the time of day that is a finding, in milliseconds. Chosen: NTP moves the clock by
+/// The minimum change of the time of day that is a finding, in milliseconds. Chosen: NTP moves the clock by
 /// 0.5 ms in a second, 43 s in a day.
 const LEAST_SHIFT: i64 = 60_000;
-/// The most by which the two clocks of a pause differ, because they are not read at one moment, in
+/// The maximum by which the two clocks of a pause differ, because they are not read at one moment, in
 /// milliseconds. Chosen.
 const TOLERANCE: i64 = 1_000;
 

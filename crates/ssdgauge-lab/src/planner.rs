@@ -129,7 +129,7 @@ pub enum PlanError {
         /// The blocks of its span.
         blocks: u64,
     },
-    /// The range of a stream ends behind the target.
+    /// The range of a stream ends beyond the target.
     #[error(
         "{what} has the stream '{stream}' from {} to {}; {target} ends at {}",
         offset.about(), end.about(), capacity.about()
@@ -239,7 +239,7 @@ pub fn plan(suite: &Suite, drive: &DriveInfo, options: &Options) -> Result<Plan,
         let mut test = Test { repetition, ..binder.test(rule)? };
         let sets = rule.sets_write_cache();
         if switched && !sets {
-            // The test before switched the cache. Behind the last test the rig restores it.
+            // The test before switched the cache. After the last test the rig restores it.
             begin_with(&mut test, vec![cache_phase(WriteCache::AsFound)]);
         }
         switched = sets;

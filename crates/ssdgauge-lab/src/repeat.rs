@@ -5,7 +5,7 @@ use ssdgauge_core::RepeatUntil;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// The most repetitions: 100 give a 95 % interval of ±0.2 standard deviations, and bound the size of
+/// The maximum number of repetitions: 100 give a 95 % interval of ±0.2 standard deviations, and bound the size of
 /// the plan.
 pub const MAX_REPETITIONS: u32 = 100;
 
@@ -34,7 +34,7 @@ pub enum RepeatError {
     /// The half-width is below 0.000001 %.
     #[error("a half-width below 0.000001 %: use one from there to below 100 %, such as until:2%")]
     TooNarrow,
-    /// The most repetitions are fewer than the fewest, or above the maximum of 100.
+    /// The maximum number of repetitions is less than the minimum number, or above 100.
     #[error(
         "at most {0} repetitions: use {least} to {MAX_REPETITIONS}, such as until:2%,at-most=40",
         least = RepeatUntil::AT_LEAST
@@ -55,7 +55,7 @@ impl Repeat {
         })
     }
 
-    /// Returns the most repetitions of each test.
+    /// Returns the maximum number of repetitions of each test.
     pub fn at_most(self) -> u32 {
         match self {
             Repeat::Times(times) => times,

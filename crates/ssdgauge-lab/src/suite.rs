@@ -43,7 +43,7 @@ pub struct TestRule {
     pub prepare: Vec<PrepareRule>,
     /// Preparation before each further point, where a point changes the state of the drive.
     pub prepare_each: Vec<PrepareRule>,
-    /// Time without load behind the preparation, and behind each change of the fill level, in which
+    /// Time without load after the preparation, and after each change of the fill level, in which
     /// the drive finishes its background work.
     pub settle: Nanos,
     /// The I/O engine that the protocol specifies.
@@ -155,7 +155,7 @@ pub struct TraceRule {
     pub idle_percent: f64,
     /// The addressed range.
     pub span: Extent,
-    /// The least capacity of a target that gets all requests; a smaller one gets its share.
+    /// The minimum capacity of a target that gets all requests; a smaller one gets its share.
     pub whole_from: Bytes,
     /// The seed of the requests.
     pub seed: u64,
@@ -170,7 +170,7 @@ pub enum DepthRule {
     Shares {
         /// The first and the last depth of each class, and its share of the requests in percent.
         classes: Vec<(u32, u32, f64)>,
-        /// The mean that the source states beside it.
+        /// The mean that the source states next to it.
         mean: f64,
     },
 }
@@ -193,11 +193,11 @@ pub struct UntilRule {
 pub struct SteadyUntil {
     /// The tracked metric; one that adds up over seconds.
     pub metric: Metric,
-    /// The least length of a round, in whole seconds.
+    /// The minimum length of a round, in whole seconds.
     pub round: Nanos,
-    /// The least amount of data of a round, as a multiple of the span of the stream.
+    /// The minimum amount of data of a round, as a multiple of the span of the stream.
     pub round_passes: f64,
-    /// The least amount of data before a window may end, as a multiple of the span.
+    /// The minimum amount of data before a window may end, as a multiple of the span.
     pub least_passes: f64,
 }
 

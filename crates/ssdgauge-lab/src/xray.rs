@@ -140,7 +140,7 @@ struct Examination<'a> {
     filled: u64,
     /// Whether the range of the reads holds data that was written in ascending order.
     has_region: bool,
-    /// Whether the drive was throttled in a fill or behind it.
+    /// Whether the drive was throttled in a fill or after it.
     is_throttled: bool,
     /// Whether the fill ran at one rate throughout, or why that is not known.
     level: Result<(), Refusal>,
@@ -185,7 +185,7 @@ impl Examination<'_> {
             this.flushes()?;
             this.program_time()
         })?;
-        // Writes at random use up spare area, and rests empty the cache. Behind overwrites of the whole drive,
+        // Writes at random use up spare area, and rests empty the cache. After overwrites of the whole drive,
         // neither matters.
         let is_overwritten = self.wants(Structure::Spare) && self.level.is_ok()
             || self.wants(Structure::EffectiveSpare) && self.counts_media;

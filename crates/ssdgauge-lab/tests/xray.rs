@@ -154,7 +154,7 @@ fn the_reach_of_a_map_is_found_under_noise_in_both_models() {
             one.truth.value
         );
     }
-    // A map that is at hand as a whole.
+    // A map that is available as a whole.
     let (target, judged) = gate::judge_with_map(400_001, &[Structure::MapReach], true);
     let one = judged.iter().find(|one| one.truth.structure == Structure::MapReach).unwrap();
     let reason = one.outcome.as_ref().unwrap_err();
@@ -292,7 +292,7 @@ fn a_cache_that_is_emptied_under_load_as_well_shows_the_rate_of_an_idle_drive() 
 
 #[test]
 fn a_drive_that_throttles_and_recovers_within_the_fill_shows_no_cache() {
-    // It has none; the checks behind the fill alone found it at full speed again.
+    // It has none; the checks after the fill alone found it at full speed again.
     let reason = outcome(500_134, Structure::Cache).unwrap_err();
     assert!(reason.contains("throttled") || reason.contains("does not stay"), "{reason}");
 }
@@ -306,7 +306,7 @@ fn refusal(target: &str, structure: Structure) -> String {
 }
 
 #[test]
-fn a_write_buffer_of_hundreds_of_mebibytes_is_no_fast_cache() {
+fn a_write_buffer_of_hundreds_of_mebibytes_is_not_a_fast_cache() {
     for (mib, t_prog_us) in [(192, 900), (256, 2_500), (600, 900)] {
         let target = format!(
             "tlc-client?capacity=16GB&slc.fixed_gb=0&slc.dynamic_gb=0&front.buffer_kib={}\
@@ -319,7 +319,7 @@ fn a_write_buffer_of_hundreds_of_mebibytes_is_no_fast_cache() {
 }
 
 #[test]
-fn waits_for_commands_of_a_sata_drive_are_no_suspension() {
+fn waits_for_commands_of_a_sata_drive_are_not_suspension() {
     for (suspends, found) in [(false, 0.0), (true, 1.0)] {
         let target = format!("sata-datacentre?capacity=16GB&nand.suspend={suspends}");
         let rig = VirtualRig::open(&target, 1).unwrap();
@@ -372,7 +372,7 @@ fn a_cache_that_the_rate_hides_shows_where_the_drive_empties_it() {
 }
 
 #[test]
-fn the_end_of_a_cache_that_the_fill_does_not_show_is_no_write_cliff() {
+fn the_end_of_a_cache_that_the_fill_does_not_show_is_not_a_write_cliff() {
     let reason = outcome(500_106, Structure::Spare).unwrap_err();
     assert!(reason.contains("less than where collection begins"), "{reason}");
 }

@@ -28,7 +28,7 @@ const INPUT: usize = 1 << 20;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(1);
 /// How long a client may leave a long request incomplete while others wait for its memory. Chosen.
 const STALLED: Nanos = Nanos(5 * Nanos::SECOND.0);
-/// The time before a completion, and behind a reply, in which the thread does not sleep, in
+/// The time before a completion, and after a reply, in which the thread does not sleep, in
 /// nanoseconds: a wake-up can take as long, and a program with one request in flight sends the next one
 /// within it.
 const AWAKE: u64 = 60_000;
@@ -319,7 +319,7 @@ impl Input {
     /// Returns the memory that a long request has taken.
     fn shrink(&mut self) {
         if self.buffer.len() > INPUT {
-            // The buffer grew for the one request, and holds nothing behind it.
+            // The buffer grew for the one request, and holds nothing after it.
             self.buffer = vec![0; INPUT];
             (self.begin, self.end) = (0, 0);
         }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const TIME: Duration = Duration::from_secs(10);
 /// The options that a client may send. qemu, nbdcopy and fio send at most ten.
 const MAX_OPTIONS: u32 = 64;
-/// The longest accepted option, in bytes: a name of 4,096 bytes, the most that the protocol has, and a
+/// The longest accepted option, in bytes: a name of 4,096 bytes, the maximum that the protocol has, and a
 /// list of kinds of information.
 const MAX_OPTION: u32 = 8_192;
 
@@ -319,7 +319,7 @@ fn parse_queries(data: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
     rest.is_empty().then_some((name, queries))
 }
 
-/// Returns a text behind its length, and what follows it.
+/// Returns a text after its length, and what follows it.
 fn parse_text(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = data.split_first_chunk::<4>()?;
     rest.split_at_checked(u32::from_be_bytes(*length) as usize)

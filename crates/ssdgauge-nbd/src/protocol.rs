@@ -14,7 +14,7 @@ pub(crate) const REPLY: u32 = 0x6744_6698;
 /// The mark of a part of a structured reply.
 pub(crate) const STRUCTURED_REPLY: u32 = 0x668e_33ef;
 
-/// Flags of the handshake: fixed newstyle, and no padding behind `EXPORT_NAME`.
+/// Flags of the handshake: fixed newstyle, and no padding after `EXPORT_NAME`.
 pub(crate) const FIXED_NEWSTYLE: u16 = 1;
 pub(crate) const NO_ZEROES: u16 = 2;
 
@@ -100,7 +100,7 @@ pub(crate) mod error {
     pub(crate) const NO_SPACE: u32 = 28;
 }
 
-/// The most bytes that one read or write transfers: what a client may assume that does not ask.
+/// The maximum number of bytes that one read or write transfers: what a client may assume that does not ask.
 pub const MAX_PAYLOAD: u32 = 32 << 20;
 
 /// A request without its data.

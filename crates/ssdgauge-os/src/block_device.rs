@@ -27,7 +27,7 @@ pub fn discard(file: &File, offset: u64, length: u64) -> io::Result<()> {
 /// Returns whether the block device `file` is read-only.
 ///
 /// # Errors
-/// The error of the kernel, `ENOTTY` where `file` is no block device.
+/// The error of the kernel, `ENOTTY` where `file` is not a block device.
 pub fn is_read_only(file: &File) -> io::Result<bool> {
     const BLKROGET: u32 = 0x125e;
     let mut read_only: libc::c_int = 0;
@@ -54,7 +54,7 @@ pub fn disk_sequence(file: &File) -> Option<u64> {
 /// Returns the current size of the block device `file` in bytes.
 ///
 /// # Errors
-/// The error of the kernel, `ENOTTY` where `file` is no block device.
+/// The error of the kernel, `ENOTTY` where `file` is not a block device.
 pub fn device_size(file: &File) -> io::Result<u64> {
     const BLKGETSIZE64: u32 = 0x8008_1272;
     let mut size = 0u64;
@@ -78,7 +78,7 @@ pub fn is_locked(file: &File) -> bool {
 
 /// Returns what backs the loop device `node`: the device number of the file system of its file,
 /// the inode of the file, and the number of the backing device, 0 where a file backs it. `None`
-/// where `node` cannot be opened or is no attached loop device.
+/// where `node` cannot be opened or is not an attached loop device.
 pub fn loop_backing(node: &Path) -> Option<[u64; 3]> {
     const LOOP_GET_STATUS64: u32 = 0x4c05;
     /// The length of `struct loop_info64`, in words.

@@ -113,7 +113,7 @@ impl Clock {
         let ours = self.nanos(ticks.saturating_sub(earlier.0)) as f64;
         match self.source {
             Source::Counter if kernel > SHORTEST_DRIFT_NS => (ours - kernel).abs() / kernel,
-            // NTP slews CLOCK_MONOTONIC against the raw clock: that is no fault.
+            // NTP slews CLOCK_MONOTONIC against the raw clock: that is not a fault.
             Source::Counter | Source::Kernel => 0.0,
         }
     }

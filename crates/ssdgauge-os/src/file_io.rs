@@ -57,7 +57,7 @@ pub fn punch_hole(file: &File, offset: u64, length: u64) -> io::Result<()> {
 }
 
 /// Writes as [`write_at`] does, and returns when the data is on stable storage (RWF_DSYNC: FUA,
-/// or a flush behind the write).
+/// or a flush after the write).
 ///
 /// # Errors
 /// The error of the kernel, `EINTR` included; `EOPNOTSUPP` where the target has no such writes.

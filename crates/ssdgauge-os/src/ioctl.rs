@@ -11,11 +11,11 @@ pub const NVME_ADMIN_COMMAND: u32 = 0xc048_4e41;
 /// The request number of a SCSI command, SG_IO (include/scsi/sg.h).
 pub const SCSI_COMMAND: u32 = 0x2285;
 
-/// Returns the identifier of the NVMe namespace (NSID) behind `file`: its block device, or its character
+/// Returns the identifier of the NVMe namespace (NSID) of `file`: its block device, or its character
 /// device for commands. Nothing is sent to the drive.
 ///
 /// # Errors
-/// The error of the kernel, `ENOTTY` where `file` is no namespace.
+/// The error of the kernel, `ENOTTY` where `file` is not a namespace.
 pub fn nvme_namespace(file: &File) -> io::Result<u32> {
     /// NVME_IOCTL_ID (linux/nvme_ioctl.h).
     const NVME_NAMESPACE: u32 = 0x4e40;

@@ -2,7 +2,7 @@
 //!
 //! A name is created relative to its opened folder, and that folder is checked first: nothing is created on the
 //! file system of the device nodes, where a mistyped name of a drive would become a file in memory. No function
-//! here replaces a file but [`replace`]. What a device path is used for is no concern of this module.
+//! here replaces a file but [`replace`]. What a device path is used for is not a concern of this module.
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;

@@ -73,9 +73,8 @@ mod tests {
         };
         let (first, second) = ("0000:00:1d.0/0000:01:00.0/nvme/nvme0", "0000:00:1d.4/0000:02:00.0");
         assert_eq!(common(first, second), None);
-        let behind = |port: &str| format!("0000:00:01.0/0000:01:00.0/{port}/nvme/nvme0/nvme0n1");
-        let both =
-            common(&behind("0000:02:01.0/0000:03:00.0"), &behind("0000:02:02.0/0000:04:00.0"));
+        let after = |port: &str| format!("0000:00:01.0/0000:01:00.0/{port}/nvme/nvme0/nvme0n1");
+        let both = common(&after("0000:02:01.0/0000:03:00.0"), &after("0000:02:02.0/0000:04:00.0"));
         assert_eq!(both.as_deref(), Some("0000:01:00.0"));
     }
 

@@ -1,4 +1,4 @@
-//! Pictures as files: figures of a report as SVG and PNG, images to share, X-rays, curves beside published numbers.
+//! Pictures as files: figures of a report as SVG and PNG, images to share, X-rays, curves next to published numbers.
 
 mod figure_files;
 mod published;

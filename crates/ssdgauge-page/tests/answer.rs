@@ -8,7 +8,7 @@ use ssdgauge_core::{Access, Chart, Metric, Nanos, Plan, Score, Stream, TargetKin
 use ssdgauge_export::{json, markdown};
 use ssdgauge_page::{fragment, page};
 
-/// What a drive does: its writes in order, the share of them behind 20 s, its reads, its latency in µs.
+/// What a drive does: its writes in order, the share of them after 20 s, its reads, its latency in µs.
 #[derive(Clone, Copy)]
 struct Drive {
     name: &'static str,
@@ -154,7 +154,7 @@ fn percentiles_without_interval_need_a_factor_for_a_claim() {
         let other = Drive { name: "Beta", latency, read: 60_000.0, ..ALPHA };
         let runs = [own(ALPHA), own(other)];
         let words = best_for(&runs, &["Alpha"]).concat();
-        assert_eq!(words.contains("lowest p99.99"), is_claimed, "{words}");
+        assert_eq!(words.contains("owest worst-case latency"), is_claimed, "{words}");
         let head = head(&page(&runs, &PageOptions::default()));
         let load = "completes 9,999 of 10,000 requests (4 KiB random reads, QD4) within";
         assert_eq!(head.contains(load), is_claimed, "{head}");
@@ -324,7 +324,7 @@ fn the_markdown_of_six_drives_takes_at_most_six_thousand_bytes() {
 }
 
 #[test]
-fn headline_title_table_and_json_state_the_same_share_behind_the_cache() {
+fn headline_title_table_and_json_state_the_same_share_beyond_the_cache() {
     for (left, said) in [(0.474, 47.0), (0.475_4, 48.0), (0.062, 6.2)] {
         let runs = [own(Drive { left, ..ALPHA }), own(Drive { name: "Beta", ..ALPHA })];
         let words = format!("{said} %");

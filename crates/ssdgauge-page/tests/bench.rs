@@ -295,7 +295,7 @@ fn rows_that_show_equal_values_are_in_the_order_of_their_names() {
 }
 
 #[test]
-fn shortened_disturbed_and_simulated_runs_are_marked_and_have_no_rank_among_others() {
+fn shortened_disturbed_and_virtual_runs_are_marked_and_have_no_rank_among_others() {
     let finding =
         || Finding::new(FindingKind::OtherTraffic, Severity::Warning, "others wrote", "stop them");
     let runs = [
@@ -311,7 +311,7 @@ fn shortened_disturbed_and_simulated_runs_are_marked_and_have_no_rank_among_othe
     let test = &runs[0].tests[0].test;
     let boards: Vec<_> =
         bench.boards.iter().filter(|board| bench.shown(board).1.id == test.id).collect();
-    assert_eq!(boards.len(), 3, "measured, shortened and simulated drives are not on one board");
+    assert_eq!(boards.len(), 3, "measured, shortened and virtual drives are not on one board");
     let plain = boards.iter().find(|board| board.marks.is_empty()).unwrap();
     let named: Vec<(&str, Option<(usize, usize)>)> = plain
         .entries

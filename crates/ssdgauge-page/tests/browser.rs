@@ -171,7 +171,7 @@ fn look(browser: &mut dyn Browser, file: &Path, pictures: &Path, figures_at_leas
     assert_eq!(browser.seen().complaints, Vec::<String>::new());
     let own = |address: &&String| {
         let is_page = address.starts_with("file://") && address.ends_with(".html");
-        // What is embedded has an address too, and is no request to any place.
+        // What is embedded has an address too, and is not a request to any place.
         !is_page && !address.starts_with("data:image/")
     };
     assert_eq!(

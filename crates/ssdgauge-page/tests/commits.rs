@@ -43,7 +43,7 @@ fn the_drive_with_the_most_commits_is_the_one_for_databases() {
         let mut rows = answer.split("<tr class=\"d d-").skip(1).map(plain);
         rows.find(|row| row.contains(name)).unwrap()
     };
-    assert!(row("Beta").contains("Databases: most commits"), "{}", row("Beta"));
+    assert!(row("Beta").contains("Most commits (databases)"), "{}", row("Beta"));
     assert!(!row("Alpha").contains("atabases"), "{}", row("Alpha"));
     let page = page(&runs, &PageOptions::default());
     let title = plain(page.split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap());

@@ -1,5 +1,5 @@
 //! The report of the engine on pages and in JSON: the lateness of open loops, the counters of the
-//! kernel, and the flushes behind steps.
+//! kernel, and the flushes after steps.
 
 use crate::support;
 use crate::support::{Recipe, plan, run, step, stream, test};
@@ -36,7 +36,7 @@ fn open_loop() -> Run {
 }
 
 #[test]
-fn the_lateness_of_an_open_loop_is_beside_its_results() {
+fn the_lateness_of_an_open_loop_is_shown_with_its_results() {
     let runs = [open_loop()];
     let document = json(&runs);
     let open = &document["runs"][0]["tests"][0]["points"][1]["open_loop"][0];
@@ -56,7 +56,7 @@ fn the_lateness_of_an_open_loop_is_beside_its_results() {
 }
 
 #[test]
-fn the_counters_of_the_kernel_are_beside_those_of_the_engine() {
+fn the_counters_of_the_kernel_are_shown_with_those_of_the_engine() {
     let runs = [open_loop()];
     let document = json(&runs);
     let kernel = &document["runs"][0]["tests"][0]["points"][0]["kernel"];

@@ -64,12 +64,12 @@ fn the_runs_of_one_drive_at_several_levels_are_one_figure() {
     let equal = fragment(&[run("a", 75, 10_000), run("b", 100, 10_100)], &options, "fill-levels");
     let equal = equal.unwrap();
     assert!(!equal.contains("<figure ") && equal.contains("(75, 100\u{a0}% full)"), "{equal}");
-    // One level is no curve, and a level that is not known is none.
+    // One level is not a curve, and a level that is not known is none.
     assert!(!page(&runs[..1], &options).contains("id=\"fill-levels\""));
 }
 
 #[test]
-fn a_level_is_known_behind_a_purge_on_a_whole_drive_only() {
+fn a_level_is_known_after_a_purge_on_a_whole_drive_only() {
     let whole = || drive("a", TargetKind::Block, 10_000, at_level("a", 100, filled(100)));
     let has_section = |other: Run| {
         page(&[whole(), other], &PageOptions::default()).contains("id=\"fill-levels\"")

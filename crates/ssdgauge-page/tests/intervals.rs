@@ -83,7 +83,8 @@ fn a_flattering_start_is_left_out_of_the_value_and_the_protocol_counts_it() {
     let runs = std::slice::from_ref(&run);
     for text in [words(markdown(runs)), words(page(runs, &Default::default()))] {
         assert!(
-            text.contains("settled; 10,8") && text.contains(" by the protocol, with the first "),
+            text.contains("faster start excluded; 10,8")
+                && text.contains(" with the faster first "),
             "{text}"
         );
     }

@@ -1,4 +1,4 @@
-//! Results that a finding makes invalid: they lead nowhere, are compared with nothing, and are no headline; the
+//! Results that a finding makes invalid: they lead nowhere, are compared with nothing, and are not a headline; the
 //! finding comes first.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 

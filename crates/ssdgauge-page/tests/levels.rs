@@ -85,7 +85,7 @@ fn a_fall_is_found_where_it_is_next_to_a_stall() {
     let [fall] = point(&run).falls.as_slice() else { panic!("{:?}", point(&run).falls) };
     let mib = f64::from(1 << 20);
     assert_eq!(fall.edge.bytes, 48_000 << 20);
-    assert_eq!((fall.edge.before, fall.edge.behind), (2_400.0 * mib, 700.0 * mib));
+    assert_eq!((fall.edge.before, fall.edge.after), (2_400.0 * mib, 700.0 * mib));
     let levels = point(&run).levels.unwrap();
     assert_eq!(levels.bytes, 48_000 << 20);
     assert!((levels.after - 700.0 * mib / 1e6).abs() < 1e-6, "{levels:?}");
@@ -116,13 +116,13 @@ fn regular_stalls_are_how_a_drive_writes() {
         _ => 700,
     });
     let [fall] = point(&run).falls.as_slice() else { panic!("{:?}", point(&run).falls) };
-    let left = fall.edge.behind / fall.edge.before;
+    let left = fall.edge.after / fall.edge.before;
     assert!((left - 0.4).abs() < 0.05, "{left}: three of five seconds are empty");
     assert!(words(&stalls(&run)[0]).contains("the longest of 16 stalls"), "{:?}", stalls(&run));
 }
 
 #[test]
-fn slow_writes_that_leave_a_second_empty_are_no_stall() {
+fn slow_writes_that_leave_a_second_empty_are_not_a_stall() {
     let run = writes("0193f1c2-f004", 60, &|second| u64::from(second % 7 > 0) * 3);
     assert_eq!(stalls(&run), Vec::<String>::new());
 }

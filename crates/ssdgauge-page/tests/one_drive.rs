@@ -100,7 +100,7 @@ fn five_drives_of_its_class_judge_a_drive_and_three_only_compare_it() {
 }
 
 #[test]
-fn two_other_drives_are_no_class_and_a_drive_is_not_compared_with_itself() {
+fn two_other_drives_are_not_a_class_and_a_drive_is_not_compared_with_itself() {
     let own = drive("Own", 100);
     let alone = title(&shown(&own, &[]));
     assert!(
@@ -121,7 +121,7 @@ fn two_other_drives_are_no_class_and_a_drive_is_not_compared_with_itself() {
 }
 
 #[test]
-fn simulated_drives_compare_and_are_marked_once() {
+fn virtual_drives_compare_and_are_marked_once() {
     let model = |name: &str, percent: u64| {
         let pace = pace(percent);
         let mut recipe = recipe(name, &pace);
@@ -132,19 +132,19 @@ fn simulated_drives_compare_and_are_marked_once() {
     let background: Vec<Run> = (0..6).map(|n| model(&format!("v{n}"), 97 + n)).collect();
     let page = shown(&model("own", 100), &background);
     assert!(
-        title(&page).starts_with("Everyday speed matches six simulated drives"),
+        title(&page).starts_with("Everyday speed matches six virtual drives"),
         "{}",
         title(&page)
     );
     assert!(!page.contains("As fast as its class"));
     assert_eq!(page.matches("<b>MODEL</b> cohort").count(), 1);
-    // Real drives are no background of a simulated one.
+    // Real drives are not a background of a virtual one.
     let real = shown(&model("own", 100), &others(&[100, 101, 102, 103]));
     assert!(!real.contains("class=\"pe\""));
 }
 
 #[test]
-fn another_length_and_an_unfinished_run_are_no_background() {
+fn another_length_and_an_unfinished_run_are_not_a_background() {
     let own = drive("Own", 100);
     let changed = |n: u64, change: &dyn Fn(&mut Recipe<'_>)| {
         let pace = pace(90 + n);

@@ -225,7 +225,7 @@ fn a_plan_with_extreme_values_has_every_output() {
             step.label = "x".repeat(5_000);
             let Action::Run { workload, .. } = &mut step.action else { panic!("a load") };
             let stream = &mut workload.streams[0];
-            // The most that a run file may contain.
+            // The maximum that a run file may contain.
             stream.queue_depth = 4_096 >> (number % 3);
             stream.threads = 4_096;
             stream.span = Bytes(u64::MAX >> 1);
@@ -348,7 +348,7 @@ fn every_figure_has_an_id_values_its_unit_its_n_and_the_definition_of_latency() 
 }
 
 #[test]
-fn many_drives_that_were_not_tested_are_no_rows_of_a_figure() {
+fn many_drives_that_were_not_tested_are_not_rows_of_a_figure() {
     let one = |id: &str, name: &str, plan| {
         let mut recipe = Recipe::new(id, plan, name);
         recipe.drive.kind = TargetKind::Block;

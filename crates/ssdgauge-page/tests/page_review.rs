@@ -175,7 +175,7 @@ fn a_page_shows_no_text_of_its_own_configuration() {
     {
         assert!(!page.contains(text), "{text}");
     }
-    // A cell or a caption is no record of the program either.
+    // A cell or a caption is not a record of the program either.
     assert!(!page.contains("Some(") && !page.contains("None,") && !page.contains("::"));
 }
 

@@ -306,7 +306,7 @@ fn equal_steps_are_a_sample_and_decide_leads_and_comparisons() {
     let text = page(&runs, &Default::default());
     assert!(!text.contains("without 95"), "a lead of 37 % over 32 bursts is one");
     assert!(text.contains("between 32 equal steps"));
-    // Two are no sample.
+    // Two are not a sample.
     let two = bursts("Two", 302.0, 2);
     assert_eq!(two.tests[0].headline.interval, ConfidenceInterval::TooFewSeconds);
 }

@@ -378,8 +378,8 @@ fn check_sentence(sentence: &str, runs: &[Run], drives: &[Drive]) {
         close(number(rest, " MB/s/W"), most);
         assert!(most > 1.03 * next, "{sentence}: {next}");
     } else if rest.starts_with("writes ") {
-        let (inside, behind) = rest.split_once(", then ").unwrap();
-        let left = number(behind, " MB/s") / number(inside, " MB/s");
+        let (inside, after) = rest.split_once(", then ").unwrap();
+        let left = number(after, " MB/s") / number(inside, " MB/s");
         assert!((left - own.left).abs() < 0.03, "{sentence}: {}", own.left);
         let fastest = drives.iter().filter(|other| other.left < 0.8);
         assert!(fastest.into_iter().all(|other| other.speed <= 1.01 * own.speed), "{sentence}");
@@ -417,7 +417,7 @@ fn every_sentence_of_random_sets_of_drives_is_true_and_short() {
 }
 
 #[test]
-fn a_question_with_one_answer_for_all_drives_is_no_advantage() {
+fn a_question_with_one_answer_for_all_drives_is_not_an_advantage() {
     let drive = |left: f64| Drive { speed: 4_000.0, left, latency: 100.0, doubt: Doubt::ALL[0] };
     let of = |drives: [Drive; 2]| {
         let runs: Vec<Run> = (0..2).map(|number| recorded(number, drives[number])).collect();
@@ -425,7 +425,7 @@ fn a_question_with_one_answer_for_all_drives_is_no_advantage() {
         let dek = plain(between(&page, "<p class=\"dek\">", "</p>")[0]);
         (best_for(&page).to_lowercase(), dek)
     };
-    // Equal at the everyday load, unequal behind the end of a cache.
+    // Equal at the everyday load, unequal beyond the end of a cache.
     let (best, dek) = of([drive(1.0), drive(0.3)]);
     assert!(best.contains("large copies") && !best.contains("everyday"), "{best}");
     assert!(!dek.contains("No two drives differ"), "{dek}");

@@ -10,7 +10,7 @@ use ssdgauge_page::{figures, page, xray_compared_page, xray_page, xray_svg};
 use ssdgauge_xray::{Card, compare};
 
 /// What the strings are made of: markup, queries, terminal escapes, turns of direction, empty
-/// bytes, what was no UTF-8, formulas of spreadsheets, mathematics, separators.
+/// bytes, what was not UTF-8, formulas of spreadsheets, mathematics, separators.
 const PARTS: [&str; 32] = [
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",

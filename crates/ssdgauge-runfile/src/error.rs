@@ -13,15 +13,15 @@ pub enum RunFileError {
     /// The path of a new run file is taken.
     #[error("{0} exists already")]
     Exists(PathBuf),
-    /// A file beside the path of a new run file, which SQLite would take for a part of it.
+    /// A file next to the path of a new run file, which SQLite would take for a part of it.
     #[error("{0} exists already, and SQLite would take it for a part of the new run file")]
-    Beside(PathBuf),
-    /// A file beside the run file, which SQLite would take for a part of it.
+    NextTo(PathBuf),
+    /// A file next to the run file, which SQLite would take for a part of it.
     #[error("{neighbour} is not part of {path}: {why}")]
     Neighbour {
         /// The run file.
         path: PathBuf,
-        /// The file beside it.
+        /// The file next to it.
         neighbour: PathBuf,
         /// The reason, as a clause.
         why: String,
@@ -103,7 +103,7 @@ pub enum RunFileError {
     TooManyLatencies {
         /// The file.
         path: PathBuf,
-        /// The most that they may unpack to, in MiB.
+        /// The maximum that they may unpack to, in MiB.
         most: u64,
     },
     /// A plan or a drive exceeds what a run file may hold.

@@ -41,7 +41,7 @@ pub(crate) fn recognise(path: &Path) -> Result<u32, RunFileError> {
         return foreign("it is an SQLite file of another program");
     }
     // Offsets 18 and 19: 1 for a rollback journal, 2 for a write-ahead log. Reading the latter
-    // creates files beside it.
+    // creates files next to it.
     if head[18..20] != [1, 1] {
         return foreign("it uses a write-ahead log; run files never do");
     }

@@ -59,7 +59,7 @@ pub fn decode(blob: &[u8]) -> Result<Vec<(u64, u64)>, &'static str> {
 pub(crate) struct Decoder {
     inflate: Decompress,
     plain: Vec<u8>,
-    /// The occupied buckets of a blob, and behind them unused ones.
+    /// The occupied buckets of a blob, and after them unused ones.
     counts: Vec<(u32, u64)>,
     /// The bytes that further blobs may unpack to.
     left: u64,

@@ -14,10 +14,10 @@ const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 /// The bytes of the header that have a meaning.
 const HEADER: usize = 28;
 
-/// The bytes of a record beside its page: the number of the page, and the checksum.
+/// The bytes of a record next to its page: the number of the page, and the checksum.
 const FRAME: u64 = 8;
 
-/// The most bytes of a journal beyond one record for each page of the database. Chosen: several times
+/// The maximum number of bytes of a journal beyond one record for each page of the database. Chosen: several times
 /// the largest header (64 KiB) and the room that is allocated for a journal.
 const SLACK: u64 = 1 << 20;
 

@@ -1,6 +1,6 @@
 //! The run file: one SQLite file per run, the one stable format of the project.
 //!
-//! It stores the plan and the samples; every number on a page is computed from them anew. Each
+//! It stores the plan and the samples; every number on a page is computed from them again. Each
 //! record carries its own checksum, because SQLite pages have none. `docs/reference/run-file.md` describes
 //! every table for readers with a sqlite3 shell.
 //!

@@ -22,24 +22,24 @@ const INDEX: &str = "-shm";
 
 /// Returns the rollback journal of `path`.
 pub(crate) fn journal_of(path: &Path) -> PathBuf {
-    beside(path, JOURNAL)
+    next_to(path, JOURNAL)
 }
 
-/// Refuses the name of a new run file where it, or a file of SQLite beside it, exists. Nothing is
+/// Refuses the name of a new run file where it, or a file of SQLite next to it, exists. Nothing is
 /// changed.
 ///
 /// # Errors
 ///
-/// [`RunFileError::Exists`] where `path` is taken, [`RunFileError::Beside`] where a file of its name and
+/// [`RunFileError::Exists`] where `path` is taken, [`RunFileError::NextTo`] where a file of its name and
 /// a suffix of SQLite exists.
 pub fn check_new(path: &Path) -> Result<(), RunFileError> {
     if path.symlink_metadata().is_ok() {
         return Err(RunFileError::Exists(path.to_owned()));
     }
     // Links are not followed: one without a target takes the name as well.
-    let taken = [JOURNAL, LOG, INDEX].map(|suffix| beside(path, suffix));
+    let taken = [JOURNAL, LOG, INDEX].map(|suffix| next_to(path, suffix));
     match taken.into_iter().find(|file| file.symlink_metadata().is_ok()) {
-        Some(file) => Err(RunFileError::Beside(file)),
+        Some(file) => Err(RunFileError::NextTo(file)),
         None => Ok(()),
     }
 }
@@ -50,10 +50,10 @@ pub fn check_new(path: &Path) -> Result<(), RunFileError> {
 ///
 /// # Errors
 ///
-/// [`RunFileError::Neighbour`] where a write-ahead log lies beside the file, or a journal that is not
+/// [`RunFileError::Neighbour`] where a write-ahead log is next to the file, or a journal that is not
 /// one of this file; [`RunFileError::System`] where they cannot be read.
 pub(crate) fn check(path: &Path) -> Result<Journal, RunFileError> {
-    // A writer can begin while its journal is examined, so the lock is looked at behind it.
+    // A writer can begin while its journal is examined, so the lock is looked at after it.
     match check_as_writer(path) {
         Err(RunFileError::Neighbour { is_journal: true, .. }) if has_writer(path) => {
             Ok(Journal::Complete)
@@ -75,7 +75,7 @@ pub(crate) fn check_as_writer(path: &Path) -> Result<Journal, RunFileError> {
         let (path, why) = (path.to_owned(), why.to_owned());
         Err(RunFileError::Neighbour { path, neighbour, why, is_journal })
     };
-    let log = beside(&real, LOG);
+    let log = next_to(&real, LOG);
     if log.symlink_metadata().is_ok() {
         return refused(log, false, "run files have no write-ahead log");
     }
@@ -120,7 +120,7 @@ fn has_writer(path: &Path) -> bool {
     open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn next_to(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

@@ -93,7 +93,7 @@ impl RunFile {
     }
 }
 
-/// The least time of a step whose latencies are kept over time. Chosen: stalls and cycles show within a minute.
+/// The minimum time of a step whose latencies are kept over time. Chosen: stalls and cycles show within a minute.
 const LEAST_OF_MAP: Nanos = Nanos::from_secs(60);
 
 /// Returns the samples of `step` with its workload from `records`, as [`RunFile::samples`] does.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns the temporary files of `path` whose process has ended: files beside it that are named
+/// Returns the temporary files of `path` whose process has ended: files next to it that are named
 /// `NAME.PID` and `ending`, where no process has the number `PID`.
 ///
 /// A folder that cannot be read has none, and neither has a system without `/proc`, where nobody tells which

@@ -18,15 +18,15 @@ use std::sync::{Arc, OnceLock};
 /// times has 1.5 MB. Chosen: ten times that.
 const LONGEST_VALUE: i32 = 16 << 20;
 
-/// The most records of a table that is read into memory as a whole. Chosen: a step a minute for half
+/// The maximum number of records of a table that is read into memory as a whole. Chosen: a step a minute for half
 /// a year.
 pub(crate) const MAX_RECORDS: usize = 1 << 18;
 
-/// The most facts about the host, and the most about the drive. Chosen: fifty times those of a run with
+/// The maximum number of facts about the host, and about the drive. Chosen: fifty times those of a run with
 /// many meters.
 pub(crate) const MAX_FACTS: usize = 1_000;
 
-/// The most tests of a plan, repetitions counted. Chosen: a suite of 40 tests, repeated 100 times.
+/// The maximum number of tests of a plan, repetitions counted. Chosen: a suite of 40 tests, repeated 100 times.
 const MAX_TESTS: usize = 4_000;
 
 /// The most further scores, choices and deviations of a plan. Chosen: ten for each test of the same.
@@ -70,7 +70,7 @@ pub(crate) fn excess(plan: &Plan, drive: &DriveInfo) -> Option<&'static str> {
 /// Operations of SQLite's virtual machine between two looks at the budget.
 const OPERATIONS_PER_LOOK: i32 = 1_000;
 
-/// The most operations of the first statement, which parses the schema: some 20 for each of its 13
+/// The maximum number of operations of the first statement, which parses the schema: some 20 for each of its 13
 /// entries. Chosen: for a thousand entries.
 const OPERATIONS_FOR_SCHEMA: u64 = 20_000;
 

@@ -3,7 +3,7 @@
 //! Durability: SQLite writes the pages that a transaction changes to the rollback journal and syncs
 //! it, then writes and syncs the file, then invalidates the journal. A kill at any point leaves
 //! either the state before the transaction (the journal is rolled back at the next opening) or
-//! the state behind it. Room for both files is allocated beforehand, so that a full file system is
+//! the state after it. Room for both files is allocated beforehand, so that a full file system is
 //! met before a commit and not in it.
 
 mod chain;
@@ -48,7 +48,7 @@ use std::time::Duration;
 pub struct Writer {
     connection: Connection,
     path: PathBuf,
-    // Holds the lock against a second writer. Declared behind the connection, so that it is closed
+    // Holds the lock against a second writer. Declared after the connection, so that it is closed
     // later: POSIX drops all of a process's locks on a file when any descriptor of it is closed,
     // including those of SQLite.
     lock: File,
@@ -181,7 +181,7 @@ impl Writer {
     ///
     /// # Panics
     ///
-    /// Where `step` does not run, or the second does not lie behind the last one of its stream and
+    /// Where `step` does not run, or the second does not lie after the last one of its stream and
     /// direction: a mistake of the rig, which would count requests twice.
     pub fn interval(&mut self, step: StepId, interval: &Interval) -> Result<(), RunFileError> {
         let open = self.open_step.as_mut().filter(|open| open.id == step);
@@ -207,7 +207,7 @@ impl Writer {
 
     /// Adds one reading. It becomes durable with the next commit.
     ///
-    /// Readings of the pause behind a step belong to the step, so they may follow its end.
+    /// Readings of the pause after a step belong to the step, so they may follow its end.
     ///
     /// # Errors
     ///

@@ -54,7 +54,7 @@ pub(crate) struct Drive {
 pub(crate) enum Damage {
     /// It is acknowledged and dropped.
     Dropped,
-    /// One bit of its first page is stored changed, beside the header of that page.
+    /// One bit of its first page is stored changed, next to the header of that page.
     Flipped,
     /// None yet: the power is cut on the drive, and takes what is not programmed then.
     Losable,
@@ -175,7 +175,7 @@ impl Drive {
         self.durable_at(processed) - now
     }
 
-    /// Returns when everything that was written before `now` outlives a loss of power. A flush behind another one has
+    /// Returns when everything that was written before `now` outlives a loss of power. A flush after another one has
     /// nothing left to write.
     fn durable_at(&self, now: SimTime) -> SimTime {
         let (pages, durable) = self.flushed;

@@ -84,7 +84,7 @@ struct Piece {
 }
 
 impl Piece {
-    fn behind(self, distance: u64, blocks: u64) -> Piece {
+    fn after(self, distance: u64, blocks: u64) -> Piece {
         Piece { address: self.address + distance, blocks, ..self }
     }
 
@@ -138,13 +138,13 @@ impl Contents {
         let piece = Piece { blocks, address, stamp, is_torn: kept == Kept::Changed };
         let stored = self.stored_to.saturating_sub(address).min(blocks);
         if stored < blocks {
-            self.drop_into_cache(piece.behind(stored, blocks - stored));
+            self.drop_into_cache(piece.after(stored, blocks - stored));
         }
         let mut done = 0;
         while done < stored {
             let place = self.place_of(address + done);
             let length = (stored - done).min(self.until_wrap(place));
-            self.insert(place, piece.behind(done, length));
+            self.insert(place, piece.after(done, length));
             done += length;
         }
     }
@@ -174,17 +174,17 @@ impl Contents {
         if let Some((&first, &before)) = self.pieces.range(..place).next_back() {
             let last = first + before.blocks;
             if last > place {
-                self.pieces.insert(first, before.behind(0, place - first));
+                self.pieces.insert(first, before.after(0, place - first));
             }
             if last > end {
-                self.pieces.insert(end, before.behind(end - first, last - end));
+                self.pieces.insert(end, before.after(end - first, last - end));
             }
         }
         while let Some((&first, &other)) = self.pieces.range(place..end).next() {
             self.pieces.remove(&first);
             let last = first + other.blocks;
             if last > end {
-                self.pieces.insert(end, other.behind(end - first, last - end));
+                self.pieces.insert(end, other.after(end - first, last - end));
             }
         }
         if let Some((&first, before)) = self.pieces.range_mut(..place).next_back() {

@@ -252,7 +252,7 @@ impl Flash {
 
 impl Die {
     /// Returns when a host read that arrives at `at` can begin. `suspend` is the time to suspend an
-    /// operation in progress, where the flash can, behind the `pulse` in progress.
+    /// operation in progress, where the flash can, after the `pulse` in progress.
     #[inline]
     fn read_from(&self, at: SimTime, suspend: Option<u64>, pulse: u64) -> SimTime {
         if self.read_free > at {

@@ -209,7 +209,7 @@ impl Ftl {
         open || self.cache.holds(superblock)
     }
 
-    /// Reads the map of the pages that are mapped, and returns when it is at hand. A trimmed page is known without its
+    /// Reads the map of the pages that are mapped, and returns when it is available. A trimmed page is known without its
     /// part of the map, as the ranges of drives that keep trimmed ones apart.
     fn look_up(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
         let is_mapped = |page: &u32| self.superblock_of(*page) != UNMAPPED;

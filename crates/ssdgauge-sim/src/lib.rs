@@ -31,7 +31,7 @@
 //! 9. `flash`: the unit is programmed on its die, after the operations booked there; the first unit
 //!    on each die of a superblock erases the block immediately before.
 //!
-//! Before its controller, `effects` of single drives stop it; `read_retries` lengthen reads, `page_times` tell pages apart. Beside the
+//! Before its controller, `effects` of single drives stop it; `read_retries` lengthen reads, `page_times` tell pages apart. Around the
 //! path stand `power_thermal` (power and temperature), `power_limit` (the limit of a power state),
 //! `ftl::ground_truth` (the counts that an analysis is judged by; `media_counter` reports some of them as a health
 //! log does) and [`mean_field`] (the theory that

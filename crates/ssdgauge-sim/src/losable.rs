@@ -1,7 +1,7 @@
 //! What a loss of power takes from the write buffer: an injected fault.
 //!
 //! Every write since the last flush that was not programmed is remembered. A page counts as lost where it was
-//! acknowledged before the power was cut, and programmed or flushed behind that.
+//! acknowledged before the power was cut, and programmed or flushed after that.
 
 use crate::time::SimTime;
 use std::collections::BTreeMap;
@@ -101,7 +101,7 @@ mod tests {
             let written = losable.before_write(pages[0]..=pages[1], |page| page < 10);
             losable.record(written, end, open, programs.iter().copied());
         };
-        // Two units of two pages: one is programmed before the power is cut, one behind.
+        // Two units of two pages: one is programmed before the power is cut, one after.
         write(&mut losable, [0, 1], 20, &[], &[(90, 2)]);
         write(&mut losable, [2, 3], 30, &[], &[(90, 2), (120, 2)]);
         write(&mut losable, [10, 10], 40, &[10], &[(90, 2), (120, 2)]);
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(flushed.lost_at(10, 100), None);
         losable.flush(101);
         assert_eq!(losable.lost_at(10, 100), Some(ZEROS));
-        // A request in flight is no loss, and a page that is written again is none any more.
+        // A request in flight is not a loss, and a page that is written again is none any more.
         write(&mut losable, [3, 3], 101, &[3, 10], &[(120, 2)]);
         assert_eq!(found(&losable), [None, None, Some(OLDER), None, Some(ZEROS)]);
     }

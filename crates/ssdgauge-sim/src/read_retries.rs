@@ -12,7 +12,7 @@ use ssdgauge_core::Random;
 /// The random stream of the retries.
 const RETRIES: u64 = 0x7e7;
 
-/// The most repetitions of one sense operation. Chosen: with a half of them continued, one read in 128
+/// The maximum number of repetitions of one sense operation. Chosen: with a half of them continued, one read in 128
 /// of those that are repeated reaches it.
 const MOST_REPETITIONS: u32 = 8;
 

@@ -290,7 +290,7 @@ impl VirtualRig {
                 return (EndedBy::Faults, last);
             }
             let latency = load.record::<PLAIN>(&completion);
-            if is_open && (latency > MAX_LAG || load.is_behind) {
+            if is_open && (latency > MAX_LAG || load.has_fallen_behind) {
                 ended = ended.or(Some(EndedBy::DeviceLag));
             }
             if load.completed.is_multiple_of(POLL_STOP_AFTER) && sink.stop() {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// falls are within what drives vary from second to second.
 pub const FALL: f64 = 0.8;
 
-/// The fewest samples after the edge. Chosen, so that a single slow sample is no edge. There is no
+/// The minimum number of samples after the edge. Chosen, so that a single slow sample is not an edge. There is no
 /// minimum before it: a small cache is full within the first sample.
 pub const FEWEST: usize = 3;
 
@@ -23,7 +23,8 @@ pub struct Edge {
     /// The mean bytes of a sample before the edge, without the last one, which may contain the fall.
     pub before: f64,
     /// The mean bytes of a sample after the edge, without the first one, which may contain the fall.
-    pub behind: f64,
+    #[serde(rename = "behind")]
+    pub after: f64,
 }
 
 impl Edge {
@@ -93,7 +94,7 @@ pub fn falls(samples: &[u64]) -> Vec<Fall> {
     while let Some(number) = (0..places.len()).find(|number| {
         let (start, end) = around(&places, *number, values.len());
         levels(&values, start, places[*number], end)
-            .is_none_or(|(before, behind)| behind > FALL * before)
+            .is_none_or(|(before, after)| after > FALL * before)
     }) {
         places.remove(number);
     }
@@ -102,9 +103,9 @@ pub fn falls(samples: &[u64]) -> Vec<Fall> {
         let (start, end) = around(&places, number, values.len());
         let (from, to) = stages(&values, start, at, end);
         let (before, _) = levels(&values, start, from, end)?;
-        let (_, behind) = levels(&values, start, to, end)?;
+        let (_, after) = levels(&values, start, to, end)?;
         let (bytes, uncertainty) = place(samples, from, at, to);
-        Some(Fall { edge: Edge { bytes, uncertainty, before, behind }, start, at, from, to, end })
+        Some(Fall { edge: Edge { bytes, uncertainty, before, after }, start, at, from, to, end })
     };
     (0..places.len()).filter_map(fall).collect()
 }
@@ -177,10 +178,10 @@ fn around(places: &[usize], number: usize, n: usize) -> (usize, usize) {
 /// Returns the means of the levels around the split `at`, without samples that may contain a fall.
 fn levels(values: &[f64], start: usize, at: usize, end: usize) -> Option<(f64, f64)> {
     let start = if start > 0 && start + 2 < at { start + 1 } else { start };
-    let (before, behind) = two_levels::clear_of_the_change(&values[start..end], at - start);
-    let behind =
-        if end < values.len() && behind.len() > 1 { &behind[..behind.len() - 1] } else { behind };
-    Some((summary::mean(before)?, summary::mean(behind)?))
+    let (before, after) = two_levels::clear_of_the_change(&values[start..end], at - start);
+    let after =
+        if end < values.len() && after.len() > 1 { &after[..after.len() - 1] } else { after };
+    Some((summary::mean(before)?, summary::mean(after)?))
 }
 
 /// Returns the number of samples before the best split; `None` where none falls to [`FALL`].
@@ -195,14 +196,14 @@ fn split(samples: &[f64]) -> Option<usize> {
     for (index, sample) in samples.iter().enumerate().take(n - FEWEST) {
         sum += sample;
         let (left, right) = ((index + 1) as f64, (n - index - 1) as f64);
-        let (before, behind) = (sum / left, (total - sum) / right);
+        let (before, after) = (sum / left, (total - sum) / right);
         // Before the comparison of the squares: the best split of a rise must not hide a fall.
-        if behind > FALL * before {
+        if after > FALL * before {
             continue;
         }
         // The total sum of squares is constant, so the smallest one within the parts is the largest
         // one between the means.
-        let between = left * right * (before - behind).powi(2);
+        let between = left * right * (before - after).powi(2);
         if best.is_none_or(|(most, _)| between > most) {
             best = Some((between, index + 1));
         }
@@ -251,7 +252,7 @@ mod tests {
             let places: Vec<usize> = found.iter().map(|fall| fall.at).collect();
             assert_eq!(places, ends, "{seed}");
             let is_near = |value: f64, level: f64| (value / level - 1.0).abs() < 0.03;
-            assert!(is_near(found[0].edge.behind, 900e6), "{seed}: {found:?}");
+            assert!(is_near(found[0].edge.after, 900e6), "{seed}: {found:?}");
             assert!(is_near(found[1].edge.before, 900e6), "{seed}: {found:?}");
             assert_eq!((found[0].end, found[1].start, found[1].end), (ends[1], ends[0], 200));
         }
@@ -267,17 +268,17 @@ mod tests {
         assert!(edge.bytes <= edge.uncertainty, "the first sample may contain it: {edge:?}");
         assert!((1_835..=1_972).contains(&(edge.bytes + edge.uncertainty)), "{edge:?}");
         assert_eq!((edge.before, found[0].from, found[0].to), (867.0, 1, 3));
-        assert!((edge.behind - 90.0).abs() < 1.0, "{edge:?}");
+        assert!((edge.after - 90.0).abs() < 1.0, "{edge:?}");
         // Stages before a level that are longer than a sample, at each place of the first change.
         for first in 5..20_usize {
             for stage in 2..=FEWEST {
                 let samples = [vec![2_400; first], vec![1_500; stage], vec![700; 40]].concat();
                 let ends = [2_400 * first as u64, (2_400 * first + 1_500 * stage) as u64];
                 for fall in falls(&samples) {
-                    let Edge { bytes, uncertainty, before, behind } = fall.edge;
+                    let Edge { bytes, uncertainty, before, after } = fall.edge;
                     let holds = |end: u64| bytes.abs_diff(end) <= uncertainty;
                     let is_both = holds(ends[0]) && holds(ends[1]);
-                    let is_stage = before == 1_500.0 || behind == 1_500.0;
+                    let is_stage = before == 1_500.0 || after == 1_500.0;
                     assert!(is_both || is_stage, "{first} {stage}: {fall:?}");
                 }
             }
@@ -293,11 +294,11 @@ mod tests {
         // By the drive, its cache ended at 477.
         assert!(found[0].edge.bytes.abs_diff(477) <= found[0].edge.uncertainty, "{found:?}");
         assert!((found[1].edge.before - 473.0).abs() < 3.0, "{found:?}");
-        assert_eq!(found[1].edge.behind, 57.0);
+        assert_eq!(found[1].edge.after, 57.0);
     }
 
     #[test]
-    fn a_sample_that_contains_the_change_is_no_level() {
+    fn a_sample_that_contains_the_change_is_not_a_level() {
         let samples = [vec![2_400; 20], vec![1_500], vec![700; 60]].concat();
         assert_eq!(falls(&samples).len(), 1);
         assert_eq!(falls(&[700; 50]), []);

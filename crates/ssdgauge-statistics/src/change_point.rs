@@ -1,6 +1,6 @@
 //! Two levels in one series: the change point between them, with its interval.
 //!
-//! A step that begins in the cache of a drive and ends behind it has no mean of its own: its two
+//! A step that begins in the cache of a drive and ends beyond it has no mean of its own: its two
 //! levels are the result.
 
 use crate::{fit, summary, two_levels};
@@ -13,8 +13,8 @@ pub const DIFFERENCE: f64 = 0.2;
 /// splits anywhere, explains less.
 pub const EXPLAINED: f64 = 0.7;
 
-/// The fewest values of the second level, and of a first level that is the lower one. Chosen, so that
-/// a single slow second at either end is no level. A first level that is the higher one may have one
+/// The minimum number of values of the second level, and of a first level that is the lower one. Chosen, so that
+/// a single slow second at either end is not a level. A first level that is the higher one may have one
 /// value: a small cache is full within the first second.
 pub const FEWEST: usize = 2;
 
@@ -78,7 +78,7 @@ fn squares(values: &[f64]) -> f64 {
 }
 
 /// Returns the sum of squares around two means for every split, from one value before it to
-/// [`FEWEST`] values behind it.
+/// [`FEWEST`] values after it.
 fn squares_of_splits(values: &[f64]) -> Vec<f64> {
     let n = values.len();
     // Around the mean of all values, so that the differences of large sums stay exact.

@@ -15,7 +15,7 @@ pub const DROP: f64 = 0.6;
 /// random times the ratio is about 1, that of the exponential distribution.
 pub const REGULAR: f64 = 0.35;
 
-/// The fewest periodic drops: fewer than two gaps have no spread.
+/// The minimum number of periodic drops: fewer than two gaps have no spread.
 pub const FEWEST_DROPS: usize = 3;
 
 /// The variation of a series of equal time steps.

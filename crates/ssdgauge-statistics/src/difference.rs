@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_is_no_loss_however_wide_its_interval_is() {
+    fn a_gain_is_not_a_loss_however_wide_its_interval_is() {
         for (ratio, interval, at_more) in [
             (0.92, (0.88, 0.96), Verdict::Fails),
             (0.92, (0.82, 1.02), Verdict::NotDecided),

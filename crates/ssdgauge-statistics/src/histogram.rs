@@ -5,7 +5,7 @@
 //! `hdrhistogram::Histogram::new_with_bounds(1, 2^42 - 1, 3)`, so counts convert without loss.
 //! Count, sum, minimum and maximum are exact; values above the range are counted separately.
 
-/// The binary logarithm of the buckets per octave: 2^10 = 1,024 is the least power of two for three
+/// The binary logarithm of the buckets per octave: 2^10 = 1,024 is the smallest power of two for three
 /// significant digits.
 const OCTAVE_BITS: u32 = 10;
 /// The bits of the largest value in the range.

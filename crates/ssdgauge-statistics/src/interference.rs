@@ -1,4 +1,4 @@
-//! Disturbance of drives by each other: phases of one load on a drive alone, and beside the same load on
+//! Disturbance of drives by each other: phases of one load on a drive alone, and during the same load on
 //! other drives.
 //!
 //! Each pair of phases gives one ratio, so that a drift from pair to pair is in both of its sides. The
@@ -10,9 +10,9 @@ use crate::estimate::Verdict;
 use crate::{difference, student, summary};
 use serde::{Deserialize, Serialize};
 
-/// The fewest pairs with a verdict. Chosen: with four, an interval is 3.2 standard errors wide.
+/// The minimum number of pairs with a verdict. Chosen: with four, an interval is 3.2 standard errors wide.
 pub const FEWEST_PAIRS: usize = 5;
-/// The fewest requests of a phase whose 99th percentile is compared: ten are beyond it.
+/// The minimum number of requests of a phase whose 99th percentile is compared: ten are beyond it.
 pub const FEWEST_FOR_P99: u64 = 1_000;
 
 /// What is compared.
@@ -73,7 +73,7 @@ impl PhaseFigures {
     }
 }
 
-/// One load on one drive: a phase alone, and one beside the other drives.
+/// One load on one drive: a phase alone, and one with the other drives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhasePair {
     /// Without load on the other drives.
@@ -111,7 +111,7 @@ pub struct Change {
     pub quantity: Quantity,
     /// The geometric mean of the phases alone.
     pub alone: f64,
-    /// The geometric mean of the phases beside the others.
+    /// The geometric mean of the phases during which the others are active.
     pub together: f64,
     /// Together divided by alone, less one.
     pub change: f64,
@@ -236,12 +236,12 @@ mod tests {
         check(0.975, 0.006, NotDecided);
         check(1.0, 0.2, NotDecided);
         check(0.9, 0.2, NotDecided);
-        // Faster beside others is no loss.
+        // Faster with others is not a loss.
         check(1.5, 0.01, NotFound);
     }
 
     #[test]
-    fn a_rate_that_differs_from_pair_to_pair_is_no_noise_of_the_change() {
+    fn a_rate_that_differs_from_pair_to_pair_is_not_noise_of_the_change() {
         let changes = changes(&pairs(10, 0.5, 0.0, None), 1);
         let (low, high) = changes[0].interval;
         assert!((low + 0.5).abs() < 1e-9 && (high + 0.5).abs() < 1e-9, "{changes:?}");

@@ -8,7 +8,7 @@
 
 use crate::low_frequency::half;
 
-/// The fewest seconds with an interval: fewer say nothing about their correlation. Chosen.
+/// The minimum number of seconds with an interval: fewer say nothing about their correlation. Chosen.
 pub const FEWEST: usize = 10;
 /// The standard errors by which a start has to differ from the rest to be cut. Chosen.
 const SIGNIFICANT: f64 = 3.0;
@@ -65,7 +65,7 @@ pub fn of_ratio(numerators: &[f64], denominators: &[f64], more_is_better: bool) 
     })
 }
 
-/// Returns the interval of `n` seconds; `rest` returns those behind a cut.
+/// Returns the interval of `n` seconds; `rest` returns those after a cut.
 fn estimate(n: usize, more_is_better: bool, rest: impl Fn(usize) -> Vec<f64>) -> MeanInterval {
     if n < FEWEST {
         return MeanInterval::TooFewSeconds;

@@ -10,10 +10,10 @@
 use crate::low_frequency::{half, standard_error};
 use crate::{mean_interval, summary};
 
-/// The fewest seconds that have to make σ: (Σ d²)² ÷ Σ d⁴ over the deviations d. Chosen.
+/// The minimum number of seconds that have to make σ: (Σ d²)² ÷ Σ d⁴ over the deviations d. Chosen.
 const FEWEST_EFFECTIVE: f64 = 5.0;
 
-/// The least number with an interval is 1 plus this many n-ths. Below it, rates that are not below zero
+/// The minimum number with an interval is 1 plus this many n-ths. Below it, rates that are not below zero
 /// are so skewed that σ follows from their tail. Chosen.
 const LEAST: f64 = 24.0;
 

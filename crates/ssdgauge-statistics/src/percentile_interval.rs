@@ -9,18 +9,18 @@ use crate::histogram::Histogram;
 use crate::low_frequency;
 use crate::sparse_histogram::{HistogramSum, SparseHistogram};
 
-/// The fewest seconds with an interval of a percentile. Chosen by simulation.
+/// The minimum number of seconds with an interval of a percentile. Chosen by simulation.
 pub const FEWEST: usize = 60;
 
-/// The fewest seconds whose interval is called one of the percentile; from fewer it is called one of
+/// The minimum number of seconds whose interval is called one of the percentile; from fewer it is called one of
 /// what was seen: rare events may be missing, and drives have states that last longer. Chosen on virtual
 /// drives, whose percentiles of 400 s are often not those of the hours after them.
 pub const REPRESENTATIVE: usize = 3_600;
 
-/// The fewest requests beyond an upper end. Chosen.
+/// The minimum number of requests beyond an upper end. Chosen.
 const FEWEST_BEYOND: f64 = 3.0;
 
-/// The most stretches that are kept: above it, neighbours are merged. A multiple of the coefficients
+/// The maximum number of stretches that are kept: above it, neighbours are merged. A multiple of the coefficients
 /// of the interval, so that merging does not move it, and a limit of the memory.
 const MAX_STRETCHES: usize = 2_048;
 
@@ -28,7 +28,7 @@ const MAX_STRETCHES: usize = 2_048;
 /// Chosen: 1,024 for each stretch, since a thousand requests have at most a thousand.
 const MAX_BUCKETS: usize = 2_048 * 1_024;
 
-/// The fewest stretches after a merge for [`MAX_BUCKETS`]. Chosen: ten for each coefficient.
+/// The minimum number of stretches after a merge for [`MAX_BUCKETS`]. Chosen: ten for each coefficient.
 const FEWEST_STRETCHES: usize = 256;
 
 /// The latencies of a step in stretches of equal length, a second or a power of two of them.

@@ -24,7 +24,7 @@ const ROUNDS: usize = 30;
 /// The degrees of freedom without which no bound is given: Student's quantile is still below 6.
 const LEAST_FREEDOM: usize = 5;
 
-/// The most coefficients: a parabola.
+/// The maximum number of coefficients: a parabola.
 const MOST: usize = 3;
 
 /// A polynomial with its prediction bound.
@@ -143,7 +143,7 @@ fn near_points(centred: &[(f64, f64)], terms: usize, least_sigma: f64) -> Option
         // A point on the line would have an infinite weight, and hold the line there.
         let floor = least_sigma.max(f64::EPSILON) * 1e-3;
         for (weight, point) in weights.iter_mut().zip(centred) {
-            // Squares of residuals divided by residuals: the least sum is that of the absolute values.
+            // Squares of residuals divided by residuals: the minimum sum is that of the absolute values.
             *weight = 1.0 / residual(&line, *point).abs().max(floor);
         }
         line = solve(centred, &weights, terms)?.0;

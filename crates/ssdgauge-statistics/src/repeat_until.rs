@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 pub struct RepeatUntil {
     /// The largest half-width of the interval, as a share of the mean.
     pub half_width: f64,
-    /// The fewest repetitions.
+    /// The minimum number of repetitions.
     pub at_least: u32,
-    /// The most repetitions.
+    /// The maximum number of repetitions.
     pub at_most: u32,
 }
 
 impl RepeatUntil {
-    /// The fewest repetitions. Chosen by simulation: from three on at least 93.7 % of the intervals of
+    /// The minimum number of repetitions. Chosen by simulation: from three on at least 93.7 % of the intervals of
     /// normal repetitions contain the mean, from five on 95.0 % (`docs/explanation/intervals.md`).
     pub const AT_LEAST: u32 = 5;
 
-    /// The most repetitions, where the user states none. Chosen: an interval of 20 repetitions is
+    /// The maximum number of repetitions, where the user states none. Chosen: an interval of 20 repetitions is
     /// less than half as wide as one of six, and half of its width needs 70.
     pub const AT_MOST: u32 = 20;
 
@@ -44,7 +44,7 @@ impl RepeatUntil {
 
     /// Returns whether a run ends after `turns` turns, in which the numbers had these `values`.
     ///
-    /// Without a number there is nothing to wait for: the run ends after the fewest repetitions.
+    /// Without a number there is nothing to wait for: the run ends after the minimum number of repetitions.
     pub fn ends(&self, turns: u32, mut values: impl Iterator<Item = impl AsRef<[f64]>>) -> bool {
         turns >= self.at_most
             || turns >= self.at_least && values.all(|values| self.is_narrow(values.as_ref()))
@@ -58,7 +58,8 @@ mod tests {
     const RULE: RepeatUntil = RepeatUntil { half_width: 0.02, at_least: 5, at_most: 20 };
 
     #[test]
-    fn a_run_ends_where_every_interval_is_narrow_between_the_fewest_and_the_most_turns() {
+    fn a_run_ends_where_every_interval_is_narrow_between_the_minimum_and_the_maximum_number_of_turns()
+     {
         let (quiet, wide) = ([100.0, 101.0, 100.0, 99.0, 100.0], [100.0, 120.0, 80.0, 99.0, 101.0]);
         let check = |turns, values: &[&[f64]], expected| {
             assert_eq!(RULE.ends(turns, values.iter()), expected, "{turns}: {values:?}");

@@ -3,7 +3,7 @@
 
 use crate::{student, summary};
 
-/// The fewest repetitions with a drift: two always rise or fall.
+/// The minimum number of repetitions with a drift: two always rise or fall.
 pub const FEWEST_FOR_DRIFT: usize = 3;
 
 /// The smallest drift, as a share of the mean, where no intervals within the repetitions separate it

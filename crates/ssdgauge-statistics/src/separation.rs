@@ -29,7 +29,7 @@ pub enum Class {
     DoesNot,
 }
 
-/// A measured write amplification beside those without and with ideal separation.
+/// A measured write amplification next to those without and with ideal separation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Separation {
     /// The measured one, under writes to zones.
@@ -144,9 +144,9 @@ mod tests {
         }
     }
 
-    /// The least sum over all divisions of the flash among two zones, in steps of a 20,000th.
+    /// The minimum sum over all divisions of the flash among two zones, in steps of a 20,000th.
     #[test]
-    fn the_ideal_is_the_least_over_all_divisions_of_the_flash() {
+    fn the_ideal_is_the_minimum_over_all_divisions_of_the_flash() {
         let of = |a: f64| root(1.0, 1e6, |wa| -wa * (-1.0 / wa).ln_1p() > a);
         for (hot, a) in [(0.2, 1.12), (0.2, 1.28), (0.1, 1.28), (0.05, 1.5)] {
             let both = zones(hot);

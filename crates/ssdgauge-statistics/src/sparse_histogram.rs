@@ -81,7 +81,7 @@ impl SparseHistogram {
 #[derive(Clone, Debug)]
 pub struct HistogramSum {
     counts: Box<[u64]>,
-    /// A bit for each occupied bucket: one slow request lies thousands of empty buckets behind the
+    /// A bit for each occupied bucket: one slow request lies thousands of empty buckets after the
     /// others.
     occupied: Box<[u64]>,
     /// The number of occupied buckets.

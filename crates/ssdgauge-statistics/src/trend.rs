@@ -9,7 +9,7 @@
 use crate::difference::NOISE;
 use crate::low_frequency::standard_error;
 
-/// The fewest seconds in which a change is looked for. Chosen: the last and the first third have ten.
+/// The minimum number of seconds in which a change is looked for. Chosen: the last and the first third have ten.
 const FEWEST: usize = 30;
 
 /// The standard errors that a drift and a shift have to exceed. Chosen by simulation; that of a shift is

@@ -10,12 +10,12 @@ const FALSE_SHARE: f64 = 0.01;
 const SMALLEST_SHARE: f64 = 0.001;
 
 /// Returns the values before the split `at` and those from it on, both without the value next to the
-/// split where one other remains before it, and two behind it: the change lies within one of these two,
+/// split where one other remains before it, and two after it: the change lies within one of these two,
 /// which is then a mixture.
 pub(crate) fn clear_of_the_change(values: &[f64], at: usize) -> (&[f64], &[f64]) {
     let before = &values[..if at > 1 { at - 1 } else { at }];
-    let behind = &values[if at + 2 < values.len() { at + 1 } else { at }..];
-    (before, behind)
+    let after = &values[if at + 2 < values.len() { at + 1 } else { at }..];
+    (before, after)
 }
 
 /// Returns whether the parts of `values` before and from the split `at` on differ by more than their
@@ -24,20 +24,20 @@ pub(crate) fn clear_of_the_change(values: &[f64], at: usize) -> (&[f64], &[f64])
 /// Student's t of the two means with a common variance, against the quantile of 1 % shared by all splits
 /// (Bonferroni), because the split was chosen among them.
 pub(crate) fn differ(values: &[f64], at: usize) -> bool {
-    let (before, behind) = clear_of_the_change(values, at);
-    let (Some(high), Some(low)) = (summary::mean(before), summary::mean(behind)) else {
+    let (before, after) = clear_of_the_change(values, at);
+    let (Some(high), Some(low)) = (summary::mean(before), summary::mean(after)) else {
         return false;
     };
     let squares =
         |part: &[f64], mean: f64| -> f64 { part.iter().map(|value| (value - mean).powi(2)).sum() };
-    let degrees = (before.len() + behind.len()).saturating_sub(2);
-    let residual = squares(before, high) + squares(behind, low);
+    let degrees = (before.len() + after.len()).saturating_sub(2);
+    let residual = squares(before, high) + squares(after, low);
     let difference = (high - low).abs();
     if degrees == 0 || residual == 0.0 {
         // Without a second value of either level there is no noise to compare with.
         return degrees > 0 && difference > 0.0;
     }
-    let inverse = 1.0 / before.len() as f64 + 1.0 / behind.len() as f64;
+    let inverse = 1.0 / before.len() as f64 + 1.0 / after.len() as f64;
     let t = difference / (residual / degrees as f64 * inverse).sqrt();
     let outside = (FALSE_SHARE / values.len() as f64).max(SMALLEST_SHARE);
     t > student::quantile_beyond(outside, u32::try_from(degrees).unwrap_or(u32::MAX))
@@ -92,6 +92,6 @@ mod tests {
         assert_eq!(clear_of_the_change(&values, 1), (&values[..1], &values[2..]));
         let samples = values.map(|value| value as u64);
         let edge = cache::edge(&samples).unwrap();
-        assert_eq!((edge.before, edge.behind), (2_267.0, 600.0));
+        assert_eq!((edge.before, edge.after), (2_267.0, 600.0));
     }
 }

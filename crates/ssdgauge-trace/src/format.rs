@@ -9,7 +9,7 @@ pub enum Format {
     FioIolog,
     /// The text of blkparse.
     Blkparse,
-    /// The records of blktrace, one file of one processor or several of them behind each other.
+    /// The records of blktrace, one file of one processor or several of them one after another.
     Blktrace,
     /// The CSV of MSR Cambridge.
     Msr,

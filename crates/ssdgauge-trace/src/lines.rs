@@ -21,7 +21,7 @@ impl<R: BufRead> Lines<R> {
         Lines { input, line: Vec::new(), number: 0, is_whole: true }
     }
 
-    /// Returns the next line without its end; `None` behind the last one.
+    /// Returns the next line without its end; `None` after the last one.
     pub(crate) fn next(&mut self) -> Result<Option<&str>, TraceError> {
         self.line.clear();
         let mut limited = (&mut self.input).take(MAX_LINE);

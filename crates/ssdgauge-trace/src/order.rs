@@ -10,14 +10,14 @@ use std::collections::BinaryHeap;
 pub(crate) struct InOrder {
     /// Time, number in the file, and the record.
     held: BinaryHeap<Reverse<(Nanos, u64, TraceRecord)>>,
-    /// The most records that are held back.
+    /// The maximum number of records that are held back.
     window: usize,
     number: u64,
     last: Nanos,
 }
 
 impl InOrder {
-    /// Returns an order in which a record may stand up to `window` records behind its place.
+    /// Returns an order in which a record may stand up to `window` records after its place.
     pub(crate) fn new(window: usize) -> InOrder {
         InOrder { held: BinaryHeap::new(), window, number: 0, last: Nanos::ZERO }
     }

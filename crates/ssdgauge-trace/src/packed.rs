@@ -5,7 +5,7 @@
 //! the stream (16), the low 16 bits of the length in sectors of 512 bytes. Second word: the high 18 bits
 //! of the length, the kind (2 bits: read, write, discard, flush), the offset in sectors (44 bits). Third
 //! word, with response times: the response time in nanoseconds plus 1, or 0 where it is not known. A
-//! flush with an offset is no request: time passes, 2^32 ns for each sector of the offset. Two words with all
+//! flush with an offset is not a request: time passes, 2^32 ns for each sector of the offset. Two words with all
 //! bits set end the trace.
 
 use crate::binary_input::{CUT, Filled, fill, long, word};
@@ -21,7 +21,7 @@ pub(crate) const MAGIC: [u8; 8] = *b"SSDGTRC1";
 /// The first bytes of a file in the packed form.
 pub const PACKED_MARK: &[u8] = &MAGIC;
 
-/// The length of the header behind the mark, in bytes.
+/// The length of the header after the mark, in bytes.
 const HEADER: usize = 24;
 /// The flag of response times.
 const HAS_RESPONSES: u32 = 1;

@@ -5,8 +5,8 @@ use crate::record::{Kind, TraceRecord};
 use ssdgauge_core::Nanos;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The most requests that wait for their completion, and the longest time of trace that they wait, in
-/// nanoseconds: the command timeout of Linux. Behind them a request has no response time.
+/// The maximum number of requests that wait for their completion, and the longest time of trace that they wait, in
+/// nanoseconds: the command timeout of Linux. After them a request has no response time.
 const MOST: usize = 65_536;
 const LONGEST: u64 = 30_000_000_000;
 

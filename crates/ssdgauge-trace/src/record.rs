@@ -68,7 +68,7 @@ impl TraceRecord {
 /// The unit of offsets and lengths, in bytes.
 pub(crate) const SECTOR: u64 = 512;
 
-/// The most sectors of an offset or an end: 8 PiB, the range of the packed form.
+/// The maximum number of sectors of an offset or an end: 8 PiB, the range of the packed form.
 pub(crate) const MAX_SECTORS: u64 = 1 << 44;
 
 /// The longest read or write, in bytes: that of the engines.

@@ -1,7 +1,7 @@
 //! The requests of a trace for a replay on a target.
 //!
 //! A request that was submitted while others were in flight is part of their burst, and due at its
-//! recorded time from the start of the burst. One that was submitted behind the completion of all others
+//! recorded time from the start of the burst. One that was submitted after the completion of all others
 //! begins a burst, and is due after their completion in the replay and its think time. A trace without
 //! response times is one burst. Idle times longer than the cut are shortened to it.
 //!
@@ -74,7 +74,7 @@ pub struct ReplayTotals {
     /// The recorded time: from its start to the last completion, or to the last submission where the
     /// trace has no response times.
     pub recorded: Nanos,
-    /// The same behind the cut of idle times.
+    /// The same after the cut of idle times.
     pub after_cut: Nanos,
     /// Requests that begin a burst.
     pub bursts: u64,
@@ -144,7 +144,7 @@ impl ReplayRequests {
         &self.totals
     }
 
-    /// Returns the next request; `None` behind the last one.
+    /// Returns the next request; `None` after the last one.
     ///
     /// # Errors
     /// Those of the trace, and a request longer than the target.

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LISTED_SIZES: usize = 10;
 /// The idle times whose number and sum a summary gives: the cuts of the published trace tests.
 const IDLE_FROM: [Nanos; 2] = [Nanos(25_000_000), Nanos::SECOND];
-/// The most streams whose positions are followed for the sequential share.
+/// The maximum number of streams whose positions are followed for the sequential share.
 const MAX_POSITIONS: usize = 16_384;
 
 /// The summary of a trace.
@@ -36,7 +36,7 @@ pub struct Summary {
     pub other_sizes_share: f64,
     /// Requests divided by the duration.
     pub requests_per_second: Option<f64>,
-    /// The most requests that were submitted in one second, from the start of the trace.
+    /// The maximum number of requests that were submitted in one second, from the start of the trace.
     pub peak_per_second: u64,
     /// The mean of the requests in flight by the recorded times; `None` without response times.
     pub mean_depth: Option<f64>,
@@ -99,7 +99,7 @@ pub struct SizeShare {
 /// Idle times from a length on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IdleSummary {
-    /// The least length.
+    /// The minimum length.
     pub from_s: f64,
     /// Their number.
     pub count: u64,

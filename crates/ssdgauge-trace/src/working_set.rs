@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 const FIRST_SHIFT: u32 = 12;
 /// The words of a chunk: 4,096 blocks.
 const WORDS: usize = 64;
-/// The most chunks, 0.5 KiB each: 32 MiB, 1 TiB of blocks of 4 KiB where all are addressed.
+/// The maximum number of chunks, 0.5 KiB each: 32 MiB, 1 TiB of blocks of 4 KiB where all are addressed.
 const MAX_CHUNKS: usize = 1 << 16;
 
 /// The blocks that were addressed so far.

@@ -191,7 +191,7 @@ fn events_of_blktrace_become_requests_with_response_times() {
     let queued = BLKPARSE.lines().filter(|line| !line.contains("  D  ")).collect::<Vec<_>>();
     let only = (0, Kind::Write, 0, 223_488 * 512, 4_096, Some(103_000));
     check(Format::Blkparse, (queued.join("\n") + "\n").as_bytes(), &[only]);
-    let record = |time: u64, sector: u64, bytes: u32, action: u32, behind: u16| {
+    let record = |time: u64, sector: u64, bytes: u32, action: u32, after: u16| {
         let mut record = Vec::new();
         record.extend(0x6561_7407u32.to_le_bytes());
         record.extend(1u32.to_le_bytes());
@@ -201,9 +201,9 @@ fn events_of_blktrace_become_requests_with_response_times() {
             record.extend(word.to_le_bytes());
         }
         record.extend(0u16.to_le_bytes());
-        record.extend(behind.to_le_bytes());
-        record.extend(vec![0; usize::from(behind)]);
-        assert_eq!(record.len(), 48 + usize::from(behind));
+        record.extend(after.to_le_bytes());
+        record.extend(vec![0; usize::from(after)]);
+        assert_eq!(record.len(), 48 + usize::from(after));
         record
     };
     // A note with data, two issues and their completions; bit 17 says write, bit 16 read.

@@ -76,7 +76,7 @@ fn requests_are_aligned_and_folded_into_the_target() {
     assert_eq!((totals.folded, totals.end), (3, 1 << 20));
 }
 
-/// Discards (D) and flushes (F) beside transfers, as blkparse prints them; sectors and lengths in sectors.
+/// Discards (D) and flushes (F) among transfers, as blkparse prints them; sectors and lengths in sectors.
 const COMMANDS: &str = "  8,0    0        1     0.000000000   100  D   W 0 + 8 [a]
   8,0    0        2     0.000100000     0  C   W 0 + 8 [0]
   8,0    0        3     0.001000000   100  D   D 3 + 30 [a]
@@ -105,7 +105,7 @@ fn discards_become_trims_of_the_whole_blocks_in_them_and_flushes_stay() {
     );
     assert_eq!((totals.left_out, totals.folded), ([1, 0], 1));
     assert_eq!(totals.end, 4_096, "the end of reads and writes alone");
-    // Each of them begins a burst behind the completion of the one before.
+    // Each of them begins a burst after the completion of the one before.
     assert_eq!(requests[1].time, after(900_000));
 }
 

@@ -112,8 +112,8 @@ fn hidden_text<'a>(hidden: impl Iterator<Item = &'a Watched> + Clone) -> String 
 fn shown_step(all: &[Watched], view: View) -> Option<String> {
     let readable = || all.iter().filter(|one| one.lost.is_none());
     let running = || readable().filter(|one| one.run.standing() == Standing::Running);
-    let behind = |one: &&Watched| one.run.current().map(|step| one.run.number(step.place));
-    let leader = running().min_by_key(behind).or_else(|| readable().max_by_key(behind))?;
+    let position = |one: &&Watched| one.run.current().map(|step| one.run.number(step.place));
+    let leader = running().min_by_key(position).or_else(|| readable().max_by_key(position))?;
     let current = leader.run.current()?.place;
     let places: Vec<StepPlace> =
         crate::step_title::places(&leader.run.head().plan).map(|(place, _)| place).collect();
@@ -211,7 +211,7 @@ fn name(one: &Watched) -> String {
     }
 }
 
-/// Returns the sign behind the name: a doubt, a failure, or nothing.
+/// Returns the sign after the name: a doubt, a failure, or nothing.
 fn sign(one: &Watched) -> (&'static str, Role) {
     let invalid = |severity| one.run.findings().iter().any(|one| one.finding.severity == severity);
     match one.run.standing() {

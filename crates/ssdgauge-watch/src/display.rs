@@ -144,7 +144,7 @@ fn queue_changes(bytes: &mut Vec<u8>, shown: &[String], rows: &[String]) -> io::
         let row = rows.get(at).map_or("", String::as_str);
         if shown.get(at).is_none_or(|shown| shown != row) {
             let place = cursor::MoveTo(0, u16::try_from(at).unwrap_or(u16::MAX));
-            // Cleared first: a clear behind a full row would take its last column.
+            // Cleared first: a clear after a full row would take its last column.
             let cleared = screen_of::Clear(screen_of::ClearType::CurrentLine);
             queue!(bytes, place, cleared, style::Print(row))?;
         }

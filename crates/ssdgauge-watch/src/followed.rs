@@ -14,7 +14,7 @@ use ssdgauge_runfile::{
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// The most seconds that are kept for the display. Chosen: three days.
+/// The maximum number of seconds that are kept for the display. Chosen: three days.
 const KEPT: usize = 3 * 86_400;
 /// The looks without a writer, one after the other, after which the run has ended: a writer holds no lock
 /// between two transactions, and none while its file gets its name.
@@ -79,7 +79,7 @@ impl Followed {
     ///
     /// # Errors
     ///
-    /// Fails where it is no run file, or cannot be read.
+    /// Fails where it is not a run file, or cannot be read.
     pub fn open(path: &Path) -> Result<Followed, RunFileError> {
         let follower = Follower::open(path)?;
         let live = LiveReceiver::new(path, &follower.head().id);
@@ -110,7 +110,7 @@ impl Followed {
         if self.standing != Standing::Running {
             return Ok(Vec::new());
         }
-        // Before the records: a writer that has ended adds none behind them.
+        // Before the records: a writer that has ended adds none after them.
         let has_writer = self.follower.has_writer()? || is_held;
         self.was_written |= has_writer;
         let news = self.follower.read()?;
@@ -178,7 +178,7 @@ impl Followed {
                 events.push(Event::Ended(step));
             }
         }
-        // Of steps that have ended before: the rest behind the last one.
+        // Of steps that have ended before: the rest after the last one.
         for (id, reading) in readings {
             self.read_out(id, &reading, &mut events);
         }
@@ -412,7 +412,7 @@ pub struct Watched {
     /// Whether its program runs by the word of the one that has started it: it has not ended then, although
     /// it may hold no lock yet.
     pub is_held: bool,
-    /// The failure that ended the observation, beside that of the run.
+    /// The failure that ended the observation, in addition to the failure of the run.
     pub lost: Option<Lost>,
 }
 

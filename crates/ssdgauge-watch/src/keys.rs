@@ -19,7 +19,7 @@ const WITHIN_KEY: Duration = Duration::from_millis(50);
 pub(crate) enum Key {
     Letter(char),
     Escape,
-    /// Ctrl-C, which is no signal on a screen.
+    /// Ctrl-C, which is not a signal on a screen.
     Interrupt,
     /// The arrow to the left or upwards.
     Before,
@@ -35,7 +35,7 @@ pub(crate) enum Key {
 #[derive(Debug)]
 pub(crate) struct Keys {
     input: OwnedFd,
-    /// What was read and is no part of a key that was returned.
+    /// What was read and is not part of a key that was returned.
     rest: Vec<u8>,
 }
 

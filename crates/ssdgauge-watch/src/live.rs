@@ -1,4 +1,4 @@
-//! The live socket of a run: `RUN.ssdg.live` beside its run file, over which seconds reach a watcher before
+//! The live socket of a run: `RUN.ssdg.live` next to its run file, over which seconds reach a watcher before
 //! they are committed.
 //!
 //! A run file alone is up to ten seconds behind. The socket is an addition to it: every second is in the file

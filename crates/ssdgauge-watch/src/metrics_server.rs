@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The most bytes of the head of a request.
+/// The maximum number of bytes of the head of a request.
 const LONGEST_HEAD: usize = 8 << 10;
 /// The time for a request and its answer.
 const LIMIT: Duration = Duration::from_secs(2);

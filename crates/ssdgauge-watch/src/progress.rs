@@ -259,7 +259,7 @@ fn place_of(plan: &Plan, step: &Step) -> Option<(usize, StepPlace)> {
     found.map(|(number, (place, _))| (number + 1, place))
 }
 
-/// From this width on, the line of a finished step has IOPS beside throughput and 99th percentile.
+/// From this width on, the line of a finished step has IOPS next to throughput and 99th percentile.
 const WITH_IOPS: usize = 80;
 /// From this width on, it has the duration too.
 const WITH_DURATION: usize = 96;

@@ -16,7 +16,7 @@ const AXIS: usize = 11;
 /// The height from which temperature and power have strips, and from which steps are listed.
 const WITH_STRIPS: usize = 16;
 const WITH_STEPS: usize = 12;
-/// The most findings that are shown.
+/// The maximum number of findings that are shown.
 const FINDINGS: usize = 4;
 
 /// What the user has chosen to see.

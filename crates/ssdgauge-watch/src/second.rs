@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn flushes_beside_writes_are_no_requests_of_a_second_and_their_latency_is_that_of_commits() {
+    fn flushes_between_writes_do_not_count_as_requests_and_their_latency_is_that_of_commits() {
         let (many, slow) = (vec![100_000; 200], vec![900_000; 200]);
         for (latency_of, expected) in
             [(LatencyOf::Requests, 100.0), (LatencyOf::FlushesOfCommits, 900.0)]

@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 static FAILED_OUTPUT: OnceLock<std::io::Error> = OnceLock::new();
 
 /// Writes data to stdout. A closed pipe, such as `| head`, is not an error; another error is kept, and
-/// nothing is written behind the gap.
+/// nothing is written after the gap.
 pub fn print(text: &str) {
     if FAILED_OUTPUT.get().is_none() {
         print_while_open(text);

@@ -12,7 +12,7 @@ const LEVEL: f64 = 0.05;
 /// What hosts have written by the counter of the drive may differ by this share from what was sent: metadata
 /// counts, where a drive stores it.
 const DRIFT: f64 = 0.04;
-/// What a fill without overwrites and the rest behind it may program more than what was sent, as a share of it.
+/// What a fill without overwrites and the rest after it may program more than what was sent, as a share of it.
 /// Chosen: what a drive stores of its map takes a thousandth; a fast cache shows from a hundredth of the data on.
 const MOST_MOVED: f64 = 0.01;
 /// The granules of both counters up to which they show that, as a share of the fill. Chosen: a cache of 5 % of the fill
@@ -60,24 +60,24 @@ pub fn steady(rounds: &[Round]) -> Identified {
         }
     };
     counts_what_was_sent(window)?;
-    let (before, behind) = window.split_at(WINDOW / 2);
-    let [before, behind] = [before, behind].map(|half| {
+    let (before, after) = window.split_at(WINDOW / 2);
+    let [before, after] = [before, after].map(|half| {
         let MediaWrites { media, host, .. } = sum(half);
         let coarse = media.granule / media.amount.max(1.0) + host.granule / host.amount.max(1.0);
         (media.amount / host.amount.max(1.0), coarse)
     });
-    let change = behind.0 / before.0 - 1.0;
-    if change.abs() > LEVEL + before.1 + behind.1 {
+    let change = after.0 / before.0 - 1.0;
+    if change.abs() > LEVEL + before.1 + after.1 {
         return refuse(format!(
             "the write amplification still changes: {:.2}, then {:.2}",
-            before.0, behind.0
+            before.0, after.0
         ));
     }
-    let half = 0.5 * (change.abs() - before.1 - behind.1).max(0.0) * value;
+    let half = 0.5 * (change.abs() - before.1 - after.1).max(0.0) * value;
     Ok(Value { value, low: low.min(value - half), high: high.max(value + half) })
 }
 
-/// Checks that a `fill` without overwrites, with the rest behind it, programs each byte once: what passes a fast cache is
+/// Checks that a `fill` without overwrites, with the rest after it, programs each byte once: what passes a fast cache is
 /// programmed twice, whether the rate shows the cache or not.
 ///
 /// # Errors

@@ -26,6 +26,6 @@ pub struct Answer {
     pub structure: Structure,
     /// Its value, or why it is not identifiable.
     pub outcome: Identified,
-    /// The least and the highest temperature of the drive meanwhile, in degrees Celsius, where it is read.
+    /// The lowest and the highest temperature of the drive meanwhile, in degrees Celsius, where it is read.
     pub celsius: Option<[f64; 2]>,
 }

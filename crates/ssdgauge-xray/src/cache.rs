@@ -1,20 +1,20 @@
-//! Fast cache: the first lasting drop of the rate in a sequential fill, and the rate behind it.
+//! Fast cache: the first lasting drop of the rate in a sequential fill, and the rate after it.
 
 use crate::answer::{Refusal, Value, refuse};
 use ssdgauge_core::Bytes;
 use ssdgauge_core::rounded::number;
 use ssdgauge_statistics::{student, summary};
 
-/// How many times the rate behind the cache the rate before has to be: with less, the link hides the end.
+/// How many times the rate beyond the cache the rate before has to be: with less, the link hides the end.
 pub(crate) const LEAST_RATIO: f64 = 1.15;
-/// The most drops of a fill that are looked for. Chosen: fast cache, through the cache, and behind it.
+/// The maximum number of drops of a fill that are looked for. Chosen: fast cache, through the cache, and after it.
 const MOST_DROPS: usize = 4;
 
-/// The bins that are needed before and behind a drop.
+/// The bins that are needed before and after a drop.
 const LEAST_BINS: (usize, usize) = (6, 24);
 /// The windows of each side, all of which have to lie on their side of the middle.
 const WINDOWS: usize = 6;
-/// The least half width of the interval, as a share of the cache. Chosen.
+/// The minimum half width of the interval, as a share of the cache. Chosen.
 const LEAST: f64 = 0.02;
 /// The largest write buffer, in bytes, that a drop is not told apart from. Chosen: buffers of drives are some
 /// tens of mebibytes. The rate drops when it is full, not when the cache is.
@@ -27,14 +27,14 @@ const MOST_MEMORY: f64 = 1_073_741_824.0;
 const DRAINED: f64 = 0.8;
 /// Half widths of the levels for that of the cache. Chosen: a drive that folds first writes in steps.
 const WIDE: f64 = 1.5;
-/// The half width of the rate behind a drop, as a share of it, from which nothing is said.
+/// The half width of the rate after a drop, as a share of it, from which nothing is said.
 const MOST_UNEVEN: f64 = 0.4;
 /// Parts of a fill whose rates are compared.
 const LEVEL_WINDOWS: usize = 16;
 /// By which share the fastest part of a level fill may be faster than the slowest one. Chosen: above the noise
 /// of some hundred bins, below what a slow cache changes.
 const LEVEL: f64 = 0.04;
-/// The least half width of the interval of a rate, as a share. Chosen.
+/// The minimum half width of the interval of a rate, as a share. Chosen.
 const LEAST_OF_RATE: f64 = 0.02;
 
 /// The course of a load: the duration of each bin in seconds, and its bytes.
@@ -51,12 +51,12 @@ pub struct Drop {
     pub bytes: Value,
     /// The rate before it, in bytes per second.
     pub before: f64,
-    /// The rate behind it, in bytes per second.
-    pub behind: f64,
-    /// Half width of the 99 % interval of the rate behind it.
-    pub behind_half: f64,
-    /// The bytes behind it that were written.
-    pub bytes_behind: f64,
+    /// The rate after it, in bytes per second.
+    pub after: f64,
+    /// Half width of the 99 % interval of the rate after it.
+    pub after_half: f64,
+    /// The bytes after it that were written.
+    pub bytes_after: f64,
     /// When it came, in seconds.
     pub at_s: f64,
 }
@@ -104,12 +104,12 @@ pub fn first_drop(fill: &Course) -> Result<Drop, Refusal> {
     Ok(found.0)
 }
 
-/// Returns `bins` up to the second drop, where the rate behind the first one drops again: a fill through
+/// Returns `bins` up to the second drop, where the rate after the first one drops again: a fill through
 /// the cache can be followed by a slower one.
 fn without_later_drops(mut bins: &[(f64, f64)]) -> &[(f64, f64)] {
-    let (least_before, least_behind) = LEAST_BINS;
+    let (least_before, least_after) = LEAST_BINS;
     for _ in 0..MOST_DROPS {
-        if bins.len() < least_before + least_behind {
+        if bins.len() < least_before + least_after {
             break;
         }
         let split = best_split(bins);
@@ -122,18 +122,18 @@ fn without_later_drops(mut bins: &[(f64, f64)]) -> &[(f64, f64)] {
 /// Returns the rest, in seconds, in which the flash writes all that lies before `drop`, where that may be a large write
 /// buffer.
 pub fn rest_of_buffer(drop: &Drop) -> Option<f64> {
-    let Drop { bytes, before, behind, .. } = drop;
+    let Drop { bytes, before, after, .. } = drop;
     // A buffer drains while it fills.
-    let buffer = bytes.value * (1.0 - behind / before);
-    (buffer <= MOST_MEMORY).then(|| bytes.value / behind)
+    let buffer = bytes.value * (1.0 - after / before);
+    (buffer <= MOST_MEMORY).then(|| bytes.value / after)
 }
 
-/// Checks that a burst behind the [`rest_of_buffer`], which found `freed` bytes free, does not find all of `drop` free, as
+/// Checks that a burst after the [`rest_of_buffer`], which found `freed` bytes free, does not find all of `drop` free, as
 /// where a write buffer has drained. `None` stands for a burst without an end that shows.
 ///
 /// # Errors
 /// It does, or the burst shows nothing.
-pub fn is_no_buffer(drop: &Drop, freed: Option<f64>) -> Result<(), Refusal> {
+pub fn is_not_a_buffer(drop: &Drop, freed: Option<f64>) -> Result<(), Refusal> {
     let bytes = drop.bytes.value;
     match freed {
         Some(freed) if freed < DRAINED * bytes => Ok(()),
@@ -141,7 +141,7 @@ pub fn is_no_buffer(drop: &Drop, freed: Option<f64>) -> Result<(), Refusal> {
             "{} of the {} before the drop are free again after a rest of {:.2} s, as where a write buffer has drained",
             Bytes(freed.min(bytes) as u64).about(),
             Bytes(bytes as u64).about(),
-            bytes / drop.behind
+            bytes / drop.after
         )),
         None => refuse(format!(
             "the {} before the drop may be a write buffer: a second burst shows no drop",
@@ -150,17 +150,17 @@ pub fn is_no_buffer(drop: &Drop, freed: Option<f64>) -> Result<(), Refusal> {
     }
 }
 
-/// Checks that `fill` ran at one rate behind a write buffer: neither a cache nor throttling took part.
+/// Checks that `fill` ran at one rate after a write buffer: neither a cache nor throttling took part.
 ///
 /// # Errors
 /// The rate differs between parts of the fill, or the fill is too short.
 pub fn level(fill: &Course) -> Result<(), Refusal> {
     let mut written = 0.0;
-    let behind = fill.bins.iter().position(|bin| {
+    let after = fill.bins.iter().position(|bin| {
         written += bin.1;
         written > MOST_BUFFER
     });
-    let bins = &fill.bins[behind.map_or(fill.bins.len(), |index| index + 1)..];
+    let bins = &fill.bins[after.map_or(fill.bins.len(), |index| index + 1)..];
     if bins.len() < LEVEL_WINDOWS * WINDOWS {
         return refuse(format!("a fill of {} bins is too short to be level", bins.len()));
     }
@@ -177,20 +177,20 @@ pub fn level(fill: &Course) -> Result<(), Refusal> {
     }
 }
 
-/// Returns the rate behind `drop` in 10^6 bytes per second.
+/// Returns the rate after `drop` in 10^6 bytes per second.
 pub fn native_rate(drop: &Drop) -> Value {
-    Value::within(drop.behind / 1e6, drop.behind_half / 1e6, LEAST_OF_RATE)
+    Value::within(drop.after / 1e6, drop.after_half / 1e6, LEAST_OF_RATE)
 }
 
 /// Returns the drop that divides `bins` into two levels best, and the bin at which it comes.
 fn drop_in(bins: &[(f64, f64)]) -> Result<(Drop, usize), Refusal> {
-    let (least_before, least_behind) = LEAST_BINS;
-    if bins.len() < least_before + least_behind {
+    let (least_before, least_after) = LEAST_BINS;
+    if bins.len() < least_before + least_after {
         return refuse(format!("a fill of {} bins is too short", bins.len()));
     }
     let split = best_split(bins);
-    let (before, behind) = bins.split_at(split);
-    let (high, low) = (rate(before), rate(behind));
+    let (before, after) = bins.split_at(split);
+    let (high, low) = (rate(before), rate(after));
     let written = bins.iter().map(|bin| bin.1).sum::<f64>();
     if low <= 0.0 || high < LEAST_RATIO * low {
         return refuse(format!(
@@ -200,9 +200,9 @@ fn drop_in(bins: &[(f64, f64)]) -> Result<(Drop, usize), Refusal> {
         ));
     }
     let middle = 0.5 * (high + low);
-    let (rates_before, rates_behind) = (windows(before), windows(behind));
+    let (rates_before, rates_after) = (windows(before), windows(after));
     let lasts = rates_before.iter().all(|rate| *rate > middle)
-        && rates_behind.iter().all(|rate| *rate < middle);
+        && rates_after.iter().all(|rate| *rate < middle);
     if !lasts {
         return refuse(format!(
             "the rate drops to {} MB/s and does not stay there",
@@ -210,13 +210,13 @@ fn drop_in(bins: &[(f64, f64)]) -> Result<(Drop, usize), Refusal> {
         ));
     }
     // Away from the bin in which it drops, each side is at its level.
-    let (high, low) = (rate(&before[..split - 1]), rate(&behind[1..]));
+    let (high, low) = (rate(&before[..split - 1]), rate(&after[1..]));
     let half = |rates: &[f64]| {
         let sigma = summary::sigma(rates).unwrap_or(0.0);
         let t = student::quantile_beyond(0.01, rates.len() as u32 - 1);
         t * sigma / (rates.len() as f64).sqrt()
     };
-    let (high_half, low_half) = (half(&rates_before), half(&rates_behind));
+    let (high_half, low_half) = (half(&rates_before), half(&rates_after));
     let seconds: f64 = bins.iter().map(|bin| bin.0).sum();
     let bytes = cached(written, seconds, high, low);
     let ends = [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)]
@@ -240,9 +240,9 @@ fn drop_in(bins: &[(f64, f64)]) -> Result<(Drop, usize), Refusal> {
     let drop = Drop {
         bytes: value,
         before: high,
-        behind: low,
-        behind_half: low_half,
-        bytes_behind: written - bytes,
+        after: low,
+        after_half: low_half,
+        bytes_after: written - bytes,
         at_s: bytes / high,
     };
     Ok((drop, split))
@@ -253,29 +253,29 @@ pub(crate) fn cached(bytes: f64, seconds: f64, high: f64, low: f64) -> f64 {
     (high * (bytes - low * seconds) / (high - low)).clamp(0.0, bytes)
 }
 
-/// Returns the rates before and behind the drop of `course`, where both sides have more than enough bins.
+/// Returns the rates before and after the drop of `course`, where both sides have more than enough bins.
 pub(crate) fn levels(course: &Course) -> Option<(f64, f64)> {
     let bins = &course.bins;
-    let (least_before, least_behind) = LEAST_BINS;
-    if bins.len() < 2 * least_before + least_behind {
+    let (least_before, least_after) = LEAST_BINS;
+    if bins.len() < 2 * least_before + least_after {
         return None;
     }
     let split = best_split(bins);
-    // Where it is the last one that leaves enough bins behind it, the drop may come later.
-    let is_inside = split >= 2 * least_before && split + least_behind < bins.len();
+    // Where it is the last one that leaves enough bins after it, the drop may come later.
+    let is_inside = split >= 2 * least_before && split + least_after < bins.len();
     let (high, low) = (rate(&bins[..split - 1]), rate(&bins[split + 1..]));
     (is_inside && high > LEAST_RATIO * low).then_some((high, low))
 }
 
 /// Returns the split into two levels with the least squared error.
 fn best_split(bins: &[(f64, f64)]) -> usize {
-    let (least_before, least_behind) = LEAST_BINS;
+    let (least_before, least_after) = LEAST_BINS;
     let rates: Vec<f64> = bins.iter().map(|bin| bin.1 / bin.0).collect();
     let total: f64 = rates.iter().sum();
     let (mut sum, mut best) = (0.0, (f64::MIN, least_before));
     for (index, rate) in rates.iter().enumerate() {
         let (n, rest) = (index as f64, (rates.len() - index) as f64);
-        if index >= least_before && index + least_behind <= rates.len() {
+        if index >= least_before && index + least_after <= rates.len() {
             // The explained part of the squares: larger is better.
             let explained = sum * sum / n + (total - sum) * (total - sum) / rest;
             if sum / n > (total - sum) / rest && explained > best.0 {
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fill_is_level_where_all_its_parts_run_at_one_rate_behind_the_buffer() {
+    fn a_fill_is_level_where_all_its_parts_run_at_one_rate_after_the_buffer() {
         let found = level(&fill(&[(3.0e9, 0.02), (1.0e9, 4.0)], 0.06));
         assert_eq!(found, Ok(()));
         for levels in [
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn the_levels_of_a_burst_that_ends_shortly_behind_its_drop_are_not_told() {
+    fn the_levels_of_a_burst_that_ends_shortly_after_its_drop_are_not_stated() {
         let course = |low_s: f64| fill(&[(3.0e9, 1.0), (0.7e9, low_s)], 0.1);
         let (high, low) = levels(&course(0.6)).unwrap();
         assert!((high / 3.0e9 - 1.0).abs() < 0.02 && (low / 0.7e9 - 1.0).abs() < 0.02);
@@ -358,14 +358,14 @@ mod tests {
     }
 
     #[test]
-    fn a_drop_that_drains_in_a_rest_is_no_fast_cache() {
+    fn a_drop_that_drains_in_a_rest_is_not_a_fast_cache() {
         let drop = first_drop(&fill(&[(3.0e9, 0.1), (0.7e9, 4.0)], 0.1)).unwrap();
         let rest_s = rest_of_buffer(&drop).unwrap();
         assert!((rest_s * 0.7e9 / 3.0e8 - 1.0).abs() < 0.05, "{rest_s}");
-        assert_eq!(is_no_buffer(&drop, Some(0.6 * drop.bytes.value)), Ok(()));
-        let drained = is_no_buffer(&drop, Some(0.97 * drop.bytes.value)).unwrap_err();
+        assert_eq!(is_not_a_buffer(&drop, Some(0.6 * drop.bytes.value)), Ok(()));
+        let drained = is_not_a_buffer(&drop, Some(0.97 * drop.bytes.value)).unwrap_err();
         assert!(drained.0.contains("write buffer has drained"), "{drained:?}");
-        assert!(is_no_buffer(&drop, None).is_err());
+        assert!(is_not_a_buffer(&drop, None).is_err());
         let large = first_drop(&fill(&[(3.0e9, 2.0), (0.7e9, 4.0)], 0.1)).unwrap();
         assert_eq!(rest_of_buffer(&large), None);
     }

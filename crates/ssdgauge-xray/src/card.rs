@@ -81,12 +81,12 @@ struct Entry {
     value: Option<f64>,
     interval: Option<[f64; 2]>,
     not_identifiable: Option<String>,
-    /// The least and the highest temperature of the drive meanwhile; cards of earlier versions have none.
+    /// The lowest and the highest temperature of the drive meanwhile; cards of earlier versions have none.
     #[serde(default)]
     celsius: Option<[f64; 2]>,
 }
 
-/// Error of a file that is no card.
+/// Error of a file that is not a card.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CardError {
     /// Another format.

@@ -17,11 +17,11 @@ const SATA_QUEUE: (f64, f64) = (30.0, 33.0);
 /// Chosen: within what a limited queue takes at once, and more than an interrupt collects.
 const FIRST: (f64, f64, f64) = (0.8, 16.0, 100.0);
 /// The share of the usual time between completions below which the first ones came faster, where few and where many are
-/// held. Chosen: above the noise of so many latencies; what remains is less than [`OWN_WORK`] and the least half width.
+/// held. Chosen: above the noise of so many latencies; what remains is less than [`OWN_WORK`] and the minimum half width.
 const FASTER: [f64; 2] = [0.88, 0.95];
 /// From so many on, many are held.
 const MANY: f64 = 24.0;
-/// The least half width of the interval, as a share. Chosen.
+/// The minimum half width of the interval, as a share. Chosen.
 const LEAST: f64 = 0.006;
 /// The share of its time that the controller may spend on work of its own, which counts as time of commands.
 /// Chosen.

@@ -50,7 +50,7 @@ impl Sent {
     }
 }
 
-/// The measurements of a round, one behind another.
+/// The measurements of a round, one after another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turn {
     /// Random data.

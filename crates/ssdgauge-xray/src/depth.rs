@@ -9,7 +9,7 @@ use crate::rate::Completions;
 /// from two units to three would be 25 %.
 const AGREES: f64 = 0.15;
 
-/// The fewest units with data beside one of parity. Chosen: three may be a drive of three channels.
+/// The minimum number of units with data next to one of parity. Chosen: three may be a drive of three channels.
 const LEAST_PARITY: u64 = 7;
 
 /// Checks that reads spread over `units` units complete at `units` ÷ `page_read_us`. `series` has repetitions

@@ -4,13 +4,13 @@
 use crate::answer::{Identified, Value, refuse};
 use ssdgauge_statistics::spare_area::from_write_amplification;
 
-/// The least half width of the interval, as a share of the spare area. Chosen: the closed form and collectors differ
+/// The minimum half width of the interval, as a share of the spare area. Chosen: the closed form and collectors differ
 /// by some per cent, and superblocks that are open or kept free count as well.
 const LEAST: f64 = 0.04;
 /// The pages of the smallest superblock that the interval allows. Chosen: a block of one die of current flash has
 /// more.
 const LEAST_PAGES: u32 = 512;
-/// The least write amplification by collection: below it, some per cent of it are a multiple of the spare area.
+/// The minimum write amplification by collection: below it, some per cent of it are a multiple of the spare area.
 const LEAST_AMPLIFICATION: f64 = 1.1;
 /// The widest interval of a spare area, as the ratio of its ends. Chosen.
 const MOST_RATIO: f64 = 2.0;
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trimmed_end_of_the_drive_is_no_spare_area_of_its_own() {
+    fn a_trimmed_end_of_the_drive_is_not_a_spare_area_of_its_own() {
         // 28 % of the data is 28 % × 0.98 of the capacity, less the trimmed part.
         let part = Written { data: 0.98e12, ..written(0.0) };
         let found = find(&Value::exact(2.481), part).unwrap();

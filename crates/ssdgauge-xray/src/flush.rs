@@ -1,7 +1,7 @@
 //! Flush: whether it has to write acknowledged data to flash, or finds nothing to do.
 //!
 //! A drive without protection against a loss of power holds acknowledged writes in volatile memory, and a flush
-//! behind them takes a program operation longer than one behind nothing. Where it takes no longer, the buffer
+//! after them takes a program operation longer than one after nothing. Where it takes no longer, the buffer
 //! outlives a loss of power, or the drive ignores the flush: its times do not tell which.
 
 use crate::answer::{Identified, Value, refuse};
@@ -18,38 +18,38 @@ const LEAST_WORK_US: f64 = 60.0;
 /// What it takes longer at most where it has nothing to do, in microseconds. Chosen: a few times the time of a
 /// command.
 const MOST_IDLE_US: f64 = 15.0;
-/// Both at least, in interquartile ranges of the flushes behind nothing.
+/// Both at least, in interquartile ranges of the flushes after nothing.
 const NOISE: (f64, f64) = (4.0, 2.0);
-/// From which time on, in microseconds, flushes behind nothing do work themselves, which hides that for a write.
+/// From which time on, in microseconds, flushes after nothing do work themselves, which hides that for a write.
 const MOST_ALONE_US: f64 = 1_000.0;
 
 /// The times of flushes, in microseconds, in the order in which they were sent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flushes {
-    /// Behind another flush.
+    /// After another flush.
     pub alone_us: Vec<f64>,
-    /// Behind one write.
-    pub behind_write_us: Vec<f64>,
-    /// Behind a burst of writes.
-    pub behind_burst_us: Vec<f64>,
+    /// After one write.
+    pub after_write_us: Vec<f64>,
+    /// After a burst of writes.
+    pub after_burst_us: Vec<f64>,
 }
 
 /// Returns 1 where a flush has to write data to flash, and 0 where it has nothing to do.
 ///
 /// # Errors
-/// The flushes are too few, those behind nothing take as long as program operations, or the difference lies between
+/// The flushes are too few, those after nothing take as long as program operations, or the difference lies between
 /// both cases.
 pub fn find(flushes: &Flushes) -> Identified {
-    let Flushes { alone_us, behind_write_us, behind_burst_us } = flushes;
-    let least = alone_us.len().min(behind_write_us.len());
-    if least < LEAST || behind_burst_us.len() < LEAST_BURSTS {
-        return refuse(format!("{least} flushes and {} bursts are too few", behind_burst_us.len()));
+    let Flushes { alone_us, after_write_us, after_burst_us } = flushes;
+    let least = alone_us.len().min(after_write_us.len());
+    if least < LEAST || after_burst_us.len() < LEAST_BURSTS {
+        return refuse(format!("{least} flushes and {} bursts are too few", after_burst_us.len()));
     }
     let percentile = |values: &[f64], share| summary::percentile(values, share).unwrap_or(0.0);
     let alone = percentile(alone_us, 0.5);
     let noise = percentile(alone_us, 0.75) - percentile(alone_us, 0.25);
     let [one, burst] =
-        [behind_write_us, behind_burst_us].map(|values| percentile(values, 0.5) - alone);
+        [after_write_us, after_burst_us].map(|values| percentile(values, 0.5) - alone);
     if one >= LEAST_WORK_US.max(NOISE.0 * noise) {
         return Ok(Value::exact(1.0));
     }
@@ -81,8 +81,8 @@ mod tests {
         };
         let mut flushes = |alone: f64, one: f64, burst: f64| Flushes {
             alone_us: times(40, alone),
-            behind_write_us: times(40, one),
-            behind_burst_us: times(3, burst),
+            after_write_us: times(40, one),
+            after_burst_us: times(3, burst),
         };
         assert_eq!(find(&flushes(20.0, 250.0, 9_000.0)), Ok(Value::exact(1.0)));
         assert_eq!(find(&flushes(20.0, 21.0, 24.0)), Ok(Value::exact(0.0)));
@@ -94,7 +94,7 @@ mod tests {
             assert!(find(&bad).unwrap_err().0.contains(words), "{words}");
         }
         let mut few = flushes(20.0, 250.0, 900.0);
-        few.behind_write_us.truncate(LEAST - 1);
+        few.after_write_us.truncate(LEAST - 1);
         assert!(find(&few).unwrap_err().0.contains("too few"));
     }
 }

@@ -5,12 +5,12 @@ use crate::cache::{Course, Drop, cached, levels};
 use ssdgauge_core::Bytes;
 use ssdgauge_statistics::fit;
 
-/// A rest and the burst behind it.
+/// A rest and the burst after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Burst {
     /// The rest, in seconds.
     pub rest_s: f64,
-    /// The bytes that the cache took, beyond what the rate behind it explains.
+    /// The bytes that the cache took, beyond what the rate after it explains.
     pub bytes: f64,
 }
 
@@ -20,7 +20,7 @@ const FULL: f64 = 0.75;
 const LEAST_BURSTS: usize = 4;
 /// The share of the cache that has to be found free at least.
 const LEAST_FREE: f64 = 0.04;
-/// The least half width of the interval, as a share. Chosen: rates of bursts are some per cent uncertain, and
+/// The minimum half width of the interval, as a share. Chosen: rates of bursts are some per cent uncertain, and
 /// errors of single bursts add up in sums.
 const LEAST: f64 = 0.1;
 /// Half width of the interval in standard errors. Chosen: the bytes that are freed come in superblocks, so
@@ -32,9 +32,9 @@ const MOST_UNEVEN: f64 = 0.3;
 const LEAST_SUMS: usize = 6;
 /// The share of the cache below which a burst found nothing free.
 const NOTHING: f64 = 0.05;
-/// Bursts behind rests that are shorter than so many delays before folding do not count: they found nothing free.
+/// Bursts after rests that are shorter than so many delays before folding do not count: they found nothing free.
 const BEYOND_DELAY: f64 = 1.3;
-/// The most that the delay is estimated again without such bursts.
+/// The maximum number of times that the delay is estimated again without such bursts.
 const MOST_TURNS: usize = 4;
 /// The share of the rate of bursts that an idle rate has at least, or nothing is said. Chosen.
 const LEAST_SHARE: f64 = 0.6;
@@ -45,22 +45,22 @@ const PARTS: usize = 20;
 const APART: f64 = 1.1;
 
 /// Returns the bytes of `burst` that the cache took, where it was `full` again at its end: the rate of its last
-/// quarter is that behind the cache. `None` where it was not.
+/// quarter is that beyond the cache. `None` where it was not.
 pub fn recovered(burst: &Course, full: &Drop) -> Option<f64> {
     let last = burst.bins.len().checked_sub((burst.bins.len() / 4).max(8))?;
     let (bytes, seconds) =
         burst.bins[last..].iter().fold((0.0, 0.0), |sum, bin| (sum.0 + bin.1, sum.1 + bin.0));
-    let middle = 0.5 * (full.before + full.behind);
-    let is_full = bytes / seconds < 0.5 * (full.behind + middle);
+    let middle = 0.5 * (full.before + full.after);
+    let is_full = bytes / seconds < 0.5 * (full.after + middle);
     // Where the rates are close to each other, a small change of one since the fill moves the bytes by much.
-    let (high, low) = levels(burst).unwrap_or((full.before, full.behind));
+    let (high, low) = levels(burst).unwrap_or((full.before, full.after));
     is_full.then(|| cached(burst.bytes(), burst.seconds(), high, low))
 }
 
 /// Returns whether a part of `writes` after a light load, which left the drive no rest, ran at the rate before `full`: the
 /// cache is emptied under load as well. The first part is that of the write buffer.
 pub fn folds_under_load(writes: &Course, full: &Drop) -> bool {
-    let middle = 0.5 * (full.before + full.behind);
+    let middle = 0.5 * (full.before + full.after);
     let parts = writes.bins.chunks(writes.bins.len().div_ceil(PARTS).max(1));
     parts.skip(1).any(|part| {
         let (seconds, bytes) =
@@ -234,7 +234,7 @@ mod tests {
         assert!(by_rests(&bursts(1e6, 4e9, 1e6), 4e9).is_err());
     }
 
-    /// Bursts of a drive that folds 300 MB/s behind a delay of half a second and frees superblocks of `quantum`,
+    /// Bursts of a drive that folds 300 MB/s after a delay of half a second and frees superblocks of `quantum`,
     /// of which one that is folded in part is freed by the next rest.
     fn carried(rests_s: &[f64], cache: f64, quantum: f64) -> Vec<Burst> {
         let mut folded = 0.4 * quantum;
@@ -262,9 +262,9 @@ mod tests {
         let full = Drop {
             bytes: Value::exact(4e9),
             before,
-            behind: 5e8,
-            behind_half: 0.0,
-            bytes_behind: 2e9,
+            after: 5e8,
+            after_half: 0.0,
+            bytes_after: 2e9,
             at_s: 3.0,
         };
         for loaded in [0.0, 200e6, 300e6, 400e6] {
@@ -274,7 +274,7 @@ mod tests {
                 [1.0, 2.0, 3.0, 4.0, 5.0].map(|rest_s| Burst { rest_s, bytes: grown(rest_s) });
             // A second of a light load, and writes of three seconds after it.
             let fast = (loaded / before * 100.0) as usize;
-            let slow = |bins: usize| vec![(0.01, full.behind * 0.01); bins];
+            let slow = |bins: usize| vec![(0.01, full.after * 0.01); bins];
             let bins = [slow(30), vec![(0.01, before * 0.01); fast], slow(270)];
             let writes = Course { bins: bins.concat() };
             let under_load = folds_under_load(&writes, &full);
@@ -299,13 +299,13 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_counts_where_its_end_is_behind_the_cache() {
+    fn a_burst_counts_where_its_end_is_beyond_the_cache() {
         let full = Drop {
             bytes: Value::exact(1.0),
             before: 2e9,
-            behind: 5e8,
-            behind_half: 0.0,
-            bytes_behind: 0.0,
+            after: 5e8,
+            after_half: 0.0,
+            bytes_after: 0.0,
             at_s: 0.0,
         };
         let course = |high: usize, low: usize| Course {

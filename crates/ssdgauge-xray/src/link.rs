@@ -8,7 +8,7 @@ use ssdgauge_core::rounded::number;
 /// The share by which two request sizes may differ. Chosen: below the share of a command in a transfer of
 /// 512 KiB, above the noise of some thousand requests.
 const AGREES: f64 = 0.02;
-/// The least half width of the interval, as a share. Chosen: what the start of a load leaves over.
+/// The minimum half width of the interval, as a share. Chosen: what the start of a load leaves over.
 const LEAST: f64 = 0.004;
 /// The processor time of the host from which it may be the limit.
 pub(crate) const HOST_LIMITS: f64 = 0.85;
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_host_is_no_link() {
+    fn a_busy_host_is_not_a_link() {
         let busy = Completions { host_load: 0.95, ..series(1 << 17, 40_000) };
         assert!(find(&busy, &series(1 << 19, 160_000)).is_err());
     }

@@ -1,10 +1,10 @@
-//! Map reach: the data whose map is at hand, in the drive's memory or in a buffer in that of the host.
+//! Map reach: the data whose map is available, in the drive's memory or in a buffer in that of the host.
 //!
-//! Three small reads, one behind another: the first one at a random place of a range, the others 64 and 128 KiB beside
-//! it, in the same part of the map. Where the part is not at hand, the first read waits until it is read from flash,
+//! Three small reads, one after another: the first one at a random place of a range, the others 64 and 128 KiB next to
+//! it, in the same part of the map. Where the part is not available, the first read waits until it is read from flash,
 //! and the others do not. Of reads that are uniform over a range, the share that finds its part is reach ÷ range,
 //! whichever parts the drive keeps. Source: Kim et al., "Host memory buffer" (2020), doi 10.1371/journal.pone.0229645,
-//! for reads over ranges; the reads beside them are our own: they lie in cells of the same kind.
+//! for reads over ranges; the reads next to them are our own: they lie in cells of the same kind.
 
 use crate::answer::{Identified, Value, refuse};
 use ssdgauge_core::Bytes;
@@ -20,9 +20,9 @@ const PART: (f64, f64) = (0.1, 0.9);
 const LEAST_READS: usize = 400;
 /// Standard errors to both sides of the value, and between a range and the others.
 const ERRORS: f64 = 3.5;
-/// The share by which a range may differ from the others beyond that: which parts are at hand has not settled.
+/// The share by which a range may differ from the others beyond that: which parts are available has not settled.
 const TOLERANCE: f64 = 0.04;
-/// The least half of the interval, as a share of the value: parts of the map are whole.
+/// The minimum half of the interval, as a share of the value: parts of the map are whole.
 const LEAST_HALF: f64 = 0.03;
 
 /// Reads in a range.
@@ -30,11 +30,11 @@ const LEAST_HALF: f64 = 0.03;
 pub struct Range {
     /// The bytes of the range.
     pub bytes: u64,
-    /// The latencies of a first read and of the two beside it, in microseconds.
+    /// The latencies of a first read and of the two next to it, in microseconds.
     pub reads: Vec<[f64; 3]>,
 }
 
-/// The first reads of a range that take longer than those beside them.
+/// The first reads of a range that take longer than those next to them.
 #[derive(Clone, Copy, Debug)]
 struct Longer {
     bytes: u64,
@@ -45,7 +45,7 @@ struct Longer {
 
 impl Range {
     /// Returns the share of the first reads that take longer than the shorter one of the others: one that is longer for
-    /// another reason is no standard. `None` for too few.
+    /// another reason is not a standard. `None` for too few.
     fn longer(&self) -> Option<Longer> {
         if self.reads.len() < LEAST_READS {
             return None;
@@ -133,7 +133,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Returns what reads of 80 us show where `reach` is at hand and a missing part takes `wait` microseconds.
+    /// Returns what reads of 80 us show where `reach` is available and a missing part takes `wait` microseconds.
     fn shown(reach: f64, wait: f64, seed: u64) -> Vec<Range> {
         let mut random = Random::new(seed, 1);
         let mut read = |extra: f64| {

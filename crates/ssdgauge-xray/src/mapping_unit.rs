@@ -32,12 +32,12 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// Returns the rounds behind those that are left out.
+    /// Returns the rounds after those that are left out.
     fn judged(&self) -> &[(f64, f64)] {
         self.rounds.get(LEFT_OUT..).unwrap_or_default()
     }
 
-    /// Returns how many times as long the shifted writes of all rounds took, and of the rounds the least and the most.
+    /// Returns how many times as long the shifted writes of all rounds took, and of the rounds the minimum and the maximum.
     fn ratio(&self) -> Option<(f64, f64, f64)> {
         let judged = self.judged();
         if judged.len() < LEAST_ROUNDS {

@@ -1,4 +1,4 @@
-//! Overflow: whether writes behind the end of the fast cache go through it, from counters of what the drive wrote to
+//! Overflow: whether writes beyond the end of the fast cache go through it, from counters of what the drive wrote to
 //! its flash.
 //!
 //! Data that passes the cache is programmed twice, once in it and once when it leaves; data that goes to the other
@@ -9,11 +9,11 @@ use crate::answer::{Identified, Value, refuse};
 use ssdgauge_core::Amplification;
 
 /// Up to how many bytes programmed for each byte written the cache is not passed, and from how many on it is.
-/// Chosen: a drive that empties its cache beside direct writes lies between.
+/// Chosen: a drive that empties its cache during direct writes lies between.
 const CLEARLY: (f64, f64) = (1.25, 1.75);
 
 /// Returns 1 where writes go through the cache and 0 where they go to other flash, from `stages` that were written
-/// behind its end.
+/// after its end.
 ///
 /// # Errors
 /// The stages are fewer than two, the counters are too coarse, or the bytes lie between both cases.

@@ -1,5 +1,5 @@
 //! Page read time: of two reads on one unit, the second completes one page read after the first. Where a unit has no
-//! register beside the one that senses, a transfer to the controller comes in addition.
+//! register next to the one that senses, a transfer to the controller comes in addition.
 
 use crate::answer::{Identified, Value, refuse};
 use crate::pairs::Pair;
@@ -11,7 +11,7 @@ const LEAST_PAIRS: usize = 50;
 const MET: f64 = 0.5;
 /// The share of pairs that may not have met. Chosen: more would move the median.
 const MOST_UNMET: f64 = 0.2;
-/// The least half width of the interval, as a share. Chosen: noise that grows with the latency lengthens the
+/// The minimum half width of the interval, as a share. Chosen: noise that grows with the latency lengthens the
 /// second read more than the first.
 const LEAST: f64 = 0.04;
 /// The share by which long page reads are longer than short ones from which on pages have types. Chosen: above the
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_right_beside_repeated_reads_and_pairs_that_did_not_meet() {
+    fn the_median_is_right_despite_repeated_reads_and_pairs_that_did_not_meet() {
         let mut random = Random::new(1, 1);
         let mut pair = |i: u64| {
             let mut at = |us: f64| Timing {

@@ -41,7 +41,7 @@ pub struct Reads {
     /// Without writes.
     pub alone_us: Vec<f64>,
     /// During writes.
-    pub beside_us: Vec<f64>,
+    pub during_us: Vec<f64>,
 }
 
 /// Returns the time of a program operation in microseconds, from `flushes` that have data to write, or from `reads` during
@@ -79,7 +79,7 @@ pub fn find(flushes: Option<&Flushes>, reads: Option<&Reads>, wait: bool) -> Ide
 /// Returns how much longer flushes after a write take than others, in microseconds.
 pub(crate) fn flushed_us(flushes: &Flushes) -> Vec<f64> {
     let alone = summary::percentile(&flushes.alone_us, 0.5).unwrap_or(0.0);
-    flushes.behind_write_us.iter().map(|us| us - alone).collect()
+    flushes.after_write_us.iter().map(|us| us - alone).collect()
 }
 
 /// Returns the waits of reads during writes, in microseconds.
@@ -87,7 +87,7 @@ pub(crate) fn waits_us(reads: &Reads) -> Vec<f64> {
     let percentile = |share| summary::percentile(&reads.alone_us, share).unwrap_or(0.0);
     let base = percentile(0.5);
     let least = percentile(OF_ALONE) - base + LEAST_WAIT_US;
-    reads.beside_us.iter().map(|us| us - base).filter(|us| *us > least).collect()
+    reads.during_us.iter().map(|us| us - base).filter(|us| *us > least).collect()
 }
 
 /// A flush may also wait for a read that completes a mapping unit, or for the transfer of a whole operation: the lower end
@@ -110,7 +110,7 @@ fn of_flushes(flushes: &Flushes, lone_us: f64) -> Identified {
 fn of_reads(reads: &Reads) -> Identified {
     let percentile = |values: &[f64], share| summary::percentile(values, share).unwrap_or(0.0);
     let waits = waits_us(reads);
-    let all = reads.beside_us.len();
+    let all = reads.during_us.len();
     if waits.len() < LEAST.1 || waits.len() as f64 > MOST * all as f64 {
         return refuse(format!("{} of {all} reads wait", waits.len()));
     }
@@ -143,7 +143,7 @@ mod tests {
             let time = |_| us * (1.0 + spread * random.unit()) + random.exponential();
             (0..48).map(time).collect()
         };
-        Flushes { alone_us: times(20.0), behind_write_us: times(20.0 + us), ..Flushes::default() }
+        Flushes { alone_us: times(20.0), after_write_us: times(20.0 + us), ..Flushes::default() }
     }
 
     fn reads(wait: fn(f64) -> f64) -> Reads {
@@ -154,7 +154,7 @@ mod tests {
         };
         Reads {
             alone_us: (0..2_000).map(|_| read(false)).collect(),
-            beside_us: (0..4_000).map(|_| read(true)).collect(),
+            during_us: (0..4_000).map(|_| read(true)).collect(),
         }
     }
 
@@ -177,7 +177,7 @@ mod tests {
     fn short_operations_several_and_waits_of_two_kinds_are_refused() {
         let two = |unit: f64| if unit < 0.5 { 400.0 * unit } else { 3_000.0 * unit };
         let often = |reads: Reads| Reads {
-            beside_us: reads.beside_us.into_iter().filter(|us| *us > 90.0).collect(),
+            during_us: reads.during_us.into_iter().filter(|us| *us > 90.0).collect(),
             ..reads
         };
         for (flushes, reads, words) in [

@@ -7,7 +7,7 @@ use crate::answer::{Identified, Refusal, Value, refuse};
 use crate::rate::Completions;
 use ssdgauge_core::Bytes;
 
-/// The least and the most blocks of an operation that are counted.
+/// The minimum and the maximum number of blocks of an operation that are counted.
 const BLOCKS: std::ops::RangeInclusive<usize> = 4..=256;
 /// By which share the bytes of the rate may miss those of the groups. Chosen: the program time is known to some percent.
 const AGREE: (f64, f64) = (0.93, 1.06);

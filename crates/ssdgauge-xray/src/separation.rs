@@ -1,5 +1,5 @@
 //! Hot and cold data: whether a drive keeps them apart, by its write amplification under writes to a hot and a cold
-//! zone beside that of uniform writes.
+//! zone compared with that of uniform writes.
 
 use crate::answer::{Identified, Value, refuse};
 use ssdgauge_core::Zone;

@@ -20,7 +20,7 @@ use crate::write_buffer::Refill;
 use ssdgauge_statistics::summary;
 use std::collections::BTreeMap;
 
-/// The most points of a series.
+/// The maximum number of points of a series.
 pub const MOST_POINTS: usize = 400;
 /// The points of a course. Chosen: a chart is some hundred pixels wide.
 const COURSE: usize = 200;
@@ -228,8 +228,8 @@ impl Series {
         Series::new(Structure::PageRead, 0, points)
     }
 
-    /// Returns the latencies of the slower half of reads `alone` and `beside` writes, in their order.
-    pub fn of_latencies(alone: &[f64], beside: &[f64]) -> Vec<Series> {
+    /// Returns the latencies of the slower half of reads alone and during writes, in their order.
+    pub fn of_latencies(alone: &[f64], during: &[f64]) -> Vec<Series> {
         let of_reads = |(line, reads): (usize, &&[f64])| {
             let point = |permille: u32| {
                 let us = summary::percentile(reads, f64::from(permille) / 1e3)?;
@@ -238,7 +238,7 @@ impl Series {
             let points = (SHARES.0..=SHARES.1).step_by(5).filter_map(point).collect();
             Series::new(Structure::Suspend, line, points)
         };
-        [alone, beside].iter().enumerate().map(of_reads).collect()
+        [alone, during].iter().enumerate().map(of_reads).collect()
     }
 
     /// Returns the rate of `course` by the bytes that were written, each point the mean of its part.
@@ -276,7 +276,7 @@ impl Series {
 
     /// Returns the times of each kind of flush, the shortest first.
     pub fn of_flushes(flushes: &Flushes) -> Vec<Series> {
-        let kinds = [&flushes.alone_us, &flushes.behind_write_us, &flushes.behind_burst_us];
+        let kinds = [&flushes.alone_us, &flushes.after_write_us, &flushes.after_burst_us];
         let of_kind = |(line, times): (usize, &Vec<f64>)| {
             let mut sorted = times.clone();
             sorted.sort_by(f64::total_cmp);
@@ -427,14 +427,14 @@ mod tests {
     #[test]
     fn latencies_bursts_and_seconds_keep_what_is_read_from_them() {
         let alone = vec![70.0; 500];
-        let beside: Vec<f64> = (0..1_000).map(|i| if i < 900 { 70.0 } else { 95.0 }).collect();
-        let series = Series::of_latencies(&alone, &beside);
+        let during: Vec<f64> = (0..1_000).map(|i| if i < 900 { 70.0 } else { 95.0 }).collect();
+        let series = Series::of_latencies(&alone, &during);
         let last = series[1].points.last().unwrap();
         assert_eq!((series[0].points[0], *last), ((50.0, 70.0), (99.5, 95.0)));
         assert!(series.iter().all(|one| one.points.len() <= MOST_POINTS));
         let bursts = [Burst { rest_s: 2.0, bytes: 6e8 }];
         assert_eq!(Series::of_bursts(&bursts).points, [(2.0, 0.6)]);
-        let reads = Reads { alone_us: alone, beside_us: beside };
+        let reads = Reads { alone_us: alone, during_us: during };
         let programs = Series::of_programs(None, Some(&reads));
         assert!(programs.len() == 1 && programs[0].line == 1, "{programs:?}");
         assert!(programs[0].points.iter().all(|point| point.1 == 25.0), "{programs:?}");

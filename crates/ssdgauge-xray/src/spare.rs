@@ -5,10 +5,10 @@ use crate::answer::{Identified, Value, refuse};
 use crate::cache::{Course, first_drop};
 use ssdgauge_core::Bytes;
 
-/// The least half width of the interval, as a share of the spare area. Chosen: superblocks that are open or
+/// The minimum half width of the interval, as a share of the spare area. Chosen: superblocks that are open or
 /// kept free, and the fast cache.
 const LEAST: f64 = 0.15;
-/// The least ratio of the rates before and behind the cliff, as a share of the write amplification that
+/// The minimum ratio of the rates before and after the cliff, as a share of the write amplification that
 /// collection begins with. Chosen: below what a drive whose rate the host limits shows.
 const LEAST_CLIFF: f64 = 0.2;
 
@@ -27,12 +27,12 @@ pub fn find(overwrites: &Course, capacity: f64, trimmed: f64) -> Identified {
         // about exp(-f) of it, so that collection writes 1 / (1 - exp(-f)) bytes for each byte of the host. The
         // end of a cache that the fill did not show is a smaller drop.
         Ok(drop)
-            if drop.before / drop.behind
+            if drop.before / drop.after
                 < LEAST_CLIFF / (1.0 - (-drop.bytes.value / capacity).exp()) =>
         {
             refuse(format!(
                 "the rate drops to a {:.1}th after {}, less than where collection begins",
-                drop.before / drop.behind,
+                drop.before / drop.after,
                 Bytes(drop.bytes.value as u64).about()
             ))
         }
@@ -55,7 +55,7 @@ mod tests {
         assert!(found.contains(1e10), "{found:?}");
         let found = find(&Course { bins: bins.clone() }, 1e11, 2e9).unwrap();
         assert!(found.contains(8e9), "{found:?}");
-        // A small drop is no cliff of a spare area of a hundredth.
+        // A small drop is not a cliff of a spare area of a hundredth.
         assert!(find(&Course { bins: bins.clone() }, 1e12, 0.0).is_err());
         assert!(find(&Course { bins }, 1e11, 6e9).is_err());
         let level = find(&Course { bins: vec![(0.1, 1e8); 300] }, 1e11, 0.0).unwrap_err();

@@ -1,4 +1,4 @@
-//! Stated figures beside what was found: a figure of a data sheet agrees, is contradicted, or is not decided.
+//! Stated figures compared with what was found: a figure of a data sheet agrees, is contradicted, or is not decided.
 
 use crate::answer::Answer;
 use crate::baseline::{depends_on_heat, is_hot};
@@ -27,7 +27,7 @@ pub struct Stated {
 }
 
 impl Figure {
-    /// Returns the least and the largest value that it admits.
+    /// Returns the smallest and the largest value that it admits.
     fn range(self) -> (f64, f64) {
         match self {
             Figure::Exactly(value) => (value, value),

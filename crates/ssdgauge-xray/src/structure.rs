@@ -29,9 +29,9 @@ pub enum Structure {
     WriteBuffer,
     /// The fast cache of an empty drive.
     Cache,
-    /// The write rate behind the fast cache.
+    /// The write rate beyond the fast cache.
     NativeRate,
-    /// How writes behind the fast cache reach the flash.
+    /// How writes beyond the fast cache reach the flash.
     Overflow,
     /// The rate at which an idle drive empties its fast cache.
     Folding,
@@ -39,7 +39,7 @@ pub enum Structure {
     MappingUnit,
     /// Parts that share the link and the controller alone.
     Volumes,
-    /// The data whose map is at hand.
+    /// The data whose map is available.
     MapReach,
     /// Whether data that can be compressed takes less flash.
     Compression,

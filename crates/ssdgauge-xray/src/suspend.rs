@@ -5,7 +5,7 @@ use crate::answer::{Identified, Value, refuse};
 use ssdgauge_core::rounded::latency;
 use ssdgauge_statistics::summary;
 
-/// The reads that are needed without and beside writes.
+/// The reads that are needed without and during writes.
 const LEAST_READS: usize = 200;
 /// The share of reads that have to wait. Chosen.
 const LEAST_WAITS: f64 = 0.03;
@@ -21,7 +21,7 @@ const LEAST_WAIT_US: f64 = 4.0;
 const CONSTANT: f64 = 0.4;
 /// See [`CONSTANT`].
 const SPREAD: f64 = 0.65;
-/// The share of waits in one window up to which they are spread, and from which they are of one length, beside
+/// The share of waits in one window up to which they are spread, and from which they are of one length, compared with
 /// waits for a channel, which are spread as well.
 const DENSE: (f64, f64) = (0.14, 0.3);
 /// The width of that window at least, in microseconds.
@@ -31,7 +31,7 @@ const MOST_SUSPENSION_US: f64 = 90.0;
 /// The share of the waits that are no longer than that where a drive suspends between short pulses, so that they are
 /// spread. Chosen: the others are for more than one read, and for the drive's own work.
 const MOST: f64 = 0.9;
-/// The least share of long waits (ninth decile) that short ones (first) have, where a drive suspends between short pulses:
+/// The minimum share of long waits (ninth decile) that short ones (first) have, where a drive suspends between short pulses:
 /// each takes the suspension at least. Those for whole operations begin at nothing.
 const LEAST_OF_SPREAD: f64 = 0.2;
 /// Most waits for a command are no longer than this, in microseconds. Chosen: above the command times of SATA drives,
@@ -53,21 +53,21 @@ const LEAST_LONG: f64 = 0.05;
 const OUTLIERS: f64 = 4.0;
 
 /// Returns 1 where reads suspend program operations and 0 where they wait for them, from latencies of reads
-/// `alone` and `beside` writes, in microseconds.
+/// alone and during writes, in microseconds.
 ///
 /// # Errors
 /// Too few reads waited, or their waits are neither constant nor spread.
-pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
+pub fn find(alone: &[f64], during: &[f64]) -> Identified {
     let percentile = |values: &[f64], share| summary::percentile(values, share).unwrap_or(0.0);
-    if alone.len() < LEAST_READS || beside.len() < LEAST_READS {
-        return refuse(format!("{} and {} reads are too few", alone.len(), beside.len()));
+    if alone.len() < LEAST_READS || during.len() < LEAST_READS {
+        return refuse(format!("{} and {} reads are too few", alone.len(), during.len()));
     }
     let base = percentile(alone, 0.5);
     let noise = percentile(alone, 0.75) - percentile(alone, 0.25);
     let beyond_pages = percentile(alone, OF_ALONE) - base + LEAST_WAIT_US;
     let least = LEAST_WAIT_US.max((BEYOND_NOISE * noise).min(beyond_pages));
-    let waits: Vec<f64> = beside.iter().map(|us| us - base).filter(|us| *us > least).collect();
-    let share = waits.len() as f64 / beside.len() as f64;
+    let waits: Vec<f64> = during.iter().map(|us| us - base).filter(|us| *us > least).collect();
+    let share = waits.len() as f64 / during.len() as f64;
     if share < LEAST_WAITS {
         return refuse(format!(
             "{:.1} % of the reads during writes waited more than {}",
@@ -86,10 +86,10 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
     }
     let long = |us: &&f64| **us > base + LONG_US;
     let (outliers, found) =
-        (alone.iter().filter(long).count() + 1, beside.iter().filter(long).count());
-    let expected = outliers as f64 * beside.len() as f64 / alone.len() as f64;
+        (alone.iter().filter(long).count() + 1, during.iter().filter(long).count());
+    let expected = outliers as f64 * during.len() as f64 / alone.len() as f64;
     let is_long = found as f64 >= OUTLIERS * expected + LEAST_LONG * waits.len() as f64;
-    // Waits for the link and for commands are short as well, beside those for whole operations.
+    // Waits for the link and for commands are short as well, compared with those for whole operations.
     let (beyond, short): (Vec<f64>, Vec<f64>) =
         waits.iter().partition(|us| **us > MOST_SUSPENSION_US);
     let share_beyond = beyond.len() as f64 / waits.len() as f64;
@@ -97,7 +97,7 @@ pub fn find(alone: &[f64], beside: &[f64]) -> Identified {
         && percentile(&waits, 0.1) >= LEAST_OF_SPREAD * percentile(&waits, 0.9);
     let is_dense = densest >= DENSE.1 && median < MOST_SUSPENSION_US;
     let of_beyond = is_long
-        && beyond.len() as f64 >= LEAST_WAITS * beside.len() as f64
+        && beyond.len() as f64 >= LEAST_WAITS * during.len() as f64
         && percentile(&short, 0.5) <= MOST_COMMAND_US;
     if !is_long && share_beyond <= MOST_BEYOND && (spread <= CONSTANT || is_short || is_dense) {
         Ok(Value::exact(1.0))
@@ -167,29 +167,29 @@ mod tests {
     fn constant_waits_are_a_suspension_and_spread_ones_are_not() {
         let mut random = Random::new(9, 9);
         let alone: Vec<f64> = (0..500).map(|_| 70.0 + random.exponential()).collect();
-        let mut beside = |wait: fn(f64) -> f64| -> Vec<f64> {
+        let mut during = |wait: fn(f64) -> f64| -> Vec<f64> {
             let mut read = |i: u32| {
                 let wait = if i.is_multiple_of(4) { wait(random.unit()) } else { 0.0 };
                 70.0 + wait + random.exponential()
             };
             (0..1_000).map(&mut read).collect()
         };
-        assert_eq!(find(&alone, &beside(|_| 25.0)), Ok(Value::exact(1.0)));
-        assert_eq!(find(&alone, &beside(|unit| 900.0 * unit)), Ok(Value::exact(0.0)));
-        assert!(find(&alone, &beside(|_| 0.0)).is_err());
+        assert_eq!(find(&alone, &during(|_| 25.0)), Ok(Value::exact(1.0)));
+        assert_eq!(find(&alone, &during(|unit| 900.0 * unit)), Ok(Value::exact(0.0)));
+        assert!(find(&alone, &during(|_| 0.0)).is_err());
         // Most reads wait for a command, and some for whole operations.
         let controller = |unit: f64| if unit < 0.7 { 8.0 } else { 3_000.0 * (unit - 0.7) };
-        assert_eq!(find(&alone, &beside(controller)), Ok(Value::exact(0.0)));
+        assert_eq!(find(&alone, &during(controller)), Ok(Value::exact(0.0)));
         let cache_alone = |unit: f64| if unit < 0.7 { 8.0 } else { 1_000.0 * (unit - 0.7) };
-        assert!(find(&alone, &beside(cache_alone)).is_err());
+        assert!(find(&alone, &during(cache_alone)).is_err());
         // Between pulses of 50 us: shorter than any program operation.
-        assert_eq!(find(&alone, &beside(|unit| 20.0 + 50.0 * unit)), Ok(Value::exact(1.0)));
+        assert_eq!(find(&alone, &during(|unit| 20.0 + 50.0 * unit)), Ok(Value::exact(1.0)));
         // Whole programs of 95 us.
-        assert!(find(&alone, &beside(|unit| 95.0 * unit)).is_err());
+        assert!(find(&alone, &during(|unit| 95.0 * unit)).is_err());
         // Between pulses of 200 us, or a fast cache: nothing tells them apart.
-        let pulses = find(&alone, &beside(|unit| 20.0 + 200.0 * unit)).unwrap_err();
+        let pulses = find(&alone, &during(|unit| 20.0 + 200.0 * unit)).unwrap_err();
         assert!(pulses.0.contains("pulse"), "{pulses:?}");
         // Reads that come at one phase of programs wait for one time as well.
-        assert!(find(&alone, &beside(|_| 600.0)).is_err());
+        assert!(find(&alone, &during(|_| 600.0)).is_err());
     }
 }

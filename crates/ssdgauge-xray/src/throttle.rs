@@ -35,7 +35,7 @@ const OF_NEIGHBOURS: f64 = 0.954;
 /// Half width of the interval beyond the range of the readings. Chosen: half a step of a sensor that states
 /// whole degrees, and its delay.
 const LEAST_C: f64 = 1.0;
-/// The most that events of one kind may differ, and that a temperature may be beyond them without an event.
+/// The maximum that events of one kind may differ, and that a temperature may be beyond them without an event.
 const MOST_RANGE_C: f64 = 3.0;
 /// By how much full speed returns below the temperature of the drop at least. Chosen: without, the rate would change
 /// every second.
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn dips_and_scatter_are_no_throttling_and_do_not_hide_it() {
+    fn dips_and_scatter_are_not_throttling_and_do_not_hide_it() {
         let (mut found, mut wrong) = (0, Vec::new());
         for seed in 0..200 {
             for dips in 0..4 {

@@ -21,15 +21,15 @@ const BETWEEN: f64 = 1.4;
 /// The ratio of a round below which half of the flash might show as [`NOTHING`].
 const LEAST: f64 = NOTHING / 2.0;
 /// The bits to both sides whose writes with nothing held are compared as well. Chosen: few, because a drive may change.
-const BESIDE: usize = 2;
-/// The ratio beyond which half of the flash is no explanation.
+const NEARBY: usize = 2;
+/// The ratio beyond which half of the flash is not an explanation.
 const MOST: f64 = 2.6;
 /// The share of the link from which it may hide that the flash is the limit. Chosen.
 const LINK_HIDES: f64 = 0.7;
 /// The rounds that have to show the same: with the bit clear, and with it set.
 const LEAST_ROUNDS: usize = 2;
 
-/// The rates of random writes with one address bit held, and beside them with none held.
+/// The rates of random writes with one address bit held, and for comparison with none held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
     /// The address that has this bit alone.
@@ -65,7 +65,7 @@ enum Bit {
 }
 
 impl Held {
-    /// Returns how many times as long writes take with the bit held: over all rounds, the least and the most.
+    /// Returns how many times as long writes take with the bit held: over all rounds, the minimum and the maximum.
     fn ratios(&self) -> (f64, f64, f64) {
         let seconds = |rate: f64| 1.0 / rate.max(1.0);
         let free: f64 = self.rounds.iter().map(|round| seconds(round.0)).sum();
@@ -130,8 +130,8 @@ pub fn find(bits: &[Held], link_mb_s: f64) -> Result<Volumes, Refusal> {
 /// work is in few of them.
 fn smoothed(bits: &[Held]) -> Vec<Held> {
     let of_bit = |(number, bit): (usize, &Held)| {
-        let beside = &bits[number.saturating_sub(BESIDE)..(number + BESIDE + 1).min(bits.len())];
-        let same = || beside.iter().filter(|one| one.block == bit.block);
+        let nearby = &bits[number.saturating_sub(NEARBY)..(number + NEARBY + 1).min(bits.len())];
+        let same = || nearby.iter().filter(|one| one.block == bit.block);
         let round = |(number, (free, held)): (usize, &(f64, f64))| {
             let frees = same().filter_map(|one| Some(one.rounds.get(number)?.0));
             let frees: Vec<f64> = frees.collect();

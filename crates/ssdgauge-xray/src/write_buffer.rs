@@ -25,7 +25,7 @@ const MORE: f64 = 0.05;
 /// The longest program operation, in nanoseconds: the flash has taken nothing before the first one ends. Chosen: those of
 /// four bits take up to 4 ms.
 const LONGEST_NS: f64 = 5e6;
-/// The least ratio of the ends of the interval. Chosen.
+/// The minimum ratio of the ends of the interval. Chosen.
 const NARROW: f64 = 0.5;
 /// The blocks from which the rate of the host is read: a buffer holds more.
 const HOST: std::ops::Range<usize> = 1..6;
@@ -46,16 +46,16 @@ struct End {
     bytes: f64,
     ns: f64,
     before: f64,
-    behind: f64,
+    after: f64,
     gap: f64,
 }
 
 impl End {
-    /// Returns the least and the most that the flash may have taken before: from the end of the first operation on, in
+    /// Returns the minimum and the maximum that the flash may have taken before: from the end of the first operation on, in
     /// portions whose time shows in the gaps, and from the start on.
     fn taken(&self) -> [f64; 2] {
         let portions = self.ns - LONGEST_NS - 2.0 * self.gap;
-        [(1.0 - MORE) * self.behind * portions.max(0.0), (1.0 + MORE) * self.behind * self.ns]
+        [(1.0 - MORE) * self.after * portions.max(0.0), (1.0 + MORE) * self.after * self.ns]
     }
 }
 
@@ -72,21 +72,21 @@ pub fn find(refills: &[Refill], native_mb_s: Option<f64>) -> Identified {
         let Some(end) = end(&refill.writes) else {
             return refuse("a burst is too short");
         };
-        let [before, behind] = [end.before, end.behind].map(|rate| number(rate * 1e3));
-        if end.behind > TOO_FAST * end.before {
-            return refuse(format!("bursts run at {before} MB/s first and at {behind} MB/s later"));
+        let [before, after] = [end.before, end.after].map(|rate| number(rate * 1e3));
+        if end.after > TOO_FAST * end.before {
+            return refuse(format!("bursts run at {before} MB/s first and at {after} MB/s later"));
         }
-        if end.bytes / end.behind > EMPTIED * refill.pause_s * 1e9 {
+        if end.bytes / end.after > EMPTIED * refill.pause_s * 1e9 {
             return refuse(format!(
-                "a pause of {:.0} s is too short to empty {} at {behind} MB/s",
+                "a pause of {:.0} s is too short to empty {} at {after} MB/s",
                 refill.pause_s,
                 Bytes(end.bytes as u64).about()
             ));
         }
-        let is_native = |native: f64| (end.behind * 1e3 / native - 1.0).abs() <= NATIVE;
+        let is_native = |native: f64| (end.after * 1e3 / native - 1.0).abs() <= NATIVE;
         if native_mb_s.is_some_and(|native| !is_native(native)) {
             return refuse(format!(
-                "bursts end at {behind} MB/s, which is not the rate once the fast cache is full"
+                "bursts end at {after} MB/s, which is not the rate once the fast cache is full"
             ));
         }
         ends.push(end);
@@ -125,12 +125,12 @@ fn end(writes: &Completions) -> Option<End> {
     let block = writes.block as f64;
     let rate = |from: usize, to: usize| (to - from) as f64 * block / (at[to] - at[from]).max(1.0);
     let before = rate(HOST.start, HOST.end);
-    let behind = rate(at.len() / 3 * 2, at.len() - 1);
-    let middle = (before * behind).sqrt();
+    let after = rate(at.len() / 3 * 2, at.len() - 1);
+    let middle = (before * after).sqrt();
     let above = |number: usize| (number + 1) as f64 * block - middle * at[number];
     let number = (0..at.len()).max_by(|one, other| above(*one).total_cmp(&above(*other)))?;
     let gap = at[number..].windows(2).map(|two| two[1] - two[0]).fold(0.0, f64::max);
-    Some(End { bytes: (number + 1) as f64 * block, ns: at[number], before, behind, gap })
+    Some(End { bytes: (number + 1) as f64 * block, ns: at[number], before, after, gap })
 }
 
 #[cfg(test)]

@@ -98,11 +98,11 @@ pub(crate) enum Command {
     Plan(PlanArguments),
     /// Continue a run that was interrupted.
     Resume(ResumeArguments),
-    /// Watch runs as they go on, in the terminal, as lines or as JSON.
+    /// Watch runs in progress, in the terminal, as lines or as JSON.
     Watch(WatchArguments),
     /// Prove how much of its stated capacity a drive stores, with the evidence.
     Prove(ProveArguments),
-    /// Look for the structures of a drive: link, parallel units, fast cache and others.
+    /// Infer the internal structure of a drive: link, parallel units, fast cache and others.
     Xray(XrayArguments),
     /// List the suites, or the tests of one suite.
     Suites(SuitesArguments),
@@ -142,7 +142,7 @@ pub(crate) enum Command {
     Submit(SubmitArguments),
     /// Store a result of another program as a run file, marked as imported.
     Import(ImportArguments),
-    /// Run finished steps again by ssdgauge and by fio in turn, and judge whether they agree.
+    /// Repeat finished steps with ssdgauge and fio alternately, and judge whether they agree.
     Crosscheck(CrosscheckArguments),
     /// Offer a virtual drive to other programs as a network block device.
     Serve(ServeArguments),
@@ -216,7 +216,7 @@ pub(crate) struct PlanOptions {
     /// Share of the rated endurance that a run may write, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = ssdgauge_lab::DEFAULT_WEAR_SHARE * 100.0, value_parser = parse_share, hide_short_help = true)]
     pub(crate) endurance_share: f64,
-    /// Rate of large sequential writes of the drive behind its cache, in bytes per second, for the
+    /// Rate of large sequential writes of the drive beyond its cache, in bytes per second, for the
     /// expected time and bytes; other rates of writes scale with it [default: by the class of the
     /// drive].
     #[arg(long, value_name = "SIZE", value_parser = parse_rate, hide_short_help = true)]
@@ -252,7 +252,7 @@ pub(crate) struct PlanOptions {
 pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) plan: PlanOptions,
-    /// Run file; the report is written beside it with the suffix .html [default: SUITE-TIME.ssdg].
+    /// Run file; the report is written next to it with the suffix .html [default: SUITE-TIME.ssdg].
     #[arg(short, long, alias = "output", value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Label of the run, such as bare, heatsink or "firmware 2", shown with the name of the drive.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 
 /// The commit of the sources, with `+changes` where they differ from it; empty where the sources
-/// were no git repository.
+/// were not a git repository.
 const COMMIT: &str = env!("SSDGAUGE_COMMIT");
 
 /// Returns program, version and build, such as

@@ -119,7 +119,7 @@ pub(crate) fn entries_of(files: &[PathBuf]) -> Vec<Entry> {
     entries
 }
 
-/// Sorts by the start of the run; what is no run comes first.
+/// Sorts by the start of the run; what is not a run comes first.
 fn sort(entries: &mut [Entry]) {
     let start = |entry: &Entry| entry.content.facts().map(|facts| facts.started_unix_ms);
     entries.sort_by(|a, b| (start(a), &a.file).cmp(&(start(b), &b.file)));

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use run_end::{finish_run, write_report};
 
 /// Returns the default path of the page of a run file: the same name with the suffix `.html`.
-pub(crate) fn page_beside(file: &Path) -> PathBuf {
+pub(crate) fn page_next_to(file: &Path) -> PathBuf {
     file.with_extension("html")
 }
 

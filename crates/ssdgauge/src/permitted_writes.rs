@@ -59,7 +59,7 @@ pub(crate) fn ask(
             ),
         };
     }
-    // A limit that was set once is no permission for this run.
+    // A limit that was set once is not permission for this run.
     let limit = settings::current().max_writes;
     if let Some(limit) = limit.filter(|limit| written.expected > *limit) {
         return refused(

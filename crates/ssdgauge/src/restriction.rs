@@ -10,7 +10,7 @@ use crate::arguments::{
     XrayArguments,
 };
 use crate::failure::{Failure, FailureKind};
-use crate::page_file::page_beside;
+use crate::page_file::page_next_to;
 use crate::{library, reader, run_files, settings};
 use ssdgauge_host::Reach;
 use std::os::unix::fs::MetadataExt;
@@ -71,7 +71,7 @@ pub(crate) fn confine_to_outputs<'a>(
 /// # Errors
 ///
 /// As [`apply`].
-pub(crate) fn confine_beside(run_file: &Path) -> Result<(), Failure> {
+pub(crate) fn confine_next_to(run_file: &Path) -> Result<(), Failure> {
     let folder = folder_of(run_file.canonicalize().ok().as_deref().or(Some(run_file)));
     confine(&[folder], Reach::Connect)
 }
@@ -129,7 +129,8 @@ fn of(command: &Command) -> Restriction {
         Command::Report(report) => {
             let cohort = report.cohort.as_ref().or(settings::current().cohort.as_ref());
             let files = report.files.iter().chain(cohort);
-            let page = report.output.clone().or(report.files.first().map(|file| page_beside(file)));
+            let page =
+                report.output.clone().or(report.files.first().map(|file| page_next_to(file)));
             let folders = [&report.svg, &report.png].into_iter().flatten().cloned();
             let files: Vec<&PathBuf> = files.collect();
             let outputs = page.iter().chain(&report.share_image).map(|file| folder_of(Some(file)));
@@ -159,7 +160,7 @@ fn of(command: &Command) -> Restriction {
             FleetAction::Drift(drift) => {
                 Confined(journals(&drift.sources.iter().collect::<Vec<_>>()))
             }
-            // The page of a drive is beside its run file.
+            // The page of a drive is next to its run file.
             FleetAction::Page(page) => {
                 let outputs = page.sources.iter().map(|source| match source.is_dir() {
                     true => source.clone(),
@@ -174,7 +175,7 @@ fn of(command: &Command) -> Restriction {
             let folders = files.map(|file| folder_of(Some(file))).chain([submit.output.clone()]);
             Confined(sources.into_iter().chain(folders).collect())
         }
-        // What it knows of runs is kept beside the folder of the site.
+        // What it knows of runs is kept next to the folder of the site.
         Command::Site(site) => {
             let sources = journals(&site.sources.iter().collect::<Vec<_>>());
             let folders = [folder_of(Some(&site.output)), site.output.clone()];
@@ -298,13 +299,13 @@ fn folder_of(file: Option<&Path>) -> PathBuf {
 }
 
 /// Returns the folders of those of the run files `sources`, and of the folders of run files, that have a journal
-/// beside them: an interrupted write is undone in the file before it is read.
+/// next to them: an interrupted write is undone in the file before it is read.
 fn journals(sources: &[&PathBuf]) -> Vec<PathBuf> {
     let files = sources.iter().flat_map(|source| {
         // A folder that cannot be read is the error of the command.
         run_files::find(&[(*source).clone()]).unwrap_or_default()
     });
-    // SQLite has the journal beside the file that a link leads to.
+    // SQLite has the journal next to the file that a link leads to.
     let of_journal = |file: PathBuf| {
         let file = file.canonicalize().ok()?;
         let mut journal = file.clone().into_os_string();

@@ -1,12 +1,12 @@
 //! The name of a new run file: that of `--out`, or one that no other run has.
 
 use crate::failure::{Failure, FailureKind};
-use crate::page_file::page_beside;
+use crate::page_file::page_next_to;
 use crate::{library, process};
 use ssdgauge_runfile::{Opening, RunFileError, Writer};
 use std::path::{Path, PathBuf};
 
-/// The most names of one second that are tried. Chosen: far more runs than a machine begins in it.
+/// The maximum number of names of one second that are tried. Chosen: far more runs than a machine begins in it.
 const MOST: u32 = 1_000;
 
 /// The names that a new run file may have.
@@ -67,7 +67,7 @@ impl RunFileName {
             match (Writer::create(&path, opening), self) {
                 (Ok(writer), _) => return Ok((path, writer)),
                 (
-                    Err(RunFileError::Exists(_) | RunFileError::Beside(_)),
+                    Err(RunFileError::Exists(_) | RunFileError::NextTo(_)),
                     RunFileName::Default { .. },
                 ) => path = self.find()?,
                 (Err(error), _) => return Err(Failure::before_the_run(error)),
@@ -90,9 +90,9 @@ fn with_end(stem: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Returns whether neither `path`, nor its page, nor a file of SQLite beside it exists.
+/// Returns whether neither `path`, nor its page, nor a file of SQLite next to it exists.
 fn is_free(path: &Path) -> bool {
-    ssdgauge_runfile::check_new(path).is_ok() && page_beside(path).symlink_metadata().is_err()
+    ssdgauge_runfile::check_new(path).is_ok() && page_next_to(path).symlink_metadata().is_err()
 }
 
 #[cfg(test)]

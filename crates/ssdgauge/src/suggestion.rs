@@ -2,9 +2,9 @@
 
 use strsim::damerau_levenshtein;
 
-/// The fewest letters of a name that is taken for the beginning of others.
+/// The minimum number of letters of a name that is taken for the beginning of others.
 const LEAST_OF_PREFIX: usize = 3;
-/// The most names that are suggested.
+/// The maximum number of names that are suggested.
 const MOST: usize = 3;
 
 /// Returns the one of `known` that is nearest to `name`: at most two letters added, removed, replaced or

@@ -27,7 +27,7 @@ const LONG: u64 = 64 << 20;
 ///
 /// # Errors
 ///
-/// Fails with exit code 2 where there is no such file, it is no regular file, or its format is not known.
+/// Fails with exit code 2 where there is no such file, it is not a regular file, or its format is not known.
 pub(crate) fn open(path: &Path, format: Option<Format>, what: &str) -> Result<Trace, Failure> {
     trace_in(path, open_file(path)?, format, what)
 }
@@ -46,7 +46,7 @@ fn trace_in(path: &Path, file: File, format: Option<Format>, what: &str) -> Resu
 ///
 /// # Errors
 ///
-/// Fails with exit code 2 where there is no such file, or it is no regular file.
+/// Fails with exit code 2 where there is no such file, or it is not a regular file.
 pub(crate) fn open_file(path: &Path) -> Result<File, Failure> {
     let name = path.display();
     let no_trace = |text: String| {

@@ -15,11 +15,11 @@ use std::process::{Child, Command, Stdio};
 
 /// Runs all scenarios of `theme`; each has to pass.
 fn check(theme: &str) {
-    check_beside(theme, &[]);
+    check_with(theme, &[]);
 }
 
 /// The same with variables for the theme, such as the address of a server outside.
-fn check_beside(theme: &str, variables: &[(&str, &str)]) {
+fn check_with(theme: &str, variables: &[(&str, &str)]) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vm");
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
     let needed = ["qemu-system-x86_64", "apt-get", "sqlite3", "nvme", "dmsetup"];
@@ -46,7 +46,7 @@ fn check_beside(theme: &str, variables: &[(&str, &str)]) {
 #[test]
 #[ignore = "second tier"]
 fn counters() {
-    check_beside("counters", &[("NVME_PORT", &nvme_tcp::serve().to_string())]);
+    check_with("counters", &[("NVME_PORT", &nvme_tcp::serve().to_string())]);
 }
 
 #[test]
@@ -116,5 +116,5 @@ fn served() {
     BufReader::new(server.stdout.take().unwrap()).read_line(&mut ready).unwrap();
     let _server = Server(server);
     assert!(ready.starts_with("ready: "), "{ready}");
-    check_beside("served", &[("SERVED_SOCKET", socket.to_str().unwrap())]);
+    check_with("served", &[("SERVED_SOCKET", socket.to_str().unwrap())]);
 }

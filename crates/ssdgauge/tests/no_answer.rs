@@ -52,7 +52,7 @@ fn children(parent: u32) -> Vec<u32> {
 }
 
 #[test]
-fn drives_that_do_not_answer_are_listed_side_by_side_beside_the_others() {
+fn drives_that_do_not_respond_are_listed_together_with_the_others() {
     const COUNT: usize = 8;
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let bench = Bench::new();
@@ -277,7 +277,7 @@ fn an_x_ray_of_a_drive_that_hangs_in_an_experiment_ends_with_its_card_and_has_wr
     wait_for("a read that waits for the drive in the kernel", || states(call.id()).contains('D'));
     // Without a signal the drive counts as hung after 60 s.
     signal(&call, "INT");
-    // The process ends only when the kernel gives its requests back, behind its last message.
+    // The process ends only when the kernel gives its requests back, after its last message.
     let mut stderr = Vec::new();
     for line in lines.by_ref().map(Result::unwrap) {
         let is_last = line.starts_with("hint:");

@@ -45,7 +45,7 @@ impl Curve {
         if self.name.starts_with("evo") || self.name.starts_with("optane") { 0.95 } else { 0.99 }
     }
 
-    /// Returns the points that are fitted where `peak` has the most requests a second.
+    /// Returns the points that are fitted where `peak` has the maximum number of requests a second.
     pub(crate) fn fitted_by_rule(&self, peak: u32) -> Vec<u32> {
         let most = if self.has_reader() { self.points[self.points.len() - 1] } else { peak };
         let middle = 1 << most.isqrt().ilog2();

@@ -66,7 +66,7 @@ impl Family {
         self.curves.iter().any(|name| curve.name.starts_with(name.as_str()))
     }
 
-    /// Returns the text behind the name of the profile: fixed figures, then the fitted ones of the profile.
+    /// Returns the text after the name of the profile: fixed figures, then the fitted ones of the profile.
     pub(crate) fn query(&self) -> String {
         let fitted = self.figures.iter().filter(|figure| figure.key.contains('.'));
         fitted.fold(self.fixed.clone(), |text, figure| format!("{text}&{}", figure.text()))

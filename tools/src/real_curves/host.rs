@@ -18,7 +18,7 @@ const DEPTH: u32 = 128;
 /// Requests that are measured: of a reader, and of others.
 const READER: u64 = 3_000;
 const OTHERS: u64 = 150_000;
-/// The most requests of a run.
+/// The maximum number of requests of a run.
 const MOST: u64 = 4_000_000;
 /// Completions before a measurement, in multiples of the requests in flight, and at least.
 const WARM_UP: (u64, u64) = (20, 40_000);

@@ -16,7 +16,7 @@ use candidates::{commits, everyday, sustained, tail};
 use ssdgauge_core::{Metric, Test};
 use ssdgauge_statistics::difference::are_apart;
 
-/// The most columns of numbers. Chosen: more do not fit beside the words on 1,280 pixels.
+/// The maximum number of columns of numbers. Chosen: more do not fit next to the words on 1,280 pixels.
 const MOST: usize = 4;
 
 /// The answer: the drives in their order, and the columns.
@@ -80,7 +80,7 @@ pub struct Column {
     counts: Vec<bool>,
 }
 
-/// What is known of one value beside it.
+/// What is known of one value besides the value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValueMarks {
     /// Its 95 % interval.
@@ -350,7 +350,7 @@ impl Choice<'_> {
             Question::Everyday => ("Everyday".to_owned(), "Everyday".to_owned()),
             Question::Commits => ("Commits".to_owned(), "Commits".to_owned()),
             Question::Sustained => ("Sustained write".to_owned(), "Sustained".to_owned()),
-            Question::Tail => ("Slowest 1 in 10,000".to_owned(), "p99.99".to_owned()),
+            Question::Tail => ("Worst-case latency".to_owned(), "p99.99".to_owned()),
             Question::Efficiency => ("Efficiency".to_owned(), "Efficiency".to_owned()),
             Question::Other => {
                 // A column of a phone has room for what the test does, not for its sizes.

@@ -9,7 +9,7 @@ pub struct Copies {
     /// MB/s until the speed falls.
     pub before: f64,
     /// MB/s from there.
-    pub behind: f64,
+    pub after: f64,
     /// Gigabytes until it falls.
     pub gb: f64,
 }
@@ -17,7 +17,7 @@ pub struct Copies {
 impl Copies {
     /// Returns those of a quick run.
     pub fn of_fall(fall: &Fall) -> Copies {
-        Copies { before: fall.before, behind: fall.behind, gb: fall.gb }
+        Copies { before: fall.before, after: fall.after, gb: fall.gb }
     }
 
     /// Returns those of the change of a review; `None` for random writes.
@@ -25,7 +25,7 @@ impl Copies {
         let edge = &change.first.edge;
         (!change.is_random).then(|| Copies {
             before: edge.before / 1e6,
-            behind: change.settled / 1e6,
+            after: change.settled / 1e6,
             gb: edge.bytes as f64 / 1e9,
         })
     }
@@ -33,7 +33,7 @@ impl Copies {
     /// Returns how long a copy of so many gigabytes takes before the fall and after it, in seconds.
     pub fn seconds(&self, gb: f64) -> (f64, f64) {
         let inside = gb.min(self.gb);
-        (inside * 1e3 / self.before, (gb - inside) * 1e3 / self.behind)
+        (inside * 1e3 / self.before, (gb - inside) * 1e3 / self.after)
     }
 }
 
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_copy_is_fast_up_to_the_fall_and_slow_from_there() {
-        let drive = Copies { before: 2_000.0, behind: 500.0, gb: 20.0 };
+        let drive = Copies { before: 2_000.0, after: 500.0, gb: 20.0 };
         assert_eq!(drive.seconds(50.0), (10.0, 60.0));
         assert_eq!(drive.seconds(10.0), (5.0, 0.0));
     }

@@ -129,7 +129,7 @@ fn change_of((test, point): &(&TestRun, &PointRun)) -> Option<Change> {
     let settled = match run_facts::settled(test, point, metric) {
         Some(iops) if metric == Metric::Iops => iops * block.0 as f64,
         Some(rate) if metric == Metric::ThroughputMbS => rate * 1e6,
-        Some(_) | None => point.falls.last().unwrap_or(&first).edge.behind,
+        Some(_) | None => point.falls.last().unwrap_or(&first).edge.after,
     };
     Some(Change { first, settled, is_random: stream.is_random(), load: load(stream), block })
 }

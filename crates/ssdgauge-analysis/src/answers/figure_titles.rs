@@ -12,9 +12,9 @@ use crate::steps::fall_words;
 use crate::steps::slc_cache;
 use crate::text::case::{capital, uncapitalised};
 use crate::text::{interval, number};
-use ssdgauge_core::{Family, Metric};
+use ssdgauge_core::{Family, Metric, ScoreFamily};
 
-/// The most drives that a title names.
+/// The maximum number of drives that a title names.
 const MAX_NAMES: usize = 3;
 
 /// Returns the title of the figure of `group`: the drives whose write speed falls, the best drive with
@@ -43,7 +43,7 @@ pub fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
         Outcome::Alone(place) if drives.count() == 1 && outcome::is_search(group) => {
             format!("Passes at {}{}", value(place), base(group))
         }
-        Outcome::Alone(place) => format!("{}: {}", name(place), value(place)),
+        Outcome::Alone(place) => format!("{}: {}{}", name(place), value(place), mean_of(group)),
         Outcome::Lead { best, next, .. } | Outcome::Unjudged { best, next }
             if outcome::is_search(group) =>
         {
@@ -56,7 +56,8 @@ pub fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
             )
         }
         Outcome::Lead { best, next, ratio } => {
-            lead(metric, (name(best), &value(best)), (name(next), ratio))
+            let of_best = format!("{}{}", value(best), mean_of(group));
+            lead(metric, (name(best), &of_best), (name(next), ratio))
         }
         Outcome::Tie(places) => {
             let names: Vec<String> = places.iter().map(|place| name(*place).to_owned()).collect();
@@ -66,7 +67,7 @@ pub fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
                 }
                 _ => listed(&names),
             };
-            format!("{tied} tie; the best value is {}", value(places[0]))
+            format!("{tied} tie; the best value is {}{}", value(places[0]), mean_of(group))
         }
         Outcome::Undecided { best, next } => {
             let why = match outcome::is_search(group) {
@@ -98,6 +99,20 @@ pub fn take(group: &Group<'_>, drives: &ReportDrives) -> String {
 fn base(group: &Group<'_>) -> String {
     let base = workload_text::base_load(&group.first().test.test);
     base.map(|base| format!(" of {base}")).unwrap_or_default()
+}
+
+/// Returns what the results of `group` are a mean of, where they are one of several loads: no load has that value.
+fn mean_of(group: &Group<'_>) -> String {
+    let test = group.first().test;
+    if test.test.score.family() != ScoreFamily::Mean || test.points.len() < 2 {
+        return String::new();
+    }
+    let rule = workload_text::rule(&test.test, &test.test.score);
+    match rule.split_once(" points at ") {
+        Some((_, loads)) if loads.contains(',') => format!(" (mean of {loads})"),
+        Some(_) => String::new(),
+        None => " (mean of all loads)".to_owned(),
+    }
 }
 
 fn lead(metric: Metric, (best, value): (&str, &str), (next, ratio): (&str, f64)) -> String {

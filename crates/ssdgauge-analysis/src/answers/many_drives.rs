@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// More drives than this are many. Chosen: so many rows fit on the first screen.
 pub const MANY: usize = 16;
 
-/// The least number of drives of a group that is set against all others. Chosen.
+/// The minimum number of drives of a group that is set against all others. Chosen.
 const LEAST_GROUP: usize = 3;
 
 /// The rule of the sentences, for readers.
@@ -62,7 +62,7 @@ pub fn headline(
 
 /// Returns at most four sentences on several drives; never none.
 pub fn dek(answer: &Answer, writes: &[Option<Writes>], drives: &ReportDrives) -> Vec<Sentence> {
-    /// The most columns with a sentence.
+    /// The maximum number of columns with a sentence.
     const MOST: usize = 3;
     if drives.count() <= MANY {
         return statements::dek(answer, writes, drives);

@@ -140,7 +140,7 @@ fn compared(judged: &[(&str, Standing)], peers: &Peers, is_small: bool) -> Strin
 
 /// Returns the other drives in words.
 pub fn others(peers: &Peers) -> String {
-    let kind = if peers.is_model { "simulated" } else { "other" };
+    let kind = if peers.is_model { "virtual" } else { "other" };
     format!("{} {kind} drives", in_letters(peers.drives))
 }
 

@@ -15,7 +15,7 @@ use ssdgauge_core::ScoreFamily;
 /// The letters of two lines of a heading at 34 px on 1,112 px.
 pub(crate) const TWO_LINES: usize = 120;
 
-/// The most letters of the title of a test.
+/// The maximum number of letters of the title of a test.
 const MOST_TITLE: usize = 72;
 
 /// What the titles of searches begin with, and their headlines say in other words.
@@ -119,7 +119,7 @@ fn load(test: &TestRun) -> Vec<String> {
     parts.into_iter().filter(|part| !part.is_empty()).collect()
 }
 
-/// Returns whether `title` says `part` in words of its own: `QD1` is no part of `QD16`.
+/// Returns whether `title` says `part` in words of its own: `QD1` is not part of `QD16`.
 fn is_said(title: &str, part: &str) -> bool {
     let is_edge = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
     title.match_indices(part).any(|(at, _)| {

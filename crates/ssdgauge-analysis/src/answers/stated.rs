@@ -244,7 +244,7 @@ fn value(claim: &Claim, candidate: &Candidate<'_>) -> Result<(Estimate, String),
     };
     let (bytes, words) = match side {
         CacheSide::Inside => (edge.before, "inside the SLC cache"),
-        CacheSide::Beyond => (edge.behind, "beyond the SLC cache"),
+        CacheSide::Beyond => (edge.after, "beyond the SLC cache"),
     };
     let measured = Estimate::exact(rate(bytes).ok_or_else(unmeasured)?);
     let measured = match side {

@@ -28,10 +28,10 @@ pub const RULES: [&str; 3] = [
      such a column is not decided, that it is too close to call; else mostly reads for the last in \
      sustained writes that is not the last in a column of reads; else short bursts for a write speed that \
      falls; \
-     else nothing. Databases: commits where they were measured, else p99.99. Everyday work is at most four requests in flight.",
+     else nothing. For databases, commits where they were measured, else the worst-case latency (p99.99). Everyday work is at most four requests in flight.",
 ];
 
-/// The most sentences of the dek.
+/// The maximum number of sentences of the dek.
 const MOST: usize = 4;
 
 /// A sentence; the name of its drive comes first.
@@ -325,14 +325,14 @@ pub fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize) -> Bes
     };
     let for_databases = Use::FOR_DATABASES.iter().filter_map(of_use).find(has);
     let words = |column: &Column| match column.question {
-        Question::Commits => "databases: most commits".to_owned(),
+        Question::Commits => "most commits (databases)".to_owned(),
         Question::Everyday => "everyday work".to_owned(),
         Question::Sustained if column.is_sequential => "large copies".to_owned(),
         Question::Sustained => "lasting random writes".to_owned(),
         Question::Tail if for_databases == Some(Question::Tail) => {
-            "databases: lowest p99.99".to_owned()
+            "lowest worst-case latency (databases)".to_owned()
         }
-        Question::Tail => "lowest p99.99".to_owned(),
+        Question::Tail => "lowest worst-case latency".to_owned(),
         Question::Efficiency => "most work per watt".to_owned(),
         Question::Other => column.title.clone(),
     };
@@ -379,7 +379,7 @@ pub fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize) -> Bes
 /// Returns `uses` in which the order of a drive and another one is not decided: `large copies: too close to call`.
 fn too_close(uses: &[String]) -> String {
     let names: Vec<String> =
-        uses.iter().map(|name| name.split(": ").next().unwrap_or(name).to_owned()).collect();
+        uses.iter().map(|name| name.split(" (").next().unwrap_or(name).to_owned()).collect();
     format!("{}: {TOO_CLOSE}", listed(&names))
 }
 

@@ -11,7 +11,7 @@ use ssdgauge_statistics::difference::Outcome;
 /// The maximum number of uses of each kind.
 const MOST: usize = 3;
 
-/// The fewest other drives by which a use is judged. Chosen, as for a verdict.
+/// The minimum number of other drives by which a use is judged. Chosen, as for a verdict.
 const FEWEST: usize = 5;
 
 /// A drive suits a use where at most the rest of this share of the others is ahead, and at least as many are not as

@@ -58,7 +58,7 @@ pub struct Entry {
     pub rank: Option<(usize, usize)>,
     /// All runs of the drive on this board, by their start.
     pub runs: Vec<(usize, usize)>,
-    /// The least and the greatest value of these runs, and their number.
+    /// The minimum and the maximum value of these runs, and their number.
     pub spread: (f64, f64, usize),
 }
 

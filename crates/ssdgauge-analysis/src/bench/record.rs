@@ -124,7 +124,7 @@ pub struct Curve {
 /// Points of a curve over time at most. Chosen: more are not told apart on 300 pixels.
 pub(super) const MOST_POINTS: usize = 60;
 
-/// More steps than this are no curve: their labels do not fit.
+/// More steps than this are not a curve: their labels do not fit.
 pub(super) const MOST_STEPS: usize = 24;
 
 impl Record {

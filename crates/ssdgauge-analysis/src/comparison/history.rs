@@ -23,7 +23,7 @@ pub struct History {
     runs: usize,
 }
 
-/// A number of a test: its id, and the place of its rule, [`HEADLINE`] or that of a further one behind it.
+/// A number of a test: its id, and the place of its rule, [`HEADLINE`] or that of a further one after it.
 type Number = (String, usize);
 
 /// The place of the headline among the numbers of a test.

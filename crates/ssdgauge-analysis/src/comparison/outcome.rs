@@ -98,7 +98,7 @@ pub fn judge(group: &Group<'_>) -> Outcome {
 ///
 /// A drive leads where `compare` says that it differs from the next ([`difference::judge`]): the 95 %
 /// interval of the ratio excludes equality, and the ratio is beyond the noise assumed between runs, 3 % or
-/// that of [`noise`]. Without an interval nothing leads, but a percentile beside the headline, which
+/// that of [`noise`]. Without an interval nothing leads, but a percentile in addition to the headline, which
 /// `compare` does not judge. Drives tie with the best where their values are within the noise of it.
 pub(crate) fn judge_by(group: &Group<'_>, measure: Measure, places: &[usize]) -> Outcome {
     let ranked = ranked_by(group, measure, places);
@@ -127,9 +127,9 @@ pub(crate) fn judge_by(group: &Group<'_>, measure: Measure, places: &[usize]) ->
 pub fn last(group: &Group<'_>, measure: Measure, places: &[usize]) -> Option<usize> {
     let ranked = ranked_by(group, measure, places);
     let [others @ .., last] = ranked.as_slice() else { return None };
-    let is_behind =
+    let has_fallen_behind =
         |other: &usize| matches!(apart(group, measure, *other, *last), Apart::Beyond(_));
-    (others.len() > 1 && others.iter().all(is_behind)).then_some(*last)
+    (others.len() > 1 && others.iter().all(has_fallen_behind)).then_some(*last)
 }
 
 impl Outcome {
@@ -219,7 +219,7 @@ fn shown_ratio(group: &Group<'_>, measure: Measure, best: usize, next: usize) ->
 }
 
 /// Returns by how much two values of `measure` differ by noise, as a share: 3 %, the noise assumed
-/// between runs, or 50 % for a percentile beside the headline.
+/// between runs, or 50 % for a percentile in addition to the headline.
 pub fn noise(measure: Measure) -> f64 {
     match measure.is_percentile() {
         true => NOISE_OF_TAILS,
@@ -228,7 +228,7 @@ pub fn noise(measure: Measure) -> f64 {
 }
 
 /// Returns whether the results of `group` separate any two drives by the noise between runs: the
-/// greatest is more than 3 % above the least.
+/// maximum is more than 3 % above the minimum.
 pub fn separates(group: &Group<'_>) -> bool {
     let values = || group.members.iter().filter_map(|member| member.test.headline.value);
     let (least, most) = values()
@@ -236,7 +236,7 @@ pub fn separates(group: &Group<'_>) -> bool {
     least.is_finite() && are_apart(least, most, NOISE)
 }
 
-/// Returns the greatest result of `group` divided by the least; 1 where fewer than two are above zero.
+/// Returns the maximum result of `group` divided by the minimum; 1 where fewer than two are above zero.
 pub(crate) fn spread(group: &Group<'_>) -> f64 {
     let values = group.members.iter().filter_map(|member| member.test.headline.value);
     let values: Vec<f64> = values.filter(|value| *value > 0.0).collect();

@@ -8,7 +8,7 @@ use crate::steps::slc_cache;
 pub use crate::steps::written::{Writes, writes};
 use std::cmp::Reverse;
 
-/// The least that a small picture of the first writes covers, in GB. Chosen: the caches of small
+/// The minimum that a small picture of the first writes covers, in GB. Chosen: the caches of small
 /// drives end within it.
 const LEAST: f64 = 8.0;
 

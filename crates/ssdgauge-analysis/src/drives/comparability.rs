@@ -85,7 +85,7 @@ fn other_hosts(runs: &[Run]) -> Option<String> {
         let value = |run: &Run| run.head.environment.get(*key).cloned();
         runs.iter().any(|run| value(run) != value(first))
     };
-    // A label is stated with the name, and is no property of a host.
+    // A label is stated with the name, and is not a property of a host.
     let differing: Vec<String> = keys
         .into_iter()
         .filter(|key| *key != LABEL)

@@ -3,7 +3,7 @@
 //!
 //! The slot follows from the model and never from the order of files.
 
-/// How many drives have a colour of their own. Chosen: six colours and a grey are the most that stay
+/// How many drives have a colour of their own. Chosen: six colours and a grey are the maximum that stay
 /// apart for readers with any colour vision.
 pub const SLOTS: usize = 6;
 
@@ -39,7 +39,7 @@ pub fn dashes(slot: usize) -> Option<&'static [f64]> {
     DASHES[number_of_grey(slot)? % SLOTS]
 }
 
-/// The slots of the virtual drives that stand for a class each, and that are tested beside each other the
+/// The slots of the virtual drives that stand for a class each, and that are tested at the same time the
 /// most: no two of them share a slot.
 const CLASSES: [(&str, usize); SLOTS] = [
     ("tlc-client", 0),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_keeps_the_slot_of_its_model_beside_any_others_of_another_slot() {
+    fn a_drive_keeps_the_slot_of_its_model_with_any_others_of_another_slot() {
         let all = looks(40);
         for one in &all {
             let alone = assign(std::slice::from_ref(one), &[0])[0];

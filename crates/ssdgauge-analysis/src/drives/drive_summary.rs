@@ -19,9 +19,8 @@ use crate::text::sanitize;
 use ssdgauge_core::{FindingKind, Metric, Scope, Score, Stream};
 use ssdgauge_statistics::consistency::{self, Consistency};
 use ssdgauge_statistics::difference::{self, Outcome};
-use ssdgauge_statistics::summary;
 
-/// The most sentences of one drive.
+/// The maximum number of sentences of one drive.
 const MOST: usize = 6;
 
 /// A mix counts as a weak spot where it stays below this share of the slower of pure reads and
@@ -98,8 +97,6 @@ fn settled(test: &TestRun) -> Option<String> {
     }
     let value = test.headline.value?;
     let full = point.point.seconds.full();
-    let all = full.rates(metric);
-    let best_minute = all.chunks_exact(60).filter_map(summary::mean).fold(0.0, f64::max);
     let last = window.select(full)?.rates(metric);
     let way = match consistency::classify(&last)? {
         Consistency::Steady => "little variation from second to second".to_owned(),
@@ -108,17 +105,13 @@ fn settled(test: &TestRun) -> Option<String> {
         }
         Consistency::Wide => "large variation from second to second".to_owned(),
     };
-    let share = match best_minute > 0.0 {
-        true => format!(", {:.0} % of its best minute", 100.0 * value / best_minute),
-        false => String::new(),
-    };
     let value = metric.about(value);
     let title = title(test);
     Some(match steady_state::is_unsteady(test) {
-        true => format!(
-            "{value} in the {window}{share}, not steady by the SNIA criterion; {way} ({title})."
-        ),
-        false => format!("Sustains {value} in the {window}{share}; {way} ({title})."),
+        true => {
+            format!("{value} in the {window}, not steady by the SNIA criterion; {way} ({title}).")
+        }
+        false => format!("Sustains {value} in the {window}; {way} ({title})."),
     })
 }
 
@@ -220,7 +213,7 @@ fn full(test: &TestRun) -> Option<String> {
 }
 
 /// Mean and tail latency of random reads at QD1, where no request waits behind another. Writes end
-/// in a cache, so they are no answer to the same question.
+/// in a cache, so they are not an answer to the same question.
 fn tail(test: &TestRun) -> Option<String> {
     let [point] = headline_points::points(test)[..] else { return None };
     let [stream] = point.workload.streams.as_slice() else { return None };

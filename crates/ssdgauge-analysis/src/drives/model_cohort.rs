@@ -46,7 +46,7 @@ struct DriveData {
     class: String,
     /// A value for each key; NaN where the drive has none.
     numbers: Vec<f64>,
-    /// For each key the places and values of its points by turns; empty where the drive has none.
+    /// For each key the places and values of its points alternately; empty where the drive has none.
     lines: Vec<Vec<f64>>,
 }
 

@@ -12,14 +12,14 @@ use ssdgauge_statistics::difference::{NOISE, Outcome, judge_by_range};
 use ssdgauge_statistics::summary::median;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The fewest real drives with which a page states a verdict. Chosen.
+/// The minimum number of real drives with which a page states a verdict. Chosen.
 const VERDICT: usize = 5;
 
 /// What other drives measured, whatever the suite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Background {
     pub(crate) runs: Vec<BackgroundRun>,
-    /// Whether they are the virtual drives that the program contains, which stand behind real drives too.
+    /// Whether they are the virtual drives that the program contains, which are drawn behind real drives too.
     pub(crate) is_shipped: bool,
 }
 

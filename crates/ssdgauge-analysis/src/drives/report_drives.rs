@@ -151,7 +151,7 @@ impl ReportDrives {
         self.short.get(drive).map_or(number::NOTHING, String::as_str)
     }
 
-    /// Returns the short name of the drive with this number as a label: at most two lines beside a bar, and
+    /// Returns the short name of the drive with this number as a label: at most two lines next to a bar, and
     /// different from the labels of all others.
     pub fn label(&self, drive: usize) -> &str {
         self.labels.get(drive).map_or(number::NOTHING, String::as_str)
@@ -212,7 +212,7 @@ impl ReportDrives {
     }
 }
 
-/// The most letters of a label. Chosen: two lines beside a bar, three on a phone.
+/// The maximum number of letters of a label. Chosen: two lines next to a bar, three on a phone.
 const LABEL: usize = 38;
 
 fn is_label(name: &str) -> bool {

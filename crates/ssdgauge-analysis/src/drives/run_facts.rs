@@ -293,8 +293,8 @@ fn title(question: Question, stream: &Stream) -> &'static str {
         Question::LargeReads => "Reading large files",
         Question::LargeWrites => "Writing large files",
         Question::Mixed => "Reads and writes mixed",
-        Question::Slowest if stream.writes() => "Slowest 1 in 10,000 writes",
-        Question::Slowest => "Slowest 1 in 10,000 reads",
+        Question::Slowest if stream.writes() => "Worst-case write latency",
+        Question::Slowest => "Worst-case read latency",
         Question::Test => "",
     }
 }
@@ -328,7 +328,7 @@ pub(crate) fn settled(test: &TestRun, point: &PointRun, metric: Metric) -> Optio
     }
     let block = point.workload.streams.first()?.block_size.0 as f64;
     if let Some(fall) = point.falls.last().copied().or_else(|| slc_cache::first_fall(point)) {
-        let bytes = fall.edge.behind;
+        let bytes = fall.edge.after;
         return Some(if metric == Metric::Iops { bytes / block } else { bytes / 1e6 });
     }
     if let Some(levels) = point.levels {

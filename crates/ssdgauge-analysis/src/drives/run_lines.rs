@@ -35,7 +35,7 @@ impl LineOver {
 /// Levels of a line at most.
 const LEVELS: usize = 24;
 
-/// The fewest seconds of a step that have a line.
+/// The minimum number of seconds of a step that have a line.
 const FEWEST: usize = 20;
 
 /// The maximum number of steps in a line.

@@ -8,7 +8,7 @@ use crate::model::PointRun;
 use ssdgauge_core::Nanos;
 use ssdgauge_statistics::difference::{NOISE, are_apart};
 
-/// The least length of a test that shows a course over time, in seconds. Chosen.
+/// The minimum length of a test that shows a course over time, in seconds. Chosen.
 const COURSE: usize = 20;
 
 /// The sections of a page, with the numbers of their groups.

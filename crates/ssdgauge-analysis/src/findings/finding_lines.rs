@@ -7,7 +7,7 @@ use crate::text::sanitize;
 use ssdgauge_core::{Finding, Severity};
 use std::cmp::Reverse;
 
-/// The most tests that a line names.
+/// The maximum number of tests that a line names.
 const MOST: usize = 3;
 
 /// All findings of one kind and severity.

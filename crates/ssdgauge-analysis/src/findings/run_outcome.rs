@@ -91,7 +91,7 @@ const IN_THE_WAY: [FindingKind; 2] = [FindingKind::PageCache, FindingKind::Resul
 /// How many causes of a disturbance are named at most; the caveats have all.
 const SHOWN_CAUSES: usize = 2;
 
-/// The words beside a command that changes nothing.
+/// The words next to a command that changes nothing.
 const READS_ONLY: &str = "writes nothing";
 
 /// Returns how `run` ended.
@@ -132,7 +132,7 @@ fn place(finding: &Finding) -> Option<usize> {
     FROM_OUTSIDE.iter().position(|(kind, _)| *kind == finding.kind)
 }
 
-/// Returns the marks of `run` beside its numbers, such as `MODEL`, with its outcome where that is not complete.
+/// Returns the marks of `run` next to its numbers, such as `MODEL`, with its outcome where that is not complete.
 pub fn marks(run: &Run) -> Vec<String> {
     let mut marks = labels::marks(&run.head);
     let outcome = of(run);
@@ -278,6 +278,12 @@ fn unfinished(run: &Run, rest: Option<&str>) -> Account {
     Account { title, meaning: meaning.join(" "), next: go_on(run).into_iter().collect() }
 }
 
+/// Returns `advice` without its request to run the step again, which the account makes once for the run.
+fn before_rerun(advice: &str) -> &str {
+    let ends = [", and run the step again", "; run the step again", "run the step again"];
+    ends.iter().find_map(|end| advice.strip_suffix(end)).unwrap_or(advice)
+}
+
 fn disturbed(run: &Run) -> Account {
     let of_tests = run.tests.iter().flat_map(|test| {
         let of_result = test.findings.iter().filter(|one| trust::concerns_result(one, test));
@@ -304,11 +310,13 @@ fn disturbed(run: &Run) -> Account {
     };
     let examples: Vec<String> = shown().map(example).collect();
     // What a busy host needs is said once below.
-    let advice =
-        shown().filter(|finding| !finding.advice.is_empty() && !BUSY.contains(&finding.kind));
+    let advice = shown()
+        .filter(|finding| !BUSY.contains(&finding.kind))
+        .map(|finding| before_rerun(&finding.advice))
+        .filter(|advice| !advice.is_empty());
     let mut next: Vec<NextStep> = advice
-        .map(|finding| NextStep {
-            what: format!("{}.", sentence(&finding.advice)),
+        .map(|advice| NextStep {
+            what: format!("{}.", sentence(advice)),
             why: String::new(),
             command: None,
         })
@@ -321,7 +329,8 @@ fn disturbed(run: &Run) -> Account {
             command: Some(("pidstat -d -u 2 5".to_owned(), READS_ONLY)),
         });
     }
-    let again = match shown().any(|finding| IN_THE_WAY.contains(&finding.kind)) {
+    let is_in_the_way = shown().any(|finding| IN_THE_WAY.contains(&finding.kind));
+    let again = match is_in_the_way {
         true => "Run it again.",
         false => "Run it again, and leave the machine alone while it runs.",
     };
@@ -330,6 +339,14 @@ fn disturbed(run: &Run) -> Account {
         why: "`ssdgauge compare` then shows whether the two runs agree.".to_owned(),
         command: None,
     });
+    if !is_in_the_way {
+        next.push(NextStep {
+            what: "If that run is disturbed too, test from a live system or in an idle machine."
+                .to_owned(),
+            why: "Work that returns with every run belongs to this system.".to_owned(),
+            command: None,
+        });
+    }
     Account {
         title: format!("{cause}; this run does not show how fast the drive is"),
         meaning: format!("{}. No result is quoted as a speed of the drive.", examples.join(". ")),

@@ -172,7 +172,7 @@ impl Measure {
         }
     }
 
-    /// Returns whether it is a percentile beside the headline, which has no interval.
+    /// Returns whether it is a percentile in addition to the headline, which has no interval.
     pub(crate) fn is_percentile(self) -> bool {
         match self {
             Measure::P99 | Measure::P9999 => true,
@@ -180,7 +180,7 @@ impl Measure {
         }
     }
 
-    /// Returns whether any member of `group` has a value beside the headline: power that is the
+    /// Returns whether any member of `group` has a value in addition to the headline: power that is the
     /// headline has no tab of its own, and single requests have no efficiency.
     pub fn is_measured(self, group: &Group<'_>) -> bool {
         let headline = group.first().test.headline.metric;

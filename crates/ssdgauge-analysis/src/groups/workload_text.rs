@@ -290,13 +290,13 @@ pub fn requests(test: &Test) -> String {
 
 /// The requests that a score counts, in words; empty where they have no common word.
 pub struct Load {
-    /// Their size, such as `4 KiB`, or the least and the greatest.
+    /// Their size, such as `4 KiB`, or the minimum and the maximum.
     pub size: String,
     /// `random` or `sequential`.
     pub order: String,
     /// `reads`, `writes`, both, or `requests`.
     pub direction: &'static str,
-    /// Their depth, such as `QD1`, or the least and the greatest.
+    /// Their depth, such as `QD1`, or the minimum and the maximum.
     pub depth: String,
 }
 

@@ -43,7 +43,7 @@ fn headline(test: &Test, score: &Score, points: &[PointRun], is_searched: bool) 
 }
 
 impl TestRun {
-    /// Computes the headline anew, after the rule changed.
+    /// Computes the headline again, after the rule changed.
     pub(crate) fn recompute(&mut self) {
         let is_searched = self.test.search.is_none() || self.complete;
         self.headline = headline(&self.test, &self.test.score, &self.points, is_searched);

@@ -111,7 +111,7 @@ fn over_last(test: &TestRun, metric: Metric, window: Window) -> Vec<String> {
 fn cache(test: &TestRun) -> impl Iterator<Item = String> {
     let falls = slc_cache::falls(test);
     let words = |edge: Edge| {
-        let (inside, beyond) = (|bytes| number::text(bytes / 1e6), number::text(edge.behind / 1e6));
+        let (inside, beyond) = (|bytes| number::text(bytes / 1e6), number::text(edge.after / 1e6));
         let inside = edge.before_in_words(inside);
         format!("SLC cache of {}: {inside} MB/s inside, {beyond} MB/s beyond", rounded::edge(&edge))
     };
@@ -209,7 +209,7 @@ fn no_certificate(test: &TestRun) -> Option<String> {
     })
 }
 
-/// The loads behind the headline that counts latency from submission; the search itself counts
+/// The loads of the headline that counts latency from submission; the search itself counts
 /// from the due time.
 fn from_sending(test: &TestRun) -> Option<String> {
     let rule = |score: &&Score| **score == Score::HighestPassingByServiceLatency;

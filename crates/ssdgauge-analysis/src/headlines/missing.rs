@@ -24,7 +24,7 @@ pub(crate) fn findings(run: &TestRun) -> Vec<StepFinding> {
 }
 
 /// Returns the finding on a run whose steps have all finished, and which was killed before the flush
-/// behind them.
+/// after them.
 pub(crate) fn no_flush() -> Finding {
     Finding::new(
         FindingKind::NotMeasured,

@@ -20,13 +20,13 @@ const FENCE: &str = "+++";
 /// The heading that the conclusion begins with, in any case.
 const CONCLUSION: &str = "conclusion";
 
-/// The most photographs of a page, with the logo. Chosen: a page stays below 10 MB.
+/// The maximum number of photographs of a page, with the logo. Chosen: a page stays below 10 MB.
 const MAX_PHOTOGRAPHS: usize = 20;
 
-/// The most bytes of all photographs together, before their coding. Chosen for the same reason.
+/// The maximum number of bytes of all photographs together, before their coding. Chosen for the same reason.
 const MAX_BYTES: usize = 7_000_000;
 
-/// The most points in favour of a drive, or against it. Chosen: more are not read.
+/// The maximum number of points in favour of a drive, or against it. Chosen: more are not read.
 const MAX_POINTS: usize = 12;
 
 /// What an editor adds to a page.
@@ -48,7 +48,7 @@ pub struct Notes {
     pub(crate) has_logo: bool,
     /// The Markdown before the heading "Conclusion".
     pub introduction: String,
-    /// The Markdown behind it.
+    /// The Markdown after it.
     pub conclusion: String,
     file: String,
     text: String,
@@ -114,28 +114,28 @@ impl Notes {
     /// # Errors
     ///
     /// Returns the line, the fault and the remedy where the front matter is invalid or a photograph
-    /// is no file beside the notes.
+    /// is not a file in the folder of the notes.
     pub fn parse(file: &str, text: &str) -> Result<Notes, InputError> {
         let fault = |span: Range<usize>, message: String, hint: &str| {
             InputError::new(file, text, span, message, hint)
         };
         let (front, body) = parts(text, &fault)?;
         let head: Front = toml::from_str(&text[front.clone()]).map_err(|error| {
-            let span = error.span().map_or(front.clone(), |span| behind(&span, front.start));
+            let span = error.span().map_or(front.clone(), |span| after(&span, front.start));
             let hint = "docs/reference/notes-and-specs.md shows the keys of the front matter";
             fault(span, error.message().trim().to_owned(), hint)
         })?;
         let fault = |span: Range<usize>, message: String, hint: &str| {
-            InputError::new(file, text, behind(&span, front.start), message, hint)
+            InputError::new(file, text, after(&span, front.start), message, hint)
         };
         let accent = head.accent.map(|accent| colour(accent, &fault)).transpose()?;
         let has_logo = head.logo.is_some();
-        let logo = head.logo.map(|logo| (behind(&logo.span(), front.start), logo.into_inner()));
+        let logo = head.logo.map(|logo| (after(&logo.span(), front.start), logo.into_inner()));
         let currency = head.currency.map_or_else(String::new, Spanned::into_inner);
         let drives = head.drive.into_iter().map(|drive| of_drive(drive, &fault));
         let mut drives = drives.collect::<Result<Vec<_>, _>>()?;
         for drive in &mut drives {
-            drive.span = behind(&drive.span, front.start);
+            drive.span = after(&drive.span, front.start);
         }
         let (introduction, conclusion) = halves(&text[body.clone()]);
         let mut notes = Notes {
@@ -263,11 +263,11 @@ impl Notes {
     }
 }
 
-fn behind(span: &Range<usize>, start: usize) -> Range<usize> {
+fn after(span: &Range<usize>, start: usize) -> Range<usize> {
     span.start + start..span.end + start
 }
 
-/// Returns the bytes of the front matter and of the Markdown behind it.
+/// Returns the bytes of the front matter and of the Markdown after it.
 fn parts(text: &str, fault: &Fault<'_>) -> Result<(Range<usize>, Range<usize>), InputError> {
     let first = text.split_inclusive('\n').next().unwrap_or_default();
     if first.trim_end() != FENCE {
@@ -285,7 +285,7 @@ fn parts(text: &str, fault: &Fault<'_>) -> Result<(Range<usize>, Range<usize>), 
     Err(fault(0..first.len(), "the front matter has no end".to_owned(), hint))
 }
 
-/// Returns the Markdown before and behind the heading "Conclusion".
+/// Returns the Markdown before and after the heading "Conclusion".
 fn halves(body: &str) -> (&str, &str) {
     let mut heading: Option<(usize, String)> = None;
     for (event, span) in Parser::new(body).into_offset_iter() {
@@ -314,7 +314,7 @@ fn named_photographs(text: &str, body: &Range<usize>) -> Vec<(Range<usize>, Stri
     let events = Parser::new(&text[body.clone()]).into_offset_iter();
     let named = |(event, span): (Event<'_>, Range<usize>)| match event {
         Event::Start(Tag::Image { dest_url, .. }) => {
-            Some((behind(&span, body.start), dest_url.to_string()))
+            Some((after(&span, body.start), dest_url.to_string()))
         }
         _ => None,
     };

@@ -2,10 +2,10 @@
 //!
 //! The bytes are never decoded here; the browser decodes them.
 
-/// The most pixels of a side. Chosen: a camera of 100 megapixels has 12,000.
+/// The maximum number of pixels of a side. Chosen: a camera of 100 megapixels has 12,000.
 const MAX_PIXELS: u32 = 12_000;
 
-/// The most bytes of a file. Chosen: several photographs fit into a page of 10 MB.
+/// The maximum number of bytes of a file. Chosen: several photographs fit into a page of 10 MB.
 pub const MAX_BYTES: usize = 3_000_000;
 
 /// A photograph as it stands in a page.
@@ -51,7 +51,7 @@ fn png(bytes: &[u8]) -> Option<(u32, u32)> {
     Some((number(0)?, number(4)?))
 }
 
-/// Returns the size in the frame header, behind any number of other segments (ITU-T T.81, B.2.2).
+/// Returns the size in the frame header, after any number of other segments (ITU-T T.81, B.2.2).
 fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
     let mut rest = bytes.strip_prefix(&[0xff, 0xd8])?;
     loop {

@@ -25,7 +25,7 @@ pub enum State {
 pub enum CacheSide {
     /// Before the end of the SLC cache.
     Inside,
-    /// Behind it.
+    /// After it.
     Beyond,
 }
 

@@ -14,7 +14,7 @@ use toml::Spanned;
 /// otherwise. Chosen: what reviews call "about the same".
 const TOLERANCE_PERCENT: f64 = 5.0;
 
-/// The most claims of one file; a data sheet has a dozen.
+/// The maximum number of claims of one file; a data sheet has a dozen.
 const MOST: usize = 1_000;
 
 /// The claims of a maker about one model.
@@ -58,7 +58,7 @@ impl Specification {
     ///
     /// # Errors
     ///
-    /// Returns the line, the fault and the remedy where `text` is no valid spec file.
+    /// Returns the line, the fault and the remedy where `text` is not a valid spec file.
     pub fn parse(file: &str, text: &str) -> Result<Specification, InputError> {
         let error = |span: Range<usize>, message: String, hint: &str| {
             InputError::new(file, text, span, message, hint)

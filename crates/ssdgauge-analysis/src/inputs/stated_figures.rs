@@ -13,7 +13,7 @@ const HINT: &str = "each line of the table [stated] has a structure: cache = \"4
 ///
 /// # Errors
 ///
-/// Returns the line, the fault and the remedy where `text` is no valid spec file, or states no figure.
+/// Returns the line, the fault and the remedy where `text` is not a valid spec file, or states no figure.
 pub fn stated_figures(file: &str, text: &str) -> Result<Vec<Stated>, InputError> {
     let parsed = File::parse(file, text)?;
     if parsed.stated.is_empty() {

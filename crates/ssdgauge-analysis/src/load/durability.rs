@@ -37,8 +37,8 @@ fn sanitized(flush: Flush) -> Flush {
 }
 
 impl RecordedDurability {
-    /// Returns the flush behind the last of `records`, where there was one.
-    pub(crate) fn flush_behind(&self, records: &[&StepRecord]) -> Option<Flush> {
+    /// Returns the flush after the last of `records`, where there was one.
+    pub(crate) fn flush_after(&self, records: &[&StepRecord]) -> Option<Flush> {
         self.flushes.get(&records.last()?.id).cloned()
     }
 

@@ -7,13 +7,13 @@ use ssdgauge_core::{AggregatedStep, Point, Step, Workload};
 use ssdgauge_runfile::{Contradictions, Digests, Room, RunFile, StepRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most pairs of a quantity and an instrument that are cached, to skip sanitizing them again.
+/// The maximum number of pairs of a quantity and an instrument that are cached, to skip sanitizing them again.
 const MAX_KNOWN: usize = 32;
 
-/// The memory of a pair of names beside the names themselves, in bytes. Rounded up.
+/// The memory of a pair of names in addition to the names themselves, in bytes. Rounded up.
 const OF_NAMES: usize = 256;
 
-/// The memory of a point beside its samples, in bytes: workload, names, figures. Rounded up.
+/// The memory of a point in addition to its samples, in bytes: workload, names, figures. Rounded up.
 const OF_POINT: usize = 3 << 10;
 
 /// Reads `step` from `records`: by its digest where it has one record and one of the digests, else by the

@@ -1,4 +1,4 @@
-//! The memory that the page and the exports of a run take beside its samples.
+//! The memory that the page and the exports of a run take in addition to its samples.
 //!
 //! A record of a step takes a hundred bytes of a file, and its rows, charts and values on a page many
 //! thousands: without this account, 10 MB of small steps become 600 MB of text.
@@ -23,7 +23,7 @@ const OF_REMARK: usize = 4 << 10;
 const OF_TITLE: usize = 40;
 const OF_LABEL: usize = 36;
 
-/// The most characters of a text that are shown: the limit of `text::sanitize`.
+/// The maximum number of characters of a text that are shown: the limit of `text::sanitize`.
 const LONGEST_TEXT: usize = 2_000;
 
 /// Takes from `room` what the page and the exports of `tests` need.

@@ -22,7 +22,7 @@ pub(crate) struct RecordedRun {
     pub(crate) complete: bool,
     /// How the process that carried it out ended it.
     pub(crate) recorded_outcome: Option<Outcome>,
-    /// True if only the flush behind the last step is missing.
+    /// True if only the flush after the last step is missing.
     pub(crate) awaits_flush: bool,
     /// The repetitions after which the run has ended by its rule; `None` without a rule, and while it
     /// continues.

@@ -28,7 +28,7 @@ pub struct Run {
     /// How the process that carried it out ended it; `None` where it was killed, is still running, or is of a format
     /// that records none.
     pub recorded_outcome: Option<Outcome>,
-    /// True if only the flush behind the last step is missing: the run was killed there.
+    /// True if only the flush after the last step is missing: the run was killed there.
     pub awaits_flush: bool,
     /// The repetitions after which the run has ended by its rule; `None` without a rule, and while it
     /// continues.
@@ -177,7 +177,7 @@ pub struct PointRun {
     pub open_loop: Vec<OpenLoop>,
     /// The use of the device by the counters of the kernel; `None` where it is not known.
     pub kernel: Option<KernelQueue>,
-    /// The flush behind the step; `None` where none was sent.
+    /// The flush after the step; `None` where none was sent.
     pub flush: Option<Flush>,
     /// The position of a step that writes, relative to the SLC cache; `None` where no fill of the
     /// same run shows one.

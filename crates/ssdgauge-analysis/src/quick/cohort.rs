@@ -118,8 +118,8 @@ impl Cohort {
     }
 
     /// Returns the cohort of those `runs` that are finished quick runs of a drive of known class; `None`
-    /// where there is none. Runs of virtual drives are left out beside runs of real ones, and those of
-    /// older revisions of the model beside newer ones.
+    /// where there is none. Runs of virtual drives are left out where there are runs of real ones, and those of
+    /// older revisions of the model where there are newer ones.
     pub fn from_runs(runs: &[Run]) -> Option<Cohort> {
         let fits =
             |run: &&Run| objection(run).is_none() && drive_class::class(&run.head.drive).is_ok();

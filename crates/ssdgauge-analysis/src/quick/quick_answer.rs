@@ -12,7 +12,7 @@ struct Work {
     suite: &'static str,
     /// The test whose headline is the answer.
     test: &'static str,
-    /// The sentence before and behind the number.
+    /// The sentence before and after the number.
     words: (&'static str, &'static str),
     /// A second sentence from the value of the headline.
     also: Option<fn(f64) -> String>,
@@ -49,7 +49,7 @@ pub fn is_for_work(suite: &str) -> bool {
 pub fn sentence(run: &Run) -> Option<String> {
     let work = WORKS.iter().find(|work| work.suite == run.head.plan.suite.id)?;
     let test = run.tests.iter().find(|test| test.test.id == work.test)?;
-    let (before, behind) = work.words;
+    let (before, after) = work.words;
     let Some(value) = test.headline.value else {
         return Some(format!("{before} no result: {}", reason(run, test)));
     };
@@ -62,7 +62,7 @@ pub fn sentence(run: &Run) -> Option<String> {
     };
     let also = work.also.filter(|_| value > 0.0);
     let also = also.map_or_else(String::new, |also| format!("; {}", also(value)));
-    Some(format!("{before} {number}, {behind}{also}"))
+    Some(format!("{before} {number}, {after}{also}"))
 }
 
 /// Returns the headlines of all other tests of `run`, a sentence each.

@@ -74,7 +74,7 @@ pub struct Fall {
     /// The same in words, with its unit: a lower bound where it falls within the first seconds.
     pub before_words: String,
     /// MB/s from there.
-    pub behind: f64,
+    pub after: f64,
     /// Gigabytes until it falls.
     pub gb: f64,
     /// The same in words, with their uncertainty; an upper bound where it includes zero.
@@ -184,7 +184,7 @@ fn writes(run: &Run, figure: &Figure) -> (String, String) {
     }
 }
 
-/// Returns what stands against the speeds of `run`, behind a semicolon each: heat, and the longest time
+/// Returns what stands against the speeds of `run`, after a semicolon each: heat, and the longest time
 /// without a completed request. Empty where there is nothing.
 fn troubles(run: &Run) -> String {
     let points = run.tests.iter().flat_map(|test| &test.points);
@@ -262,7 +262,7 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
             metric,
             value: value(metric)?,
             did: did(point, metric).filter(|_| levels.is_none()),
-            // Beside commits a second it would be that of the flush alone.
+            // With commits a second it would be that of the flush alone.
             p99_us: value(Metric::LatP99Us).filter(|_| stream.flush_every.is_none()),
             cache: point.cache.map(|cache| cache.name()),
             levels,
@@ -325,7 +325,7 @@ pub fn fall(run: &Run) -> Option<Fall> {
         before: edge.before / 1e6,
         before_words: edge
             .before_in_words(|bytes| number::measured(bytes / 1e6, Metric::ThroughputMbS)),
-        behind: edge.behind / 1e6,
+        after: edge.after / 1e6,
         gb: edge.bytes as f64 / 1e9,
         size_words: rounded::edge(&edge),
         seconds: edge.is_bounded_below().then(|| edge.bytes as f64 / edge.before),

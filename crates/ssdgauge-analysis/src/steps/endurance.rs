@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 /// The seconds of a year of 365.25 days.
 const YEAR: f64 = 31_557_600.0;
 
-/// The least percentage used that a rating is derived from. Chosen: it is a whole number, so the
+/// The minimum percentage used that a rating is derived from. Chosen: it is a whole number, so the
 /// derived rating is within a fifth.
 const LEAST_USED: f64 = 5.0;
 
@@ -180,7 +180,7 @@ impl Endurance {
         (host > 0.0).then_some(self.wear.media? / host).filter(|value| STATED.contains(value))
     }
 
-    /// Returns the write amplification of the life beside that of drives of the model in service.
+    /// Returns the write amplification of the life compared with that of drives of the model in service.
     pub fn in_service(&self) -> Option<String> {
         let field = self.field?.write_amplification()?;
         let life = self.of_life().map(|value| {

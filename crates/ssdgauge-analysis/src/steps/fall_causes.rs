@@ -116,7 +116,7 @@ fn unexplained(point: &PointRun) -> Option<StepFinding> {
     let mb_s = |bytes: f64| number::text(bytes / 1e6);
     let words = unknown.iter().map(|fall| {
         let (edge, before) = (fall.edge, fall.edge.before_in_words(mb_s));
-        format!("from {before} to {} MB/s after {}", mb_s(edge.behind), rounded::edge(&edge))
+        format!("from {before} to {} MB/s after {}", mb_s(edge.after), rounded::edge(&edge))
     });
     let text = format!(
         "the write speed falls {}, and the run does not show why",
@@ -228,7 +228,7 @@ impl Seconds {
             falls.push(SpeedFall {
                 edge: fall.edge,
                 before_interval: self.interval(fall.start, fall.from, fall.edge.before),
-                after_interval: self.interval(fall.to, fall.end, fall.edge.behind),
+                after_interval: self.interval(fall.to, fall.end, fall.edge.after),
                 cause,
             });
         }
@@ -364,7 +364,7 @@ fn by_known_cache(fall: &Fall, step: &Step<'_>) -> FallCause {
             let before = fall.edge.before;
             if before >= AT_CACHE_RATE * cache.before {
                 FallCause::Cache
-            } else if before <= AT_NATIVE_RATE * cache.behind && fall.edge.is_bounded_below() {
+            } else if before <= AT_NATIVE_RATE * cache.after && fall.edge.is_bounded_below() {
                 FallCause::SpareArea
             } else {
                 FallCause::Unknown

@@ -100,7 +100,7 @@ pub(crate) fn later_levels(falls: &[SpeedFall]) -> String {
 
 /// Returns the speed after `fall`: `then 700 MB/s`.
 fn then(fall: &SpeedFall) -> String {
-    format!("then {}\u{a0}MB/s{}", number::text(fall.edge.behind / 1e6), doubt(fall))
+    format!("then {}\u{a0}MB/s{}", number::text(fall.edge.after / 1e6), doubt(fall))
 }
 
 /// Returns what is left after `fall` with its cause: `then 30 %, throttled by heat`.

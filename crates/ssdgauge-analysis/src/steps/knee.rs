@@ -1,4 +1,4 @@
-//! What stands beside the throughput at the knee of a sweep of queue depths: its depth, its latency and
+//! What is shown with the throughput at the knee of a sweep of queue depths: its depth, its latency and
 //! its efficiency, of the same step. The reviews of 2019 report all of them for that depth.
 
 use crate::model::metrics;

@@ -16,7 +16,7 @@ pub struct Levels {
     /// Whether that is a lower bound: the fall may be in the first second.
     pub is_lower_bound: bool,
     /// The value from there.
-    pub behind: f64,
+    pub after: f64,
     /// Both in words without a unit: `at least 2,146, then 727`.
     pub words: String,
 }
@@ -40,13 +40,13 @@ pub fn of_point(point: &PointRun, metric: Metric) -> Option<Levels> {
     let unit = if of_requests { stream.block_size.0 as f64 } else { 1e6 };
     let SpeedFall { edge, .. } = slc_cache::first_fall(point)?;
     let first = edge.before_in_words(|bytes| number::text(bytes / unit));
-    let behind = edge.behind / unit;
+    let after = edge.after / unit;
     Some(Levels {
         metric,
         before: edge.before / unit,
         is_lower_bound: !edge.is_bounded_below(),
-        behind,
-        words: format!("{first}, then {}", number::text(behind)),
+        after,
+        words: format!("{first}, then {}", number::text(after)),
     })
 }
 

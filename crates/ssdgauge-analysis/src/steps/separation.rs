@@ -1,4 +1,4 @@
-//! Whether a drive separates hot and cold writes: its write amplification under zones beside that under
+//! Whether a drive separates hot and cold writes: its write amplification under zones compared with that under
 //! uniform writes.
 
 use crate::model::metrics;

@@ -30,7 +30,7 @@ pub fn first_fall(point: &PointRun) -> Option<SpeedFall> {
         bytes: low.midpoint(high),
         uncertainty: (high - low).div_ceil(2),
         before: before * bytes,
-        behind: after * bytes,
+        after: after * bytes,
     };
     let (before_interval, after_interval) = (None, None);
     Some(SpeedFall { edge, before_interval, after_interval, cause: FallCause::Unknown })
@@ -50,7 +50,7 @@ pub fn sequential_write(test: &TestRun) -> Option<&PointRun> {
 }
 
 /// Returns whether the step `point` writes in order, as fast as the drive takes it: the drive alone
-/// changes its rate. Behind flushes, pauses or due times it does not.
+/// changes its rate. After flushes, pauses or due times it does not.
 pub(crate) fn writes_in_order(point: &PointRun) -> bool {
     let [stream] = point.workload.streams.as_slice() else { return false };
     let only_writes = stream.writes() && !stream.reads();
@@ -68,9 +68,9 @@ pub(crate) fn fills(point: &PointRun) -> bool {
 }
 
 /// Returns the share of the write speed that is left after `edge`, in percent, rounded as every place
-/// of a report shows it: whole numbers, below 9.5 with one digit behind the point.
+/// of a report shows it: whole numbers, below 9.5 with one digit after the point.
 pub fn percent_left(edge: &Edge) -> f64 {
-    let left = 100.0 * edge.behind / edge.before;
+    let left = 100.0 * edge.after / edge.before;
     if left < 9.5 { (left * 10.0).round() / 10.0 } else { left.round() }
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn left_in_words(edge: &Edge) -> String {
     }
 }
 
-/// Returns the part of the write speed that is lost behind `edge`, in percent: what
+/// Returns the part of the write speed that is lost after `edge`, in percent: what
 /// [`percent_left`] leaves of 100.
 pub fn percent_lost(edge: &Edge) -> f64 {
     100.0 - percent_left(edge)
@@ -150,8 +150,8 @@ fn classify_test(test: &mut TestRun, edge: &Edge) {
                 }
             }
             // While it rests a drive moves what its cache holds to its other cells, at about the
-            // rate at which it writes behind the cache.
-            let moved = edge.behind * rest.as_secs_f64();
+            // rate at which it writes beyond the cache.
+            let moved = edge.after * rest.as_secs_f64();
             held = held.min(full).saturating_sub(moved as u64);
         }
     }
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_step_within_the_uncertainty_is_unknown() {
-        let edge = Edge { bytes: 20, uncertainty: 2, before: 2.0, behind: 1.0 };
+        let edge = Edge { bytes: 20, uncertainty: 2, before: 2.0, after: 1.0 };
         for (held, written, position) in [
             (0, 18, CachePlace::Inside),
             (0, 19, CachePlace::Unknown),
@@ -241,7 +241,7 @@ mod tests {
         ] {
             assert_eq!(classify(held, written, &edge), position, "{held} {written}");
         }
-        let vague = Edge { bytes: 20, uncertainty: 20, before: 2.0, behind: 1.0 };
+        let vague = Edge { bytes: 20, uncertainty: 20, before: 2.0, after: 1.0 };
         assert_eq!(classify(0, 1, &vague), CachePlace::Unknown, "the cache may be of any size");
         assert_eq!(classify(0, 40, &vague), CachePlace::Crossing, "it began in any cache");
     }

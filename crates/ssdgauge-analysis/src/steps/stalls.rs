@@ -13,7 +13,7 @@ use ssdgauge_core::{Finding, FindingKind, Metric, Nanos, Scope, SecondMark, Seve
 /// Chosen: fewer may leave a second empty by chance.
 const USUAL: f64 = 10.0;
 
-/// The most stalls of a step that its levels leave out. Chosen: more are how the drive works, as
+/// The maximum number of stalls of a step that its levels leave out. Chosen: more are how the drive works, as
 /// rare events are counted for intervals (`docs/explanation/intervals.md`).
 const RARE: usize = 5;
 

@@ -41,12 +41,12 @@ pub fn is_never_steady(test: &TestRun) -> bool {
 
 /// Returns a finding for each step of `test` that left the steady state.
 pub(crate) fn left_findings(test: &TestRun) -> Vec<StepFinding> {
-    left_in_last_part(test).into_iter().chain(left_behind_precondition(test)).collect()
+    left_in_last_part(test).into_iter().chain(left_after_precondition(test)).collect()
 }
 
 /// Returns a finding for each measured step that is not steady although the preconditioning of
 /// `test` ended at a steady state: in five equal parts of the step, by the same criterion.
-fn left_behind_precondition(test: &TestRun) -> Vec<StepFinding> {
+fn left_after_precondition(test: &TestRun) -> Vec<StepFinding> {
     let prepared = test.test.phases.iter().filter(|phase| phase.kind == PhaseKind::Precondition);
     let rule = prepared.flat_map(|phase| &phase.steps).find_map(|step| step.action.steady());
     let Some(SteadyRule { metric, .. }) = rule else { return Vec::new() };

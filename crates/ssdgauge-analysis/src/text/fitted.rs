@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 const HEAD: usize = 4;
 
 /// Returns a text for each of `names`: the whole name where it `fits`, else what is left of it when
-/// the part is cut that separates it the least: its end, its middle, or its start. Different names
+/// the part is cut that separates it least: its end, its middle, or its start. Different names
 /// get different texts; where no cut separates them, each has its number in front.
 pub fn fitted(names: &[&str], fits: &dyn Fn(&str) -> bool) -> Vec<String> {
     if names.iter().all(|name| fits(name)) {

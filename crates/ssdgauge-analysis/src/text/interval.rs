@@ -7,12 +7,12 @@ use ssdgauge_statistics::difference::{NOISE, are_apart};
 /// What the intervals of a report with several runs come from.
 pub const BASIS: &str = "over the seconds of its run, or between repetitions where a run has them";
 
-/// The mark of a settled value, from which that of the protocol is far.
+/// The mark of a value without the faster start of its load, where the value with it differs.
 pub const FLATTERED: &str = "†";
 
 /// What [`FLATTERED`] means.
 pub const FLATTERED_WORDS: &str =
-    "† is the settled value: that of the protocol also counts a start that flatters";
+    "† excludes the faster start of the load, which the rule of the test includes";
 
 /// Returns the heading of a column of intervals.
 pub fn heading(is_repeated: bool) -> &'static str {
@@ -61,7 +61,7 @@ pub fn headline(headline: &Headline) -> String {
 /// 86 % of the intervals contain the mean (`docs/explanation/intervals.md`).
 const FEWEST_EVENTS: usize = 6;
 
-/// Returns what the intervals over the seconds of `headlines` do not cover, by the one of the fewest
+/// Returns what the intervals over the seconds of `headlines` do not cover, by the one with the fewest
 /// seconds; `None` where there is no such interval.
 pub fn unseen<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Option<String> {
     let (fewest, apart) = rarest(headlines)?;
@@ -81,7 +81,7 @@ pub fn unseen_in_short<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Opt
     ))
 }
 
-/// Returns the fewest seconds of an interval over seconds, and how far apart the events are at most that it
+/// Returns the minimum number of seconds of an interval over seconds, and how far apart the events are at most that it
 /// covers.
 fn rarest<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Option<(usize, usize)> {
     let seconds = headlines.filter_map(|headline| headline.interval.within_run());
@@ -157,11 +157,10 @@ impl Flattered {
     pub fn words(&self, metric: Metric) -> String {
         let value = number::measured(self.protocol, metric);
         let start = match self.seconds {
-            Some(1) => "the first 1\u{a0}s, which flatters".to_owned(),
-            Some(seconds) => format!("the first {seconds}\u{a0}s, which flatter"),
-            None => "starts that flatter".to_owned(),
+            Some(seconds) => format!("the faster first {seconds}\u{a0}s"),
+            None => "faster starts".to_owned(),
         };
-        format!("{value} by the protocol, with {start}")
+        format!("{value} with {start}")
     }
 }
 
@@ -171,7 +170,7 @@ pub fn start_left_out(headline: &Headline) -> Option<String> {
     let found = by_protocol(headline)?;
     let shown = |value: f64| number::measured(value, headline.metric);
     let is_other = shown(found.protocol) != shown(headline.value?);
-    is_other.then(|| format!("settled; {}", found.words(headline.metric)))
+    is_other.then(|| format!("faster start excluded; {}", found.words(headline.metric)))
 }
 
 /// Returns the reason why a number with this interval is not compared with others.
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_settled_value_has_the_one_of_the_protocol_beside_it_where_they_differ() {
+    fn a_settled_value_is_followed_by_the_one_of_the_protocol_where_they_differ() {
         let headline = |protocol: f64, cut: usize| {
             let (mean, low, high) = (35_300.0, 32_101.0, 38_506.0);
             let within = WithinRun { mean, low, high, cut, n: 20 - cut, of_what_was_seen: false };
@@ -227,12 +226,11 @@ mod tests {
             Headline { metric: Metric::Iops, value: Some(mean), protocol, n: 20, interval }
         };
         let remark = |protocol, cut| start_left_out(&headline(protocol, cut));
-        let words =
-            "settled; 38,768\u{a0}IOPS by the protocol, with the first 3\u{a0}s, which flatter";
+        let words = "faster start excluded; 38,768\u{a0}IOPS with the faster first 3\u{a0}s";
         assert_eq!(remark(38_768.0, 3).as_deref(), Some(words));
         assert_eq!(remark(35_300.0, 0), None);
         assert_eq!(remark(35_300.1, 3), None);
-        assert!(remark(30_000.0, 1).unwrap().ends_with("1\u{a0}s, which flatters"));
+        assert!(remark(30_000.0, 1).unwrap().ends_with("with the faster first 1\u{a0}s"));
         assert!(flattered(&headline(38_768.0, 3)).is_some());
         assert_eq!(flattered(&headline(35_500.0, 3)), None, "less than 3 %");
     }

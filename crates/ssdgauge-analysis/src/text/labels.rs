@@ -85,7 +85,7 @@ pub fn run_name(head: &Head) -> String {
     }
 }
 
-/// Returns the name of the size that requests may address: for a scratch file that is no property of
+/// Returns the name of the size that requests may address: for a scratch file that is not a property of
 /// the drive.
 pub fn size_name(drive: &DriveInfo) -> &'static str {
     match drive.kind {

@@ -45,7 +45,7 @@ pub fn measured(value: f64, metric: Metric) -> String {
     }
 }
 
-/// Returns `value` for a sentence of its own: with its unit, or behind the name of the metric where that has
+/// Returns `value` for a sentence of its own: with its unit, or after the name of the metric where that has
 /// none, such as `write amplification 7.06`.
 pub fn named(value: f64, metric: Metric) -> String {
     let value = measured(value, metric);
@@ -136,7 +136,7 @@ pub fn spaced(text: &str) -> String {
     spaced
 }
 
-/// Returns `html` with a space at which no line breaks between each number and the unit behind it. Units
+/// Returns `html` with a space at which no line breaks between each number and the unit after it. Units
 /// of one letter are left out: a path of a drawing has such words.
 pub fn units_kept(html: &str) -> String {
     const UNITS: [&str; 14] = [

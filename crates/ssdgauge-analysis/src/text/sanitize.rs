@@ -7,10 +7,10 @@
 use ssdgauge_core::rounded;
 use std::fmt::Write;
 
-/// The most characters that a drive's own string is shown with.
+/// The maximum number of characters that a drive's own string is shown with.
 const DEVICE_LIMIT: usize = 64;
 
-/// The most characters that any other text is shown with.
+/// The maximum number of characters that any other text is shown with.
 const PROSE_LIMIT: usize = 2_000;
 
 /// Returns a model, serial or firmware string: printable ASCII, other bytes as `\xNN`, at most 64

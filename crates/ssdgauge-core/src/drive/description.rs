@@ -37,7 +37,7 @@ pub struct Fact {
     pub label: String,
     /// The value.
     pub value: Value,
-    /// The unit that is shown behind the value; empty where there is none.
+    /// The unit that is shown after the value; empty where there is none.
     pub unit: &'static str,
     /// The source, such as `identify controller`.
     pub source: &'static str,

@@ -4,7 +4,7 @@ use crate::units::{Bytes, Nanos};
 use crate::workload::block_sizes::BLOCK_SIZES;
 use serde::{Deserialize, Serialize};
 
-/// The most lengths of a generated trace, and the most requests of a burst.
+/// The maximum number of lengths of a generated trace, and the maximum number of requests of a burst.
 const MAX_LENGTHS: usize = 64;
 const MAX_BURST: usize = 4_096;
 
@@ -30,7 +30,7 @@ pub struct GeneratedTrace {
     pub span: Bytes,
     /// The alignment of requests that are not sequential.
     pub alignment: Bytes,
-    /// The published figures beside those of the generated trace.
+    /// The published figures next to those of the generated trace.
     pub compared: Vec<ComparedFigure>,
 }
 
@@ -102,7 +102,7 @@ impl GeneratedTrace {
         }
     }
 
-    /// Returns the published figures beside the generated ones in words.
+    /// Returns the published figures next to the generated ones in words.
     pub fn comparison(&self) -> String {
         let line = |one: &ComparedFigure| {
             let text = |value: f64| {

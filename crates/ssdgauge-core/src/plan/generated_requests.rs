@@ -144,7 +144,7 @@ mod tests {
         let bursts = requests.iter().filter(begins).count();
         let idle =
             |one: &&RecordedRequest| one.time == RecordedTime::AfterCompletion(Nanos(25_000_000));
-        // A mean of two requests a burst; a tenth of the bursts is behind an idle time.
+        // A mean of two requests a burst; a tenth of the bursts is after an idle time.
         assert!((4_800..=5_200).contains(&bursts), "{bursts}");
         assert!((400..=600).contains(&requests.iter().filter(idle).count()));
         let (mean, depth) = trace.burst_and_depth();

@@ -18,7 +18,7 @@ pub struct Replay {
     pub trace: TraceIdentity,
     /// Its requests in sum: one stream of reads and writes for each of `streams`, one for those of all
     /// others, one of trims and one of flushes, each where there are such requests. The block size is the
-    /// mean length, the rate the mean behind the cut.
+    /// mean length, the rate the mean after the cut.
     pub workload: Workload,
     /// The streams of the trace that are streams of the replay, by their numbers in the trace; empty where
     /// all are one.
@@ -50,7 +50,7 @@ pub struct Replay {
     pub aligned: u64,
     /// The recorded time, to the last completion, or to the last submission without response times.
     pub recorded: Nanos,
-    /// The same behind the cut of idle times.
+    /// The same after the cut of idle times.
     pub after_cut: Nanos,
     /// The length to which longer idle times are cut; `None` for no cut.
     pub idle_cut: Option<Nanos>,
@@ -157,7 +157,8 @@ impl Replay {
                 FindingKind::Folded,
                 Severity::Warning,
                 format!(
-                    "{} of {total} requests lie beyond the target; their offsets were folded into it",
+                    "{} of {total} requests address the traced drive beyond the size of this target; each was sent \
+                     to the remainder of its offset after division by that size",
                     count(self.folded)
                 ),
                 "use a target as large as the range that the trace addresses",

@@ -79,7 +79,7 @@ fn repeated(loads: usize, attempts: &[Attempt]) -> Next {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SearchRule {
-    /// Attempts step down from the highest passing probe; the drive is prepared again behind each
+    /// Attempts step down from the highest passing probe; the drive is prepared again after each
     /// load that failed. The answer depends on the path. The rule of run files of format 1.
     #[default]
     DownFromProbe,
@@ -230,7 +230,7 @@ fn stride(tried: usize) -> usize {
     1 << (tried.clamp(1, 32) as u32 - 1)
 }
 
-/// Returns the next probe, or the first attempt behind the last probe: probes double the index until
+/// Returns the next probe, or the first attempt after the last probe: probes double the index until
 /// one fails, then halve the gap.
 fn next_probe(rule: SearchRule, loads: usize, probes: Tried) -> Next {
     // The loads below `from` pass, the load `to` fails.

@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 /// [`ssdgauge_statistics::steady`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteadyRule {
-    /// The least length of a round, in whole seconds.
+    /// The minimum length of a round, in whole seconds.
     pub round: Nanos,
     /// The metric that is tracked from round to round; one that adds up over seconds.
     pub metric: Metric,
-    /// The least amount of data that a round transfers: a round that is short against the capacity
+    /// The minimum amount of data that a round transfers: a round that is short against the capacity
     /// of a drive shows no change, however far the drive is from its steady state.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub round_bytes: Bytes,
-    /// The least amount of data before a window may end (SNIA: twice the capacity for
+    /// The minimum amount of data before a window may end (SNIA: twice the capacity for
     /// workload-independent preconditioning).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub least_bytes: Bytes,

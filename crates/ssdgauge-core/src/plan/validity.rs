@@ -9,7 +9,7 @@ use crate::workload::block_sizes::BLOCK_SIZES;
 use crate::workload::pulse::LONGEST_PAUSE;
 use crate::workload::{Rest, Stream, Until, Workload};
 
-/// The most requests in flight per thread, and the most threads of a stream.
+/// The maximum number of requests in flight per thread, and the maximum number of threads of a stream.
 const MAX_IN_FLIGHT: u32 = 4_096;
 /// The longest duration of a step: ten years. Sums of all steps stay within 64 bits.
 const LONGEST: Nanos = Nanos(10 * 366 * 86_400 * 1_000_000_000);
@@ -309,7 +309,7 @@ mod tests {
         }
     }
 
-    /// Returns the defect of the plan behind `change`.
+    /// Returns the defect of the plan after `change`.
     fn defect(change: impl FnOnce(&mut Plan)) -> Option<String> {
         let mut plan = plan();
         change(&mut plan);

@@ -54,7 +54,7 @@ impl Answer {
         }
     }
 
-    /// Returns the answer `distance` blocks behind a block with this one, in the same run.
+    /// Returns the answer `distance` blocks after a block with this one, in the same run.
     pub fn at(self, distance: u64) -> Answer {
         let moved = |address: u64| Answer::OtherAddress(address.wrapping_add(distance));
         self.other_address().map_or(self, moved)
@@ -75,7 +75,7 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Returns the number of the block behind the last one.
+    /// Returns the number of the block after the last one.
     pub fn end(&self) -> u64 {
         self.first.saturating_add(self.blocks)
     }

@@ -4,21 +4,21 @@ use super::answer::{Answer, Observation};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The least number of aliases whose greatest common distance counts as the real capacity. Each
+/// The minimum number of aliases whose greatest common distance counts as the real capacity. Each
 /// distance is a multiple of it; where the multiples are random, all of eight share a factor of two
 /// with a probability of 2^-8, and fewer drives need a multiple at all: a drive that states less than
 /// twice its capacity has none.
 const ALIASES: usize = 8;
-/// The least number of lost places behind which all others count as missing. Chosen: fewer are damage.
+/// The minimum number of lost places after which all others count as missing. Chosen: fewer are damage.
 const LOST_PLACES: usize = 4;
-/// The most by which the smallest distance between aliases may exceed their common divisor. Beyond it
+/// The maximum by which the smallest distance between aliases may exceed their common divisor. Beyond it
 /// the distances have no period.
 const MOST_MULTIPLE: u64 = 4_096;
 /// The highest probability with which lost places at random would all lie above the boundary. Chosen.
 const CHANCE: f64 = 1e-6;
 /// The part of the lost places, one in so many, from which earlier writes at them show that they store data. Chosen.
 const MOST_STALE: usize = 8;
-/// The most passes with a loss that are looked at, from the last one on. A proof has some thirty.
+/// The maximum number of passes with a loss that are looked at, from the last one on. A proof has some thirty.
 const PASSES: usize = 64;
 
 /// What follows from the answers of a drive, in blocks.
@@ -33,10 +33,10 @@ pub enum Conclusion {
     Wraps {
         /// The blocks that the drive stores at least.
         least: u64,
-        /// The distance of addresses that share a place: the most blocks that it stores.
+        /// The distance of addresses that share a place: the maximum number of blocks that it stores.
         period: u64,
     },
-    /// The drive stores blocks up to an address between `least` and `most`, and few or none behind it.
+    /// The drive stores blocks up to an address between `least` and `most`, and few or none after it.
     Ends {
         /// The end of the stored blocks at least.
         least: u64,
@@ -48,7 +48,7 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
-    /// Returns the least and the most blocks that the drive stores, where they are less than stated.
+    /// Returns the minimum and the maximum number of blocks that the drive stores, where they are less than stated.
     pub fn capacity(self) -> Option<(u64, u64)> {
         match self {
             Conclusion::Wraps { least, period } => Some((least, period)),
@@ -63,7 +63,7 @@ impl Conclusion {
         self.capacity().is_some_and(|(least, most)| most - least <= most / 100 + 1)
     }
 
-    /// Returns whether an address is stated behind which nothing is stored.
+    /// Returns whether an address is stated after which nothing is stored.
     pub fn is_an_end(self) -> bool {
         matches!(self, Conclusion::Ends { .. })
     }
@@ -267,19 +267,19 @@ fn ends(
     let lost_above: u64 = lost().map(blocks_above).sum();
     let all: u64 = pass.iter().map(|one| one.blocks).sum();
     let share = (own_above + lost_above) as f64 / all.max(1) as f64;
-    // A cache may still return what was written last behind the boundary: then the places of the
+    // A cache may still return what was written last after the boundary: then the places of the
     // losses decide. At random they would also lie below it.
     let by_chance = share.powf(lost().count() as f64);
     let is_most = lost_above >= own_above;
     let reaches_end = last >= capacity - capacity.saturating_sub(most) / 8;
     let is_boundary = reaches_end && (is_most || by_chance < CHANCE);
     let is_enough = lost().count() >= LOST_PLACES || lost_above >= 256 * LOST_PLACES as u64;
-    // A cache holds what was written last, so that what is lost behind an end was written before what is held there.
+    // A cache holds what was written last, so that what is lost after an end was written before what is held there.
     // The other way round, writes were lost from a moment on, at whatever address.
     let above = |one: &&Observation| one.end() > most;
     let (held, gone) = (middle(own().filter(above), order), middle(lost(), order));
     let is_cached = held.is_none_or(|held| gone.is_some_and(|gone| gone <= held));
-    // Nor can there be an earlier write behind an end: it was stored.
+    // Nor can there be an earlier write after an end: it was stored.
     let stale = lost().filter(|one| matches!(one.answer, Answer::OldGeneration(_))).count();
     let is_stored = stale >= LOST_PLACES && stale >= lost().count() / MOST_STALE;
     // A drive stores at least as many blocks as it returns in one pass. Where more of them lie above the

@@ -13,7 +13,7 @@ pub enum Content {
         /// The number of the pass that wrote it.
         generation: u32,
     },
-    /// The header of a block of this proof, behind which other data follows.
+    /// The header of a block of this proof, after which other data follows.
     Torn {
         /// The number of the block that it was written as.
         address: u64,
@@ -31,7 +31,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Returns the content `distance` blocks behind a block with this one, in the same run.
+    /// Returns the content `distance` blocks after a block with this one, in the same run.
     pub fn at(self, distance: u64) -> Content {
         match self {
             Content::Stamped { address, generation } => {
@@ -57,7 +57,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Adds the block behind the last one of `runs`, where it continues it; otherwise it begins a run.
+    /// Adds the block after the last one of `runs`, where it continues it; otherwise it begins a run.
     pub fn append(runs: &mut Vec<Found>, place: u64, content: Content) {
         match runs.last_mut() {
             Some(run)

@@ -7,7 +7,7 @@ use crate::score::{PASSED, Score, ScoreFamily};
 use crate::units::Bytes;
 use ssdgauge_statistics::repetition::{self, Stopping};
 
-/// The fewest equal steps that are a sample. Chosen: the interval of two is 12.7 standard errors wide.
+/// The minimum number of equal steps that are a sample. Chosen: the interval of two is 12.7 standard errors wide.
 const FEWEST_EQUAL: usize = 3;
 
 impl Test {

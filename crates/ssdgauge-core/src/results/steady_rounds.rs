@@ -19,7 +19,7 @@ pub struct SteadyRounds {
     current: Totals,
     moved: Bytes,
     values: Vec<f64>,
-    /// The number of rounds when the least amount of data was transferred.
+    /// The number of rounds when the minimum amount of data was transferred.
     rounds_before_least: Option<usize>,
     found: Option<Steadiness>,
 }
@@ -82,7 +82,7 @@ impl SteadyRounds {
         &self.values
     }
 
-    /// Returns the number of rounds after which a steady window may end; `None` before the least
+    /// Returns the number of rounds after which a steady window may end; `None` before the minimum
     /// amount of data was transferred.
     pub fn rounds_before_least(&self) -> Option<usize> {
         self.rounds_before_least
@@ -139,7 +139,7 @@ mod tests {
         let falling = [900, 900, 500, 500, 300, 300, 200, 200, 100, 100];
         let rounds = feed(rule(2), &falling);
         assert_eq!(rounds.steady(), None);
-        // The last round is complete with the second behind it.
+        // The last round is complete with the second after it.
         assert_eq!(rounds.values(), [900.0, 500.0, 300.0, 200.0]);
         let rounds = feed(rule(2), &[&falling[..], &[100; 9]].concat());
         assert_eq!(rounds.steady().unwrap().mean, 100.0);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn no_window_ends_before_the_least_amount_of_data() {
+    fn no_window_ends_before_the_minimum_amount_of_data() {
         let least = SteadyRule { least_bytes: Bytes(7 * 100 * 4_096), ..rule(1) };
         let rounds = feed(least, &[100; 7]);
         assert_eq!((rounds.steady(), rounds.rounds_before_least()), (None, None));

@@ -3,7 +3,7 @@
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// The flushes behind a step: commands by which a drive writes its volatile data to its media
+/// The flushes after a step: commands by which a drive writes its volatile data to its media
 /// (NVMe: Flush; ATA: FLUSH CACHE EXT; SCSI: SYNCHRONIZE CACHE).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flush {
@@ -21,7 +21,7 @@ pub struct Flush {
     pub counted: Option<u64>,
 }
 
-/// Blocks that were read back behind writes.
+/// Blocks that were read back after writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadBack {
     /// The blocks that were read.

@@ -35,7 +35,7 @@ impl Extents {
         }
     }
 
-    /// Returns the ranges, each with its first byte and the byte behind its last one.
+    /// Returns the ranges, each with its first byte and the byte after its last one.
     pub fn ranges(&self) -> &[(u64, u64)] {
         &self.ranges
     }

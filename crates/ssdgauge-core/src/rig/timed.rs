@@ -68,7 +68,7 @@ pub struct Lane {
     pub queue_depth: u32,
     /// The time between a completion and the next request in its place.
     pub think: Nanos,
-    /// The most latencies that are returned, the first ones.
+    /// The maximum number of latencies that are returned, the first ones.
     pub latencies: usize,
     /// What is written.
     pub data: Data,
@@ -104,7 +104,7 @@ pub struct LanesEnded {
 }
 
 impl LaneRecord {
-    /// The most bins of a record. Chosen: a day in seconds, fifteen minutes in hundredths.
+    /// The maximum number of bins of a record. Chosen: a day in seconds, fifteen minutes in hundredths.
     pub const MOST_BINS: u64 = 100_000;
 
     /// Adds `bytes` completed at `at` to its bin of the length `bin`.

@@ -237,7 +237,7 @@ mod tests {
         map.add(5, &of(&[(10_500, 2)]));
         let map = map.finished();
         assert!(map.cells().is_sorted_by(|a, b| (a.column, a.row) < (b.column, b.row)));
-        // The least power of two with which 100,000 s fit into 480 columns.
+        // The smallest power of two with which 100,000 s fit into 480 columns.
         assert_eq!(map.seconds_per_column(), 256);
         let requests: u64 = map.cells().iter().map(|cell| u64::from(cell.requests)).sum();
         assert_eq!(requests, 100_003);

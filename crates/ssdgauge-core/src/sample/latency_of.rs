@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Where a flush follows the writes of a thread, the application waits for the flush: the data is durable when
 /// the flush has completed. Write and flush are recorded as two distributions, whose percentiles do not
-/// add up, so that the percentiles are those of the flush: the least that a commit takes.
+/// add up, so that the percentiles are those of the flush: the minimum that a commit takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LatencyOf {

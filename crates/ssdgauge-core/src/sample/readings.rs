@@ -35,7 +35,7 @@ struct OfSecond {
     sum: f64,
 }
 
-/// The memory of a quantity beside its readings: its name, and its places in two maps. Rounded up.
+/// The memory of a quantity in addition to its readings: its name, and its places in two maps. Rounded up.
 const OF_QUANTITY: usize = 512;
 
 impl Readings {

@@ -29,7 +29,7 @@ pub enum RecordedTime {
 
 /// Recorded requests in the order of their submission.
 pub trait RecordedRequests: Send {
-    /// Returns the next request; `None` behind the last one.
+    /// Returns the next request; `None` after the last one.
     ///
     /// # Errors
     /// The cause in words, where they cannot be read.

@@ -39,7 +39,7 @@ impl Headline {
     /// Returns the headline of `points` by `score`.
     ///
     /// Where the start of a step flatters, the value and its interval leave it out (definition D17), and
-    /// the number of all seconds stands beside. The interval gives the variation within this run, not
+    /// the number of all seconds is given with it. The interval gives the variation within this run, not
     /// the difference to another run.
     pub fn from_points<P: Borrow<Point>>(score: &Score, points: &[P]) -> Headline {
         let metric = score.metric();
@@ -60,7 +60,7 @@ impl Headline {
         let is_other = (whole - value).abs() > ROUNDING * value.abs();
         let n = match interval.within_run().filter(|within| within.cut > 0) {
             Some(within) => within.n as u64,
-            None => series.seconds_behind(score, value).unwrap_or(n),
+            None => series.seconds_after(score, value).unwrap_or(n),
         };
         Headline { metric, value: Some(value), protocol: is_other.then_some(whole), n, interval }
     }
@@ -191,7 +191,7 @@ impl<'a> Series<'a> {
 
     /// Returns the full seconds of the one point that the headline `value` is that of: the best one, or that
     /// of the highest load; `None` where several points have a part in it.
-    fn seconds_behind(&self, score: &Score, value: f64) -> Option<u64> {
+    fn seconds_after(&self, score: &Score, value: f64) -> Option<u64> {
         let is_it = |point: &&Point| match score.family() {
             ScoreFamily::Point => point.score(score) == Some(value),
             ScoreFamily::HighestLoad => point.position == value,

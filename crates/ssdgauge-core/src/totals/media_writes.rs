@@ -65,7 +65,7 @@ impl MediaWrites {
         "step_host_granule_pages",
     ];
 
-    /// The least granules of both amounts: each end is then within 2.1 % of the quotient.
+    /// The minimum number of granules of both amounts: each end is then within 2.1 % of the quotient.
     pub const LEAST_GRANULES: f64 = 100.0;
 
     /// Returns the amounts from the mean readings of a step by their quantity; `None` where no drive
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(of([3e9, 1.0, 99e6, 1e6]), coarse(99.0, 1e6, false));
         assert_eq!(of([3e9, 1e8, 1e9, 1e6]), coarse(30.0, 1e8, true));
         assert_eq!(of([3e9, 1.0, 0.0, 1e6]), Amplification::NothingWritten);
-        // The least that is given is within 2.1 % of the quotient.
+        // The minimum that is given is within 2.1 % of the quotient.
         let Amplification::Known { value, low, high } = of([100.0, 1.0, 100.0, 1.0]) else {
             panic!("100 granules are enough")
         };

@@ -271,20 +271,20 @@ impl Metric {
         }
     }
 
-    /// Returns the rate that is shown beside the metric: throughput beside one that counts bytes and
-    /// beside the time of a task, IOPS beside all others.
+    /// Returns the rate that is shown with the metric: throughput next to one that counts bytes and
+    /// next to the time of a task, IOPS next to all others.
     pub fn rate(self) -> Metric {
-        if self.is_beside_bytes() { Metric::ThroughputMbS } else { Metric::Iops }
+        if self.is_with_bytes() { Metric::ThroughputMbS } else { Metric::Iops }
     }
 
-    /// Returns the efficiency that is shown beside the metric: throughput per watt beside one that
-    /// counts bytes and beside the time of a task, IOPS per watt beside all others.
+    /// Returns the efficiency that is shown with the metric: throughput per watt next to one that
+    /// counts bytes and next to the time of a task, IOPS per watt next to all others.
     pub fn efficiency(self) -> Metric {
-        if self.is_beside_bytes() { Metric::EfficiencyMbSW } else { Metric::EfficiencyKiopsW }
+        if self.is_with_bytes() { Metric::EfficiencyMbSW } else { Metric::EfficiencyKiopsW }
     }
 
-    /// Returns whether bytes, not requests, are shown beside the metric: a task moves an amount of data.
-    fn is_beside_bytes(self) -> bool {
+    /// Returns whether bytes, not requests, are shown with the metric: a task moves an amount of data.
+    fn is_with_bytes(self) -> bool {
         self.counts_bytes() || matches!(self.family(), Family::Duration | Family::Trim)
     }
 
@@ -292,11 +292,11 @@ impl Metric {
     /// it was not: few drives report write amplification, few steps are a trim, and a slow request
     /// alone may take the share of the time that a percentile leaves.
     pub fn is_optional(self) -> bool {
-        let is_beside_another = matches!(
+        let is_with_another = matches!(
             self,
             Metric::WorstSecondIops | Metric::PowerCoveredPercent | Metric::CommitMeanUs
         );
-        if self.time_share().is_some() || is_beside_another || self.is_of_replay() {
+        if self.time_share().is_some() || is_with_another || self.is_of_replay() {
             return true;
         }
         match self.family() {
@@ -362,7 +362,7 @@ impl Metric {
         self.percentile().or(self.time_share()).map_or(0.0, |_| 0.001)
     }
 
-    /// Returns the fewest requests that a latency is computed from; `None` for other metrics.
+    /// Returns the minimum number of requests that a latency is computed from; `None` for other metrics.
     ///
     /// A percentile needs a sample beyond it (definition D1): 1 ÷ (1 − p) requests.
     pub fn least_requests(self) -> Option<u64> {

@@ -20,7 +20,7 @@ use crate::workload::{Stream, Workload};
 /// A writer records second by second, so two would do. The number bounds memory.
 const OPEN: usize = 4;
 
-/// The most seconds of an idle step that are kept: one day. It bounds memory.
+/// The maximum number of seconds of an idle step that are kept: one day. It bounds memory.
 const MAX_IDLE: u32 = 86_400;
 
 /// Gathers the intervals of one step into whole totals and seconds.

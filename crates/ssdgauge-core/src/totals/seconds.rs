@@ -15,7 +15,7 @@ use crate::units::packed::{MOST, Packer, Unpacker};
 use ssdgauge_statistics::histogram::Histogram;
 use std::sync::Arc;
 
-/// The bits of a second beside one for each direction that has figures.
+/// The bits of a second in addition to one for each direction that has figures.
 const HAS_TRANSFERS: u8 = 1 << 4;
 const IS_FULL: u8 = 1 << 5;
 const HAS_P99: u8 = 1 << 6;
@@ -32,7 +32,7 @@ pub struct Seconds {
     latency_of: LatencyOf,
 }
 
-/// What is known of a second beside its totals.
+/// What is known of a second in addition to its totals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SecondMark {
     /// The number of the second in its step, from 0.

@@ -49,7 +49,7 @@ impl WorstSeconds {
         any.then_some(WorstSeconds { fewest, longest })
     }
 
-    /// Returns the requests of `scope` in the second with the fewest.
+    /// Returns the requests of `scope` in the second with the minimum number.
     pub(crate) fn fewest(&self, scope: Scope) -> u64 {
         self.fewest[place(scope)]
     }

@@ -4,7 +4,7 @@
 use crate::units::{Bytes, Nanos};
 use ssdgauge_statistics::cache::Edge;
 
-/// The least value that has three digits: a microwatt is below what any meter reads. Chosen.
+/// The minimum value that has three digits: a microwatt is below what any meter reads. Chosen.
 const LEAST: f64 = 1e-6;
 
 /// Returns `value` with three to four significant digits: `1,234`, `56.7`, `8.90`, `0.00523`; a dash for
@@ -25,7 +25,7 @@ pub fn number(value: f64) -> String {
     grouped(&format!("{value:.decimals$}"))
 }
 
-/// The most decimals of a size with its uncertainty.
+/// The maximum number of decimals of a size with its uncertainty.
 const MOST_DECIMALS: usize = 6;
 
 /// Returns a latency: microseconds below 1 ms, milliseconds below 1 s.
@@ -51,7 +51,7 @@ pub fn count(n: u64) -> String {
 const LABEL_UNITS: [&str; 15] =
     ["B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "ns", "us", "ms", "s", "min", "h"];
 
-/// The most digits of a number in the label of a step that is shown as it is.
+/// The maximum number of digits of a number in the label of a step that is shown as it is.
 const LABEL_DIGITS: usize = 5;
 
 /// Returns the label of a step, which is an exact key, for people: `128 KiB QD8` for `128KiB QD8`,
@@ -165,7 +165,7 @@ impl Bytes {
 
 impl Nanos {
     /// Returns the duration rounded: `24 s`, `1 min 54 s`, `2 h 05 min`; below 1 s as [`latency`], and
-    /// below 10 s with decimals where it is no whole number: `1.50 s`.
+    /// below 10 s with decimals where it is not a whole number: `1.50 s`.
     pub fn about(self) -> String {
         // A limit of a protocol is a whole number; a measured time has three digits.
         match self.0 {

@@ -22,7 +22,7 @@ pub struct SizeShare {
 }
 
 impl BlockSizes {
-    /// The most sizes.
+    /// The maximum number of sizes.
     pub const MOST: usize = 16;
 
     /// Returns whether all requests have one size.

@@ -19,7 +19,7 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// The most zones.
+    /// The maximum number of zones.
     pub const MAX_ZONES: usize = 64;
     /// The exponents of Zipf's law that are accepted.
     pub const EXPONENTS: RangeInclusive<f64> = 0.01..=5.0;

@@ -103,17 +103,17 @@ impl Zones {
 /// rank at least, where there are as many ranks as zones.
 fn drawn(zones: &[Zone], blocks: u64) -> Vec<DrawnZone> {
     let (mut accesses, mut space, mut first) = (0.0, 0.0, 0);
-    let behind = |number: usize| (zones.len() - 1 - number) as u64;
+    let after = |number: usize| (zones.len() - 1 - number) as u64;
     let mut drawn = Vec::new();
     for (number, zone) in zones.iter().enumerate() {
         accesses += zone.accesses;
         space += zone.space;
-        let end = match behind(number) {
+        let end = match after(number) {
             0 => blocks,
             left => ((space * blocks as f64).round() as u64).clamp(first + 1, blocks - left),
         };
         // The last zone takes what rounding leaves.
-        let last = match behind(number) {
+        let last = match after(number) {
             0 => u64::MAX,
             _ => (accesses * (1u128 << 64) as f64) as u64,
         };

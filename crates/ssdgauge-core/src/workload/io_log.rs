@@ -25,7 +25,7 @@ impl Version {
         }
     }
 
-    /// Returns the version of a log that begins with `magic`; `None` where it is no log, or one of a
+    /// Returns the version of a log that begins with `magic`; `None` where it is not a log, or one of a
     /// newer version.
     pub fn from_magic(magic: [u8; 8]) -> Option<Version> {
         [Version::One, Version::Two].into_iter().find(|version| version.magic() == magic)

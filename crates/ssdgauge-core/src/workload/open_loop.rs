@@ -30,11 +30,11 @@ const DEVIATIONS: f64 = 5.0;
 /// The most memory for the buffers of an open-loop stream.
 pub const MAX_SLOT_MEMORY: Bytes = Bytes(1 << 30);
 
-/// The most requests in flight of a thread: the largest completion queue of a ring
+/// The maximum number of requests in flight of a thread: the largest completion queue of a ring
 /// (IORING_MAX_CQ_ENTRIES in Linux).
 pub const MAX_SLOTS: u32 = 65_536;
 
-/// The least slots of a thread, however large its requests are.
+/// The minimum number of slots of a thread, however large its requests are.
 const LEAST_SLOTS: u64 = 8;
 
 /// Returns the requests that each of `threads` threads of `stream` can have in flight: those that
@@ -87,7 +87,7 @@ pub struct OpenLoop {
     /// The bytes of these requests.
     #[serde(default)]
     pub withheld_bytes: u64,
-    /// The most requests in flight that the protocol allows; `None` for no limit.
+    /// The maximum number of requests in flight that the protocol allows; `None` for no limit.
     #[serde(default)]
     pub in_flight_at_most: Option<u32>,
     /// The longest time from the due time to the submission of a withheld request.
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn withheld_requests_are_counted_and_named_and_are_no_error_of_the_generator() {
+    fn withheld_requests_are_counted_and_named_and_are_not_an_error_of_the_generator() {
         let withheld: Vec<(u64, u64)> = (0..943).map(|ms| (1, ms * 1_000)).collect();
         let count = OpenLoopCount {
             sent: 8_973,

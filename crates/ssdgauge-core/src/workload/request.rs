@@ -22,7 +22,7 @@ pub struct Request {
 ///
 /// Reads and writes are dealt from a shuffled deck of 100 (definition D6): the mix is exact over
 /// every 100 requests, while independent draws would deviate from it. A sequential mix has one
-/// position per direction; the writes begin half a share behind the reads, so that reads are not
+/// position per direction; the writes begin half a share after the reads, so that reads are not
 /// served from the cache of the writes.
 #[derive(Clone, Debug)]
 pub struct RequestSource {
@@ -99,7 +99,7 @@ impl RequestSource {
         let start = share * u64::from(thread);
         let reads = usize::from(stream.read_percent.min(100));
         let mixed = stream.reads() && stream.writes();
-        let behind = if mixed { share.max(2) / 2 } else { 0 };
+        let after = if mixed { share.max(2) / 2 } else { 0 };
         let flush_every = stream.flush_every.filter(|_| stream.writes()).unwrap_or(0);
         let card = |n| match stream.operation {
             Operation::Transfer if n < reads => Direction::Read,
@@ -107,7 +107,7 @@ impl RequestSource {
             Operation::Flush => Direction::Flush,
             Operation::Trim => Direction::Trim,
         };
-        let position = [start % blocks, (start + behind) % blocks];
+        let position = [start % blocks, (start + after) % blocks];
         let hot = match stream.access {
             Access::Sequential => None,
             Access::Random => HotBlocks::new(&stream.distribution, blocks),

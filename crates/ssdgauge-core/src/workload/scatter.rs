@@ -10,12 +10,12 @@ const MOST_ROWS: u64 = 256;
 
 /// A permutation of `0..count` without a table: the numbers are the cells of rows, whose length is a power of
 /// two. A cell moves along its row (a product with an odd number and a shifted exclusive or), to another
-/// row by its place, and again, and along that row; each move is a bijection. A cell behind the
+/// row by its place, and again, and along that row; each move is a bijection. A cell after the
 /// count moves on (cycle walking: Black and Rogaway, CT-RSA 2002), which is rare: a branch that is taken
 /// at random would cost more than the moves.
 ///
 /// Over 400 counts from 60,000 to 200 million, the images of the first fifth of numbers (100,000 at most) lie
-/// beside each other 0.4 to 2.4 times as often as chance would have it; with one move less it was up to
+/// next to each other 0.4 to 2.4 times as often as chance would have it; with one move less it was up to
 /// 28 times. That spreads hot blocks. The order of a random pass needs more
 /// ([`Permutation`](crate::workload::permutation::Permutation)).
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Scatter {
     rows: u64,
     /// The bits of a place in a row.
     bits: u32,
-    /// Where the first row begins, so that 0 is no fixed point.
+    /// Where the first row begins, so that 0 is not a fixed point.
     start: u64,
     /// Of the first two moves along a row and across the rows.
     factors: [[u64; 2]; 2],
@@ -94,7 +94,7 @@ mod tests {
     }
 
     /// Images of the first fifth of numbers, as of a hot zone: they fill no part of the span and no
-    /// remainder of 64 more than another one, and lie beside each other no more than three times as often as
+    /// remainder of 64 more than another one, and are next to each other no more than three times as often as
     /// chance would have it.
     #[test]
     fn the_first_numbers_are_spread_over_the_span_its_parts_and_its_remainders() {

@@ -28,13 +28,13 @@ struct Deck<T> {
 /// The rule for the next place.
 #[derive(Clone, Debug)]
 enum Order {
-    /// Behind the request before: the next byte of each direction.
+    /// After the request before: the next byte of each direction.
     Sequential { position: [u64; 2] },
     /// Any multiple of the length of the request.
     Random,
     /// Some blocks of the largest size more often than others; any place in them.
     Hot { blocks: HotBlocks, largest: u64 },
-    /// A share of the requests by a random order, and the others behind the one before in their direction.
+    /// A share of the requests by a random order, and the others after the one before in their direction.
     Partly { random: Box<Order>, is_random: Box<Deck<bool>>, position: [u64; 2] },
 }
 
@@ -132,7 +132,7 @@ impl Order {
 }
 
 /// Returns the place of a request of `size` at `position`, or at the start where it would exceed the span,
-/// and moves the position behind it.
+/// and moves the position after it.
 fn advance(position: &mut u64, size: u64, span: u64) -> u64 {
     if *position + size > span {
         *position = 0;

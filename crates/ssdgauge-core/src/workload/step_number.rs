@@ -20,7 +20,7 @@ impl StepNumbers {
     pub fn next(&mut self, workload: &Workload, until: &Until) -> u64 {
         let requests = workload.streams.iter().map(|stream| {
             let Stream { access, block_size, read_percent, offset, span, arrival, .. } = stream;
-            // What is not a read or a write is stated behind the rest, so that the numbers of steps
+            // What is not a read or a write is stated after the rest, so that the numbers of steps
             // without it stay as they are.
             let operation = match stream.operation {
                 Operation::Transfer => "",

@@ -37,7 +37,7 @@ pub struct Stream {
     #[serde(default, skip_serializing_if = "BlockSizes::is_single")]
     pub sizes: BlockSizes,
     /// The share of reads in percent, 0 to 100, exact over every 100 requests of a thread; 0 where
-    /// the requests are no transfers.
+    /// the requests are not transfers.
     pub read_percent: u8,
     /// Requests in flight of each thread; the total is `queue_depth × threads`.
     pub queue_depth: u32,
@@ -53,7 +53,7 @@ pub struct Stream {
     /// From the start of a sequential request to the start of the next one; `None` where they adjoin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stride: Option<Bytes>,
-    /// The time for which a thread of a closed loop sends nothing, behind as many requests as its queue
+    /// The time for which a thread of a closed loop sends nothing, after as many requests as its queue
     /// depth; it begins when all of them have completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think_time: Option<Nanos>,
@@ -72,11 +72,11 @@ pub struct Stream {
     /// no flush.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flush_every: Option<u32>,
-    /// Whether the step ends with a flush behind all of its writes, whose time is part of the step: as a
+    /// Whether the step ends with a flush after all of its writes, whose time is part of the step: as a
     /// program writes a file and waits for `fsync` at its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flush_at_end: bool,
-    /// The most requests in flight of an open loop, all threads together; later ones wait for a
+    /// The maximum number of requests in flight of an open loop, all threads together; later ones wait for a
     /// completion. `None` for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight_at_most: Option<u32>,
@@ -160,7 +160,7 @@ impl Stream {
         self.queue_depth * self.threads
     }
 
-    /// Returns the most requests in flight that the protocol allows an open loop, all threads
+    /// Returns the maximum number of requests in flight that the protocol allows an open loop, all threads
     /// together; `None` for no limit.
     pub fn in_flight_limit(&self) -> Option<u32> {
         match self.arrival {

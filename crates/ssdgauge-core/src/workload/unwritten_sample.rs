@@ -11,7 +11,7 @@ pub const SAMPLES: u64 = 64;
 /// The size of a sampled block.
 pub const BLOCK: Bytes = Bytes(4_096);
 
-/// The most blocks without data that cause no finding: files contain zeros as well.
+/// The maximum number of blocks without data that cause no finding: files contain zeros as well.
 const MAX_EMPTY: u64 = SAMPLES / 10;
 
 /// Returns the offsets of the blocks of the sample, evenly spread over the span and on block boundaries;
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn few_blocks_without_data_are_no_finding() {
+    fn few_blocks_without_data_are_not_a_finding() {
         assert_eq!(finding(6, "hold only zeros"), None);
         assert!(finding(7, "hold only zeros").is_some_and(|one| one.text.starts_with("7 of 64")));
     }

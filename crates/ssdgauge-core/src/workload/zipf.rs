@@ -19,7 +19,7 @@ pub(crate) struct Zipf {
     /// on the one that the lowest bits of the entry name. These bits change a probability by less than
     /// its size of 2^−50 of the whole.
     choices: Vec<u64>,
-    /// As many as choices; those behind the last one are never meant.
+    /// As many as choices; those after the last one are never meant.
     parts: Vec<Part>,
     /// The highest bits of a random number that are a place in the table.
     bits: u32,
@@ -76,7 +76,7 @@ impl Zipf {
             // Without a branch: which of the two it is follows from chance.
             let own = u64::from(drawn << self.bits < choice).wrapping_neg();
             let part = self.parts[((choice ^ (choice ^ chosen) & own) & last) as usize];
-            // The number of the rank, and the 64 bits behind it: the bias is below ranks / 2^64.
+            // The number of the rank, and the 64 bits after it: the bias is below ranks / 2^64.
             let product = u128::from(random.next_u64()) * u128::from(part.ranks);
             let (above, place) = ((product >> u64::BITS) as u64, product as u64);
             if place <= part.accepted || self.accepts(part.first, above, place) {

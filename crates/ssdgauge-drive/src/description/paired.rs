@@ -20,9 +20,9 @@ const HOST_ATTRIBUTES: [(u8, &[u64]); 3] =
 const MIB_32: u64 = 32 << 20;
 /// The difference of two counters that were stored at different times, as a share.
 const LAG: f64 = 0.03;
-/// The sectors by which they may differ beside it.
+/// The sectors by which they may differ in addition.
 const LAG_SECTORS: u64 = 1 << 22;
-/// The hours of thirty years: more in an attribute are no hours.
+/// The hours of thirty years: more in an attribute are not hours.
 const MOST_HOURS: u64 = 30 * 8_766;
 
 /// What hosts wrote and read in bytes, and which counter says so.
@@ -132,7 +132,7 @@ fn raw(results: &QueryResults, id: u8) -> Option<u64> {
 /// Returns the hours by the log, or by attribute 9, where they do not contradict each other.
 pub(super) fn power_on_hours(results: &QueryResults) -> Value {
     let attribute = raw(results, 9).map(|raw| raw & 0xffff_ffff);
-    // Some count minutes, half minutes or seconds: then a day is no allowance.
+    // Some count minutes, half minutes or seconds: then a day is not an allowance.
     let agrees = |log: u64, raw: u64| {
         let is_near = |hours: u64, most: u64| hours.abs_diff(log) <= most.max(hours / 100);
         is_near(raw, 24) || log > 24 && [60, 120, 3_600].iter().any(|part| is_near(raw / part, 1))

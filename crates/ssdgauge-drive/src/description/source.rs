@@ -42,7 +42,7 @@ pub(super) fn first_known(values: impl IntoIterator<Item = Value>) -> Value {
     let mut last = Value::Missing("not reported".into());
     for value in values {
         match value {
-            // That the drive has another command set is no reason that helps a reader.
+            // That the drive has another command set is not a reason that helps a reader.
             Value::Missing(ref reason) if reason == NOT_ATA || reason == NOT_NVME => {}
             Value::Missing(_) => last = value,
             known => return known,

@@ -7,7 +7,7 @@ use crate::media::{Counter, Source, Steps, Unit};
 use crate::pass_through::PassThrough;
 use ssdgauge_core::{Bytes, Finding, FindingKind, MediaWrites, Nanos, Reading, Severity, Sink};
 
-/// The difference between the counter of the drive and the bytes of this program that is no finding,
+/// The difference between the counter of the drive and the bytes of this program that is not a finding,
 /// as a share of the bytes. Chosen: the ownership label and the probes of a purge are far below it.
 const DRIFT: f64 = 0.01;
 
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_behind_a_failed_one_and_counters_that_decrease_have_no_amounts() {
+    fn a_step_after_a_failed_one_and_counters_that_decrease_have_no_amounts() {
         let media = 3_000_000_000_001 + 512_000_000;
         let failed = steps(&[(None, 0), (Some((2_001_001, media)), 512_000_000)]);
         assert_eq!(readings(&failed, MediaWrites::BYTES[0]), [0.0; 0]);

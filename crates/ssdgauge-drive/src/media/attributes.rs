@@ -26,7 +26,7 @@ const MIB_32: Unit = Unit::Bytes(32 << 20);
 /// The bytes of hosts in a page of 16 KiB on real drives: pages that are not full, and 6 % above for
 /// counters that are stored at different times.
 const PAGE_BYTES: RangeInclusive<f64> = 8_192.0..=17_408.0;
-/// The difference of two counters of the same data that is no contradiction, as a share.
+/// The difference of two counters of the same data that is not a contradiction, as a share.
 const AGREEMENT: f64 = 0.03;
 /// The granules below which two counters are not compared.
 const LEAST_GRANULES: u128 = 100;

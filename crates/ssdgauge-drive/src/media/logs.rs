@@ -58,7 +58,7 @@ const ITEM_BYTES: u64 = 32 << 20;
 /// The place of the bytes written to the NAND in log D0h of Micron.
 const D0_WRITTEN: usize = 176;
 
-/// The attributes of Seagate's log C4h: twelve bytes each behind a version of two, with the number in
+/// The attributes of Seagate's log C4h: twelve bytes each after a version of two, with the number in
 /// byte 0. From version 2 on, bytes 11:4 are the value; the version before has four bytes of no stated unit.
 const ATTRIBUTES_AT: usize = 2;
 const LEAST_VERSION: u16 = 2;

@@ -41,7 +41,7 @@ pub(super) struct Output {
     pub(super) sata_gbit: (Option<f64>, Option<f64>),
 }
 
-/// The fields of Identify data, and the data with what is no number.
+/// The fields of Identify data, and the data with what is not a number.
 #[derive(Debug)]
 pub(super) struct Identify {
     pub(super) fields: Fields,
@@ -114,7 +114,7 @@ impl Output {
                 device.controller = Some(nowhere.to_owned());
                 self.nvme(&mut facts)
             }
-            // As at a drive at hand, which is asked as an ATA drive.
+            // As for an attached drive, which is asked as an ATA drive.
             Kind::Ata | Kind::Scsi => self.ata(&mut facts),
         };
         let mut description = assemble("", &device, &results);

@@ -186,7 +186,7 @@ fn is_rotational(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the words of a drive at hand for `Disabled, NOT FROZEN [SEC1]` and its like.
+/// Returns the words of an attached drive for `Disabled, NOT FROZEN [SEC1]` and its like.
 pub(super) fn security(text: &str) -> Option<&'static str> {
     let lower = text.to_ascii_lowercase();
     let is = |word: &str| lower.contains(word) && !lower.contains(&format!("not {word}"));

@@ -120,7 +120,7 @@ fn line_ends_encodings_and_locales_change_no_number() {
     }
     let indian = NVME.replace("20,616,578", "2,06,16,578").replace("22,760,033", "2,27,60,033");
     assert_eq!(one(&indian), expected);
-    // A byte of Latin-1 that is no UTF-8 separates the groups.
+    // A byte of Latin-1 that is not UTF-8 separates the groups.
     let latin: Vec<u8> = NVME.bytes().map(|byte| if byte == b',' { 0xa0 } else { byte }).collect();
     assert_eq!(describe_stored(&latin).unwrap(), [expected]);
 }

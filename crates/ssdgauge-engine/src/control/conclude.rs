@@ -187,7 +187,7 @@ fn at_whole_second(elapsed: Nanos) -> Nanos {
 /// Adds all seconds behind `last` to it.
 ///
 /// The threads count seconds in whole ticks and `elapsed` is rounded to nanoseconds. A completion
-/// within a nanosecond of a full second may therefore be recorded in a second behind the last one.
+/// within a nanosecond of a full second may therefore be recorded in a second after the last one.
 fn fold_into(pending: &mut BTreeMap<u32, Vec<IntervalBuckets>>, last: u32) {
     for (_, streams) in pending.split_off(&last.saturating_add(1)) {
         let Some(target) = pending.get_mut(&last) else {
@@ -208,7 +208,7 @@ mod tests {
     use ssdgauge_core::Recorder;
 
     #[test]
-    fn an_end_beside_a_whole_second_is_at_it() {
+    fn an_end_close_to_a_whole_second_is_at_it() {
         let second = Nanos::SECOND.0;
         for (elapsed, expected) in [
             (10 * second - 1, 10 * second),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn completions_recorded_behind_the_last_second_are_counted_in_it() {
+    fn completions_recorded_after_the_last_second_are_counted_in_it() {
         for first in [4, 5] {
             let mut pending = BTreeMap::new();
             for (second, value) in (first..=6).zip(1u64..) {

@@ -49,7 +49,7 @@ fn start(load: &ReplayLoad<'_>, requests: Box<dyn RecordedRequests>) -> Result<I
     let stop_signal = Arc::new(StopSignal::new(load.stop_requested));
     let longest = load.replay.longest.0.max(4_096) as usize;
     let writes = load.replay.workload.writes() && matches!(load.device, Device::File(_));
-    // Twice the longest write, so that the next one finds room beside it.
+    // Twice the longest write, so that the next one finds room next to it.
     let pool = match writes {
         true => Some(load.pool.get(2 * longest.next_multiple_of(4_096))?),
         false => None,

@@ -72,7 +72,7 @@ fn choose(costs: [(RingFlags, Option<u64>); 3]) -> RingChoice {
     RingChoice { flags, seen: format!("processor time per request: {}", words.join(", ")) }
 }
 
-/// A sink that discards everything: measurements are no results.
+/// A sink that discards everything: measurements are not results.
 struct Discard;
 
 impl Sink for Discard {

@@ -8,9 +8,9 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 /// How often the control thread checks its limits while no message arrives. A stop takes effect
-/// within this time, and 50 wake-ups a second are not measurable beside an I/O thread.
+/// within this time, and 50 wake-ups a second are not measurable next to an I/O thread.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// The most faults that are stored with their offsets; all of them are counted.
+/// The maximum number of faults that are stored with their offsets; all of them are counted.
 const MAX_STORED_FAULTS: usize = 1_000;
 /// The time without a completion after which a drive counts as hung: 30 s, as the command timeout
 /// of Linux (NVMe `io_timeout`, SCSI).

@@ -29,7 +29,7 @@ pub(super) struct WriteData<'a> {
     end: usize,
     /// The threads that share the pool.
     parts: usize,
-    /// The sum of the least lengths of all parts.
+    /// The sum of the minimum lengths of all parts.
     least: usize,
 }
 

@@ -43,7 +43,7 @@ impl Pace {
         pace
     }
 
-    // Converted anew from the absolute time of the schedule, so rounding does not add up.
+    // Converted again from the absolute time of the schedule, so rounding does not add up.
     fn due_tick(&self) -> u64 {
         self.start + self.clock.ticks(Nanos(self.schedule.due()))
     }

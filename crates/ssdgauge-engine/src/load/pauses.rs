@@ -1,4 +1,4 @@
-//! Pauses of a thread of a closed loop: think time behind its requests, and the off times of a pulse.
+//! Pauses of a thread of a closed loop: think time after its requests, and the off times of a pulse.
 //!
 //! No request of the thread is in flight in a pause, so no latency contains one. Nothing here runs for a
 //! stream without pauses.
@@ -12,7 +12,7 @@ pub(crate) struct Pauses {
     clock: Clock,
     /// The think time in ticks; 0 without one.
     think: u64,
-    /// The requests behind which a think time follows.
+    /// The requests after which a think time follows.
     batch: u32,
     /// The requests since the last think time.
     sent: u32,

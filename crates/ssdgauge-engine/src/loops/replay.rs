@@ -4,7 +4,7 @@
 //! of the replay has a recorder.
 //!
 //! It sleeps until shortly before the next due time and spins for the rest, as an open loop does. A
-//! reader thread fetches the requests ahead, so that a trace is parsed beside the loop. All reads share
+//! reader thread fetches the requests ahead, so that a trace is parsed in parallel with the loop. All reads share
 //! one region, whose contents are not used; writes take turns in the pool.
 
 mod commands;
@@ -27,7 +27,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// The most requests in flight. Chosen: eight times the queue of a SATA drive for each of 16 programs.
+/// The maximum number of requests in flight. Chosen: eight times the queue of a SATA drive for each of 16 programs.
 pub(crate) const SLOTS: u32 = 4_096;
 /// The requests that are handed over at once, and how many such batches are fetched ahead: 0.4 s at
 /// 300,000 requests per second.
@@ -39,13 +39,13 @@ const WAKE_UP_MARGIN: Nanos = Nanos(60_000);
 const LONGEST_SLEEP: Nanos = Nanos(20_000_000);
 /// The longest sleep while a flush or a trim is in flight, whose end does not wake the loop.
 const COMMAND_SLEEP: Nanos = Nanos(50_000);
-/// The most requests of one system call.
+/// The maximum number of requests of one system call.
 const MOST_QUEUED: u32 = 32;
 
 /// Some requests, or why they cannot be read.
 pub(crate) type Batch = Result<Vec<RecordedRequest>, String>;
 
-/// Starts to fetch `requests` ahead; the channel ends behind the last one.
+/// Starts to fetch `requests` ahead; the channel ends after the last one.
 pub(crate) fn fetch(mut requests: Box<dyn RecordedRequests>) -> io::Result<Receiver<Batch>> {
     let (sender, receiver): (SyncSender<Batch>, _) = sync_channel(BATCHES);
     let body = move || loop {
@@ -318,7 +318,7 @@ impl ReplayLoop {
         let (Some(next), Some(&slot)) = (self.next, self.free.last()) else { return false };
         let RecordedRequest { direction, stream, offset, length, .. } = next;
         assert!(offset + length <= self.assignment.end, "byte {offset} lies outside");
-        // A transfer is no longer than the longest one; a trim carries its length beside the request.
+        // A transfer is no longer than the longest one; a trim carries its length next to the request.
         let in_request = if direction.is_transfer() { length as u32 } else { 0 };
         let request = Request { direction, length: in_request, offset };
         let in_slot = |part| Slot { due, sent: now, request, stream, length, part };
@@ -441,7 +441,7 @@ impl ReplayLoop {
         if finished.is_empty() {
             return;
         }
-        // Nothing completes behind the second in which it is recorded.
+        // Nothing completes after the second in which it is recorded.
         self.advance_to(self.assignment.clock.now());
         for one in finished {
             let Slot { due, sent, request, stream, length, .. } = self.slots[usize::from(one.slot)];

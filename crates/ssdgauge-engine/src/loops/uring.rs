@@ -121,7 +121,7 @@ struct RingLoop {
     result_mask: u32,
     /// The `rw_flags` of a write.
     write_flags: i32,
-    /// The most requests per call while others are in flight.
+    /// The maximum number of requests per call while others are in flight.
     batch: usize,
     /// The same while none is, on a target that completes requests within the call.
     batch_when_idle: usize,
@@ -140,7 +140,7 @@ struct RingLoop {
     stopping: bool,
     budget_exhausted: bool,
     open_loop: Option<OpenLoop>,
-    /// Whether the thread stops sending at times: for flushes behind its writes, or for pauses.
+    /// Whether the thread stops sending at times: for flushes after its writes, or for pauses.
     holds: bool,
     pauses: Option<Pauses>,
     /// The start of the workload, in ticks.

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The most threads of a load.
+/// The maximum number of threads of a load.
 const MOST_THREADS: u32 = 256;
 /// A thread sleeps until so long before its request is due, and spins from then on. Chosen: above the
 /// delay with which Linux wakes a thread.
@@ -123,7 +123,7 @@ pub fn send(
 }
 
 /// Runs `lanes` together to the first of `limits`; `None` where `go_on` ended it. Returns the bytes that
-/// were written beside the record. Random addresses follow from the lane and from `number`: a load that is
+/// were written in addition to the record. Random addresses follow from the lane and from `number`: a load that is
 /// repeated under one number has the same ones.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! What blocks hold, compared with what this run wrote: every byte of them.
 //!
 //! The data of a request comes from the pool, at a place that the loop over requests chose and did not
-//! record. No 4 KiB of the pool repeat, and neither do its words: the second word behind the header
+//! record. No 4 KiB of the pool repeat, and neither do its words: the second word after the header
 //! of a sector gives the place of the sector in the pool, and so the data of all its bytes. A sector
 //! without a header begins with a word that follows from its place and from the write.
 
@@ -35,7 +35,7 @@ pub(super) struct Contents {
     end: u64,
     /// The pool without headers.
     pool: Vec<u64>,
-    /// The second word behind the header of each sector of the pool, with the number of the sector.
+    /// The second word after the header of each sector of the pool, with the number of the sector.
     sectors: HashMap<u64, u32>,
 }
 
@@ -132,7 +132,7 @@ impl Contents {
             self.find(sector).is_some_and(|place| self.is_sector(sector, place, number == 0))
         };
         let mut sectors = words.chunks_exact(SECTOR_WORDS).enumerate();
-        // A sector behind the first may come from a request of less than a block.
+        // A sector after the first may come from a request of less than a block.
         let looked_at = if part.splits { 1 } else { sectors.len() };
         match (sectors.by_ref().take(looked_at).any(is_ours), part.filled) {
             (true, _) => BlockState::Wrong("data of this run with a damaged header".into()),

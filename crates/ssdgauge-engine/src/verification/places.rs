@@ -1,4 +1,4 @@
-//! Places to read back behind writes, and what they hold.
+//! Places to read back after writes, and what they hold.
 //!
 //! Nothing is recorded in the loop over requests. The pool of write data still holds the headers of
 //! the last writes, up to its length, so the places that were written last are read from there; the
@@ -17,11 +17,11 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The most positions of the pool that are searched for headers: all of the usual 64 MiB. A longer
+/// The maximum number of positions of the pool that are searched for headers: all of the usual 64 MiB. A longer
 /// pool is searched in larger steps.
 const MAX_POSITIONS: usize = 1 << 17;
 
-/// The least blocks of one workload for a verdict on the order of its writes, and the share of them
+/// The minimum number of blocks of one workload for a verdict on the order of its writes, and the share of them
 /// that is older than the last write from which on writes were lost.
 ///
 /// Two writes to one block that are in flight together may be carried out in either order, so a single
@@ -93,7 +93,7 @@ impl Verification {
         let epoch = u32::try_from(generation >> EPOCH_SHIFT).ok()?;
         let offset = sector.checked_mul(SECTOR)?;
         let is_header = offset.is_multiple_of(HEADER_SPACING)
-            && offset.checked_add(HEADER_SPACING).is_some_and(|behind| behind <= end)
+            && offset.checked_add(HEADER_SPACING).is_some_and(|after| after <= end)
             && (self.first_epoch..=self.epoch).contains(&epoch);
         let place = Place { offset, epoch, generation: Some(generation) };
         (is_header && !self.is_unknown(offset, epoch)).then_some(place)
@@ -349,7 +349,7 @@ mod tests {
         assert_eq!(check(&verification), older);
     }
 
-    /// Writes `offsets` to `file`; returns the pool behind them.
+    /// Writes `offsets` to `file`; returns the pool after them.
     fn write(file: &File, buffer: &mut WriteBuffer, pool: &Region, offsets: &[u64]) {
         for offset in offsets {
             let data = buffer.prepare(2, *offset, 4_096);

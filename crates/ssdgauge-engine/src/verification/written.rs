@@ -35,7 +35,7 @@ impl Verification {
     }
 
     /// Expects nothing of the ranges that the current workload trims: a block in them is deallocated or
-    /// not, and a write to it may come before or behind a trim. To be called behind [`Self::write`].
+    /// not, and a write to it may come before or after a trim. To be called after [`Self::write`].
     pub fn trim(&mut self, workload: &Workload) {
         for stream in workload.streams.iter().filter(|stream| stream.trims()) {
             self.invalidate(stream.offset.0, (stream.offset + stream.span).0);
@@ -63,13 +63,13 @@ impl Verification {
         }
     }
 
-    /// Records that what was written to the range counts no more: it was filled anew, or its contents
+    /// Records that what was written to the range counts no more: it was filled again, or its contents
     /// became unknown.
     pub(super) fn forget_written(&mut self, from: u64, to: u64) {
         let outside = |&range: &WrittenRange| {
             let before = WrittenRange { to: range.to.min(from), ..range };
-            let behind = WrittenRange { from: range.from.max(to), ..range };
-            [before, behind].into_iter().filter(|range| range.from < range.to)
+            let after = WrittenRange { from: range.from.max(to), ..range };
+            [before, after].into_iter().filter(|range| range.from < range.to)
         };
         if from < to {
             self.written = self.written.iter().flat_map(outside).collect();

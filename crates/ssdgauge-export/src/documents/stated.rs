@@ -14,7 +14,7 @@ pub(crate) struct DriveClaims {
     pub(crate) claims: Vec<JudgedClaim>,
 }
 
-/// A claim of a manufacturer beside the measured value.
+/// A claim of a manufacturer next to the measured value.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct JudgedClaim {

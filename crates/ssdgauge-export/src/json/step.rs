@@ -177,7 +177,7 @@ fn speed_fall(fall: &model::SpeedFall) -> SpeedFall {
         before_mb_s: fall.edge.before / 1e6,
         before_interval_mb_s: fall.before_interval.map(mb_s),
         before_is_lower_bound: !fall.edge.is_bounded_below(),
-        after_mb_s: fall.edge.behind / 1e6,
+        after_mb_s: fall.edge.after / 1e6,
         after_interval_mb_s: fall.after_interval.map(mb_s),
         left_percent: slc_cache::percent_left(&fall.edge),
         cause: fall.cause.name(),
@@ -191,7 +191,7 @@ fn cache_end(edge: &Edge) -> CacheEnd {
         uncertainty_bytes: edge.uncertainty,
         before_mb_s: edge.before / 1e6,
         before_is_lower_bound: !edge.is_bounded_below(),
-        behind_mb_s: edge.behind / 1e6,
+        behind_mb_s: edge.after / 1e6,
         left_percent: slc_cache::percent_left(edge),
     }
 }

@@ -109,7 +109,7 @@ fn headline_levels(
     level_pair::of_headline(run, score, headline).map(|levels| HeadlineLevels {
         before: levels.before,
         before_is_lower_bound: levels.is_lower_bound,
-        after: levels.behind,
+        after: levels.after,
     })
 }
 

@@ -18,13 +18,13 @@ const NAME: &str = "health    ";
 pub(super) fn verdict(run: &Run, style: &Style) -> Vec<String> {
     let mut text = format!("{}.", quick_look::headline(run));
     if let Some(fall) = quick_look::fall(run).filter(|_| trust::invalidating(run).is_none()) {
-        let (size, behind) = (&fall.size_words, number::text(fall.behind));
+        let (size, after) = (&fall.size_words, number::text(fall.after));
         text.push_str(&match fall.cause {
             FallCause::Cache => {
-                format!(" The cache is full after {size}; after that, writes run at {behind} MB/s.")
+                format!(" The cache is full after {size}; after that, writes run at {after} MB/s.")
             }
             cause => format!(
-                " The write speed falls after {size} ({}); after that, writes run at {behind} MB/s.",
+                " The write speed falls after {size} ({}); after that, writes run at {after} MB/s.",
                 cause.remark()
             ),
         });

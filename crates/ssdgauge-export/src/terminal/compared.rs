@@ -13,7 +13,7 @@ const VALUE: usize = 11;
 const CHANGE: usize = 10;
 const INTERVAL: usize = 20;
 const UNIT: usize = 8;
-/// The least width of a title beside the numbers. Chosen: two words of a title fit.
+/// The minimum width of a title next to the numbers. Chosen: two words of a title fit.
 const TITLE: usize = 24;
 
 /// Returns the comparison in at most `width` columns, in plain ASCII without `colour`.

@@ -117,7 +117,7 @@ fn levels(point: &PointRun) -> Option<([[Option<f64>; 3]; 2], String)> {
             true => format!("to {}", number::capacity(edge.bytes)),
             false => format!("max {}", number::capacity(edge.bytes + edge.uncertainty)),
         };
-        return Some(([edge.before, edge.behind].map(of_bytes), end));
+        return Some(([edge.before, edge.after].map(of_bytes), end));
     }
     let StepLevels { metric, before, after, bytes, .. } = point.levels?;
     let unit = if metric == Metric::Iops { block } else { 1e6 };
@@ -248,7 +248,7 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
         let late =
             sent_late::latest(test).map(|late| style.folded("  ", &late)).unwrap_or_default();
         lines.extend(late.iter().map(|line| style.dim(line)));
-        lines.extend(beside(test, style));
+        lines.extend(further(test, style));
     }
     if with_interval {
         let shown = run.tests.iter().filter(|test| trust::invalid(run, test).is_none());
@@ -259,9 +259,9 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
     lines
 }
 
-/// Returns the lines below the headline of `test`: the levels of its write speed, what stands beside it at its
+/// Returns the lines below the headline of `test`: the levels of its write speed, what is shown with it at its
 /// knee, and its further numbers.
-fn beside(test: &TestRun, style: &Style) -> Vec<String> {
+fn further(test: &TestRun, style: &Style) -> Vec<String> {
     let rule = |score| workload_text::rule(&test.test, score);
     let of_headline = rule(&test.test.score);
     let further = test.test.also.iter().zip(&test.also).filter_map(|(score, number)| {

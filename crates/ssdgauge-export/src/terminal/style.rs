@@ -95,7 +95,7 @@ impl Style {
         format!("{text:>width$}")
     }
 
-    /// Returns `text` broken into lines behind `name`, and indented below it.
+    /// Returns `text` broken into lines after `name`, and indented below it.
     pub(super) fn folded(&self, name: &str, text: &str) -> Vec<String> {
         let rows = self.rows(name.len(), text).into_iter().enumerate();
         let indent = " ".repeat(name.len());
@@ -107,7 +107,7 @@ impl Style {
         .collect()
     }
 
-    /// Returns the words of `text` in rows that have room behind `indent`.
+    /// Returns the words of `text` in rows that have room after `indent`.
     fn rows(&self, indent: usize, text: &str) -> Vec<String> {
         let room = self.width.saturating_sub(indent).max(20);
         let mut rows = vec![String::new()];

@@ -1,4 +1,4 @@
-//! The latency of a drive beside that of the other drives of its model and firmware.
+//! The latency of a drive compared with that of the other drives of its model and firmware.
 
 use super::drive_run::{DriveModel, DriveRun, Latency, TestKey};
 use ssdgauge_core::rounded::{self, count_of};
@@ -47,10 +47,10 @@ pub struct Unjudged {
 pub enum NotJudged {
     /// No load is one of [`LEAST_DRIVES`] drives.
     FewDrives {
-        /// The most drives that have a load in common.
+        /// The maximum number of drives that have a load in common.
         most: usize,
     },
-    /// Too few latencies are near each other, so that they are no measure for the others.
+    /// Too few latencies are near each other, so that they are not a measure for the others.
     Outliers {
         /// The loads.
         loads: usize,
@@ -226,7 +226,7 @@ pub(super) fn judge(runs: &[DriveRun]) -> Peers {
 /// What was judged of the drives of one kind.
 struct Judged {
     drives: usize,
-    /// The most drives with a load in common.
+    /// The maximum number of drives with a load in common.
     most: usize,
     /// The regressions.
     bounds: usize,

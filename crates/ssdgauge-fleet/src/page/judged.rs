@@ -80,7 +80,7 @@ pub(super) struct OneRun {
 impl<'a> Judged<'a> {
     /// Judges the drives of `runs`.
     pub(super) fn new(runs: &'a [Extract]) -> Judged<'a> {
-        // A run that something outside of the drive disturbed is no measure for others, nor is one that failed.
+        // A run that something outside of the drive disturbed is not a measure for others, nor is one that failed.
         let counts =
             |one: &&Extract| matches!(one.outcome, RunOutcome::Complete | RunOutcome::Unfinished);
         let usable = runs.iter().filter(counts);
@@ -101,7 +101,7 @@ impl<'a> Judged<'a> {
         self.latest.get(self.runs[place].identity()).is_some_and(|latest| *latest != place)
     }
 
-    /// Returns the number of drives that were judged beside others.
+    /// Returns the number of drives that were compared with others.
     pub(super) fn drives(&self) -> usize {
         self.found.groups.iter().map(|group| group.drives).sum()
     }
@@ -156,7 +156,7 @@ impl<'a> Judged<'a> {
         OneRun { state, reasons, beyond }
     }
 
-    /// Returns which drives were judged beside others, and which were not, with the reason.
+    /// Returns which drives were compared with others, and which were not, with the reason.
     pub(super) fn coverage(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         for group in &self.found.groups {

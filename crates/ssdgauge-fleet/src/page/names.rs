@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// The fewest characters of the end of a serial.
+/// The minimum number of characters of the end of a serial.
 const LEAST: usize = 4;
 
 /// Returns a name for each of `drives`, which are (label, serial) with an id where there is no serial. A label that one drive

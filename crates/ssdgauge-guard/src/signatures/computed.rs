@@ -128,7 +128,7 @@ fn udf(ends: &Ends<'_>) -> Option<(u64, String)> {
 }
 
 /// Finds the superblock of MINIX file systems in either byte order (`minix_fs.h` of Linux): versions 1 and
-/// 2 have their state behind the magic number, of two bits, version 3 a zero.
+/// 2 have their state after the magic number, of two bits, version 3 a zero.
 fn minix(ends: &Ends<'_>) -> Option<(u64, String)> {
     const OLD: [u16; 4] = [0x137f, 0x138f, 0x2468, 0x2478];
     let words = |at: u64, from: fn([u8; 2]) -> u16| {

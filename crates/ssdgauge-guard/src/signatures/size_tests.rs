@@ -1,4 +1,4 @@
-//! Contents of drives whose size is no multiple of 4,096 bytes: every format is found, those in the
+//! Contents of drives whose size is not a multiple of 4,096 bytes: every format is found, those in the
 //! last bytes as well.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
@@ -74,7 +74,7 @@ const AT_THE_HEAD: [(u64, &[u8], &str); 44] = [
     (0, b"SFOZ", "zonefs"),                                    // zonefs.h, 0x5a4f4653
     (0, &[0xce, 0xfa, 0xad, 0x1b], "BFS file system"),         // bfs_fs.h, 0x1badface
     (0, &[0x45, 0x3d, 0xcd, 0x28], "cramfs"),                  // cramfs_fs.h, 0x28cd3d45
-    (512, &[0x45, 0x3d, 0xcd, 0x28], "cramfs"),                // behind a boot sector
+    (512, &[0x45, 0x3d, 0xcd, 0x28], "cramfs"),                // after a boot sector
     (544, b"1SFB", "BeFS"),                                    // befs_fs_types.h
     (3, b"ReFS\0", "ReFS"),                                    // libyal, libfsrefs
     (0, b"mpoolDev", "mpool"),                                 // mpool of HSE

@@ -364,7 +364,7 @@ impl Wanted {
 }
 
 /// Returns the files that are registered with an io_uring, by the path or the name that its fdinfo
-/// reports (`io_uring_show_fdinfo`): lines of a number and a name, behind `UserFiles:`.
+/// reports (`io_uring_show_fdinfo`): lines of a number and a name, after `UserFiles:`.
 fn registered(info: &str) -> impl Iterator<Item = &str> {
     let files = info.lines().skip_while(|line| !line.starts_with("UserFiles:")).skip(1);
     files.map_while(|line| {
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn registered_files_are_the_numbered_lines_behind_their_count() {
+    fn registered_files_are_the_numbered_lines_after_their_count() {
         let info = "pos:\t0\nSqHead:\t0\nUserFiles:\t2\n    0: /dev/loop0\n    1: image\nUserBufs:\t1\n    0: 0x7f/4096\n";
         assert_eq!(registered(info).collect::<Vec<_>>(), ["/dev/loop0", "image"]);
         assert_eq!(registered("UserFiles:\t0\nUserBufs:\t0\n").count(), 0);

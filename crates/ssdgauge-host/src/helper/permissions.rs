@@ -156,7 +156,7 @@ impl Permissions {
     /// before the first change, which is restored.
     ///
     /// # Errors
-    /// It is no attribute of this drive that the plan sets, or another value.
+    /// It is not an attribute of this drive that the plan sets, or another value.
     pub(super) fn check_attribute(
         &self,
         path: &Path,

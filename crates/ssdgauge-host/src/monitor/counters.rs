@@ -110,14 +110,12 @@ pub(super) fn compare(compared: &Compared) -> Vec<Finding> {
         }
         let others = moved.saturating_sub(issued);
         let share = others as f64 / issued.max(1) as f64;
-        let beside = match issued {
+        let own = match issued {
             0 => "where the step sent nothing in this direction".to_owned(),
             _ => format!("{:.1} % of the traffic of the step", share * 100.0),
         };
-        let text = format!(
-            "other programs have {word} {} during the step, {beside}",
-            Bytes(others).about(),
-        );
+        let text =
+            format!("other programs have {word} {} during the step, {own}", Bytes(others).about(),);
         let (is_reported, severity) = match is_drive {
             true => (
                 others > SLACK && share > OTHER_SHARES[0],
@@ -226,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn traffic_of_others_beside_commands_that_are_not_counted_is_reported() {
+    fn traffic_of_others_next_to_commands_that_are_not_counted_is_reported() {
         let check = |moved: u64, expected: &[FindingKind]| {
             let after = Counters { bytes: [moved, 0], ..Counters::default() };
             let issued = [1_000 * MIB, 0];

@@ -118,7 +118,7 @@ struct Stall {
     direction: &'static str,
 }
 
-/// The most stalls that are kept: hours of them.
+/// The maximum number of stalls that are kept: hours of them.
 const MAX_STALLS: usize = 10_000;
 
 impl<'a> LatencyWatch<'a> {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_waited_for_the_stopped_program_is_no_stall_of_the_drive() {
+    fn a_request_that_waited_for_the_stopped_program_is_not_a_stall_of_the_drive() {
         let workload =
             Workload { engine: Engine::IoUring, streams: vec![ssdgauge_core::Stream::default()] };
         let seconds = |seconds: f64| Nanos((seconds * 1e9) as u64);
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(stalled(&[(20.0, 22)], &[]), alone);
         assert_eq!(stalled(&[(20.0, 22)], &[(2.5, 19.9)]), None, "the program was stopped");
         assert_eq!(stalled(&[(20.0, 22)], &[(40.0, 20.0)]), alone, "at another time");
-        // A stall of the drive beside a longer one of the program, and one that outlasts the stop.
+        // A stall of the drive during a longer one of the program, and one that outlasts the stop.
         let other = text("a read took 8 s and completed in second 60");
         assert_eq!(stalled(&[(20.0, 22), (8.0, 60)], &[(2.5, 19.9)]), other);
         let both = "a read took 30 s and completed in second 32, in which the program stood still for 20 s";

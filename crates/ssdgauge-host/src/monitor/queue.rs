@@ -6,7 +6,7 @@ use ssdgauge_core::{Finding, FindingKind, KernelQueue, Nanos, Severity, TargetKi
 use ssdgauge_os::sysfs::{attribute, name_of};
 use std::path::{Path, PathBuf};
 
-/// The least share of the requested queue depth, by the count of the engine, without a finding.
+/// The minimum share of the requested queue depth, by the count of the engine, without a finding.
 const LEAST_SENT: f64 = 0.95;
 /// The same by the counters of the device. They leave out the time of each request in the host,
 /// which is about a tenth for a drive with a latency of 20 µs.
@@ -57,7 +57,7 @@ impl DeviceQueue {
             .filter(|_| error_ms <= LARGEST_ERROR * held)
     }
 
-    /// Returns the most requests that the device holds; `None` where that is not known.
+    /// Returns the maximum number of requests that the device holds; `None` where that is not known.
     pub(super) fn length(&self) -> Option<u32> {
         let number = |name: &str| attribute(&self.disk.join(name))?.parse().ok();
         // SCSI and SATA drives report a queue depth; the queue of the kernel limits all drives.
@@ -68,7 +68,7 @@ impl DeviceQueue {
 
 /// Returns a finding for a step with fewer requests in flight than its queue depth. Requests beyond
 /// the queue of the device wait in the kernel: only the counters of the device, `kernel`, show that.
-/// `length` is the most requests that it holds.
+/// `length` is the maximum number of requests that it holds.
 pub(super) fn finding(
     step: &Step<'_>,
     kernel: Option<&KernelQueue>,

@@ -15,12 +15,12 @@ use std::time::Duration;
 
 /// The period of the thread.
 const PERIOD: Duration = Duration::from_millis(10);
-/// The least delay of a wake-up that is recorded, in nanoseconds.
+/// The minimum delay of a wake-up that is recorded, in nanoseconds.
 const LEAST_GAP: u64 = 100_000_000;
-/// The least change of the time of day that counts as a jump, in nanoseconds: a clock that NTP
+/// The minimum change of the time of day that counts as a jump, in nanoseconds: a clock that NTP
 /// slews moves by 0.5 ms in a second.
 const LEAST_JUMP: i64 = 500_000_000;
-/// The most gaps that are recorded.
+/// The maximum number of gaps that are recorded.
 const MAX_GAPS: usize = 1_000;
 /// The period of the reads of the I/O threads, in nanoseconds.
 const THREAD_PERIOD: u64 = 500_000_000;

@@ -163,7 +163,7 @@ fn obstacle(device: &SysfsDevice, pass_through: &dyn PassThrough) -> Option<Stri
     })
 }
 
-/// Returns the most bytes of one discard; 0 where the device does not support them.
+/// Returns the maximum number of bytes of one discard; 0 where the device does not support them.
 fn most_discarded(folder: &Path) -> Option<u64> {
     attribute(&folder.join("queue/discard_max_bytes"))?.parse().ok()
 }

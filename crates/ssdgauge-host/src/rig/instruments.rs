@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The most remarks of one meter that a step reports: a broken meter repeats the same one.
+/// The maximum number of remarks of one meter that a step reports: a broken meter repeats the same one.
 const MAX_REMARKS: u32 = 3;
 
 /// The meters of a rig, and the readings of the step so far.

@@ -15,7 +15,7 @@ impl LinuxRig {
     /// [`LinuxRig::limited`], and calls [`LinuxRig::returned`] then.
     ///
     /// # Errors
-    /// The target is no file, has no O_DIRECT, is not written where `workload` reads, or the drive is
+    /// The target is not a file, has no O_DIRECT, is not written where `workload` reads, or the drive is
     /// not the admitted one or in use by others.
     pub fn lend(
         &mut self,

@@ -153,7 +153,7 @@ impl LinuxRig {
     }
 
     /// Opens the temperature sensor and the health monitor, and records their periods: the run file
-    /// shows how often the drive was polled beside the load.
+    /// shows how often the drive was polled during the load.
     fn open_instruments(&mut self, health_every_s: Option<u64>) {
         let folder = self.backing.as_ref().map(|backing| backing.folder.as_path());
         self.instruments = Instruments::for_drive(folder);

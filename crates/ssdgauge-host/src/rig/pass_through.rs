@@ -15,7 +15,7 @@ use std::path::Path;
 /// read.
 ///
 /// # Errors
-/// The target is no whole NVMe namespace with a node for commands.
+/// The target is not a whole NVMe namespace with a node for commands.
 pub fn check_pass_through(drive: &DriveInfo) -> Result<(), String> {
     let target = &drive.target;
     let what = match drive.kind {

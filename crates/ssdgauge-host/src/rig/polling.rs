@@ -13,7 +13,7 @@ use std::path::Path;
 /// Returns why completions of requests to `drive` cannot be polled, if they cannot. Only sysfs is read.
 ///
 /// # Errors
-/// The target is no drive, or its queue does not support polling: the kernel would fail such requests,
+/// The target is not a drive, or its queue does not support polling: the kernel would fail such requests,
 /// or use interrupts without notice.
 pub fn check_polling(drive: &DriveInfo) -> Result<(), String> {
     let target = &drive.target;

@@ -64,7 +64,7 @@ impl LinuxRig {
         Ok(Prepared { method, written, elapsed: outcome.elapsed, stopped })
     }
 
-    /// Writes the rest of a span behind its last whole block, which a read of another block size
+    /// Writes the rest of a span after its last whole block, which a read of another block size
     /// would otherwise find unwritten.
     fn write_tail(&mut self, from: Bytes, to: Bytes) -> Result<(), RigError> {
         let length = (to - from).0 as usize;

@@ -23,7 +23,7 @@ impl QueueLimits {
         attribute(&self.folder.join(name))
     }
 
-    /// Returns the attribute `name`; `None` where it is missing or is no number.
+    /// Returns the attribute `name`; `None` where it is missing or is not a number.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.text(name)?.parse().ok()
     }

@@ -45,7 +45,7 @@ impl LinuxRig {
         if workload.changes_data() {
             self.budget.before_writing(&self.target, Some(replay.bytes[1]), sink)?;
             self.verification.advance();
-            // What each block holds behind a replay is not followed, so it is not verified.
+            // What each block holds after a replay is not followed, so it is not verified.
             self.verification.invalidate(0, workload.end().0);
         }
         self.supervise((workload, Counted::All), true, sink, |rig, sink| {

@@ -1,5 +1,5 @@
 //! Loads whose requests are timed one by one, on an admitted target: the checks before them, the
-//! instruments beside them, and the budget behind them.
+//! instruments during them, and the budget after them.
 
 use super::LinuxRig;
 use super::instruments::PollPolicy;

@@ -136,7 +136,7 @@ fn a_stream_of_flushes_sends_as_many_as_it_records() {
 }
 
 #[test]
-fn a_flush_follows_every_so_many_writes_of_a_thread_and_nothing_is_beside_it() {
+fn a_flush_follows_every_n_writes_of_a_thread_with_nothing_else_in_flight() {
     let Some(device) = Loop::in_memory(SIZE) else { return };
     let mut rig = device.rig();
     for (engine, depth, every) in [

@@ -31,7 +31,7 @@ fn lost(rig: &mut LinuxRig) -> (usize, String) {
     (lost.len(), lost.first().map(|lost| lost.found.clone()).unwrap_or_default())
 }
 
-/// Returns the contents of the image behind `device`.
+/// Returns the contents of the backing file of `device`.
 fn contents(device: &Loop) -> Vec<u8> {
     let image = OpenOptions::new().read(true).open(device.image()).unwrap();
     let mut bytes = vec![0; SIZE as usize];
@@ -78,7 +78,7 @@ fn writes_of_every_kind_are_read_back_as_they_were_written() {
 }
 
 #[test]
-fn blocks_of_zeros_and_a_span_that_is_no_whole_number_of_blocks_raise_no_finding() {
+fn blocks_of_zeros_and_a_span_that_is_not_a_whole_number_of_blocks_raise_no_finding() {
     let Some(device) = Loop::in_memory(SIZE) else { return };
     let mut rig = device.rig();
     write(&mut rig, &random(Engine::IoUring, 0, 16, SPAN), 8 << 20);
@@ -105,7 +105,7 @@ fn writes_that_were_acknowledged_and_dropped_are_found() {
     filled(&mut rig);
     let full = contents(&device);
     check_kept(&mut rig);
-    // Random writes without a fill behind them: the last ones are known from the pool.
+    // Random writes without a fill after them: the last ones are known from the pool.
     write(&mut rig, &random(Engine::IoUring, 0, 16, SPAN), 4 << 20);
     let written = contents(&device);
     check_kept(&mut rig);
@@ -158,7 +158,7 @@ fn loads_of_every_kind_are_verified_to_the_last_byte() {
         write(&mut rig, &random(engine, 0, 32, SPAN), 8 << 20);
         check_verified(&mut rig, SPAN.0 / 4_096..);
     }
-    // A span that is no whole number of blocks, and zeros over a part of it.
+    // A span that is not a whole number of blocks, and zeros over a part of it.
     let span = Bytes((4 << 20) + (68 << 10) + 512);
     let fill = Preparation::Fill {
         access: ssdgauge_core::Access::Sequential,

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 const SPAN: Bytes = Bytes(8 << 20);
 const RATE: f64 = 1_000.0;
-/// The least length of a freeze; there is one in each second.
+/// The minimum length of a freeze; there is one in each second.
 const FREEZE: Duration = Duration::from_millis(100);
 const SECONDS: u64 = 4;
 

@@ -60,7 +60,7 @@ fn a_trim_discards_its_range_and_nothing_else() {
 fn a_purge_covers_the_whole_drive_and_records_the_unused_part() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = admitted(&device, Some(Bytes(SIZE / 2)));
-    // Behind the admission: the guard requires `--erase` for data that it finds.
+    // After the admission: the guard requires `--erase` for data that it finds.
     let image = std::fs::OpenOptions::new().write(true).open(device.image()).unwrap();
     image.write_all_at(&vec![0xab; SIZE as usize - (4 << 20)], 2 << 20).unwrap();
     image.sync_all().unwrap();

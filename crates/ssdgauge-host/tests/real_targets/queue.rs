@@ -1,4 +1,4 @@
-//! The counters of the kernel beside those of the engine.
+//! The counters of the kernel compared with those of the engine.
 
 use crate::real_targets::engines::filled;
 use crate::real_targets::support::{Loop, for_millis, random};

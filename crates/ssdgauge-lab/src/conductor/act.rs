@@ -25,7 +25,7 @@ pub(super) struct Done {
 impl Done {
     /// Returns the finding on a step that ended before its limit because an open loop fell behind. A search
     /// judges its loads itself, and a replay is compared with its trace.
-    pub(super) fn behind(&self, test: &Test, step: &Step) -> Option<Finding> {
+    pub(super) fn fell_behind(&self, test: &Test, step: &Step) -> Option<Finding> {
         let Action::Run { until, .. } = &step.action else { return None };
         let (who, advice) = match self.by {
             By::Limit(EndedBy::DeviceLag) => ("the drive completed", "use a lower rate"),
@@ -126,7 +126,7 @@ pub(super) fn act(
 }
 
 /// Sends the flush that ends a step, where a stream wants one, and adds its time to that of the step. It is
-/// recorded as a request behind the last second, with a length of its own below one second, so that it
+/// recorded as a request after the last second, with a length of its own below one second, so that it
 /// is part of no full second.
 fn flush_at_end(
     rig: &mut dyn Rig,
@@ -155,7 +155,7 @@ fn flush_at_end(
     Ok(Ended { elapsed: ended.elapsed + flush.elapsed, ..ended })
 }
 
-/// Replays a trace, and records its times beside those of the replay.
+/// Replays a trace, and records its times next to those of the replay.
 fn replay(rig: &mut dyn Rig, replay: &Replay, sink: &mut StepSink<'_>) -> Result<Done, RigError> {
     let cannot_read = |cause| RigError::System {
         what: format!("cannot read the trace {}", replay.trace.path),

@@ -66,14 +66,14 @@ impl Samples {
     }
 }
 
-/// The samples of a repeated step beside the recorded ones.
+/// The samples of a repeated step next to the recorded ones.
 #[derive(Debug)]
 pub(super) struct Comparison {
     recorded: Samples,
     now: Samples,
     /// Whether the readings were equal up to the last recorded one.
     readings_agree: bool,
-    /// The readings behind the last recorded one: the run was interrupted in the pause.
+    /// The readings after the last recorded one: the run was interrupted in the pause.
     missing: Vec<Reading>,
 }
 
@@ -89,7 +89,7 @@ impl Comparison {
         self.now.intervals.add_interval(interval);
     }
 
-    /// Adds a reading of the repeated step, or of the pause behind it.
+    /// Adds a reading of the repeated step, or of the pause after it.
     pub(super) fn reading(&mut self, reading: &Reading) {
         if self.now.readings.count >= self.recorded.readings.count {
             self.missing.push(reading.clone());

@@ -141,7 +141,7 @@ impl Proof<'_, '_> {
         Ok(self.read(Set::Marks, 0, marks)? && self.read(Set::Samples, 0, samples)?)
     }
 
-    /// Reads the marks once more behind a verdict that ends the proof: it must not rest on one read.
+    /// Reads the marks once more after a verdict that ends the proof: it must not rest on one read.
     fn read_again(&mut self) -> Result<bool, ConductError> {
         self.read_pass()
     }

@@ -59,7 +59,7 @@ pub(super) fn step_at(plan: &Plan, place: StepPlace) -> &Step {
 /// 2. With [`Restart::Test`], or where a drive lost its content, that test starts again from its
 ///    preparation, with [`Restart::Step`] at its first unfinished step.
 /// 3. Where the drive lost its content, and on a scratch file, earlier preparations that the test reads are
-///    executed again before that, with the rests behind them. A virtual drive repeats all finished
+///    executed again before that, with the rests after them. A virtual drive repeats all finished
 ///    steps instead (`replay`).
 pub(super) fn remaining(
     plan: &Plan,
@@ -69,10 +69,10 @@ pub(super) fn remaining(
     is_lost: bool,
 ) -> Option<(usize, Vec<StepPlace>)> {
     let all = places(plan);
-    let behind = |test: usize| all.iter().position(|place| place.test > test);
-    // A search runs behind the last ordered step of its test, so its place is that of the next
+    let after = |test: usize| all.iter().position(|place| place.test > test);
+    // A search runs after the last ordered step of its test, so its place is that of the next
     // test.
-    let searched = searching.map(|test| behind(test).unwrap_or(all.len()));
+    let searched = searching.map(|test| after(test).unwrap_or(all.len()));
     let unfinished = all.iter().position(|place| !finished.contains(place));
     let first = unfinished.into_iter().chain(searched).min()?;
     let current = match searching {
@@ -80,7 +80,7 @@ pub(super) fn remaining(
         Some(_) | None => all.get(first).map_or(plan.tests.len(), |place| place.test),
     };
     let current = searching.map_or(current, |test| test.min(current));
-    let anew = match plan.tests[current].restart {
+    let again = match plan.tests[current].restart {
         Restart::Step if !is_lost => first,
         Restart::Test | Restart::Step => {
             all.iter().position(|place| place.test == current).unwrap_or(first)
@@ -94,7 +94,7 @@ pub(super) fn remaining(
     // Restart::Test.
     if is_lost || drive.kind.loses_content_with_process() {
         let mut done: Vec<&Preparation> = Vec::new();
-        for (order, place) in all[..anew].iter().enumerate() {
+        for (order, place) in all[..again].iter().enumerate() {
             let kind = plan.tests[place.test].phases[place.phase].kind;
             let action = &step_at(plan, *place).action;
             let is_setting = action.preparation().is_some_and(Preparation::is_setting);
@@ -102,7 +102,7 @@ pub(super) fn remaining(
                 // A measured trim of an earlier test is a result like its other steps.
             } else if is_setting {
                 // Settings end with their test, and a test with settings starts again (rule 2), so
-                // a setting before `anew` has no effect on the remaining steps.
+                // a setting before `again` has no effect on the remaining steps.
             } else if let Action::Prepare(preparation) = action {
                 if place.test == current || !done.contains(&preparation) {
                     done.push(preparation);
@@ -111,7 +111,7 @@ pub(super) fn remaining(
             } else if place.test == current && kind == PhaseKind::Precondition {
                 todo.push(*place);
             } else if matches!(action, Action::Rest(_)) && kind != PhaseKind::Measure {
-                // The drive settles again behind a preparation that is carried out again.
+                // The drive settles again after a preparation that is carried out again.
                 let before = order.checked_sub(1).and_then(|order| all.get(order));
                 if before.is_some() && before == todo.last() {
                     todo.push(*place);
@@ -119,7 +119,7 @@ pub(super) fn remaining(
             }
         }
     }
-    todo.extend_from_slice(&all[anew..]);
+    todo.extend_from_slice(&all[again..]);
     Some((current, todo))
 }
 

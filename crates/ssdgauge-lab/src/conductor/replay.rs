@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, VecDeque};
 pub(super) struct Replay<'a> {
     run: &'a RunFile,
     steps: VecDeque<StepRecord>,
-    /// The steps behind which the written data was flushed and read back.
+    /// The steps after which the written data was flushed and read back.
     secured: BTreeSet<StepId>,
 }
 
@@ -97,7 +97,7 @@ impl Conductor<'_> {
         Ok(true)
     }
 
-    /// Executes the pause behind a repeated step; returns `None` after a stop.
+    /// Executes the pause after a repeated step; returns `None` after a stop.
     fn replay_pause(
         &mut self,
         place: StepPlace,

@@ -34,7 +34,7 @@ fn not_carried(open_loop: &OpenLoop, elapsed: Nanos) -> Option<String> {
 /// Poisson count is its mean, and five of them are exceeded once in 3.5 million slices.
 const DEVIATIONS: f64 = 5.0;
 
-/// Returns the most requests of `stream` in the judged direction that a slice of so many seconds offers;
+/// Returns the maximum number of requests of `stream` in the judged direction that a slice of so many seconds offers;
 /// `None` for a closed loop.
 fn offered(stream: &Stream, of: Judged, seconds: f64) -> Option<f64> {
     let all = stream.arrival.per_second()? * seconds;
@@ -117,7 +117,7 @@ impl Slices {
         if interval.stream != stream || interval.direction != direction {
             return;
         }
-        // What completes behind the end of the step belongs to its last slice: alone it would be one of the
+        // What completes after the end of the step belongs to its last slice: alone it would be one of the
         // slowest requests only.
         let slice = ((begin.0 / self.limits.slice.0) as usize).min(self.last);
         if self.slices.len() <= slice {

@@ -1,4 +1,4 @@
-//! The verification behind the last step: everything that the run wrote is read and compared.
+//! The verification after the last step: everything that the run wrote is read and compared.
 
 use super::{Completion, ConductError, Conductor};
 use ssdgauge_core::{Finding, FindingKind, RigError, Severity, Verified};

@@ -32,7 +32,7 @@ pub trait Watcher {
     /// Called at the start of each step.
     fn step_began(&mut self, test: &Test, phase: &Phase, step: &Step);
 
-    /// Called before each pause behind a step.
+    /// Called before each pause after a step.
     fn pause_began(&mut self, duration: Nanos);
 
     /// Called with each finding.

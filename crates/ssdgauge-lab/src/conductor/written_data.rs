@@ -2,7 +2,7 @@
 //!
 //! A flush would empty the write buffer of the drive, so none is sent before a load, and none within a
 //! measured sequence: those steps follow each other as their source defines. The data is then flushed
-//! behind the last of them. Nothing is sent to the drive while a step is measured.
+//! after the last of them. Nothing is sent to the drive while a step is measured.
 
 use super::sink::StepSink;
 use super::{ConductError, Conductor};
@@ -67,7 +67,7 @@ impl Conductor<'_> {
         }
     }
 
-    /// Records what was read back behind the step `written_by`.
+    /// Records what was read back after the step `written_by`.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 //!
 //! Three facts about the drive change the rate of its writes by more than a half: the room in its
 //! cache, the flash that was never written since a purge, and the data that random writes have to
-//! share the flash with. Everything else is a rate. It is no model of a drive: it knows no second and
+//! share the flash with. Everything else is a rate. It is not a model of a drive: it knows no second and
 //! no request.
 
 use super::rates::AssumedRates;
@@ -24,7 +24,7 @@ const USABLE_SPARE: f64 = 0.93;
 /// Chosen: TLC flash programs 40 to 100 MB/s in each die.
 const DIE_MB_S: f64 = 90.0;
 
-/// The weight of requests and link beside the flash: reads alone keep their latencies up to a higher share.
+/// The weight of requests and link relative to the flash: reads alone keep their latencies up to a higher share.
 /// Chosen: loads passed on virtual drives up to 95 % of the requests, and 55 % of the flash.
 const LATENCY_TOLERANCE: f64 = 0.58;
 
@@ -37,6 +37,8 @@ pub(super) struct Effort {
     pub(super) written: f64,
     /// The bytes of reads and writes together.
     pub(super) moved: f64,
+    /// The requests, flushes and trims among them.
+    pub(super) requests: f64,
 }
 
 impl Effort {
@@ -46,6 +48,7 @@ impl Effort {
             seconds: self.seconds + other.seconds,
             written: self.written + other.written,
             moved: self.moved + other.moved,
+            requests: self.requests + other.requests,
         }
     }
 
@@ -55,6 +58,7 @@ impl Effort {
             seconds: self.seconds * factor,
             written: self.written * factor,
             moved: self.moved * factor,
+            requests: self.requests * factor,
         }
     }
 }
@@ -70,7 +74,7 @@ pub(super) struct DriveState {
     live: f64,
     /// Free bytes of the cache.
     cache: f64,
-    /// The spare area that was asked for last, with its write amplification: steps and rounds behind a
+    /// The spare area that was asked for last, with its write amplification: steps and rounds after a
     /// preconditioning have the same one, and it takes 40 logarithms.
     amplification: Cell<(f64, f64)>,
 }
@@ -82,6 +86,8 @@ struct Flow {
     written: f64,
     /// Bytes of reads, writes and trims together.
     moved: f64,
+    /// Requests.
+    requests: f64,
     /// Bytes that the flash takes for the writes: at least a mapped unit for each request.
     programmed: f64,
     /// The share of the load of an open loop that the drive serves; `None` for a closed loop, which
@@ -159,7 +165,9 @@ impl DriveState {
         let end = (offset + span).0 as f64;
         let block = block.0.max(1) as f64;
         let written = self.rates.write_iops * MAPPED.max(block);
-        let flow = Flow { written, moved: written, programmed: written, ..Flow::default() };
+        let requests = written / block;
+        let flow =
+            Flow { written, moved: written, requests, programmed: written, ..Flow::default() };
         let random_span = is_random.then_some(span.0 as f64);
         self.advance(flow, None, Some(span.0 as f64), random_span, end)
     }
@@ -187,6 +195,7 @@ impl DriveState {
             let bursts = effort.seconds * self.most_requests(stream) / depth;
             let moved = (bursts.ceil() - bursts) * depth * stream.mean_size();
             sum.moved += moved;
+            sum.requests += moved / stream.mean_size();
             sum.written += moved * shares(stream)[1];
         }
         let share = ((bytes - effort.moved) / sum.moved.max(1.0)).clamp(0.0, 1.0);
@@ -223,6 +232,7 @@ impl DriveState {
             sum.seconds += time;
             sum.written += flow.written * share * time;
             sum.moved += moved * time;
+            sum.requests += flow.requests * share * time;
             (seconds, bytes) = (seconds - time, bytes - moved * time);
             if lasts <= until_change {
                 break;
@@ -303,6 +313,7 @@ impl DriveState {
             reading_requests += per_second * reading / rates.read_iops;
             busy += per_second * (reading / rates.read_iops + writing / rates.write_iops);
             reads += per_second * reading * block;
+            flow.requests += per_second;
             if stream.trims() {
                 trimmed += per_second * block;
             }
@@ -329,6 +340,7 @@ impl DriveState {
             reading,
             written: flow.written * share,
             moved: (reads + flow.written + trimmed) * share,
+            requests: flow.requests * share,
             programmed: flow.programmed * share,
             served: has_due.then_some(share / due.max(1.0)),
             busy: if has_due { busy } else { 0.0 },
@@ -336,7 +348,7 @@ impl DriveState {
         }
     }
 
-    /// Returns the most requests a second of `stream` alone, by Little's law; no limit for an open loop
+    /// Returns the maximum number of requests a second of `stream` alone, by Little's law; no limit for an open loop
     /// with as many requests in flight as it needs.
     fn most_requests(&self, stream: &Stream) -> f64 {
         let rates = &self.rates;

@@ -24,7 +24,7 @@ pub(super) enum Quantity {
     Expected,
     /// The longest time.
     Longest,
-    /// The most bytes.
+    /// The maximum number of bytes.
     Most,
 }
 
@@ -90,7 +90,7 @@ impl Forecaster {
         forecast
     }
 
-    /// Carries out a step and the rest behind it.
+    /// Carries out a step and the rest after it.
     fn step(&mut self, step: &Step) -> Effort {
         let effort = match &step.action {
             Action::Prepare(preparation) => self.drive.prepare(preparation),
@@ -112,7 +112,7 @@ impl Forecaster {
                     }
                     let busy = self.drive.run(&workload, &replay.until);
                     let seconds = busy.seconds + trace.idle().as_secs_f64();
-                    return self.behind(step, Effort { seconds, written, ..busy });
+                    return self.with_rest(step, Effort { seconds, written, ..busy });
                 }
                 let fastest = self.drive.run(&replay.workload, &replay.until);
                 let seconds = replay.after_cut.as_secs_f64().max(fastest.seconds);
@@ -123,11 +123,11 @@ impl Forecaster {
                 Effort { seconds: time.as_secs_f64(), ..Effort::default() }
             }
         };
-        self.behind(step, effort)
+        self.with_rest(step, effort)
     }
 
-    /// Adds the rest behind a step to its `effort`.
-    fn behind(&mut self, step: &Step, mut effort: Effort) -> Effort {
+    /// Adds the rest after a step to its `effort`.
+    fn with_rest(&mut self, step: &Step, mut effort: Effort) -> Effort {
         let rest = step.rest.after(nanos(effort.seconds)).as_secs_f64();
         self.drive.rest(rest);
         effort.seconds += rest;
@@ -174,7 +174,7 @@ impl Forecaster {
         sum
     }
 
-    /// Repeats the steps of `phase` until the tracked one is steady, or the most times.
+    /// Repeats the steps of `phase` until the tracked one is steady, or the maximum number of times.
     fn rounds(&mut self, rounds: &Rounds, phase: &Phase) -> Effort {
         let mut sum = Effort::default();
         let mut values: Vec<f64> = Vec::new();

@@ -10,7 +10,7 @@ use ssdgauge_core::{Bytes, Detail, DriveInfo, TargetKind};
 pub struct AssumedRates {
     /// The class of drives in words.
     pub class: &'static str,
-    /// Large sequential writes behind any cache, in MB/s.
+    /// Large sequential writes beyond any cache, in MB/s.
     pub large_write_mb_s: f64,
     /// Large writes into the cache, in MB/s.
     pub cached_write_mb_s: f64,
@@ -25,9 +25,9 @@ pub struct AssumedRates {
     pub large_read_mb_s: f64,
     /// Whether reads and writes share the rate of the link.
     pub is_half_duplex: bool,
-    /// The most reads of 4 KiB a second.
+    /// The maximum number of reads of 4 KiB a second.
     pub read_iops: f64,
-    /// The most writes of 4 KiB a second.
+    /// The maximum number of writes of 4 KiB a second.
     pub write_iops: f64,
     /// Latency of a random read without its transfer, in microseconds.
     pub read_lat_us: f64,
@@ -37,7 +37,7 @@ pub struct AssumedRates {
     pub write_lat_us: f64,
     /// Latency of a write that completes when it is non-volatile, in microseconds.
     pub durable_write_lat_us: f64,
-    /// The most requests that the drive accepts at a time.
+    /// The maximum number of requests that the drive accepts at a time.
     pub queue_depth: f64,
     /// Spare area as a share of the capacity.
     pub spare: f64,
@@ -48,13 +48,13 @@ pub struct AssumedRates {
 /// A client drive on PCIe 3.0 with TLC flash, as in the reviews that the client suites follow.
 const NVME_CLIENT: AssumedRates = AssumedRates {
     class: "an NVMe client drive",
-    // 600 to 750 MB/s behind the cache: 970 EVO 500 GB (pcper.com 2018/04, techpowerup.com).
+    // 600 to 750 MB/s beyond the cache: 970 EVO 500 GB (pcper.com 2018/04, techpowerup.com).
     large_write_mb_s: 720.0,
     // Rated 2,300 to 2,500 MB/s (the same drive).
     cached_write_mb_s: 2_400.0,
     // 22 GB of 500 GB (thefpsreview.com 2020/06).
     cache_share: 0.044,
-    // Chosen: folding takes about three times as long as a write behind the cache.
+    // Chosen: folding takes about three times as long as a write beyond the cache.
     refill_mb_s: 300.0,
     flash_write_mb_s: 720.0,
     // Rated 3,400 MB/s.
@@ -119,7 +119,7 @@ const NVME_DATACENTRE: AssumedRates = AssumedRates {
 /// A SATA client drive with TLC or QLC flash, which the kernel does not tell apart.
 const SATA_CLIENT: AssumedRates = AssumedRates {
     class: "a SATA client drive",
-    // Chosen: between 150 MB/s of QLC and 500 MB/s of large TLC drives behind their cache.
+    // Chosen: between 150 MB/s of QLC and 500 MB/s of large TLC drives beyond their cache.
     large_write_mb_s: 300.0,
     // Payload of SATA at 6 Gb/s.
     cached_write_mb_s: 540.0,
@@ -314,7 +314,7 @@ impl AssumedRates {
         }
     }
 
-    /// Returns the least and the largest rate of large writes that the bounds cover, in bytes a second.
+    /// Returns the smallest and the largest rate of large writes that the bounds cover, in bytes a second.
     pub fn bounds_of_large_writes(&self) -> [Bytes; 2] {
         [self.slowest(), self.fastest()].map(|rates| Bytes((rates.large_write_mb_s * 1e6) as u64))
     }

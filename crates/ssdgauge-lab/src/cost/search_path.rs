@@ -78,7 +78,7 @@ impl Costs {
                 }
                 Next::Attempt(load) => {
                     let passed = load < passing;
-                    sum = sum.plus(self.again_behind(last));
+                    sum = sum.plus(self.again_after(last));
                     last = Some(Attempt { load, passed });
                     attempts = attempts.and(Attempt { load, passed });
                     let share = if passed { 1.0 } else { FAILING_SHARE };
@@ -103,7 +103,7 @@ impl Costs {
     }
 
     /// Returns the cost of the preparation between the `last` attempt and the next one.
-    fn again_behind(&self, last: Option<Attempt>) -> Effort {
+    fn again_after(&self, last: Option<Attempt>) -> Effort {
         let is_needed = match self.rule {
             SearchRule::FromOneState => true,
             SearchRule::DownFromProbe => last.is_some_and(|last| !last.passed),
@@ -131,7 +131,7 @@ impl<F: Fn(&Effort) -> f64> Worst<'_, F> {
         self.after((first, probes), Tried::default(), None)
     }
 
-    /// Returns the largest cost of the attempts behind those that were `tried`, of which `last` is the
+    /// Returns the largest cost of the attempts after those that were `tried`, of which `last` is the
     /// last one; `first` is the highest load that passed a probe. Each attempt narrows the search, so the
     /// depth is at most the number of loads.
     fn after(
@@ -144,7 +144,7 @@ impl<F: Fn(&Effort) -> f64> Worst<'_, F> {
         let Next::Attempt(load) = search::next_after(self.costs.rule, loads, probes, tried) else {
             return Effort::default();
         };
-        let cost = self.costs.again_behind(last).plus(self.costs.attempts[load]);
+        let cost = self.costs.again_after(last).plus(self.costs.attempts[load]);
         let can_pass = load <= first && load < self.passing;
         let ends = [false, true].into_iter().filter(|passed| !passed || can_pass);
         let rest = ends.map(|passed| {

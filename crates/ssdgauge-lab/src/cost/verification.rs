@@ -1,4 +1,4 @@
-//! Cost of the verification behind a run: the bytes that it reads, and their time.
+//! Cost of the verification after a run: the bytes that it reads, and their time.
 
 use super::rates::AssumedRates;
 use ssdgauge_core::{Action, Bytes, Extents, Nanos, Plan, Preparation};
@@ -21,7 +21,7 @@ pub fn verified_bytes(plan: &Plan, capacity: Bytes) -> Bytes {
                     }
                 }
             }
-            // What each block holds behind a replay is not followed.
+            // What each block holds after a replay is not followed.
             Action::Replay(replay) if replay.workload.changes_data() => {
                 written.remove(0, replay.workload.end().0);
             }

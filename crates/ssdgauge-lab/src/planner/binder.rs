@@ -102,7 +102,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Appends the probes of a search to `phases`, behind the attempts of full length. The phases
+    /// Appends the probes of a search to `phases`, after the attempts of full length. The phases
     /// before the attempts prepare each of them.
     fn search(&self, search: &SearchRule, phases: &mut Vec<Phase>) -> Search {
         let by = u64::from(self.options.shorten);
@@ -380,7 +380,7 @@ impl Binder<'_> {
         (time > Nanos::ZERO).then(settles)
     }
 
-    /// Returns the pause behind a step. A duty cycle is a ratio, so only its cap is shortened.
+    /// Returns the pause after a step. A duty cycle is a ratio, so only its cap is shortened.
     fn rest(&self, rest: Rest) -> Rest {
         let by = u64::from(self.options.shorten);
         match rest {
@@ -443,7 +443,7 @@ fn addressing(streams: &[Stream]) -> &Stream {
 }
 
 /// Moves each repetition of a sequential step to the next part of the span, from the start again
-/// behind the end: a burst must not read or overwrite the data of the burst before, which the drive
+/// after the end: a burst must not read or overwrite the data of the burst before, which the drive
 /// may still cache.
 fn shift_repetition(stream: &mut Stream, bytes: Bytes, turn: u64) {
     // Several sizes may reach the limit with the largest one.

@@ -5,7 +5,7 @@ use super::PlanError;
 use ssdgauge_core::{Action, Bytes, Preparation, Test};
 
 /// Checks that every step of `tests` reads only what a fill of an earlier step covers. Measured writes
-/// count for nothing: how much they cover is known behind them.
+/// count for nothing: how much they cover is known after them.
 pub(super) fn check_reads(tests: &[Test]) -> Result<(), PlanError> {
     let mut filled_to = Bytes(0);
     for test in tests {

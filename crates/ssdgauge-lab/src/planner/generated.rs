@@ -214,7 +214,7 @@ fn bursts(depth: &DepthRule) -> Vec<u32> {
     edges
 }
 
-/// Returns the published figures, of the share of the requests, beside those of `trace`.
+/// Returns the published figures, of the share of the requests, next to those of `trace`.
 fn compare(
     rule: &TraceRule,
     counts: &[(u64, u64)],

@@ -1,4 +1,4 @@
-//! The plan of a replay: one test of one measured step, behind a fill where one is wanted.
+//! The plan of a replay: one test of one measured step, after a fill where one is wanted.
 
 use super::{Options, PlanError};
 use ssdgauge_core::{
@@ -51,7 +51,7 @@ pub fn plan_replay(
         figures: vec![Chart::Ranking, Chart::Timeline, Chart::LatencyTimeline, Chart::Distribution],
         chosen: Vec::new(),
         deviations: Vec::new(),
-        // A part of a replay is none: an interrupted one begins again behind its preparation.
+        // A part of a replay is none: an interrupted one begins again after its preparation.
         restart: Restart::Test,
         phases: fill.map(filled).into_iter().chain([measured(replay)]).collect(),
         search: None,

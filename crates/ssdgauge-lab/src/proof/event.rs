@@ -67,7 +67,7 @@ pub enum What {
         set: Set,
         /// The first member.
         from: u64,
-        /// The member behind the last one.
+        /// The member after the last one.
         to: u64,
     },
     /// Members `from` to `to` of `set` were read.
@@ -78,7 +78,7 @@ pub enum What {
         set: Set,
         /// The first member.
         from: u64,
-        /// The member behind the last one.
+        /// The member after the last one.
         to: u64,
         /// What did not hold what was written there last, in ascending order of each range.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -116,7 +116,7 @@ impl Recorded {
         written.fold(Bytes(0), |sum, bytes| sum + bytes)
     }
 
-    /// Reads the records of `run`; `None` where it is no proof.
+    /// Reads the records of `run`; `None` where it is not a proof.
     ///
     /// # Errors
     /// [`RunFileError::Damaged`] where a record fails its check or lies outside the drive.

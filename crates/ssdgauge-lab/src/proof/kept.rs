@@ -28,7 +28,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Returns whether the drive lost data that it had acknowledged with a flush behind it.
+    /// Returns whether the drive lost data that it had acknowledged with a flush after it.
     pub fn is_loss(self) -> bool {
         match self {
             Fate::Kept | Fate::Unsettled => false,

@@ -8,9 +8,9 @@ use ssdgauge_core::{Bytes, Random};
 
 /// The block of the ownership label, which the proof leaves out.
 const FIRST: u64 = 1;
-/// The most segments. Chosen: one sample of each is read in a second or a few.
+/// The maximum number of segments. Chosen: one sample of each is read in a second or a few.
 const SEGMENTS: u64 = 4_096;
-/// The least blocks of a segment: 64 KiB.
+/// The minimum number of blocks of a segment: 64 KiB.
 const LEAST_SEGMENT: u64 = 16;
 /// The number of segments in the first round; each further round doubles the written ones.
 const FIRST_ROUND: u64 = 16;
@@ -26,7 +26,7 @@ const QUICK_FILL: u64 = 4 << 30;
 /// The bytes of an operation, whose record is durable before the next. Chosen: a tenth of a second to
 /// half a minute.
 const OPERATION: u64 = 256 << 20;
-/// The most blocks of an operation that lie apart.
+/// The maximum number of blocks of an operation that lie apart.
 const MOST_PLACES: u64 = 256;
 
 /// How much of a drive is proved.
@@ -86,7 +86,7 @@ impl Progress {
     }
 }
 
-/// What a block and those behind it hold.
+/// What a block and those after it hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// The generation that was written there last.
@@ -113,7 +113,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The least capacity of a drive that can be proved: 16 MiB.
+    /// The minimum capacity of a drive that can be proved: 16 MiB.
     pub const LEAST: Bytes = Bytes(16 << 20);
 
     /// Returns the places on a drive with `capacity`.
@@ -151,7 +151,7 @@ impl Layout {
         }
     }
 
-    /// Returns the members of each round of `set`, from 0 to the end behind the last one.
+    /// Returns the members of each round of `set`, from 0 to the end after the last one.
     pub fn rounds(&self, set: Set) -> Vec<u64> {
         let count = self.count(set);
         let doubling = std::iter::successors(Some(FIRST_ROUND), |end| Some(end * 2));
@@ -252,7 +252,7 @@ impl Layout {
         })
     }
 
-    /// Returns the generation that `block` and some blocks behind it hold by `progress`; generation 0
+    /// Returns the generation that `block` and some blocks after it hold by `progress`; generation 0
     /// where none was written.
     pub fn expected(&self, block: u64, progress: &Progress) -> Expected {
         let Some((set, member)) = self.writer(block, progress) else {

@@ -5,7 +5,7 @@ use super::layout::{Layout, Progress, Set};
 use ssdgauge_core::Bytes;
 use ssdgauge_core::proof::{Answer, Conclusion, Observation, PROOF_BLOCK, Tally, judge, most_held};
 
-/// The runs of wrong blocks behind which reading everything ends: more would add nothing but records.
+/// The runs of wrong blocks after which reading everything ends: more would add nothing but records.
 /// Chosen: some 2 MB of text.
 pub(crate) const MOST_BAD: u64 = 20_000;
 
@@ -23,7 +23,7 @@ pub struct Proved {
     pub is_complete: bool,
     /// The blocks that were read, by their answer.
     pub tally: Tally,
-    /// The most blocks that held their own contents in one pass: the drive stores at least so many.
+    /// The maximum number of blocks that held their own contents in one pass: the drive stores at least so many.
     pub held: u64,
     /// The number of reading passes.
     pub passes: u32,
@@ -111,7 +111,7 @@ impl State {
         judge(&self.observations, self.layout.capacity, &order)
     }
 
-    /// Returns whether `blocks` more would exceed the most that the drive can store by `verdict`: what
+    /// Returns whether `blocks` more would exceed the maximum that the drive can store by `verdict`: what
     /// is written altogether then stays below twice that.
     pub(crate) fn exceeds(&self, verdict: Conclusion, blocks: u64) -> bool {
         verdict.capacity().is_some_and(|(_, most)| self.written + blocks > most)
@@ -144,7 +144,7 @@ impl State {
     }
 }
 
-/// The most answers of one kind in the evidence.
+/// The maximum number of answers of one kind in the evidence.
 const EVIDENCE: usize = 4;
 
 /// Returns the first wrong answers of each kind, those of the last pass first.

@@ -199,7 +199,7 @@ pub(super) fn describe(stream: &StreamRule, several: bool, values: &[Value]) -> 
 }
 
 /// Returns the position of a power saving on an axis: the number of the state, then the settings
-/// without a number behind the last of 32 states.
+/// without a number after the last of 32 states.
 fn position_of(saving: PowerSaving) -> f64 {
     match saving {
         PowerSaving::State(number) => f64::from(number),

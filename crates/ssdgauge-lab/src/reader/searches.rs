@@ -113,7 +113,7 @@ impl Reader<'_> {
 }
 
 /// Returns whether an open-loop stream sends requests in `direction` all the time: the flush at the end of
-/// a step comes behind its load.
+/// a step comes after its load.
 fn keeps_sending(stream: &StreamRule, direction: Direction) -> bool {
     let is_at_end = stream.requests.operation.is_transfer() && direction == Direction::Flush;
     stream.requests.sends(direction) && !is_at_end

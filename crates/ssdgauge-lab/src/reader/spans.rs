@@ -6,12 +6,12 @@ use crate::suite::{Extent, StreamRule};
 use ssdgauge_core::Bytes;
 use std::ops::Range;
 
-/// The divisor of a span that gives the most that requests may leave out at its end: 1 %. Chosen: 64 GB and
+/// The divisor of a span that gives the maximum that requests may leave out at its end: 1 %. Chosen: 64 GB and
 /// requests of 128 KiB leave out some KiB, which change no result.
 const LEFT_OUT: u64 = 100;
 
 impl Reader<'_> {
-    /// Refuses a span in percent that ends behind every target, and a span in bytes that is shorter than a
+    /// Refuses a span in percent that ends beyond every target, and a span in bytes that is shorter than a
     /// request, or of whose end whole requests leave out more than 1 %. Requests with a stride leave out most
     /// of their span as asked.
     pub(super) fn check_span(

@@ -297,7 +297,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Refuses durable writes and flushes behind writes of a stream that has none, and flushes of one that does
+    /// Refuses durable writes and flushes after writes of a stream that has none, and flushes of one that does
     /// not wait for them.
     fn check_durability(
         &self,

@@ -7,7 +7,7 @@ use crate::suite::{DepthRule, PointRule, TraceRule, UntilRule};
 use ssdgauge_core::{BLOCK_SIZES, Bytes, Nanos, Rest};
 use toml::Spanned;
 
-/// The most requests of a trace.
+/// The maximum number of requests of a trace.
 const MAX_REQUESTS: u64 = 1 << 32;
 /// The deepest class of a table of depths.
 const MAX_DEPTH: u32 = 4_096;

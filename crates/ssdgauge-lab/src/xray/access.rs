@@ -93,7 +93,7 @@ pub(super) struct Access<'a> {
     temperatures: Vec<(Nanos, f64)>,
     /// The temperature that was read last, in degrees Celsius.
     celsius: Option<f64>,
-    /// The least and the highest temperature since the experiment began, or since its last rest ended.
+    /// The lowest and the highest temperature since the experiment began, or since its last rest ended.
     range: Option<[f64; 2]>,
 }
 
@@ -177,7 +177,7 @@ impl<'a> Access<'a> {
         self.celsius
     }
 
-    /// Returns the least and the highest temperature since the experiment began, or since its last rest ended.
+    /// Returns the lowest and the highest temperature since the experiment began, or since its last rest ended.
     pub(super) fn range(&self) -> Option<[f64; 2]> {
         self.range
     }

@@ -32,14 +32,14 @@ impl Examination<'_> {
             return Ok(());
         }
         self.access.doing("write buffer: bursts after pauses");
-        let from = self.sizes.capacity - self.sizes.trimmed - self.sizes.beside;
+        let from = self.sizes.capacity - self.sizes.trimmed - self.sizes.during_reads;
         let count = self.sizes.into_buffer / FILL_BLOCK;
         let mut refills = Vec::new();
         for (number, pause_s) in (0..).zip(PAUSES_S) {
             self.read_for(pause_s)?;
             // Of several lengths: what is left of an operation that is not full takes a part of the buffer.
             let count = count - number;
-            let reads = ascending(from, self.sizes.beside, FILL_BLOCK, count);
+            let reads = ascending(from, self.sizes.during_reads, FILL_BLOCK, count);
             let write = |one: TimedRequest| TimedRequest { direction: Direction::Write, ..one };
             let burst: Vec<TimedRequest> = reads.into_iter().map(write).collect();
             let timings = self.access.send(&burst, DEPTH)?;
@@ -62,7 +62,7 @@ impl Examination<'_> {
 
     /// Sends small writes at once after a burst, which finds the buffer full.
     fn small_writes(&mut self, from: u64) -> Result<Completions, Ended> {
-        let reads = ascending(from, self.sizes.beside, SMALL, self.sizes.groups / SMALL);
+        let reads = ascending(from, self.sizes.during_reads, SMALL, self.sizes.groups / SMALL);
         let write = |one: TimedRequest| TimedRequest { direction: Direction::Write, ..one };
         let writes: Vec<TimedRequest> = reads.into_iter().map(write).collect();
         let timings = self.access.send(&writes, SMALL_DEPTH)?;

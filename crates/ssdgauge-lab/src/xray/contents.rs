@@ -42,7 +42,7 @@ impl Examination<'_> {
         let mut turns = Vec::new();
         for _ in 0..ROUNDS {
             self.write_contents(Data::Incompressible, measured.max(BEFORE))?;
-            // Behind each other in this order, no kind finds the write buffer emptier than it can fill it: those
+            // One after another in this order, no kind finds the write buffer emptier than it can fill it: those
             // that may take no flash are the last ones.
             let random = self.write_contents(Data::Incompressible, measured)?;
             let half = self.write_contents(Data::Half, measured)?;

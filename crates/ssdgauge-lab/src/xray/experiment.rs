@@ -7,7 +7,7 @@ pub enum Experiment {
     Ceilings,
     /// Ascending writes until the fast cache is full.
     Cache,
-    /// Reads beside writes.
+    /// Reads during writes.
     Suspend,
     /// Bursts of writes after rests.
     Folding,

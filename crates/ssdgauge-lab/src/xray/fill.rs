@@ -1,4 +1,4 @@
-//! Experiments of writes: the staged fill, bursts behind rests, and random overwrites of a full drive.
+//! Experiments of writes: the staged fill, bursts after rests, and random overwrites of a full drive.
 
 use super::Examination;
 use super::access::ascending;
@@ -10,8 +10,8 @@ use ssdgauge_xray::{
     native_rate, recovered,
 };
 
-/// The share of the cache that has to be written behind its end, so that the drop is lasting.
-const BEHIND: f64 = 0.3;
+/// The share of the cache that has to be written after its end, so that the drop is lasting.
+const LASTING: f64 = 0.3;
 /// The block of the reads and writes of a light load.
 const LIGHT_BLOCK: u64 = 4_096;
 /// The share of the cache that a drive would free in a rest as long as a light load, and that is written after it.
@@ -37,16 +37,16 @@ const SHARES: [f64; 10] = [0.62, 0.62, 0.2, 0.2, 0.2, 0.62, 0.62, 0.2, 0.2, 0.4]
 const SHORTEST_S: f64 = Sizes::RESTS_S[0];
 /// The stages of a fill that are counted while the cache is full.
 pub(super) const COUNTED: u64 = 4;
-/// The most that a burst writes, in bytes of the cache.
+/// The maximum that a burst writes, in bytes of the cache.
 const MOST_OF_CACHE: f64 = 2.0;
 /// The seconds of a stage of a fill: throttling lasts longer. Chosen.
 const STAGE_S: f64 = 2.0;
 /// The time of a short look whether the drive is throttled, in seconds. Chosen: a hundredth of a stage at most.
 const COLD_S: f64 = 0.01;
-/// The least and the most reads of such a look.
+/// The minimum and the maximum number of reads of such a look.
 const COLD_READS: [u64; 2] = [100, 2_000];
 
-/// What the bursts behind rests may still use.
+/// What the bursts after rests may still use.
 struct Room {
     /// The end of the range that they fill.
     end: u64,
@@ -55,7 +55,7 @@ struct Room {
 }
 
 impl Examination<'_> {
-    /// Fast cache and the rate behind it: ascending writes until the rate has dropped for good.
+    /// Fast cache and the rate after it: ascending writes until the rate has dropped for good.
     pub(super) fn staged_fill(&mut self) -> Result<(), Ended> {
         if !self.is_open(Structure::Cache) {
             return self.inherit();
@@ -69,7 +69,7 @@ impl Examination<'_> {
         {
             self.write_stage(&mut course)?;
             found = self.first_drop_of_a_cold_drive(&course)?;
-            let is_lasting = |drop: &Drop| drop.bytes_behind >= BEHIND * drop.bytes.value;
+            let is_lasting = |drop: &Drop| drop.bytes_after >= LASTING * drop.bytes.value;
             if found.as_ref().is_ok_and(is_lasting) || self.is_throttled {
                 break;
             }
@@ -103,7 +103,7 @@ impl Examination<'_> {
         let mut room = Room { end, seconds: Sizes::BURST.as_secs_f64() };
         let mut bursts = Vec::new();
         self.burst("fast cache", rest_s, drop, &mut room, &mut bursts)?;
-        Ok(inference::is_no_buffer(drop, bursts.first().map(|burst| burst.bytes)))
+        Ok(inference::is_not_a_buffer(drop, bursts.first().map(|burst| burst.bytes)))
     }
 
     /// Overflow kind: what the drive counts in ascending writes while its cache is full.
@@ -162,7 +162,7 @@ impl Examination<'_> {
         Ok(Err(throttled(self.filled)))
     }
 
-    /// Writes a stage behind what was written so far, of [`STAGE_S`] at most.
+    /// Writes a stage after what was written so far, of [`STAGE_S`] at most.
     fn write_stage(&mut self, course: &mut Course) -> Result<(), Ended> {
         let last = course.bins.iter().rev().take(16);
         let (bytes, seconds) = last.fold((0.0, 1e-9), |sum, bin| (sum.0 + bin.1, sum.1 + bin.0));
@@ -179,7 +179,7 @@ impl Examination<'_> {
         Ok(())
     }
 
-    /// Writes `bytes` behind what was written so far, and appends the bins to `course`.
+    /// Writes `bytes` after what was written so far, and appends the bins to `course`.
     pub(super) fn write_ascending(&mut self, bytes: u64, course: &mut Course) -> Result<(), Ended> {
         let lane = Lane {
             direction: Direction::Write,
@@ -217,7 +217,7 @@ impl Examination<'_> {
         Ok(false)
     }
 
-    /// Folding rate: bursts behind rests, as long as there is room.
+    /// Folding rate: bursts after rests, as long as there is room.
     pub(super) fn folding(&mut self) -> Result<(), Ended> {
         if !self.is_open(Structure::Folding) {
             return Ok(());
@@ -240,7 +240,7 @@ impl Examination<'_> {
                 break;
             }
         }
-        // What is left is divided among the bursts; each writes about as much behind the cache as into it.
+        // What is left is divided among the bursts; each writes about as much beyond the cache as into it.
         let left = room.end.saturating_sub(self.filled) as f64;
         let affordable = 0.5 * left / ((LIGHT + SHARES.iter().sum::<f64>()) * cache);
         let rest_s = inference::rest_for(&bursts, cache, LIGHT);
@@ -300,13 +300,14 @@ impl Examination<'_> {
         let writes = Lane {
             direction: Direction::Write,
             access: Order::Sequential,
-            offset: Bytes(self.sizes.capacity - self.sizes.trimmed - self.sizes.beside),
-            span: Bytes(self.sizes.beside),
+            offset: Bytes(self.sizes.capacity - self.sizes.trimmed - self.sizes.during_reads),
+            span: Bytes(self.sizes.during_reads),
             think: LIGHT_THINK,
             ..reads.clone()
         };
         let time = Nanos((load_s.min(MOST_LIGHT_S) * 1e9) as u64);
-        let limits = LaneLimits { time, written: Bytes(self.sizes.beside), bin: Nanos::SECOND };
+        let limits =
+            LaneLimits { time, written: Bytes(self.sizes.during_reads), bin: Nanos::SECOND };
         self.access.run(&[reads, writes], limits)?;
         let mut course = Course::default();
         self.write_ascending(bytes, &mut course)?;
@@ -330,7 +331,7 @@ impl Examination<'_> {
         ));
         self.access.rest(Nanos((rest_s * 1e9) as u64))?;
         self.is_full = false;
-        let stage = (drop.before * 0.1).max(24.0 * drop.behind * self.sizes.bin.as_secs_f64());
+        let stage = (drop.before * 0.1).max(24.0 * drop.after * self.sizes.bin.as_secs_f64());
         let stage = (stage as u64).next_multiple_of(MIB);
         let mut course = Course::default();
         while course.bytes() < MOST_OF_CACHE * drop.bytes.value
@@ -352,7 +353,7 @@ impl Examination<'_> {
     }
 
     /// Fills the drive up to its end that stays trimmed, and returns that end. Where the steady state follows and the
-    /// rate shows no fast cache, a rest behind it shows one that the drive empties.
+    /// rate shows no fast cache, a rest after it shows one that the drive empties.
     pub(super) fn fill_to_end(&mut self) -> Result<u64, Ended> {
         let end = self.sizes.capacity - self.sizes.trimmed;
         let sent = end - self.filled.min(end);
@@ -408,7 +409,7 @@ impl Examination<'_> {
             let ended = self.access.run(std::slice::from_ref(&lane), limits)?;
             course.append(&ended.lanes[0].bytes, bin.as_secs_f64(), ended.elapsed.as_secs_f64());
             let is_lasting = first_drop(&course)
-                .is_ok_and(|drop| drop.bytes_behind >= BEHIND * drop.bytes.value);
+                .is_ok_and(|drop| drop.bytes_after >= LASTING * drop.bytes.value);
             found = inference::spare_area(&course, end as f64, self.sizes.trimmed as f64);
             if !self.is_cold()? {
                 found = Err(throttled(end));
@@ -424,7 +425,7 @@ impl Examination<'_> {
     }
 }
 
-/// Returns the reason where the drive is throttled behind a fill of `bytes`.
+/// Returns the reason where the drive is throttled after a fill of `bytes`.
 pub(super) fn throttled(bytes: u64) -> Refusal {
     Refusal(format!(
         "after {}, reads of trimmed addresses are slower than before, as where a drive is throttled",

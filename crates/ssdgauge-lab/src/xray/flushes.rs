@@ -1,4 +1,4 @@
-//! The experiment for flushes: a flush behind nothing, behind one write, and behind a burst of writes.
+//! The experiment for flushes: a flush after nothing, after one write, and after a burst of writes.
 
 use super::Examination;
 use super::access::read;
@@ -24,17 +24,17 @@ const DEPTH: u32 = 32;
 const LONGEST: Nanos = Nanos::from_secs(60);
 
 impl Examination<'_> {
-    /// Flush: its time behind writes, and behind another flush.
+    /// Flush: its time after writes, and after another flush.
     pub(super) fn flushes(&mut self) -> Result<(), Ended> {
         if !self.is_open(Structure::Flush) {
             return Ok(());
         }
         self.access.doing("flush: writes, each followed by a flush");
-        let from = self.sizes.capacity - self.sizes.trimmed - self.sizes.beside;
+        let from = self.sizes.capacity - self.sizes.trimmed - self.sizes.during_reads;
         // For the time of a program, each is in a mapping unit that holds nothing else, so that nothing has to be read
         // first.
         let are_apart = self.wants(Structure::ProgramTime);
-        let in_range = self.sizes.beside / BLOCK;
+        let in_range = self.sizes.during_reads / BLOCK;
         let place = |number: u64| match are_apart {
             true => from - (number + 2) * APART,
             false => from + number % in_range * BLOCK,
@@ -58,13 +58,13 @@ impl Examination<'_> {
         let us = self.latencies(&requests)?;
         let of_kind = |place: usize| us.chunks_exact(3).map(|three| three[place]).collect();
         let mut flushes = Flushes {
-            behind_write_us: of_kind(1),
+            after_write_us: of_kind(1),
             alone_us: of_kind(2),
-            behind_burst_us: Vec::new(),
+            after_burst_us: Vec::new(),
         };
         for _ in 0..BURSTS {
             self.burst_before_flush(from)?;
-            flushes.behind_burst_us.extend(self.latencies(&[TimedRequest::FLUSH])?);
+            flushes.after_burst_us.extend(self.latencies(&[TimedRequest::FLUSH])?);
         }
         let found = inference::flush(&flushes);
         let is_stated = first.and_then(|flush| flush.device).is_some_and(|one| one != "virtual");
@@ -83,7 +83,7 @@ impl Examination<'_> {
             access: Order::Sequential,
             block_size: Bytes(FILL_BLOCK),
             offset: Bytes(from),
-            span: Bytes(self.sizes.beside),
+            span: Bytes(self.sizes.during_reads),
             queue_depth: DEPTH,
             think: Nanos::ZERO,
             latencies: 0,
@@ -96,7 +96,7 @@ impl Examination<'_> {
     }
 }
 
-/// Returns why the times of flushes show nothing where the kernel did not send the `first` one behind a write.
+/// Returns why the times of flushes show nothing where the kernel did not send the `first` one after a write.
 fn is_not_sent(first: Option<&Flush>) -> Option<Refusal> {
     let reason = match first.map(|flush| flush.counted) {
         Some(Some(0)) => {

@@ -1,4 +1,4 @@
-//! Experiment of heat: ascending reads without a pause, with the temperature beside them.
+//! Experiment of heat: ascending reads without a pause, with the temperature.
 
 use super::Examination;
 use super::error::Ended;

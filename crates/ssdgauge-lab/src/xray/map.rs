@@ -11,9 +11,9 @@ use ssdgauge_xray::{self as inference, Range, Refusal, Series, Structure};
 const BLOCK: u64 = 4_096;
 /// The smallest range.
 const SMALLEST: u64 = 16 * MIB;
-/// The bits of the address in which the reads beside a first one differ from it: no flash page is as long, and both
+/// The bits of the address in which the reads next to a first one differ from it: no flash page is as long, and both
 /// lie in the same 256 KiB, which is less than a part of a map.
-const BESIDE: [u64; 2] = [64 << 10, 128 << 10];
+const NEARBY: [u64; 2] = [64 << 10, 128 << 10];
 /// The first reads of a range.
 const FIRST: u64 = 4_000;
 /// The reads before them, for each mebibyte of the range, and at most: they read the parts of the map that fit.
@@ -47,7 +47,7 @@ impl Examination<'_> {
             self.access.send_before(&before, DEPTH)?;
             let side_by_side = |_| {
                 let first = place();
-                [0, BESIDE[0], BESIDE[1]].map(|bit| read(first ^ bit, BLOCK))
+                [0, NEARBY[0], NEARBY[1]].map(|bit| read(first ^ bit, BLOCK))
             };
             let requests: Vec<TimedRequest> = (0..FIRST).flat_map(side_by_side).collect();
             let us = self.latencies(&requests)?;

@@ -128,14 +128,14 @@ fn steps_of(
             writes_within("fill", sizes.fill, Sizes::FILL, sizes),
         ],
         Experiment::Suspend if open.contains(&Structure::Suspend) => {
-            vec![writes("reads during writes", sizes.beside, sizes)]
+            vec![writes("reads during writes", sizes.during_reads, sizes)]
         }
         Experiment::Folding if open.contains(&Structure::Folding) => {
             let rests = (Sizes::RESTS_S.iter().sum::<f64>() + Sizes::MORE_RESTS_S) as u64;
             let light = "reads with a few writes";
             vec![
                 rest("rests", rests),
-                writes_within(light, sizes.beside, Sizes::BURST, sizes),
+                writes_within(light, sizes.during_reads, Sizes::BURST, sizes),
                 writes_within("bursts", sizes.bursts, Sizes::BURSTS, sizes),
             ]
         }
@@ -200,7 +200,7 @@ fn steps_of(
             fill.into_iter().chain([rest, uniform]).chain(zones).collect()
         }
         Experiment::MapReach if open.contains(&Structure::MapReach) => {
-            // That of the units will do where nothing is written behind it.
+            // That of the units will do where nothing is written after it.
             let is_rested = any(&OF_UNITS) && !any(&[Structure::Spare, Structure::EffectiveSpare]);
             let rest = (!is_rested).then(|| rest("rest", Sizes::FOLDING_S));
             let reads = reads("reads in growing ranges", 30, sizes);

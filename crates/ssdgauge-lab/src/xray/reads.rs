@@ -1,5 +1,5 @@
 //! Experiments of reads: pairs by distance, rate of chosen units, and reads
-//! beside writes.
+//! during writes.
 
 use super::Examination;
 use super::access::{ascending, read};
@@ -40,7 +40,7 @@ const PER_UNIT: u64 = 16;
 /// Reads at random in all units, and their requests in flight: two for each of 64 units.
 const AT_RANDOM: u64 = 20_000;
 const RANDOM_DEPTH: u32 = 128;
-/// Reads alone, and beside writes for each pause between reads.
+/// Reads alone, and during writes for each pause between reads.
 const LATENCIES: (usize, usize) = (3_000, 750);
 /// The pauses between reads during writes, in microseconds. Dies that begin to program together end together, and
 /// a read that follows another one at once would always come at the same phase. Chosen: without a common period,
@@ -355,21 +355,21 @@ impl Examination<'_> {
         self.access.flush()?;
         self.access.rest(SETTLE)?;
         self.access.doing("program suspend: reads during writes");
-        let alone = self.read_beside(LATENCIES.0, Nanos::ZERO, None)?;
-        let mut beside = Vec::new();
+        let alone = self.read_during(LATENCIES.0, Nanos::ZERO, None)?;
+        let mut during = Vec::new();
         for (part, think) in (0..).zip(THINKS_US) {
             let think = Nanos(think * 1_000);
-            beside.extend(self.read_beside(LATENCIES.1, think, Some(part))?);
+            during.extend(self.read_during(LATENCIES.1, think, Some(part))?);
         }
-        self.keep(Series::of_latencies(&alone, &beside));
-        self.answer(Structure::Suspend, inference::suspend(&alone, &beside));
-        self.reads = Some(Reads { alone_us: alone, beside_us: beside });
+        self.keep(Series::of_latencies(&alone, &during));
+        self.answer(Structure::Suspend, inference::suspend(&alone, &during));
+        self.reads = Some(Reads { alone_us: alone, during_us: during });
         Ok(())
     }
 
-    /// Returns latencies of up to `count` random reads with one in flight and a pause of `think` behind each,
-    /// beside one of the parts of the ascending writes.
-    fn read_beside(
+    /// Returns latencies of up to `count` random reads with one in flight and a pause of `think` after each,
+    /// during one of the parts of the ascending writes.
+    fn read_during(
         &mut self,
         count: usize,
         think: Nanos,
@@ -386,10 +386,10 @@ impl Examination<'_> {
             latencies: count,
             data: Data::Incompressible,
         };
-        let bytes = self.sizes.beside / THINKS_US.len() as u64 / BLOCK * BLOCK;
+        let bytes = self.sizes.during_reads / THINKS_US.len() as u64 / BLOCK * BLOCK;
         let mut lanes = vec![lane.clone()];
         if let Some(part) = part {
-            let from = self.sizes.capacity - self.sizes.trimmed - self.sizes.beside;
+            let from = self.sizes.capacity - self.sizes.trimmed - self.sizes.during_reads;
             lanes.push(Lane {
                 direction: Direction::Write,
                 access: Order::Sequential,

@@ -41,7 +41,7 @@ impl RecordedXray {
         }
     }
 
-    /// Reads the record of `run`; `None` where it is no X-ray.
+    /// Reads the record of `run`; `None` where it is not an X-ray.
     ///
     /// # Errors
     /// [`RunFileError::Damaged`] where a record fails its check.

@@ -14,21 +14,21 @@ pub(super) struct Sizes {
     pub(super) capacity: u64,
     /// The range that pairs of reads lie in, from the start of the drive.
     pub(super) region: u64,
-    /// The most that the staged fill writes.
+    /// The maximum that the staged fill writes.
     pub(super) fill: u64,
     /// A stage of the fill.
     pub(super) stage: u64,
     /// The end of the drive that stays trimmed, to see whether the link is still as fast.
     pub(super) trimmed: u64,
-    /// The bytes of the writes beside reads.
-    pub(super) beside: u64,
-    /// The most that a burst into a cache, or into what may be a write buffer, writes where its rest is not looked at.
+    /// The bytes of the writes during reads.
+    pub(super) during_reads: u64,
+    /// The maximum that a burst into a cache, or into what may be a write buffer, writes where its rest is not looked at.
     pub(super) into_cache: u64,
-    /// The most that all bursts behind rests write.
+    /// The maximum that all bursts after rests write.
     pub(super) bursts: u64,
     /// The bytes of one measurement of random writes, aligned or shifted.
     pub(super) shifted: u64,
-    /// The range of these writes, behind that of the reads.
+    /// The range of these writes, after that of the reads.
     pub(super) shifted_span: u64,
     /// A stage of the fill that is counted while the cache is full.
     pub(super) counted: u64,
@@ -40,7 +40,7 @@ pub(super) struct Sizes {
     pub(super) before_flush: u64,
     /// The bytes of one measurement of random writes with an address bit held, or with none.
     pub(super) held: u64,
-    /// The most that random overwrites write.
+    /// The maximum that random overwrites write.
     pub(super) overwrites: u64,
     /// A round of random writes on the way to the steady state.
     pub(super) round: u64,
@@ -53,16 +53,16 @@ impl Sizes {
     pub(super) const LEAST: Bytes = Bytes(256 * MIB);
     /// The time of one load at most; a drive that is slower is not identified.
     pub(super) const LONGEST: Nanos = Nanos::from_secs(1_800);
-    /// The time of the staged fill at most. Chosen: half of a drive of 1 TB behind its cache, at 600 MB/s.
+    /// The time of the staged fill at most. Chosen: half of a drive of 1 TB beyond its cache, at 600 MB/s.
     pub(super) const FILL: Nanos = Nanos::from_secs(900);
-    /// The time of the writes of all bursts at most, beside their rests.
+    /// The time of the writes of all bursts at most, without their rests.
     pub(super) const BURSTS: Nanos = Nanos::from_secs(300);
     /// The time of the writes of a burst alone at most.
     pub(super) const BURST: Nanos = Nanos::from_secs(60);
     /// The rests before bursts, in seconds, until a part of the cache is free.
     pub(super) const RESTS_S: [f64; 12] =
         [0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 24.0, 48.0, 96.0, 128.0];
-    /// The seconds of all rests behind those, which are chosen by what they freed.
+    /// The seconds of all rests after those, which are chosen by what they freed.
     pub(super) const MORE_RESTS_S: f64 = 3.3 * 128.0;
     /// The seconds of rest between writes and pairs of reads.
     pub(super) const FOLDING_S: u64 = 60;
@@ -78,7 +78,7 @@ impl Sizes {
     pub(super) const HEATING_S: u64 = 300;
 
     /// The rounds of uniform random writes at most, and those of writes to zones: three drive writes each. Chosen: of
-    /// random virtual drives, the slowest is level behind two.
+    /// random virtual drives, the slowest is level after two.
     pub(super) const ROUNDS: u64 = 12;
     /// The time of all rounds of one kind at most: a drive that is slower is not identified.
     pub(super) const STEADY: Nanos = Nanos::from_secs(4 * 3_600);
@@ -93,7 +93,7 @@ impl Sizes {
             fill: whole(capacity / 5 * 3),
             stage: whole(capacity / 50).max(4 * MIB),
             trimmed: whole(capacity / 64).max(4 * MIB),
-            beside: whole((capacity / 50).min(256 * MIB)).max(4 * MIB),
+            during_reads: whole((capacity / 50).min(256 * MIB)).max(4 * MIB),
             into_cache: whole(capacity / 8),
             bursts: whole(capacity / 4),
             shifted: whole((capacity / 256).min(256 * MIB)).max(MIB),
@@ -112,7 +112,7 @@ impl Sizes {
 }
 
 impl Sizes {
-    /// Returns start and length of the range of writes with an address bit held, behind that of the reads: a power of two
+    /// Returns start and length of the range of writes with an address bit held, after that of the reads: a power of two
     /// at a multiple of it, so that each bit below it can be held.
     pub(super) fn held_range(&self) -> (u64, u64) {
         let span = 1 << self.shifted_span.ilog2();
@@ -129,7 +129,7 @@ mod tests {
         for capacity in [Sizes::LEAST.0, 1_000_000_000, 64_000_000_000, 16_000_000_000_000] {
             let sizes = Sizes::new(Bytes(capacity));
             assert!(
-                sizes.fill + sizes.bursts + 4 * sizes.counted + sizes.beside + sizes.trimmed
+                sizes.fill + sizes.bursts + 4 * sizes.counted + sizes.during_reads + sizes.trimmed
                     <= sizes.capacity,
                 "{sizes:?}"
             );

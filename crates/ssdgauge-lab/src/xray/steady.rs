@@ -38,7 +38,7 @@ impl Examination<'_> {
             return Ok(());
         }
         if !self.counts_media {
-            // Rates alone do not give it: what limits a controller beside its flash is not known.
+            // Rates alone do not give it: what limits a controller besides its flash is not known.
             let reason = "the drive reports no media writes, and rates do not separate collection \
                           from what else limits a drive";
             self.answer(Structure::EffectiveSpare, Err(Refusal(reason.into())));
@@ -105,7 +105,7 @@ impl Examination<'_> {
     }
 
     /// Writes rounds to ranges, each with its offset, length and requests in flight, until the write amplification
-    /// is steady behind half of them, or the bytes or the time are used up. Returns the rounds and the write
+    /// is steady after half of them, or the bytes or the time are used up. Returns the rounds and the write
     /// amplification.
     fn rounds(&mut self, ranges: &[(u64, u64, u32)]) -> Result<(Vec<Round>, Identified), Ended> {
         let lane = |&(offset, span, queue_depth): &(u64, u64, u32)| Lane {

@@ -19,13 +19,13 @@ pub(super) const BEFORE: u64 = 4;
 const DEPTH: u32 = 64;
 /// The seconds of a measurement at most, with all of the flash; half of it takes twice as long.
 const LONGEST_S: f64 = 30.0;
-/// The fewest writes of a measurement.
+/// The minimum number of writes of a measurement.
 const LEAST: u64 = 64;
 /// The random numbers of the places.
 const PLACES: u64 = 0x9a3;
 
 impl Examination<'_> {
-    /// Volumes: random writes with each bit of the address held in turn, and beside them with none held.
+    /// Volumes: random writes with each bit of the address held alternately, and for comparison with none held.
     pub(super) fn volumes(&mut self) -> Result<(), Ended> {
         let is_answered = |one: &inference::Answer| one.structure == Structure::Volumes;
         if self.answers.iter().any(is_answered) || !self.is_open(Structure::Volumes) {

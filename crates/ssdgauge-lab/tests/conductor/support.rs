@@ -9,7 +9,7 @@ use ssdgauge_lab::{Options, Suite, Watcher, plan};
 use ssdgauge_runfile::{Opening, Writer};
 use std::path::Path;
 
-/// Three steps with pauses behind a fill, then a test with `restart = "test"`.
+/// Three steps with pauses after a fill, then a test with `restart = "test"`.
 pub(crate) const SUITE: &str = r#"
 [suite]
 id = "scripted"

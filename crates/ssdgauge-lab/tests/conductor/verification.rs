@@ -1,4 +1,4 @@
-//! The verification behind a run: recorded once, begun again where it was interrupted.
+//! The verification after a run: recorded once, begun again where it was interrupted.
 
 use crate::conductor::support::{Bystander, Script, create, scripted_plan};
 use ssdgauge_core::{FindingKind, LostWrite, Plan, Severity, TargetKind, Verified};

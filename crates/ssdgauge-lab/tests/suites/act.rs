@@ -115,7 +115,7 @@ fn a_load_that_the_drive_does_not_carry_does_not_pass() {
     for target in ["tiny?nand.t_prog_us=6000", "tlc-client?capacity=16GB"] {
         let run = run("act", &["act-6"], target, 60);
         let test = &run.tests[0];
-        let mut behind = 0;
+        let mut not_carried = 0;
         for point in &test.points {
             let totals = &point.point.totals;
             let carries = |one: &ssdgauge_core::OpenLoop| {
@@ -124,7 +124,7 @@ fn a_load_that_the_drive_does_not_carry_does_not_pass() {
                 sent > 0.99 || one.unsent <= 1
             };
             let carried = point.open_loop.iter().all(carries);
-            behind += usize::from(!carried);
+            not_carried += usize::from(!carried);
             assert!(
                 carried || totals.reading("borne") == Some(0.0),
                 "{target} {}",
@@ -133,8 +133,8 @@ fn a_load_that_the_drive_does_not_carry_does_not_pass() {
         }
         let highest = test.headline.value.unwrap_or(0.0);
         assert!(
-            highest < 300.0 && behind > 0,
-            "{target}: {highest}, {behind} loads were not carried"
+            highest < 300.0 && not_carried > 0,
+            "{target}: {highest}, {not_carried} loads were not carried"
         );
     }
 }

@@ -236,7 +236,7 @@ fn a_sweep_names_each_value_once_and_the_threads_that_cannot_share_a_depth() {
 }
 
 #[test]
-fn the_time_of_a_step_that_ends_by_time_is_no_score() {
+fn the_time_of_a_step_that_ends_by_time_is_not_a_score() {
     let scored = |until: &str| {
         format!("{STREAM}until = {{ {until} }}\nscore = {{ mean_of = \"time_s\" }}\n")
     };
@@ -246,7 +246,7 @@ fn the_time_of_a_step_that_ends_by_time_is_no_score() {
 }
 
 #[test]
-fn a_range_that_ends_behind_every_target_is_refused_in_its_file() {
+fn a_range_that_ends_beyond_every_target_is_refused_in_its_file() {
     let stream = |keys: &str| {
         format!(
             "stream = {{ access = \"random\", block_size = \"4KiB\", read_percent = 0, {keys} }}\n{END}"

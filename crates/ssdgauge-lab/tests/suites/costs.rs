@@ -72,7 +72,9 @@ fn the_list_has_title_and_expected_cost_of_every_built_in_suite() {
             Some((time, written)) => (time.0.to_string(), written.0.to_string()),
             None => ("-".to_owned(), "-".to_owned()),
         };
-        format!("{}\t{}\t{time}\t{written}\n", suite.id, suite.title)
+        let computing = ssdgauge_lab::computing_time_on_1_tb(suite);
+        let computing = computing.map_or_else(|| "-".to_owned(), |time| time.0.to_string());
+        format!("{}\t{}\t{time}\t{written}\t{computing}\n", suite.id, suite.title)
     };
     let computed: String = suites.iter().map(line).collect();
     if computed != include_str!("../../src/listed.tsv") {
@@ -84,6 +86,7 @@ fn the_list_has_title_and_expected_cost_of_every_built_in_suite() {
     for (listed, suite) in listed.iter().zip(&suites) {
         assert_eq!((listed.id, listed.title), (&*suite.id, &*suite.title));
         assert_eq!(listed.cost, ssdgauge_lab::expected_on_1_tb(suite), "{}", suite.id);
+        assert_eq!(listed.computing, ssdgauge_lab::computing_time_on_1_tb(suite), "{}", suite.id);
     }
 }
 

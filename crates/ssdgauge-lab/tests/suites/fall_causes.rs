@@ -267,7 +267,7 @@ fn tally(seeds: std::ops::Range<u64>) -> Tally {
                         fall.edge.bytes / 1_000_000,
                         run.head.drive.capacity.0 / 1_000_000,
                         (fall.edge.before / 1e6) as u64,
-                        (fall.edge.behind / 1e6) as u64,
+                        (fall.edge.after / 1e6) as u64,
                         fall.cause
                     );
                     lines.push((words, fall.cause, truth, test.test.id != "scatter"));

@@ -41,7 +41,7 @@ pub fn in_full_length(suite: &str, tests: &[&str], target: &str) -> Run {
             let late = Nanos(asked.unwrap_or_default().0 * 3 / 2 + Nanos::SECOND.0 * 20);
             let lasted = point.point.totals.elapsed;
             let rounds = if test.test.rounds.is_some() { 5 } else { 1 };
-            // The loads beside the answer of a search are tried more than once.
+            // The loads next to the answer of a search are tried more than once.
             let trials = if test.test.search.is_some() { TRIALS as u64 } else { 1 };
             let latest = late * (rounds * trials);
             assert!(
@@ -220,8 +220,8 @@ fn check_knee(run: &Run, id: &str, efficiency: Metric) {
     let depth = knee.point.position;
     let json = ssdgauge_export::json(std::slice::from_ref(run));
     let tests = json["runs"][0]["tests"].as_array().unwrap();
-    let beside = &tests.iter().find(|test| test["id"] == id).unwrap()["headline"]["knee"];
-    assert_eq!(beside["queue_depth"].as_f64(), Some(depth), "{id}: {beside}");
+    let row = &tests.iter().find(|test| test["id"] == id).unwrap()["headline"]["knee"];
+    assert_eq!(row["queue_depth"].as_f64(), Some(depth), "{id}: {row}");
     let csv = ssdgauge_export::csv(std::slice::from_ref(run));
     let markdown = ssdgauge_export::markdown(std::slice::from_ref(run));
     let card = ssdgauge_export::terminal_summary(run, 120, true);
@@ -235,7 +235,7 @@ fn check_knee(run: &Run, id: &str, efficiency: Metric) {
             continue;
         };
         let key = metric.key();
-        assert_eq!(beside[key].as_f64(), Some(value), "{id} {key}");
+        assert_eq!(row[key].as_f64(), Some(value), "{id} {key}");
         let words = metric.about(value);
         assert!(markdown.contains(&format!("| {words} | – |")), "{id} {key} {words}: {markdown}");
         assert!(card.contains(&words), "{id} {key} {words}: {card}");

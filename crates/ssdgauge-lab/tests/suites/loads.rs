@@ -18,7 +18,7 @@ fn test<'a>(run: &'a Run, id: &str) -> &'a TestRun {
 }
 
 #[test]
-fn a_fill_shows_the_cache_the_speed_behind_it_and_the_mean() {
+fn a_fill_shows_the_cache_the_speed_beyond_it_and_the_mean() {
     let run = run("cache-fill", &[], "tlc-client?capacity=60GB", 1);
     let fill = &run.tests[0];
     let first = fill.points[0].seconds().next().unwrap().throughput_mb_s();
@@ -44,8 +44,8 @@ fn a_used_drive_is_slower_than_a_fresh_and_a_trimmed_one() {
 fn ends(test: &TestRun, step: usize) -> (f64, f64) {
     let rates: Vec<f64> = test.points[step].seconds().map(|second| second.iops()).collect();
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    let (behind, third) = (&rates[2..], (rates.len() - 2) / 3);
-    (mean(&behind[..third]), mean(&behind[behind.len() - third..]))
+    let (after, third) = (&rates[2..], (rates.len() - 2) / 3);
+    (mean(&after[..third]), mean(&after[after.len() - third..]))
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn the_latency_of_commits_is_that_of_their_flushes_on_every_surface() {
     assert_eq!(etcd["latency_of"], "flushes");
     assert_eq!(etcd["metrics"]["lat_p99_us"], etcd["metrics"]["flush_lat_p99_us"]);
     assert_eq!(etcd["metrics"]["commit_mean_us"], commit);
-    // Beside another load, each stream has its own: that of all is one of reads and writes.
+    // During another load, each stream has its own: that of all is one of reads and writes.
     let busy = test(&run, "busy");
     let (point, json) = (&busy.points[0], &of_test("busy")["points"][0]);
     assert_eq!(json["latency_of"], "reads and writes");
@@ -207,7 +207,7 @@ fn the_flush_at_the_end_of_a_checkpoint_is_part_of_its_time() {
 }
 
 #[test]
-fn the_score_of_a_stream_is_the_latency_of_its_requests_beside_the_load() {
+fn the_score_of_a_stream_is_the_latency_of_its_requests_during_the_load() {
     let run = run("ssd-iq", &["latency", "latency-curve"], "nvme-datacentre?capacity=4GB", 50);
     let latency = test(&run, "latency");
     let point = &latency.points[0].point;

@@ -4,7 +4,7 @@ use crate::suites::full::{falls, headline, in_full_length, rises, test, values};
 use ssdgauge_analysis::Run;
 use ssdgauge_core::{Metric, Scope};
 
-/// Returns the throughput of the mixed load behind each phase of `degrade-recover`, and of each phase of
+/// Returns the throughput of the mixed load after each phase of `degrade-recover`, and of each phase of
 /// writes.
 fn phases(run: &Run) -> (Vec<f64>, Vec<f64>) {
     let of = |is_write: bool| -> Vec<f64> {
@@ -35,7 +35,7 @@ fn hours_of_random_writes_are_steady_and_idle_times_give_a_cache_back() {
     for steady in [&mixed[1..13], &writes[1..]] {
         assert!(steady.iter().all(|one| (one / steady[0] - 1.0).abs() < 0.05), "{steady:?}");
     }
-    // Five minutes of idle time empty the cache; the load behind it uses it up again.
+    // Five minutes of idle time empty the cache; the load after it uses it up again.
     assert!(mixed[13..].iter().all(|one| *one > mixed[12]), "{mixed:?}");
     assert_eq!(headline(&run, "mixed"), mixed[12]);
     let also = run.tests[0].also.iter().map(|one| one.protocol.or(one.value).unwrap());
@@ -107,7 +107,7 @@ fn overwrites_and_latencies_of_ssd_iq() {
     for id in ["uniform", "zones", "zipf"] {
         let iops = values(&run, id, Metric::Iops);
         assert_eq!(iops.len(), 12, "{id}");
-        // Small writes behind the overwrite are slower than before it, reads are not.
+        // Small writes after the overwrite are slower than before it, reads are not.
         assert!(iops[11] < 1.02 * iops[4], "{id}: {iops:?}");
         assert!((iops[9] / iops[2] - 1.0).abs() < 0.05, "{id}: {iops:?}");
         assert_eq!(test(&run, id).headline.value, Some(iops[6]), "{id}");

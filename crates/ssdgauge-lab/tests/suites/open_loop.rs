@@ -64,13 +64,13 @@ fn a_step_ends_when_the_drive_falls_ten_seconds_behind_and_is_complete() {
     assert!(run.complete);
     assert_eq!(run.tests[0].points[0].ended_by, "device-lag");
     assert!(totals(&run).elapsed.as_secs_f64() < 120.0, "{:?}", totals(&run).elapsed);
-    let behind = |run: &Run| {
+    let fell_behind = |run: &Run| {
         let found = run.tests[0].findings.iter().map(|found| &found.finding);
         found.filter(|one| one.text.contains("after its due time, and the step ended")).count()
     };
-    assert_eq!(behind(&run), 1);
+    assert_eq!(fell_behind(&run), 1);
     let run = run_own("tiny?state=filled", "per_second = 200", "{ time = \"5s\" }");
-    assert_eq!(behind(&run), 0);
+    assert_eq!(fell_behind(&run), 0);
 }
 
 #[test]

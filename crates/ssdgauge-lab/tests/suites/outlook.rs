@@ -57,7 +57,7 @@ impl Watcher for Follower<'_> {
     }
 }
 
-/// Returns the ratio of each outlook to what came: before the first fill has ended, and behind it.
+/// Returns the ratio of each outlook to what came: before the first fill has ended, and after it.
 fn followed(suite: &str, tests: &[&str], target: &str, shorten: u32) -> [Vec<f64>; 2] {
     let mut rig = rig(target);
     let plan = planned(suite, tests, &rig, shorten);
@@ -69,24 +69,24 @@ fn followed(suite: &str, tests: &[&str], target: &str, shorten: u32) -> [Vec<f64
     let ratio = |(at, left, _): &(Nanos, Remaining, bool)| {
         left.time.as_secs_f64() / (follower.time.as_secs_f64() - at.as_secs_f64())
     };
-    let (before, behind) = follower.seen.split_at(first_fill + 1);
+    let (before, after) = follower.seen.split_at(first_fill + 1);
     // The last step may be much shorter than a second, which has no meaning for a display.
-    let behind = &behind[..behind.len() - 1];
-    [before, behind].map(|part| part.iter().map(ratio).collect())
+    let after = &after[..after.len() - 1];
+    [before, after].map(|part| part.iter().map(ratio).collect())
 }
 
 #[test]
 fn the_first_fill_corrects_the_rest_of_the_run() {
-    let [before, behind] = followed("fill-ladder", &["sequential-write"], SLOW, 100);
+    let [before, after] = followed("fill-ladder", &["sequential-write"], SLOW, 100);
     assert!(before.iter().all(|ratio| *ratio < 0.75), "{before:?}");
-    assert!(behind.iter().all(|ratio| (0.75..=1.3).contains(ratio)), "{behind:?}");
+    assert!(after.iter().all(|ratio| (0.75..=1.3).contains(ratio)), "{after:?}");
 }
 
 #[test]
 fn rounds_and_searches_end_with_nothing_left() {
     for (suite, test) in [("snia-pts-e", "latency"), ("demo", "database")] {
-        let [_, behind] = followed(suite, &[test], "nvme-datacentre?capacity=2GB", 60);
-        assert!(behind.iter().all(|ratio| *ratio > 0.1), "{suite}: {behind:?}");
+        let [_, after] = followed(suite, &[test], "nvme-datacentre?capacity=2GB", 60);
+        assert!(after.iter().all(|ratio| *ratio > 0.1), "{suite}: {after:?}");
     }
 }
 

@@ -93,7 +93,7 @@ fn what_comes_is_near_the_expected_value_and_below_the_bound() {
 #[test]
 fn drives_of_other_classes_are_planned_within_a_factor_of_three() {
     // MLC without a cache and low-latency SLC write up to three times as fast as the class that their
-    // interface tells, QLC behind its cache half as fast.
+    // interface tells, QLC beyond its cache half as fast.
     for target in ["mlc-client", "slc-low-latency", "qlc-client"] {
         let target = &format!("{target}?capacity=8GB");
         for (suite, shorten) in [("quick", 10), ("fill-ladder", 20)] {

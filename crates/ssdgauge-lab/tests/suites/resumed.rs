@@ -161,7 +161,7 @@ fn a_run_that_is_stopped_at_every_possible_place_is_resumed_with_equal_samples()
         repeated += check(&plan, target, &whole, &[stop]);
     }
     assert!(repeated > 0);
-    // Several stops, the later ones in the repeated part, in a pause, or behind it.
+    // Several stops, the later ones in the repeated part, in a pause, or after it.
     let seed = 20_261_122;
     println!("seed {seed}");
     let mut random = Random::new(seed, 0);
@@ -197,7 +197,7 @@ fn a_drive_that_does_not_repeat_the_recorded_part_is_refused_and_the_file_is_not
     let plan = ssdgauge_lab::plan(&suite, ssdgauge_core::Rig::drive(&drive), &Default::default());
     let plan = plan.unwrap();
     let (_folder, path, mut writer) = begun(&plan, &drive);
-    // Behind the first random writes, whose places follow from the seed.
+    // After the first random writes, whose places follow from the seed.
     let (_, asked) = uninterrupted(&plan, target);
     let mut watcher = Stopping { stop_at: Some(asked * 7 / 8), ..Stopping::default() };
     conduct(&plan, &mut rig(target), &mut writer, &mut watcher).unwrap();

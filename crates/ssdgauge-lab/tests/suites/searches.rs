@@ -13,7 +13,7 @@ const SEVERAL: &str = r#"streams = [
     { name = "trims", operation = "trim", access = "random", block_size = "64KiB", per_second = 200.0 },
 ]"#;
 
-/// Returns the text of a suite whose search over `streams` has `keys` beside its limits.
+/// Returns the text of a suite whose search over `streams` has `keys` in addition to its limits.
 fn text(streams: &str, keys: &str, limit: &str) -> String {
     format!(
         r#"

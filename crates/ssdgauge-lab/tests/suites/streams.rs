@@ -132,7 +132,7 @@ fn a_listed_step_has_one_stream_or_several() {
     assert!(points[1].point.totals.value(Metric::Iops, Scope::Write).unwrap() > 0.0);
 }
 
-/// A step in which reads, commits and trims run beside each other, with a score of each part.
+/// A step in which reads, commits and trims run at the same time, with a score of each part.
 const PARTS: &str = r#"
     prepare = [{ fill = "sequential" }]
     steps = [{ label = "all", streams = [

@@ -118,7 +118,7 @@ pub fn found(test: &TestRun, kind: FindingKind) -> Vec<String> {
     of_kind.map(|found| found.finding.text.clone()).collect()
 }
 
-/// Returns the remarks beside the headline of a test, as JSON.
+/// Returns the remarks next to the headline of a test, as JSON.
 pub fn remarks(run: &Run, test: usize) -> String {
     let json = ssdgauge_export::json(std::slice::from_ref(run));
     json["runs"][0]["tests"][test]["remarks"].to_string()

@@ -13,7 +13,7 @@ type Published = (&'static str, [u64; 2], [u64; 2], f64, f64);
 const PUBLISHED: [Published; 3] = [
     ("like-destroyer", [38_830_000, 10_980_000], [158_302, 87_562], 5.5, 67.0),
     ("like-heavy", [2_170_000, 1_780_000], [4_863, 10_632], 4.6, 43.0),
-    // The table of depths, whose mean is not the one that is published beside it.
+    // The table of depths, whose mean is not the one that is published next to it.
     ("like-light", [372_630, 459_709], [1_797, 2_325], 1.88, 70.0),
 ];
 

@@ -44,7 +44,7 @@ fn values(run: &Run) -> Vec<f64> {
 }
 
 #[test]
-fn a_quiet_drive_ends_after_the_fewest_repetitions() {
+fn a_quiet_drive_ends_after_the_minimum_number_of_repetitions() {
     let plan = planned(&suite("100ms", ""), 0.05, 20);
     assert_eq!(plan.tests.len(), 20);
     let run = carried_out(&plan, &mut rig(DRIVE));

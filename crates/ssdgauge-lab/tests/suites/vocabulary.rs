@@ -22,7 +22,7 @@ fn example(id: &str) -> Run {
 }
 
 #[test]
-fn flushes_and_trims_have_their_own_numbers_beside_reads_and_writes() {
+fn flushes_and_trims_have_their_own_numbers_next_to_reads_and_writes() {
     let run = example("trims-beside-reads");
     let points = &run.tests[0].points;
     let value = |step: usize, metric, scope| points[step].point.totals.value(metric, scope);
@@ -45,7 +45,7 @@ fn flushes_and_trims_have_their_own_numbers_beside_reads_and_writes() {
 }
 
 #[test]
-fn commits_have_a_flush_behind_every_so_many_writes() {
+fn commits_have_a_flush_after_every_n_writes() {
     let run = example("commits");
     let ios = |step: usize, direction: Direction| {
         run.tests[0].points[step].point.totals.directions[direction as usize].ios

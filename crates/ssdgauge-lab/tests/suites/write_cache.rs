@@ -5,7 +5,7 @@ use ssdgauge_analysis::Run;
 use ssdgauge_core::{Action, Metric, PhaseKind, Preparation, Restart, Rig, Scope, WriteCache};
 use ssdgauge_lab::{Options, Suite, plan};
 
-/// A test of single writes with `prepare` behind its purge.
+/// A test of single writes with `prepare` after its purge.
 fn writes(id: &str, prepare: &str) -> String {
     format!(
         "[[test]]\nid = \"{id}\"\nrevision = 1\ntitle = \"T\"\nprepare = [{{ purge = true }}{prepare}]\n\

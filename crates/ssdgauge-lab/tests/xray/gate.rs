@@ -29,7 +29,7 @@ pub(crate) struct Truth {
     pub(crate) identifiable: Option<bool>,
 }
 
-/// An answer beside the truth.
+/// An answer next to the truth.
 pub(crate) struct Judged {
     pub(crate) truth: Truth,
     pub(crate) outcome: Identified,
@@ -59,7 +59,7 @@ pub(crate) fn judge(seed: u64, only: &[Structure], noise: bool) -> (String, Vec<
     judge_drive(prior::drive(seed), seed, only, noise)
 }
 
-/// The same for a drive whose map is at hand in part.
+/// The same for a drive whose map is available in part.
 pub(crate) fn judge_with_map(seed: u64, only: &[Structure], noise: bool) -> (String, Vec<Judged>) {
     judge_drive(prior::drive_with_map(seed), seed, only, noise)
 }
@@ -111,7 +111,7 @@ pub(crate) fn look<R: Rig + TimedLoads>(
     examined.expect("a virtual drive without faults fails no request").answers
 }
 
-/// Puts the truth beside each answer, where there is one.
+/// Adds the truth to each answer, where there is one.
 pub(crate) fn compare(answers: Vec<Answer>, mut truths: Vec<Truth>) -> Vec<Judged> {
     let judged = answers.into_iter().filter_map(|answer| {
         let place = truths.iter().position(|truth| truth.structure == answer.structure)?;
@@ -142,15 +142,15 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let ends = [rig.ground_truth().cache_exhausted, rig.ground_truth().cache_forced];
     let end = ends.into_iter().flatten().min().filter(|_| has_cache);
     let cache = end.map(|bytes| bytes as f64);
-    // In the cache, and behind it.
+    // In the cache, and beyond it.
     let rate_of = |parts: [f64; 2]| {
         let parts = |bytes: f64| parts.map(|part| part * bytes);
         cache.map_or(0.0, |bytes| rate(&mut cool(target, seed), parts(bytes)))
     };
-    let (cached, behind) = (rate_of([0.125, 0.5]), rate_of([1.25, 1.0]));
+    let (cached, after) = (rate_of([0.125, 0.5]), rate_of([1.25, 1.0]));
     // The rate drops once where a cache is no larger than the write buffer.
     let is_large = cache.is_some_and(|bytes| bytes > 2_048.0 * f64::from(front.buffer_kib));
-    let shows = is_large && cached > 1.2 * behind;
+    let shows = is_large && cached > 1.2 * after;
     // Where the link is the limit, no cache would show.
     let plain = without(target, &["slc."]);
     let mut plain = cool(&format!("{plain}&slc.fixed_gb=0&slc.dynamic_gb=0"), seed);
@@ -159,7 +159,7 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     // Writes of one mapping unit show it where the flash limits them: the controller and the link do not.
     let unit = f64::from(profile.effects.map_unit_kib.max(4)) * 1_024.0;
     let write_us = front.write_command_us + (unit / 4_096.0 - 1.0) * front.page_us;
-    let slower = if has_cache && cache.is_some() { behind.max(native) } else { native };
+    let slower = if has_cache && cache.is_some() { after.max(native) } else { native };
     let unit_shows = slower < front.link_mb_s.min(unit / write_us);
     // Parts of the map are whole, and cover 1,024 mapping units. What is read is 60 % of the drive, or 1.3 times the
     // cache where its end shows; the smallest range is 16 MiB.
@@ -175,8 +175,8 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let contents_show = counts || slower < 0.5 * front.link_mb_s;
     let programs = of_profile(&profile);
     let is_seen = |found: bool| Some(found);
-    // A stage behind the cache has a hundred granules of the counters.
-    let behind_shows = granule > 0.0 && 0.3 * cache.unwrap_or(0.0) > 250.0 * granule * 1_024.0;
+    // A stage beyond the cache has a hundred granules of the counters.
+    let beyond_shows = granule > 0.0 && 0.3 * cache.unwrap_or(0.0) > 250.0 * granule * 1_024.0;
     let yes_no = |is: bool| Some(f64::from(u8::from(is)));
     vec![
         truth(Structure::Link, Some(front.link_mb_s), is_seen(command_block_us < link_block_us)),
@@ -201,7 +201,7 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
         seen(Structure::ProgramUnit, programs.unit),
         seen(Structure::WriteBuffer, programs.buffer),
         truth(Structure::Cache, cache, is_seen(shows)),
-        truth(Structure::Overflow, overflow(&profile), is_seen(shows && behind_shows)),
+        truth(Structure::Overflow, overflow(&profile), is_seen(shows && beyond_shows)),
         truth(
             Structure::Folding,
             folding(target, seed, cache),
@@ -222,12 +222,12 @@ fn truths(mut rig: VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
         ),
         truth(Structure::Throttle, Some(profile.thermal.throttle_c), None),
         truth(Structure::Resume, Some(profile.thermal.resume_c), None),
-        truth(Structure::NativeRate, cache.map(|_| behind), is_seen(shows)),
+        truth(Structure::NativeRate, cache.map(|_| after), is_seen(shows)),
         truth(Structure::Spare, spare(&profile, capacity), is_seen(!has_cache && !hides)),
     ]
 }
 
-/// Returns 1 where writes behind the cache go through it, and 0 where they do not; nothing where they do in part.
+/// Returns 1 where writes beyond the cache go through it, and 0 where they do not; nothing where they do in part.
 fn overflow(profile: &ssdgauge_sim::Profile) -> Option<f64> {
     let slc = &profile.slc;
     match slc.overflow {
@@ -259,8 +259,8 @@ fn folding(target: &str, seed: u64, cache: Option<f64>) -> Option<f64> {
         (bytes, duration.as_secs_f64())
     };
     let (before, _) = rest(0.05);
-    let (behind, seconds) = rest(0.45);
-    Some((behind - before) / seconds / 1e6)
+    let (after, seconds) = rest(0.45);
+    Some((after - before) / seconds / 1e6)
 }
 
 /// Returns the drive of `target` without throttling.

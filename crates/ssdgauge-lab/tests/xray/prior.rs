@@ -42,7 +42,7 @@ pub(crate) fn drive(seed: u64) -> (VirtualRig, String) {
     }
 }
 
-/// Returns the drive of `seed` with a map that is at hand for 0.2 to 100 % of the data, in three of four drives.
+/// Returns the drive of `seed` with a map that is available for 0.2 to 100 % of the data, in three of four drives.
 pub(crate) fn drive_with_map(seed: u64) -> (VirtualRig, String) {
     let (rig, target) = drive(seed);
     let mut random = Random::new(seed, REACHES);

@@ -52,9 +52,9 @@ fn truths(figures: &Figures, seed: u64) -> Vec<Truth> {
         let parts = |bytes: f64| parts.map(|part| part * bytes);
         cache.map_or(0.0, |bytes| cool_rate(figures, seed, parts(bytes)))
     };
-    let (cached, behind) = (rate_of([0.125, 0.5]), rate_of([1.25, 1.0]));
+    let (cached, after) = (rate_of([0.125, 0.5]), rate_of([1.25, 1.0]));
     let buffers = figures.buffer as f64 * figures.buffers as f64;
-    let shows = cache.is_some_and(|bytes| bytes > 2.0 * buffers) && cached > 1.2 * behind;
+    let shows = cache.is_some_and(|bytes| bytes > 2.0 * buffers) && cached > 1.2 * after;
     let folds = cache.filter(|_| figures.fold_dies > 0);
     let folded_soon = folds.is_some_and(|bytes| figures.folding() * 128e9 > 0.1 * bytes);
     let has_cache = figures.cache_blocks > 0;
@@ -80,7 +80,7 @@ fn truths(figures: &Figures, seed: u64) -> Vec<Truth> {
         seen(Structure::ProgramUnit, programs.unit),
         seen(Structure::WriteBuffer, programs.buffer),
         truth(Structure::Cache, cache, Some(shows)),
-        truth(Structure::NativeRate, cache.map(|_| behind), Some(shows)),
+        truth(Structure::NativeRate, cache.map(|_| after), Some(shows)),
         truth(
             Structure::Folding,
             folds.map(|_| figures.folding() * 1e3),

@@ -1,7 +1,7 @@
 //! A second model of a drive, for the gate of the X-ray alone: event-driven, with other policies than
 //! ssdgauge-sim. A page-mapped log for each die without superblocks, collection by benefit and age, a cache of
 //! blocks of one bit for each die, stripes of several pages, planes that read alone, a buffer that is flushed as
-//! a whole, a map that is not wholly at hand, and work between requests.
+//! a whole, a map that is not wholly available, and work between requests.
 //!
 //! Written from documents about drives: Rosenblum and Ousterhout 1992 (collection), Agrawal and others, USENIX
 //! 2008 (allocation), Hu and others, ICS 2011 (planes and channels), Wu and He, FAST 2012 (suspension), Kim and

@@ -121,7 +121,7 @@ fn uniform_random_writes_amplify_between_collection_by_age_and_greedy_collection
 }
 
 #[test]
-fn the_cache_takes_its_blocks_and_dies_fold_them_at_their_rate_behind_the_delay() {
+fn the_cache_takes_its_blocks_and_dies_fold_them_at_their_rate_after_the_delay() {
     let mut figures = plain();
     (figures.cache_blocks, figures.fixed_blocks, figures.is_through) = (40, 4, false);
     (figures.fold_dies, figures.fold_delay_ns, figures.resume_blocks) = (3, 1_000_000_000, 0);
@@ -202,6 +202,6 @@ fn a_program_is_suspended_once_it_has_run_for_its_least_time_and_not_before() {
         let reads = timings.requests[64..].iter().map(|one| one.latency().as_micros_f64());
         *wait = reads.fold(0.0, f64::max);
     }
-    // Without suspension, a read waits for whole programs; with it for the least time at most.
+    // Without suspension, a read waits for whole programs; with it for the minimum time at most.
     assert!(waits[0] > 400.0 && waits[1] < 100.0 + 10.0 + 250.0, "{waits:?}");
 }

@@ -38,7 +38,7 @@ fn truths(rig: &VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     let counts = profile.effects.media_counter_kib > 0.0;
     let has_cache = profile.slc.fixed_gb + profile.slc.dynamic_gb > 0.0;
     let link = profile.host_interface.link_mb_s;
-    // What a mapping unit programs more than the host wrote is no part of either.
+    // What a mapping unit programs more than the host wrote is not part of either.
     let target = &without(target, &["effects.map_unit_kib"]);
     let native = rate(&mut cool(target, seed), NATIVE.map(|bytes| bytes as f64));
     let is_open = counts && !has_cache && native <= 0.85 * link;
@@ -62,7 +62,7 @@ fn truths(rig: &VirtualRig, target: &str, seed: u64) -> Vec<Truth> {
     ]
 }
 
-/// Returns the spare area of the native cells under steady random writes behind a fill, as a share of the data in
+/// Returns the spare area of the native cells under steady random writes after a fill, as a share of the data in
 /// them.
 fn over_provisioning(rig: &mut VirtualRig) -> Option<f64> {
     let capacity = rig.drive().capacity;

@@ -27,7 +27,7 @@ const MAX_RESPONSE: usize = 4 << 20;
 /// The port of QIS.
 const DEFAULT_PORT: u16 = 9722;
 
-/// A Quarch module behind a QIS server.
+/// A Quarch module served by a QIS server.
 pub(crate) const KIND: SourceKind =
     SourceKind { keywords: &["qis"], form: "qis:HOST:PORT/MODULE", takes_pointer: false, parse };
 

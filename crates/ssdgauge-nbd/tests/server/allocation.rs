@@ -67,7 +67,7 @@ fn metadata_contexts_are_listed_and_chosen_by_their_queries() {
         (chosen[..chosen.len() - 1].to_vec(), 0x8000_0003),
         ([&chosen[..], &[0]].concat(), 0x8000_0003),
         (queries(b"", &[]), 1),
-        // A namespace is no context.
+        // A namespace is not a context.
         (queries(b"", &[b"base:"]), 1),
     ] {
         client.option(10, &data);

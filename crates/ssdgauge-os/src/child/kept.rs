@@ -127,7 +127,7 @@ unsafe fn keep(program: libc::pid_t, all: &libc::sigset_t, passed: &[RawFd]) -> 
     unsafe {
         // The standard streams too: a pipe has to close with the program, and not with its keeper.
         close_all_but(passed);
-        // What it has of the memory of a run is no matter for a core file.
+        // What it has of the memory of a run is not a matter for a core file.
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
         let mut status = None;
         let mut ends_with_program = false;

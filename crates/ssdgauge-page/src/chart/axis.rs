@@ -96,13 +96,13 @@ pub(crate) struct Up {
     pub(crate) unit: String,
 }
 
-/// A logarithmic axis is used where the greatest value is this many times the least. Chosen: below, a
+/// A logarithmic axis is used where the maximum value is this many times the minimum. Chosen: below, a
 /// linear axis from zero still shows every drive.
 const WIDE: f64 = 20.0;
 
 impl Up {
     /// Returns an axis for `values`: logarithmic where `may_be_log` and the values spread widely, from
-    /// zero otherwise. Says so beside the unit where it does not begin at zero.
+    /// zero otherwise. Says so next to the unit where it does not begin at zero.
     pub(crate) fn new(
         values: impl Iterator<Item = f64>,
         unit: &str,
@@ -167,14 +167,14 @@ pub(crate) fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     std::iter::once(start).chain(ticks).chain((end > start).then_some(end)).collect()
 }
 
-/// Returns the greatest of 1, 2 and 5 times a power of ten that is at most `value`.
+/// Returns the largest of 1, 2 and 5 times a power of ten that is at most `value`.
 fn round_below(value: f64) -> f64 {
     let power = 10f64.powi(value.log10().floor() as i32);
     let found = [5.0, 2.0, 1.0].into_iter().map(|factor| factor * power);
     found.into_iter().find(|at| *at <= value * 1.000_1).unwrap_or(power)
 }
 
-/// Returns the least of 1, 2 and 5 times a power of ten that is at least `value`.
+/// Returns the smallest of 1, 2 and 5 times a power of ten that is at least `value`.
 fn round_above(value: f64) -> f64 {
     let power = 10f64.powi(value.log10().floor() as i32);
     let found = [1.0, 2.0, 5.0].into_iter().map(|factor| factor * power);
@@ -187,7 +187,7 @@ fn around(low: f64, ticks: &[f64], high: f64) -> (f64, f64) {
     (first.map_or(low, |at| at.min(low)), last.map_or(high, |at| at.max(high)))
 }
 
-/// Returns 1, 2, 2.5 or 5 times a power of ten, the least that is not below `step`.
+/// Returns 1, 2, 2.5 or 5 times a power of ten, the smallest that is not below `step`.
 pub(crate) fn nice(step: f64) -> f64 {
     let power = 10f64.powf(step.log10().floor());
     let share = step / power;
@@ -200,7 +200,7 @@ pub(crate) fn nice(step: f64) -> f64 {
 pub(crate) struct RowScale {
     low: f64,
     high: f64,
-    /// The least and the greatest of its values.
+    /// The minimum and the maximum of its values.
     least: f64,
     most: f64,
 }

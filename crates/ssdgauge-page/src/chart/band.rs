@@ -20,7 +20,7 @@ const PLACES: usize = 120;
 /// A line stands out where this share of its places lies beyond the fence. Chosen.
 const OUTSIDE: f64 = 0.1;
 
-/// Outlying lines at most that are drawn and named beside the coloured ones.
+/// Outlying lines at most that are drawn and named next to the coloured ones.
 const MAX_NAMED: usize = 8;
 
 /// The lower and upper ends of both bands, as shares of the drives.
@@ -44,7 +44,7 @@ pub(crate) struct Band {
 }
 
 impl Band {
-    /// Returns the band of `plot`; `None` for few lines, and for charts whose lines are no functions of
+    /// Returns the band of `plot`; `None` for few lines, and for charts whose lines are not functions of
     /// the horizontal axis.
     pub(crate) fn new(plot: &Plot, drives: &ReportDrives) -> Option<Band> {
         if plot.lines.len() <= MANY || !plot.rays.is_empty() {
@@ -58,7 +58,7 @@ impl Band {
                 values.sort_by(f64::total_cmp);
                 (x, values)
             })
-            // Where most drives have ended, the others are no band.
+            // Where most drives have ended, the others are not a band.
             .filter(|(_, values)| 2 * values.len() > plot.lines.len())
             .collect();
         let mut out: Vec<(f64, usize)> = plot

@@ -7,7 +7,7 @@ use crate::chart::row::{Columns, Piece};
 use crate::chart::shape::{Anchor, Drawing, Shape, words};
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 
-/// A logarithmic scale is used where the greatest value is this many times the least.
+/// A logarithmic scale is used where the maximum value is this many times the minimum.
 const WIDE: f64 = 20.0;
 
 /// The height of a row in a file.
@@ -36,7 +36,7 @@ pub(crate) struct Row {
     pub(crate) value: Result<f64, String>,
     /// The value in words.
     pub(crate) words: String,
-    /// What stands behind it, such as `95 % at QD128`; empty for nothing.
+    /// What stands after it, such as `95 % at QD128`; empty for nothing.
     pub(crate) extra: String,
     /// The 95 % interval.
     pub(crate) interval: Option<(f64, f64)>,

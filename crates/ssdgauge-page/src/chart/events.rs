@@ -1,4 +1,4 @@
-//! The words beside an event: right of it, where the fewest lines pass.
+//! The words next to an event: right of it, where few lines pass.
 
 use crate::chart::look;
 use crate::chart::plot::{Cut, Event, LETTER, Plot, TOP};
@@ -98,7 +98,7 @@ fn place(
     places.max_by(better).unwrap_or(wanted)
 }
 
-/// Returns the distance from `area` to the nearest line or words beside it.
+/// Returns the distance from `area` to the nearest line or words next to it.
 fn space(plot: &Plot, cut: &Cut, area: Area, taken: &[Area]) -> f64 {
     let (left, top, right, bottom) = area;
     // A line that falls just before the first letter touches it.
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_keeps_its_words_in_a_narrow_gap_beside_it_where_a_wide_one_is_far() {
+    fn an_event_keeps_its_words_in_a_narrow_gap_next_to_it_where_a_wide_one_is_far() {
         // Nothing has room from 17 to 61; a gap of 12 is wide enough for one line of words.
         let heights: [f64; 14] = std::array::from_fn(|n| match n {
             0 => 5.0,
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn words_without_room_beside_their_event_are_joined_to_it_by_a_line() {
+    fn words_without_room_next_to_their_event_are_joined_to_it_by_a_line() {
         let crowded: [f64; 20] =
             std::array::from_fn(|n| if n == 19 { 100.0 } else { n as f64 * 3.0 });
         let drawn = drawn_among(crowded, 11.0);

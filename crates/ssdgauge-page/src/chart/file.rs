@@ -20,7 +20,7 @@ pub(crate) const INNER: f64 = WIDTH - 2.0 * MARGIN;
 /// The height of a plot.
 const PLOT: f64 = 330.0;
 
-/// The least height of a file: the line below the chart then has 8 % of it at most.
+/// The minimum height of a file: the line below the chart then has 8 % of it at most.
 const LEAST_HEIGHT: f64 = 216.0;
 
 /// What a file states in addition to its chart.

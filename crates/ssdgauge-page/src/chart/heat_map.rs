@@ -9,7 +9,7 @@ use ssdgauge_analysis::text::{case, number, sanitize};
 use ssdgauge_core::{LatencyCell, LatencyMap, ROWS_PER_DECADE, Scope};
 use std::ops::Range;
 
-/// The most maps of one test. Chosen: each has some 10 KB in each cut.
+/// The maximum number of maps of one test. Chosen: each has some 10 KB in each cut.
 const MOST: usize = 3;
 
 /// The room left of a map for its ticks, below and above it.
@@ -17,7 +17,7 @@ const LEFT: f64 = 52.0;
 const BELOW: f64 = 38.0;
 const ABOVE: f64 = 8.0;
 
-/// The fewest rows: less would be a line.
+/// The minimum number of rows: less would be a line.
 const FEWEST_ROWS: u8 = 12;
 
 /// The map of one step of one drive.

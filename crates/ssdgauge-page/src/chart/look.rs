@@ -300,7 +300,7 @@ pub(crate) fn rules() -> String {
     OF_PAGES.iter().copied().chain(&CELLS).map(rule).collect()
 }
 
-/// Returns those that the page of an X-ray has beside them.
+/// Returns those that the page of an X-ray has next to them.
 pub(crate) fn xray_rules() -> String {
     OF_XRAYS.iter().map(|look| rule(look)).collect()
 }

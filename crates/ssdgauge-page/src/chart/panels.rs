@@ -69,7 +69,7 @@ impl Panel {
     }
 }
 
-/// The shape of a test, which decides what stands beside the ranking.
+/// The shape of a test, which decides what is shown with the ranking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     /// A swept parameter: lines over its values.

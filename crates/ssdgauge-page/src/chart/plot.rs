@@ -47,15 +47,15 @@ pub(crate) struct Published {
 pub(crate) struct Series {
     /// The number of the drive.
     pub(crate) drive: usize,
-    /// The line; a value that is no number separates two stretches of it.
+    /// The line; a value that is not a number separates two stretches of it.
     pub(crate) points: Vec<(f64, f64)>,
-    /// A second line of every value behind it, where the first one is smoothed.
+    /// A second line of every value, drawn behind it, where the first one is smoothed.
     pub(crate) thin: Vec<(f64, f64)>,
     /// Places with a value to read: a mark where the line is `marked`, an invisible circle otherwise.
     pub(crate) values: Vec<(f64, f64, String)>,
     /// Whether values have marks.
     pub(crate) marked: bool,
-    /// The words behind the name at its end, where there is room.
+    /// The words after the name at its end, where there is room.
     pub(crate) end: String,
 }
 

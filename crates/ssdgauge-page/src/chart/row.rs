@@ -20,7 +20,7 @@ pub(crate) enum Piece {
 /// The radius of the corners of a bar.
 pub(crate) const ROUND: f64 = 2.0;
 
-/// The least room for names in a file, and the greatest share of its width.
+/// The minimum room for names in a file, and the maximum share of its width.
 const LEAST_NAMES: f64 = 60.0;
 const MOST_NAMES: f64 = 0.45;
 

@@ -7,8 +7,8 @@ use crate::chart::row::{Columns, Piece};
 use crate::chart::shape::{Anchor, Drawing, Shape, words};
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 
-/// Words beside a mark further to the right than this stand above it, because a phone has no room for
-/// them beside it.
+/// Words next to a mark further to the right than this stand above it, because a phone has no room for
+/// them next to it.
 const LATE: f64 = 0.72;
 
 /// The height of a row.
@@ -52,7 +52,7 @@ pub(crate) struct RowMark {
     pub(crate) kind: RowMarkKind,
     /// All of it, for a reader who points at it.
     pub(crate) title: String,
-    /// The words beside it; empty for none.
+    /// The words next to it; empty for none.
     pub(crate) words: String,
 }
 
@@ -93,7 +93,7 @@ impl MarkRow {
     pub(crate) fn pieces(&self, scale: RowScale, slot: usize) -> Vec<Piece> {
         let passed = self.marks.iter().filter(|mark| mark.kind != RowMarkKind::Failed);
         let ends: Vec<f64> = passed.map(|mark| scale.share(mark.at)).collect();
-        // Beside the result stand the loads that failed, so its words stand above it.
+        // The loads that failed are next to the result, so its words are above it.
         let has_failed = self.marks.iter().any(|mark| mark.kind == RowMarkKind::Failed);
         let grid = |tick: f64| {
             let share = scale.share(tick);
@@ -138,7 +138,7 @@ fn cross() -> Shape {
 pub(crate) fn drawn(rows: &Rows, drives: &ReportDrives, width: f64) -> Option<Drawing> {
     let scale = rows.scale()?;
     let names: Vec<&str> = rows.rows.iter().map(|row| row.label(drives)).collect();
-    // Beside the last tick, half of its words.
+    // Next to the last tick, half of its words.
     let columns = Columns::new(&names, width, 40.0);
     let mut drawing = Drawing::new(width, ROW * rows.rows.len() as f64 + AXIS);
     for (number, row) in rows.rows.iter().enumerate() {

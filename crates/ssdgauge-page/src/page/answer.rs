@@ -118,8 +118,10 @@ fn legend(answer: &Answer, uses: Uses) -> String {
         sentences
             .push("No column separates the drives, so that none is best for anything".to_owned());
     }
-    sentences
-        .push("Green: leads, or ties with the best, by the rule of the titles below".to_owned());
+    sentences.push(
+        "★: leads, or ties with the best. Differences within 3\u{a0}% are treated as noise"
+            .to_owned(),
+    );
     if has(|marks| !marks.doubts.is_empty()) {
         sentences.push("Dotted: in doubt, for the reason in its title".to_owned());
     }
@@ -229,7 +231,7 @@ fn title(column: &Column, drives: &ReportDrives, drive: usize, value: f64) -> St
     title
 }
 
-/// Returns `words` with a unit at their end that no browser breaks: some do behind the slash of MB/s.
+/// Returns `words` with a unit at their end that no browser breaks: some do after the slash of MB/s.
 fn conditions(words: &str) -> Markup {
     match words.rsplit_once(", ").filter(|(_, unit)| unit.contains('/')) {
         Some((load, unit)) => html! { (load) ", " span.unit { (unit) } },

@@ -14,8 +14,8 @@ const MAX_CHIPS: usize = 14;
 /// The room for the names of all drives in the bar, in pixels: what contents, highlight and reset leave.
 const ROOM: f64 = 560.0;
 
-/// The least and the greatest room for one name. Where the least has no room, the names scroll, and
-/// each has the greatest.
+/// The minimum and the maximum room for one name. Where the minimum has no room, the names scroll, and
+/// each has the maximum.
 const NAME: (f64, f64) = (64.0, 150.0);
 
 /// What a mark and the edges of a chip take, in pixels.

@@ -50,7 +50,7 @@ function table() {
       const p = state(), value = select.value.split("=").slice(1).join("=");
       if (value === (p.get(select.name) || "")) return;
       p.set(select.name, value);
-      /* Who asks for simulated or imported drives wants to see them. */
+      /* Who asks for virtual or imported drives wants to see them. */
       if (select.name === "Data" && box && value && value !== "measured") p.set("marked", boxAtStart ? "" : "1");
       go(p);
     };

@@ -22,7 +22,7 @@ const UNFOLDED: usize = 7;
 /// More drives than this are counted in place of their marks.
 const MAX_MARKS: usize = 14;
 
-/// The most names of drives in a line.
+/// The maximum number of names of drives in a line.
 const MAX_NAMES: usize = 4;
 
 /// All findings of one kind.
@@ -172,9 +172,9 @@ const WITHOUT_STEADY_STATE: OfTests = OfTests {
 };
 
 const FLATTERED: OfTests = OfTests {
-    name: "A start that flatters",
-    meaning: "The result (marked †) is the settled one. That of the protocol also counts the start, which \
-              longer work does not have.",
+    name: "Faster start excluded",
+    meaning: "The result (marked †) excludes the faster start, which longer work does not have. The rule of the \
+              test includes it.",
 };
 
 /// Returns the line of `tests`; nothing without any.

@@ -394,7 +394,7 @@ fn trust(runs: &[Run], drives: &ReportDrives) -> Vec<Option<Trust>> {
     (0..drives.count()).map(of_drive).collect()
 }
 
-/// Returns the anchor of each group, `SUITE/TEST`; further groups of one test have a number behind it.
+/// Returns the anchor of each group, `SUITE/TEST`; further groups of one test have a number after it.
 fn ids(groups: &[Group<'_>]) -> Vec<String> {
     let clean = |text: &str| -> String {
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -28,19 +28,19 @@ pub(super) fn bars(copies: &Copies, run: &Run, heading: &Markup) -> Markup {
             p.cond { (marks(&run_outcome::marks(run))) "Computed from the speeds before the fall (solid) and after it (faint)" }
             ol.bars.d-0 style="--nm:104px" {
                 @for (gb, name) in sizes() {
-                    @let (inside, behind) = copies.seconds(gb);
+                    @let (inside, after) = copies.seconds(gb);
                     @let share = |seconds: f64| percent(LONGEST * seconds / most);
                     li {
                         span.nm { (number::spaced(name)) }
                         svg width="100%" height="22" {
-                            @if behind > 0.0 {
-                                title { (number::duration(inside)) " before the fall, " (number::duration(behind)) " after it" }
+                            @if after > 0.0 {
+                                title { (number::duration(inside)) " before the fall, " (number::duration(after)) " after it" }
                             }
                             rect.br y="4" height="14" rx="2" width=(share(inside)) {}
-                            rect.br.beh x=(share(inside)) y="4" height="14" rx="2" width=(share(behind)) {}
-                            svg x=(share(inside + behind)) overflow="visible" {
+                            rect.br.beh x=(share(inside)) y="4" height="14" rx="2" width=(share(after)) {}
+                            svg x=(share(inside + after)) overflow="visible" {
                                 text.bv x="9" y="15.5" {
-                                    (number::duration(inside + behind))
+                                    (number::duration(inside + after))
                                 }
                             }
                         }

@@ -51,7 +51,7 @@ fn caption(states: &FillStates) -> String {
     format!("{unit}, the headline of each test{less}")
 }
 
-/// Returns what a higher level costs: of one drive, or of the least and the most affected one.
+/// Returns what a higher level costs: of one drive, or of the minimum and the maximum affected one.
 fn statement(states: &FillStates, drives: &ReportDrives) -> String {
     let words = |one: &DriveStates, kept: f64| {
         let (Some(first), Some(last)) = (one.results.first(), one.results.last()) else {

@@ -20,7 +20,7 @@ pub(super) fn flag(runs: &[Run]) -> Markup {
         (
             count(Run::is_model),
             "MODEL",
-            "Simulated drives. The numbers show how classes of drives behave, and say nothing about any \
+            "Virtual drives. The numbers show how classes of drives behave, and say nothing about any \
              product.",
         ),
         (

@@ -35,7 +35,7 @@ pub fn fleet_page(batch: &Batch) -> String {
         a.skip href="#drives" { "Skip to the drives" }
         @if batch.is_model {
             aside.flag aria-label="Marks of the runs" { div.wrap {
-                p { strong { "MODEL" } " Simulated drives. They say nothing about any product." }
+                p { strong { "MODEL" } " Virtual drives. They say nothing about any product." }
             } }
         }
         main.wrap.fleet {
@@ -185,7 +185,7 @@ fn row(strip: &BatchStrip, scale: &Scale, batch: &Batch) -> Markup {
                     circle.dot.slow cx={ (at(x)) "%" } cy=(at(MIDDLE)) r="4.5" {
                         title { (sanitize::prose(name(dot))) ": " (dot.value) ", " (signed(dot.excess)) "%" }
                     }
-                    // Names stand beside the slowest ones; more would overlap.
+                    // Names are shown with the slowest ones; more would overlap.
                     @if place == 0 { (named(dot, name(dot), x)) }
                 }
             }
@@ -195,7 +195,7 @@ fn row(strip: &BatchStrip, scale: &Scale, batch: &Batch) -> Markup {
     }
 }
 
-/// Returns the name and the value of a drive beside its dot, on the side that has room.
+/// Returns the name and the value of a drive next to its dot, on the side that has room.
 fn named(dot: &BatchDot, name: &str, x: f64) -> Markup {
     let (anchor, shift) = if x > 70.0 { ("end", -9) } else { ("start", 9) };
     html! {
@@ -246,7 +246,7 @@ fn columns(dots: &[&BatchDot], scale: &Scale) -> Markup {
     let most = counts.iter().copied().max().unwrap_or(0).max(1);
     html! {
         @for (place, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            // One drive stays visible beside hundreds.
+            // One drive stays visible next to hundreds.
             @let height = (22.0 * f64::from(*count) / f64::from(most)).max(2.0);
             rect.dot x={ (at(place as f64 * width)) "%" } y=(at(25.0 - height)) width={ (at(width * 0.9)) "%" } height=(at(height)) {}
         }

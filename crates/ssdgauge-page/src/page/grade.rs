@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use ssdgauge_analysis::findings::trust::Trust;
 use ssdgauge_analysis::text::case::uncapitalised;
 
-/// The most reasons in words; the caveats have all of them.
+/// The maximum number of reasons in words; the caveats have all of them.
 const MOST: usize = 3;
 
 /// Returns the letter of `trust` with its reason for those who point at it, or a dash where no test has a

@@ -20,10 +20,10 @@ use ssdgauge_analysis::text::number;
 use ssdgauge_analysis::text::sanitize;
 use ssdgauge_core::{Detail, DriveInfo};
 
-/// The most sentences on a single drive.
+/// The maximum number of sentences on a single drive.
 const MOST: usize = 4;
 
-/// The fewest sentences below the headline of a complete run.
+/// The minimum number of sentences below the headline of a complete run.
 const FEWEST: usize = 2;
 
 /// The head of a page.

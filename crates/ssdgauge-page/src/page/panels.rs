@@ -77,7 +77,7 @@ fn duo(plot: &Plot, ranking: &Ranking, drives: &ReportDrives) -> Markup {
         return html! { p.cap { b { (row.words) } (comma) (caption) } (plot::wide(plot, drives)) };
     }
     html! {
-        div.duo { div { (bars(ranking, drives)) } div { (plot::beside(plot, drives)) } }
+        div.duo { div { (bars(ranking, drives)) } div { (plot::next_to_ranking(plot, drives)) } }
     }
 }
 

@@ -112,7 +112,7 @@ fn dek(run: &Run, fall: Option<&Fall>) -> Markup {
             }
             Some(fall) => {
                 "Large files are written with " b { (fall.before_words) " " (fall.until) }
-                ", then with " b { (number::text(fall.behind)) " MB/s" }
+                ", then with " b { (number::text(fall.after)) " MB/s" }
                 @if fall.cause == FallCause::Unknown { "; the run does not show why" } ". "
             }
             None if trust::invalidating(run).is_some() => {}
@@ -183,7 +183,7 @@ fn bands_words(bands: &Result<Bands, String>) -> String {
     }
 }
 
-/// Returns the position of `figure` in words, with the class of style for it. A band of models is no
+/// Returns the position of `figure` in words, with the class of style for it. A band of models is not a
 /// verdict, so its words have no colour.
 fn position(figure: &Figure, bands: Option<&Bands>) -> Option<(String, &'static str)> {
     let bands = bands?;
@@ -254,9 +254,9 @@ fn bar(figure: &Figure, band: Band, name: &str) -> Markup {
             rect.band x=(share(band.low)) y="0.5" height="15" rx="3" width=(share(band.high - band.low)) {}
             @match &figure.levels {
                 Some(levels) => {
-                    rect.br y="5" height="6" rx="2" width=(share(levels.behind)) {}
-                    rect.br.beh x=(share(levels.behind)) y="5" height="6" rx="2"
-                        width=(share(levels.before - levels.behind)) {}
+                    rect.br y="5" height="6" rx="2" width=(share(levels.after)) {}
+                    rect.br.beh x=(share(levels.after)) y="5" height="6" rx="2"
+                        width=(share(levels.before - levels.after)) {}
                 }
                 None => rect.br y="5" height="6" rx="2" width=(share(figure.value)) {},
             }
@@ -356,7 +356,7 @@ fn fall_words(run: &Run, fall: Option<&Fall>) -> String {
     }
 }
 
-/// The greatest width of the bar of a second. Chosen: the words of a step of one second fit above it.
+/// The maximum width of the bar of a second. Chosen: the words of a step of one second fit above it.
 const MOST_BAR: f64 = 150.0;
 
 fn bars(writes: &[(&PointRun, Writes)], fall: Option<&Fall>, is_narrow: bool) -> Markup {
@@ -372,7 +372,7 @@ fn bars(writes: &[(&PointRun, Writes)], fall: Option<&Fall>, is_narrow: bool) ->
     let across = Across::continuous(total, None, "seconds of sequential writing", number::tick);
     let x = |second: f64| left + (width - left - right) * across.share(second);
     let y = |rate: f64| top + (height - top - bottom) * (1.0 - up.share(rate));
-    let level = fall.map_or(0.0, |fall| (fall.before * fall.behind).sqrt());
+    let level = fall.map_or(0.0, |fall| (fall.before * fall.after).sqrt());
     let mut begin = 0.0;
     let label = "Write speed in each second";
     let bar = |place: f64, length: f64, rate: f64, title: String| {

@@ -16,7 +16,7 @@ use maud::{Markup, html};
 use ssdgauge_analysis::text::sanitize;
 use ssdgauge_xray::{CheckedCard, Structure, meaning, read_from};
 
-/// The size of a chart beside its structure.
+/// The size of a chart next to its structure.
 const CHART: (f64, f64) = (330.0, 150.0);
 
 /// The parts of a drive with their structures.
@@ -101,7 +101,7 @@ fn flags(marks: &[&str]) -> Markup {
                     p {
                         strong { (mark) } " "
                         @if *mark == "MODEL" {
-                            "A simulated drive. The values show how a class of drives behaves, and say nothing \
+                            "A virtual drive. The values show how a class of drives behaves, and say nothing \
                              about any product."
                         } @else {
                             "Not every experiment was carried out. What is missing has its reason."

@@ -40,7 +40,7 @@ pub fn published_curve(
         return None;
     }
     let bands = published.iter().filter_map(|number| band(group, drives, number)).collect();
-    let plot = ladder::beside(group, drives, (metric, Scope::All), bands)?;
+    let plot = ladder::with_bands(group, drives, (metric, Scope::All), bands)?;
     Some(TestFiles { group, drives }.of_plot(name, &plot, &plot.label, ""))
 }
 

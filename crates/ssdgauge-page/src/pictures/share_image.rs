@@ -21,7 +21,7 @@ use ssdgauge_analysis::text::case::uncapitalised;
 use ssdgauge_analysis::text::short_names::without_capacities;
 use ssdgauge_analysis::text::{interval, labels, number, sanitize};
 
-/// The most rows. Chosen: each is 48 pixels high, 14 on a phone of 360 pixels.
+/// The maximum number of rows. Chosen: each is 48 pixels high, 14 on a phone of 360 pixels.
 const MOST: usize = 6;
 
 /// Returns the image of `runs` as a PNG file: headline, and one number of each drive as a bar; of a

@@ -75,7 +75,7 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
     check_that(browser, SHOWN, json!(["Gamma"]));
     check_that(browser, "location.hash", json!("#q=mm"));
     run(browser, "const q = document.getElementById('q'); q.value = ''; q.oninput()");
-    // Who asks for simulated drives sees them, although marked ones are off.
+    // Who asks for virtual drives sees them, although marked ones are off.
     run(
         browser,
         "const kind = document.querySelector('#filters select[name=Data]'); kind.value = 'Data=MODEL'; kind.onchange()",
@@ -106,7 +106,7 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
     );
     check_that(browser, SHOWN, json!(["Gamma"]));
     check_that(browser, "decodeURIComponent(location.hash)", json!("#Price=200+to+500+€"));
-    // The address, opened anew.
+    // The address, opened again.
     browser.show(&folder.join("site/tests.html"), 1_100, "light");
     browser.show(&folder.join("site/index.html#Price=200+to+500+€"), 1_100, "light");
     check_that(browser, SHOWN, json!(["Gamma"]));
@@ -114,7 +114,7 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
     check_that(browser, &format!("{SHOWN}.length"), json!(4));
     run(browser, "[...document.querySelectorAll('.sort button')].pop().click()");
     check_that(browser, &format!("{SHOWN}.slice(0, 2)"), json!(["Beta", "Gamma"]));
-    // A column of latencies: the least comes first. Every head sorts the best drives to the top.
+    // A column of latencies: the minimum comes first. Every head sorts the best drives to the top.
     run(browser, "document.querySelectorAll('.sort button')[0].click()");
     check_that(browser, SHOWN, json!(["Zeta", "Alpha", "Gamma", "Beta"]));
     check_that(browser, "document.querySelectorAll('[aria-sort]').length", json!(1));

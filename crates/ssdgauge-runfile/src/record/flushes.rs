@@ -1,4 +1,4 @@
-//! Flushes: which written data no flush is recorded behind.
+//! Flushes: which written data no flush is recorded after.
 
 use super::reader::{FLUSH, RunFile, XRAY};
 use super::{StepId, StepRecord, StepState};
@@ -6,7 +6,7 @@ use crate::error::RunFileError;
 use ssdgauge_core::TargetKind;
 
 impl RunFile {
-    /// Returns the last finished one of `records` that wrote, where no flush behind it is recorded: the
+    /// Returns the last finished one of `records` that wrote, where no flush after it is recorded: the
     /// run has not ended, or was killed before. `None` for a scratch file, whose content ended with its
     /// process, for a file of format 1, which records no flushes, and for an imported result.
     ///

@@ -296,7 +296,7 @@ impl RunFile {
     }
 
     /// Returns where the rows of `step` stand in `table`. The first call for a table goes once through
-    /// its index, and so does one behind a commit of a writer.
+    /// its index, and so does one after a commit of a writer.
     fn range(&self, table: &'static str, step: StepId) -> Result<Range, RunFileError> {
         let sqlite = |cause| untrusted::error_of(&self.path, cause);
         self.budget.renew();
@@ -334,10 +334,10 @@ impl RunFile {
     }
 }
 
-/// The property of a step with the flushes behind it, as JSON: [`ssdgauge_core::Flush`].
+/// The property of a step with the flushes after it, as JSON: [`ssdgauge_core::Flush`].
 pub const FLUSH: &str = "flush";
 
-/// The property of a step with the blocks that were read back behind it, as JSON:
+/// The property of a step with the blocks that were read back after it, as JSON:
 /// [`ssdgauge_core::ReadBack`].
 pub const READ_BACK: &str = "read_back";
 

@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Suffix of the temporary name, behind the number of the process.
+/// Suffix of the temporary name, after the number of the process.
 const OPENING: &str = ".opening";
 
 /// How long another process may hold the lock that has no reason to. Chosen: the child of a run that

@@ -145,7 +145,7 @@ fn a_half_written_file_is_named_and_neither_file_is_changed() {
     assert!(news.is_unsettled && news.steps.is_empty());
     assert!(follower.has_journal());
     assert_eq!((std::fs::read(&path).unwrap(), std::fs::read(&journal).unwrap()), before);
-    // A completed journal, as it lies beside the file between two commits.
+    // A completed journal, as it is next to the file between two commits.
     std::fs::write(&journal, [0; 512]).unwrap();
     assert!(follower.read().unwrap().is_all);
 }

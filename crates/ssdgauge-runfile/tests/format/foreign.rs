@@ -11,8 +11,8 @@ pub(crate) fn refusal(path: &Path) -> RunFileError {
     let error = RunFile::open(path).unwrap_err();
     assert_eq!(std::fs::read(path).unwrap(), before);
     assert_eq!(std::fs::metadata(path).unwrap().modified().unwrap(), modified);
-    let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
-    assert_eq!(beside, 1, "a temporary file is left beside the file");
+    let files = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+    assert_eq!(files, 1, "a temporary file is left beside the file");
     error
 }
 

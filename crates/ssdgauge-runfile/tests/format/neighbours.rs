@@ -1,4 +1,4 @@
-//! Files beside a run file, which SQLite would take for a part of it by their names.
+//! Files next to a run file, which SQLite would take for a part of it by their names.
 
 use crate::format::support::{folder, read, write};
 use ssdgauge_runfile::{RunFile, RunFileError, Writer};
@@ -8,7 +8,7 @@ use std::process::Command;
 /// The first bytes of a journal (SQLite file format, section 3).
 const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn next_to(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(format!("{}{suffix}", path.display()))
 }
 
@@ -48,7 +48,7 @@ fn journal(database: &[u8], change: Change) -> Vec<u8> {
     bytes
 }
 
-/// Checks that neither a reader nor a writer accepts or changes the file or what lies beside it.
+/// Checks that neither a reader nor a writer accepts or changes the file or what is next to it.
 fn check_refused(path: &Path, expected: &str) {
     let files = || -> Vec<(PathBuf, Option<Vec<u8>>)> {
         let entries = path.parent().unwrap().read_dir().unwrap().map(|one| one.unwrap().path());
@@ -83,19 +83,19 @@ fn a_journal_of_another_file_is_refused_and_nothing_is_changed() {
         (Change { page: 2, ..sound }, "no record of the first page"),
         (Change { super_journal: true, ..sound }, "names other files"),
     ] {
-        std::fs::write(beside(&path, "-journal"), journal(&database, change)).unwrap();
+        std::fs::write(next_to(&path, "-journal"), journal(&database, change)).unwrap();
         check_refused(&path, expected);
     }
     let mut huge = journal(&database, sound);
     huge.resize(database.len() + (2 << 20), 0);
-    std::fs::write(beside(&path, "-journal"), huge).unwrap();
+    std::fs::write(next_to(&path, "-journal"), huge).unwrap();
     check_refused(&path, "too many for a run file");
-    std::fs::write(beside(&path, "-journal"), "mine\n").unwrap();
+    std::fs::write(next_to(&path, "-journal"), "mine\n").unwrap();
     check_refused(&path, "not a rollback journal");
     // The journal of the file itself is used, and removed.
-    std::fs::write(beside(&path, "-journal"), journal(&database, sound)).unwrap();
+    std::fs::write(next_to(&path, "-journal"), journal(&database, sound)).unwrap();
     read(&path).unwrap();
-    assert!(!beside(&path, "-journal").exists());
+    assert!(!next_to(&path, "-journal").exists());
     assert!(std::fs::read(&path).unwrap() == database);
 }
 
@@ -110,18 +110,18 @@ fn an_error_after_a_rollback_says_that_the_file_has_changed() {
     let bytes = journal(&database, sound);
     database[4_096..].fill(0x55);
     std::fs::write(&path, database).unwrap();
-    std::fs::write(beside(&path, "-journal"), bytes).unwrap();
+    std::fs::write(next_to(&path, "-journal"), bytes).unwrap();
     let error = RunFile::open(&path).unwrap_err();
     assert!(matches!(error, RunFileError::AfterRollback(_)), "{error:?}");
 }
 
 #[test]
-fn a_write_ahead_log_beside_a_run_file_is_refused_and_no_file_is_left() {
+fn a_write_ahead_log_next_to_a_run_file_is_refused_and_no_file_is_left() {
     let folder = folder();
     let path = folder.path().join("run.ssdg");
     write(&path);
     for content in ["garbage", ""] {
-        std::fs::write(beside(&path, "-wal"), content).unwrap();
+        std::fs::write(next_to(&path, "-wal"), content).unwrap();
         check_refused(&path, "have no write-ahead log");
     }
 }
@@ -133,7 +133,7 @@ fn a_fifo_is_refused_without_waiting() {
     write(&path);
     let make = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     for suffix in ["-journal", "-wal"] {
-        let fifo = beside(&path, suffix);
+        let fifo = next_to(&path, suffix);
         make(&fifo);
         check_refused(
             &path,
@@ -153,10 +153,10 @@ fn a_new_run_file_never_takes_the_name_of_a_file_of_sqlite() {
     let folder = folder();
     let path = folder.path().join("run.ssdg");
     for suffix in ["-journal", "-wal", "-shm"] {
-        let taken = beside(&path, suffix);
+        let taken = next_to(&path, suffix);
         std::fs::write(&taken, "mine").unwrap();
         let error = ssdgauge_runfile::check_new(&path).unwrap_err();
-        assert!(matches!(&error, RunFileError::Beside(file) if *file == taken), "{error}");
+        assert!(matches!(&error, RunFileError::NextTo(file) if *file == taken), "{error}");
         std::fs::remove_file(taken).unwrap();
     }
     ssdgauge_runfile::check_new(&path).unwrap();

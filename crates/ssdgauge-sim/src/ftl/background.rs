@@ -1,6 +1,6 @@
 //! Background work: folding and collection while no command is in flight.
 //!
-//! The work is booked at points of simulated time that follow from the state of the drive alone,
+//! The work is booked at points of virtual time that follow from the state of the drive alone,
 //! so that it never depends on how often, or in which portions, the idle time is computed.
 
 use crate::ftl::Ftl;

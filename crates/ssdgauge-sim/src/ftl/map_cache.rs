@@ -1,9 +1,9 @@
-//! The part of the map that is at hand. Other parts are read from flash before the data, as on a drive without
+//! The part of the map that is available. Other parts are read from flash before the data, as on a drive without
 //! memory for the whole map.
 //!
-//! Reads look it up; writes find their part of the map at hand, except on a drive that updates it: there they look it up
+//! Reads look it up; writes find their part of the map available, except on a drive that updates it: there they look it up
 //! too, and a part that they changed is programmed when another one takes its place (Gupta et al., DFTL, ASPLOS 2009). A
-//! drive whose whole map is at hand must never
+//! drive whose whole map is available must never
 //! book a read for it.
 
 use crate::flash::{Flash, Program, SensedPage};
@@ -15,14 +15,14 @@ const ENTRIES: u32 = 1_024;
 /// Spreads the parts over the dies. Chosen: odd, and far from a multiple of any number of dies.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The parts of the map that are at hand, replaced in the order in which they were read.
+/// The parts of the map that are available, replaced in the order in which they were read.
 #[derive(Clone, Debug)]
 pub(super) struct MapCache {
     /// Host pages of a part.
     part_pages: u32,
-    /// Parts that are at hand at most; 0 where the whole map is.
+    /// Parts that are available at most; 0 where the whole map is.
     most: usize,
-    /// Whether each part is at hand.
+    /// Whether each part is available.
     is_at_hand: Vec<bool>,
     /// Those parts, in a ring.
     held: Vec<u32>,
@@ -70,8 +70,8 @@ impl MapCache {
         self.most > 0
     }
 
-    /// Books the reads of the parts for `pages` pages from `first` on; returns when they are at hand.
-    // Not inlined: few drives have a map that is not at hand.
+    /// Books the reads of the parts for `pages` pages from `first` on; returns when they are available.
+    // Not inlined: few drives have a map that is not available.
     #[inline(never)]
     pub(super) fn look_up(
         &mut self,
@@ -103,7 +103,7 @@ impl MapCache {
         self.updates
     }
 
-    /// Notes that a write changes the parts for `pages` pages from `first` on, which are at hand. Parts that gave way
+    /// Notes that a write changes the parts for `pages` pages from `first` on, which are available. Parts that gave way
     /// before are programmed at `at`; returns how many of them.
     pub(super) fn change(
         &mut self,

@@ -1,7 +1,7 @@
 //! Mapping units of more than one page: the map has one entry for a unit, so a unit is programmed as a whole.
 //!
 //! A unit that is written in part is staged: later writes can complete it. Staged data has its own memory
-//! beside the write buffer. No page may be staged and lost.
+//! in addition to the write buffer. No page may be staged and lost.
 
 use crate::time::SimTime;
 use std::collections::VecDeque;

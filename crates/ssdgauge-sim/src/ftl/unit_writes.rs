@@ -49,7 +49,7 @@ impl Ftl {
         }
     }
 
-    /// Changes the parts of the map for `pages` pages from `first`; returns when they are at hand.
+    /// Changes the parts of the map for `pages` pages from `first`; returns when they are available.
     fn change_map(&mut self, at: SimTime, first: u32, pages: u32) -> SimTime {
         let Ftl { media, map_cache, .. } = self;
         let dies = media.geometry.dies;

@@ -54,7 +54,7 @@ impl Default for ValidPages {
 }
 
 impl ValidPages {
-    /// The most slots that can be examined together. One less than there are places: each page is
+    /// The maximum number of slots that can be examined together. One less than there are places: each page is
     /// stored before it is known whether it is valid.
     pub(crate) const MAX_SLOTS: u32 = PLACES as u32 - 1;
 

@@ -32,7 +32,7 @@ impl Ftl {
             let volume = &mut self.volumes.parts[piece.volume];
             // Events are dated by what the host wrote to the drive.
             volume.media.truth.host_bytes = self.media.truth.host_bytes;
-            volume.media.map.continue_behind(self.volumes.generation);
+            volume.media.map.continue_after(self.volumes.generation);
             done = done.max(volume.write::<false>(at, piece.first, piece.pages));
             self.volumes.generation = volume.media.map.generation();
         }

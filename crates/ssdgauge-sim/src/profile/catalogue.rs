@@ -78,10 +78,10 @@ const REVIEWED: [BuiltIn; 21] = built_in![
     "like-9100",
 ];
 
-/// The most profiles in a chain of inheritance.
+/// The maximum number of profiles in a chain of inheritance.
 const MAX_INHERITANCE: usize = 8;
 
-/// The most dies that a larger capacity multiplies those of a profile by; beyond, blocks grow.
+/// The maximum number of dies that a larger capacity multiplies those of a profile by; beyond, blocks grow.
 const MAX_DIE_RATIO: f64 = 64.0;
 
 /// The state of a drive at its creation.

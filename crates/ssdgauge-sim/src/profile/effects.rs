@@ -83,7 +83,7 @@ pub struct EffectFigures {
     /// write does not bring is read from flash before. 0 for 4 KiB.
     #[serde(skip_serializing_if = "is_none")]
     pub map_unit_kib: u32,
-    /// Data whose map is at hand, in MiB: other reads read their part of the map from flash before, which covers 4 MiB
+    /// Data whose map is available, in MiB: other reads read their part of the map from flash before, which covers 4 MiB
     /// of data where the mapping unit is 4 KiB. 0 for the whole map.
     #[serde(skip_serializing_if = "is_zero")]
     pub map_reach_mib: f64,

@@ -216,7 +216,7 @@ pub struct PowerFigures {
     /// drive enters them by command alone.
     #[serde(default)]
     pub limited_states: Vec<LimitedState>,
-    /// The non-operational power states, numbered behind the operational ones. The drive enters them
+    /// The non-operational power states, numbered after the operational ones. The drive enters them
     /// while the host is idle, the lightest first.
     pub states: Vec<PowerState>,
 }

@@ -13,7 +13,7 @@ pub(crate) const PAGE: u64 = 4_096;
 const MIN_SUPERBLOCKS: u64 = 256;
 /// Superblock numbers have 16 bits, and 0 means unmapped.
 const MAX_SUPERBLOCKS: u64 = 65_000;
-/// Superblocks that are only partly valid beside the reserve: open for the host (one in the cache,
+/// Superblocks that are only partly valid next to the reserve: open for the host (one in the cache,
 /// one native), open for copies, under collection, under folding.
 const PARTLY_VALID: u32 = 5;
 

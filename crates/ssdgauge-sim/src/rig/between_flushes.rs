@@ -12,10 +12,10 @@ use crate::time::SimTime;
 use ssdgauge_core::{Direction, Request};
 
 impl Load {
-    /// Submits the next request behind `completion`, in a load of which some threads flush.
+    /// Submits the next request after `completion`, in a load of which some threads flush.
     #[cold]
     #[inline(never)]
-    pub(super) fn submit_behind(
+    pub(super) fn submit_after(
         &mut self,
         completion: &Completion,
         drive: &mut Drive,

@@ -1,4 +1,4 @@
-//! The state of a thread that stops sending at times: for flushes behind its writes, or for pauses.
+//! The state of a thread that stops sending at times: for flushes after its writes, or for pauses.
 
 use ssdgauge_core::{Pulse, Stream};
 
@@ -12,7 +12,7 @@ pub(super) struct Commits {
     pub(super) in_flight: u32,
     /// The slots that wait for the flush, or for the requests before it, or for the end of a pause.
     pub(super) held: Vec<usize>,
-    /// The requests behind which a think time follows, the time in nanoseconds, and the requests since the
+    /// The requests after which a think time follows, the time in nanoseconds, and the requests since the
     /// last one.
     pub(super) think: Option<(u32, u64)>,
     pub(super) sent: u32,

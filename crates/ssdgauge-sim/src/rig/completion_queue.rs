@@ -11,10 +11,10 @@ use std::collections::{BinaryHeap, VecDeque};
 /// ordered by time and a comparison takes one instruction.
 const SLOT_BITS: u32 = 16;
 
-/// The most requests in flight.
+/// The maximum number of requests in flight.
 pub(crate) const MAX_IN_FLIGHT: u64 = 1 << SLOT_BITS;
 
-/// The longest time that fits into a key beside a slot: 78 hours.
+/// The longest time that fits into a key next to a slot: 78 hours.
 pub(crate) const MAX_TIME: Nanos = Nanos(1 << (64 - SLOT_BITS));
 
 /// A completion of the loop.

@@ -59,7 +59,7 @@ impl Load {
                 true => count.lateness.record(0),
                 false => count.withheld.record(at - due),
             }
-            self.is_behind |= at - due > MAX_LAG.0;
+            self.has_fallen_behind |= at - due > MAX_LAG.0;
             thread.free_slots -= 1;
             if let Some(schedule) = &mut thread.schedule {
                 schedule.advance();

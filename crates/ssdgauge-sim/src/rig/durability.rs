@@ -1,7 +1,7 @@
 //! Durability of what was written to the virtual drive: flushes, and pages that are read back.
 //!
 //! Neither changes the drive, or lets virtual time pass: the host flushes where no load follows, so
-//! the write buffer is written to flash in the rest behind the flush as it is without one.
+//! the write buffer is written to flash in the rest after the flush as it is without one.
 
 use super::VirtualRig;
 use crate::profile::PAGE;
@@ -57,7 +57,7 @@ impl VirtualRig {
     }
 
     /// Records that pages in the spans that `workload` trims may be deallocated: what they hold is no
-    /// longer verified. To be called behind the workload.
+    /// longer verified. To be called after the workload.
     pub(super) fn record_trims(&mut self, workload: &Workload) {
         for stream in workload.streams.iter().filter(|stream| stream.trims()) {
             let (from, to) = (stream.offset.0, (stream.offset + stream.span).0);

@@ -105,7 +105,7 @@ pub(crate) struct Load {
     pub(super) is_full: bool,
     /// Whether a request of an open loop was submitted more than `MAX_LAG` after its due time. Where latency
     /// counts from the submission, no latency states it.
-    pub(super) is_behind: bool,
+    pub(super) has_fallen_behind: bool,
     /// The threads of open loops.
     pub(super) open_loops: Vec<usize>,
     /// The next request of the open loops that have a free slot: when it is due, and its thread.
@@ -128,7 +128,7 @@ pub(crate) struct Load {
     pub(super) busy: u64,
     /// Threads and queues of the host, where the drive has figures for them.
     pub(crate) host: Option<Box<HostSide>>,
-    /// The most bytes to submit.
+    /// The maximum number of bytes to submit.
     pub(super) most_bytes: u64,
     pub(super) begin: SimTime,
     /// The last completion that was recorded, from the start of the step.
@@ -168,7 +168,7 @@ impl Load {
             slots: Vec::new(),
             free_slots: Vec::new(),
             is_full: false,
-            is_behind: false,
+            has_fallen_behind: false,
             open_loops: Vec::new(),
             next_due: None,
             counts: vec![OpenLoopCount::default(); workload.streams.len()],
@@ -392,7 +392,7 @@ impl Load {
             return self.submit::<true>(completion.slot, completion.at, drive, faults);
         }
         if self.has_commits {
-            return self.submit_behind(completion, drive, faults);
+            return self.submit_after(completion, drive, faults);
         }
         let thread = self.slots[completion.slot].thread as usize;
         if self.threads[thread].schedule.is_none() {

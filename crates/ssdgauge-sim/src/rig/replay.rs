@@ -193,7 +193,7 @@ impl VirtualRig {
         if load.is_constrained {
             self.drive.constrain(now, false);
         }
-        // A recorded trim can be longer than a request, so the length goes beside it.
+        // A recorded trim can be longer than a request, so the length goes next to it.
         let in_request = u32::try_from(bytes).unwrap_or(u32::MAX);
         let request = Request { direction, length: in_request, offset };
         let done = match self.faults.damage(request, now) {

@@ -9,7 +9,7 @@ use ssdgauge_core::{
     Wrote,
 };
 
-/// The most blocks of one request: 128 KiB.
+/// The maximum number of blocks of one request: 128 KiB.
 const REQUEST_BLOCKS: u64 = 32;
 /// The requests between two calls of `go_on`. Chosen: some milliseconds.
 const REQUESTS_PER_CALL: u64 = 4_096;

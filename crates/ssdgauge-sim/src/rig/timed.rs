@@ -14,7 +14,7 @@ use ssdgauge_core::{
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The most requests in flight.
+/// The maximum number of requests in flight.
 const MOST_IN_FLIGHT: u32 = 65_536;
 /// A stop is polled after this many requests at the latest.
 const POLL_STOP_AFTER: u64 = 65_536;

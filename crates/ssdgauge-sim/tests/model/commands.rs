@@ -115,7 +115,7 @@ fn a_commit_takes_a_write_and_the_program_operation_that_the_flush_waits_for() {
         let mean_us = flush.map_or(0.0, |one| one.latency.mean().unwrap() / 1e3);
         (flushes.0, mean_us, ended.elapsed.as_secs_f64())
     };
-    // Into the cache, or behind it where that is spent.
+    // Into the cache, or beyond it where that is spent.
     let program_us = drive("").profile().slc.t_prog_us;
     let longest_us = program_us.max(drive("").profile().nand.t_prog_us);
     for (depth, every) in [(1, 1), (1, 10), (8, 8), (8, 3)] {
@@ -195,7 +195,7 @@ fn pulses_send_nothing_in_their_off_times_and_last_to_the_end_of_the_step() {
         assert_eq!((ended.by, ended.elapsed), (EndedBy::Time, Nanos::from_secs(8)));
         let ios = by_second(&seen);
         assert_eq!(ios.len(), 8);
-        // A request that was sent in an on time may complete behind it.
+        // A request that was sent in an on time may complete after it.
         for (second, ios) in ios.iter().enumerate() {
             match second % 4 {
                 0 | 1 => assert!(*ios > 900, "second {second}: {ios}"),
@@ -222,13 +222,13 @@ fn a_think_time_follows_each_batch_and_is_in_no_latency() {
         assert!(longest < think.0, "{longest}");
         // 399 pauses between 400 batches, and one latency each.
         let pauses = 399 * think.0;
-        let beside = ended.elapsed.0 as i64 - pauses as i64;
-        assert!(beside > 0 && beside <= 400 * longest as i64, "QD{depth}: {beside} ns, {longest}");
+        let rest = ended.elapsed.0 as i64 - pauses as i64;
+        assert!(rest > 0 && rest <= 400 * longest as i64, "QD{depth}: {rest} ns, {longest}");
     }
 }
 
 #[test]
-fn a_thread_that_flushes_and_thinks_does_both_behind_its_writes() {
+fn a_thread_that_flushes_and_thinks_does_both_after_its_writes() {
     let mut load = stream(Access::Sequential, 4_096, 0, 1, Bytes(512 * MIB));
     (load.flush_every, load.think_time) = (Some(2), Some(Nanos(1_000_000)));
     load.pulse = Some(Pulse { on: Nanos(50_000_000), off: Nanos(50_000_000) });

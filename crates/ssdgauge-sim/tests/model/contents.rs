@@ -123,7 +123,7 @@ fn a_page_without_flash_is_read_from_the_map_alone() {
 const SMALL: &str =
     "nvme-datacentre?capacity=1GB&over_provisioning=14%&state=fresh&gc.policy=greedy";
 
-/// Returns what was programmed for each byte of two drive writes at random, behind one that `fills` the first `span`
+/// Returns what was programmed for each byte of two drive writes at random, after one that `fills` the first `span`
 /// bytes.
 fn amplification(mut rig: VirtualRig, data: Data, block: u64, span: u64) -> f64 {
     write(&mut rig, (Access::Random, data), block, span, 2 * span / block);

@@ -290,7 +290,7 @@ fn collection_between_watermarks_has_the_period_and_the_depth_of_their_arithmeti
 }
 
 #[test]
-fn a_read_behind_a_write_waits_until_the_buffer_is_programmed() {
+fn a_read_after_a_write_waits_until_the_buffer_is_programmed() {
     // No collection, no suspended operation; a drive of its own, so that what it wrote can be counted.
     let text = "nvme-datacentre?capacity=4GB&state=filled&over_provisioning=90%&nand.t_prog_us=500&nand.t_bers_us=0\
                 &nand.channel_mb_s=1000000&nand.program_kib=64";
@@ -303,14 +303,14 @@ fn a_read_behind_a_write_waits_until_the_buffer_is_programmed() {
     let (free, before) = mixed("");
     let (flushed, truth) = mixed("&effects.read_flushes_buffer=true");
     assert_eq!(before.unused_pages, 0);
-    // Of a deck of 100 cards with 50 reads, 50 × 50 ÷ (100 × 99) of the places have a read behind a write.
-    let behind = 50.0 * 50.0 / (100.0 * 99.0);
+    // Of a deck of 100 cards with 50 reads, 50 × 50 ÷ (100 × 99) of the places have a read after a write.
+    let after = 50.0 * 50.0 / (100.0 * 99.0);
     let found = cycle_us(&flushed) - cycle_us(&free);
-    let expected = behind * 500.0;
+    let expected = after * 500.0;
     assert!((found / expected - 1.0).abs() < 0.03, "{found} us, {expected} us");
     // Each time a unit of 16 pages is programmed, of which the writes since the last one are used.
     let ios = flushed.ios() as f64;
-    let unused = 16.0 * behind * ios - ios / 2.0;
+    let unused = 16.0 * after * ios - ios / 2.0;
     let found = truth.unused_pages as f64;
     assert!((found / unused - 1.0).abs() < 0.03, "{found} pages, {unused} pages");
     assert_eq!(truth.nand_bytes(), 4_096 * (truth.host_pages + truth.unused_pages));

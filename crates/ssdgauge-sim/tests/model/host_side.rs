@@ -67,11 +67,11 @@ fn late_completions_have_an_exponential_spread_at_qd1() {
 
 #[test]
 fn a_reader_waits_for_the_commands_that_were_fetched_not_for_those_in_other_queues() {
-    let beside = || vec![reads(1, 1), reads(8, 64)];
+    let both = || vec![reads(1, 1), reads(8, 64)];
     // All in one queue: each waits for the 512 others at 250,000 a second.
-    let found = run("", beside());
+    let found = run("", both());
     assert!((mean_us(&found[0].1) - 513.0 * 4.0).abs() < 20.0, "{}", mean_us(&found[0].1));
-    let limited = run("&effects.fetched_commands=100", beside());
+    let limited = run("&effects.fetched_commands=100", both());
     // For the 99 others that the drive holds, and for at most one of each of the eight queues.
     let reader = mean_us(&limited[0].1);
     assert!((400.0..100.0 * 4.0 + 9.0 * 4.0).contains(&reader), "{reader} us");

@@ -1,4 +1,4 @@
-//! Idle time: background work and power states go by simulated time, wherever it passes.
+//! Idle time: background work and power states go by virtual time, wherever it passes.
 
 use crate::model::support::{Recording, bytes, seconds, stream, workload};
 use ssdgauge_core::{Access, Arrival, Bytes, Direction, Nanos, Rig, Workload};

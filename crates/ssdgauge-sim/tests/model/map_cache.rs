@@ -1,4 +1,4 @@
-//! Maps that are at hand in part: how often a read finds its part, and what a missing one costs, against arithmetic.
+//! Maps that are available in part: how often a read finds its part, and what a missing one costs, against arithmetic.
 
 use crate::model::support::{EQUAL_PAGES, Recording, bytes, stream, workload};
 use ssdgauge_core::{Access, Bytes, Direction, Rig, TimedRequest};
@@ -34,7 +34,7 @@ fn random_reads_find_their_part_of_the_map_as_often_as_reach_is_to_span() {
     for (reach, span, unit) in cases {
         let keys = format!("&effects.map_reach_mib={reach}&effects.map_unit_kib={unit}");
         let mut rig = open(&keys);
-        // Behind so many reads, what was at hand before has no part.
+        // After so many reads, what was cached before has no part.
         senses(&mut rig, span * MIB, 20_000);
         let missing = senses(&mut rig, span * MIB, 40_000) - 1.0;
         let expected = 1.0 - reach as f64 / span as f64;

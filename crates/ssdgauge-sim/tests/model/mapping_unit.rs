@@ -97,7 +97,7 @@ fn the_rate_of_partial_writes_is_that_of_their_programs_and_reads() {
         let mut rig = open(&format!("{keys}&effects.map_unit_kib={unit}"));
         let units = if offset > 0 { 2.0 } else { 1.0 };
         let programmed = f64::from(unit) / 64.0 * units;
-        // The buffer is full behind the first part, and spare area is left behind the second.
+        // The buffer is full after the first part, and spare area is left after the second.
         let mut write = |programs: f64| {
             let count = (programs / programmed) as u64;
             write(&mut rig, Access::Random, block * KIB, offset * KIB, count)

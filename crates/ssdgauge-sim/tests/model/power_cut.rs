@@ -98,7 +98,7 @@ fn pages_that_are_written_again_are_whole_and_others_hold_older_data() {
 }
 
 #[test]
-fn a_flush_behind_a_flush_takes_no_program_operation() {
+fn a_flush_after_a_flush_takes_no_program_operation() {
     let mut rig = VirtualRig::open(NO_CACHE, 1).unwrap();
     let write = TimedRequest {
         due: Nanos::ZERO,

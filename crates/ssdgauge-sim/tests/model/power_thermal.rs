@@ -183,7 +183,7 @@ fn a_light_stage_of_throttling_leaves_its_share_and_precedes_the_steps() {
     assert!(shares.iter().all(|share| (share - 1.0).abs() < 0.01 || (share - 0.7).abs() < 0.01));
     let back = (first..199).find(|at| throttled[*at] == 0.0);
     assert!(back.is_none_or(|at| body[at] <= 56.0), "{body:?}");
-    // Where 70 % is still too hot, a step of 40 % follows behind the light stage.
+    // Where 70 % is still too hot, a step of 40 % follows after the light stage.
     let (_, _, shares) = run(62);
     let slowest = shares.iter().copied().fold(1.0, f64::min);
     assert!((slowest - 0.7 * 0.4).abs() < 0.01, "{slowest}");

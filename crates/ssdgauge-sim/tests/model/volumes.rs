@@ -11,7 +11,7 @@ use ssdgauge_sim::{VirtualRig, mean_field};
 const DRIVE: &str = "nvme-datacentre?capacity=8GB&effects.read_retry_share=0&nand.channels=8\
                      &nand.t_prog_us=6000&front.buffer_kib=16384";
 const KIB: u64 = 1 << 10;
-/// The block of the writes, and the least part of a volume.
+/// The block of the writes, and the minimum part of a volume.
 const BLOCK: u64 = 64 * KIB;
 
 fn open(keys: &str) -> VirtualRig {
@@ -52,17 +52,17 @@ fn writes_to_one_volume_take_as_many_times_as_long_as_there_are_volumes() {
         assert!((ratio / number as f64 - 1.0).abs() < 0.02, "{case}: {ratio}");
         // Together they are as fast as the drive without volumes.
         assert!((all / whole - 1.0).abs() < 0.02, "{case}: {all} {whole}");
-        // Bits beside those of the volumes change nothing.
+        // Bits other than those of the volumes change nothing.
         for held in [kib * KIB / 2, number * kib * KIB] {
-            let beside = seconds_of_writes(&mut open(&keys), held & !(BLOCK - 1));
-            assert!((beside / all - 1.0).abs() < 0.02, "{case} {held:x}: {beside} {all}");
+            let other = seconds_of_writes(&mut open(&keys), held & !(BLOCK - 1));
+            assert!((other / all - 1.0).abs() < 0.02, "{case} {held:x}: {other} {all}");
         }
     }
 }
 
 #[test]
 fn reads_of_one_volume_do_not_wait_for_writes_to_another_one() {
-    let reads_beside = |written: Option<u64>| {
+    let reads_during = |written: Option<u64>| {
         let mut rig = open(&format!("state=filled&{}", volumes(2, 128)));
         let blocks = written.map_or(0..0, |_| 0..400);
         // A write every millisecond, which the flash can follow, and a read between two of them.
@@ -81,9 +81,9 @@ fn reads_of_one_volume_do_not_wait_for_writes_to_another_one() {
         let reads = requests.iter().zip(timings).filter(|one| one.0.direction == Direction::Read);
         reads.map(|(_, timing)| timing.latency()).collect::<Vec<_>>()
     };
-    let alone = reads_beside(None);
-    assert_eq!(reads_beside(Some(1)), alone);
-    let same = reads_beside(Some(0));
+    let alone = reads_during(None);
+    assert_eq!(reads_during(Some(1)), alone);
+    let same = reads_during(Some(0));
     let waiting = same.iter().zip(&alone).filter(|(same, alone)| same > alone).count();
     assert!(waiting > 40, "{waiting} of {}", same.len());
 }

@@ -2,11 +2,11 @@
 
 use crate::difference::{NOISE, Outcome, judge_by_range};
 
-/// The fewest drives of a class that make a range. Chosen: two drives are two values, not a range.
+/// The minimum number of drives of a class that make a range. Chosen: two drives are two values, not a range.
 pub const FEWEST: usize = 3;
 
 /// The share of the drives below the range, and above it. Chosen: it holds the middle 80 %; with fewer
-/// than ten drives it reaches from the least to the greatest.
+/// than ten drives it reaches from the minimum to the maximum.
 const TAIL: f64 = 0.1;
 
 /// Returns the range of `values`, one for each drive, by the nearest rank; `None` for fewer than [`FEWEST`].

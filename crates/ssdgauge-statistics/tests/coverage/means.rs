@@ -26,7 +26,7 @@ pub(crate) fn measure(kind: Kind, n: usize, trials: usize) -> Cell {
     let (mut of_mean, mut of_second) = (0.0, 0.0);
     for _ in 0..trials {
         let values = kind.series(n, &mut random);
-        // Behind a transient, the second half is as far as the mean can be known.
+        // After a transient, the second half is as far as the mean can be known.
         let settled = if kind.is_stationary() { &values } else { &values[n / 2..] };
         let mean = settled.iter().sum::<f64>() / settled.len() as f64;
         of_mean += (mean - level).powi(2);
@@ -107,6 +107,6 @@ pub(crate) fn noise(share: f64, trials: usize) -> f64 {
     2.0 * (share * (1.0 - share) / trials as f64).sqrt()
 }
 
-/// The fewest rare events in a series that the goals count. Chosen: with fewer, one series in some
+/// The minimum number of rare events in a series that the goals count. Chosen: with fewer, one series in some
 /// hundred shows none at all, and nothing in it says what the others hold.
 const EVENTS: f64 = 6.0;

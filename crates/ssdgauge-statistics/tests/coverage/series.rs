@@ -151,7 +151,7 @@ impl Kind {
         self == Kind::LongMemory
     }
 
-    /// Returns the true mean behind any transient; `None` where the caller has to find it by
+    /// Returns the true mean after any transient; `None` where the caller has to find it by
     /// simulation.
     pub(crate) fn level(self) -> Option<f64> {
         match self {

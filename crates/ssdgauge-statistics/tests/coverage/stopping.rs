@@ -39,7 +39,7 @@ impl Spread {
 /// A rule that ends a run, and the interval that it is reported with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
-    /// The fewest and the most repetitions, and the goal.
+    /// The minimum and the maximum number of repetitions, and the goal.
     pub(crate) until: RepeatUntil,
     /// The interval.
     pub(crate) stopping: Stopping,

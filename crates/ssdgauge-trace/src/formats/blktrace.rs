@@ -108,9 +108,9 @@ impl<R: BufRead> Source for BlktraceSource<R> {
                 };
                 return Err(TraceError::at_record(self.number, what, hint));
             }
-            let behind = u64::from(u16::from_le_bytes([record[46], record[47]]));
-            let skipped = std::io::copy(&mut (&mut self.input).take(behind), &mut std::io::sink());
-            if skipped.map_err(|error| TraceError::from_io(&error))? < behind {
+            let after = u64::from(u16::from_le_bytes([record[46], record[47]]));
+            let skipped = std::io::copy(&mut (&mut self.input).take(after), &mut std::io::sink());
+            if skipped.map_err(|error| TraceError::from_io(&error))? < after {
                 let what = "the file ends within its data";
                 return Err(TraceError::at_record(self.number, what, CUT));
             }

@@ -14,7 +14,7 @@ use ssdgauge_core::Nanos;
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-/// The most streams that are told apart; the others count as one.
+/// The maximum number of streams that are told apart; the others count as one.
 const MAX_STREAMS: usize = 4_096;
 
 /// How the lines of a format are read.

@@ -277,7 +277,7 @@ fn is_near(found: Option<f64>, expected: Option<f64>) -> bool {
 }
 
 #[test]
-fn a_tail_is_no_rate_and_numbers_stand_below_the_name_of_their_step_on_every_surface() {
+fn a_tail_is_not_a_rate_and_numbers_stand_below_the_name_of_their_step_on_every_surface() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.ssdg");
     let rig = VirtualRig::open("tlc-client?capacity=16GB", 1).unwrap();

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// The time between two attempts to connect.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
-/// The most bytes that are read at a time: some hundred seconds.
+/// The maximum number of bytes that are read at a time: some hundred seconds.
 const AT_ONCE: usize = 256 << 10;
 
 /// The connection of a watcher to the live socket of a run.
@@ -27,7 +27,7 @@ pub struct LiveReceiver {
 #[derive(Debug)]
 struct Connection {
     socket: OwnedFd,
-    /// What has arrived behind the last complete line.
+    /// What has arrived after the last complete line.
     rest: Vec<u8>,
     is_greeted: bool,
 }

@@ -45,14 +45,14 @@ impl LiveSeconds {
         is_in_real_time.then(|| LiveSeconds::listen(run_file, run_id).ok()).flatten()
     }
 
-    /// Removes what a run that was killed has left beside `run_file`, where no further one listens there.
+    /// Removes what a run that was killed has left next to `run_file`, where no further one listens there.
     pub fn remove_left(run_file: &Path) {
         let socket = socket_of(run_file);
         // One that cannot be removed does no harm: a watcher then reads the file.
         let _ = Address::of(&socket).and_then(|address| remove_stale(&socket, &address));
     }
 
-    /// Listens beside `run_file`, the file of the run `run_id`, which this process holds for writing. What a
+    /// Listens next to `run_file`, the file of the run `run_id`, which this process holds for writing. What a
     /// killed run left there is replaced.
     ///
     /// # Errors

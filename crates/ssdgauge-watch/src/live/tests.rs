@@ -92,7 +92,7 @@ fn what_a_killed_run_left_is_replaced_and_nothing_else_is() {
 }
 
 #[test]
-fn what_a_run_that_was_killed_behind_its_last_step_left_is_removed_and_a_socket_in_use_is_not() {
+fn what_a_run_that_was_killed_after_its_last_step_left_is_removed_and_a_socket_in_use_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let run_file = folder.path().join("a.ssdg");
     let socket = socket_of(&run_file);

@@ -17,7 +17,7 @@ const KEPT: usize = 200;
 const WITH_LATENCY: usize = 100;
 /// The columns in front of a sparkline: its indent and its name.
 const NAME: usize = 7;
-/// The narrowest sparkline beside the figures.
+/// The narrowest sparkline next to the figures.
 const NARROWEST: usize = 8;
 /// What the user can do meanwhile.
 pub(super) const ADVICE: &str = "Ctrl-C stops; the run can be resumed";

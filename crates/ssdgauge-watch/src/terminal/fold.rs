@@ -5,7 +5,7 @@
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// The indent of the lines below a folded one, behind its own indent.
+/// The indent of the lines below a folded one, after its own indent.
 const HANG: usize = 2;
 
 /// Returns `text` with all lines folded to `width` columns. The lines below a folded one begin under its

@@ -5,7 +5,7 @@ use textwrap::core::display_width;
 
 /// The columns between two cells.
 const GAP: usize = 2;
-/// The narrowest last column beside the others; below it, its text has lines of its own.
+/// The narrowest last column next to the others; below it, its text has lines of its own.
 const NARROWEST: usize = 20;
 /// The indent of such lines.
 const INDENT: usize = 4;

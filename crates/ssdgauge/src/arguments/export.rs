@@ -12,7 +12,7 @@ use std::path::PathBuf;
 )]
 pub(crate) struct ExportArguments {
     /// With --fio a run file; or a suite of the list or the path of a suite file, with the target
-    /// that the jobs address behind it, which is not written. Else run files, and folders of them.
+    /// that the jobs address after it, which is not written. Else run files, and folders of them.
     #[arg(value_name = "SOURCE", required = true)]
     pub(crate) sources: Vec<String>,
     /// Write a job file of fio.

@@ -26,10 +26,10 @@ pub(crate) struct FleetPageArguments {
     /// File of the page of all drives.
     #[arg(short, long = "out", alias = "output", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Write the page of each drive too, beside its run file, with the suffix .html.
+    /// Write the page of each drive too, next to its run file, with the suffix .html.
     #[arg(long)]
     pub(crate) pages: bool,
-    /// State run files that are named and do not exist on the page, with the last error in the log beside
+    /// State run files that are named and do not exist on the page, with the last error in the log next to
     /// them (suffix .log).
     #[arg(long)]
     pub(crate) expected: bool,

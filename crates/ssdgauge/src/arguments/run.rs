@@ -16,7 +16,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
     /// Check before the runs whether the targets disturb each other, by short loads on each alone and
-    /// beside the others. A drive that the suite only reads is only read.
+    /// with the others. A drive that the suite only reads is only read.
     #[arg(long, hide_short_help = true)]
     pub(crate) check_interference: bool,
     /// The result of that check for the target of this process; set by the program itself.

@@ -3,7 +3,7 @@
 use ssdgauge_core::{BLOCK_SIZES, Bytes, Finding};
 use std::net::SocketAddr;
 
-/// The least endurance that is no missing unit: a smaller number was meant in terabytes.
+/// The minimum endurance that is not a missing unit: a smaller number was meant in terabytes.
 const LEAST_ENDURANCE: Bytes = Bytes(1_000_000_000);
 
 /// Parses the rated endurance, such as `600TB`, or `600TBW` as in data sheets.
@@ -134,7 +134,7 @@ pub(super) fn parse_address(text: &str) -> Result<String, String> {
 ///
 /// Returns the reason for a label that is empty, longer than 40 characters or not printable.
 pub(super) fn parse_label(text: &str) -> Result<String, String> {
-    // Chosen: it stands beside the name of the drive, in tables and on phones.
+    // Chosen: it is shown with the name of the drive, in tables and on phones.
     const MOST: usize = 40;
     let label = text.trim();
     match label.chars().count() {

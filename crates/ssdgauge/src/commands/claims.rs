@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 /// What an interruption advises.
 const AGAIN: &str = "start it again: finished runs are used again";
 
-/// The suffix of a run file in progress, behind the number of its process.
+/// The suffix of a run file in progress, after the number of its process.
 const PARTIAL: &str = ".partial";
 
 /// Checks claims and prints their states.
@@ -248,7 +248,7 @@ fn stem(need: &RunNeed) -> String {
     format!("{drive}.{}.{}{shortened}{repeated}", need.test.suite, need.test.test)
 }
 
-/// Returns the part behind the revisions.
+/// Returns the part after the revisions.
 fn ending(seed: u64) -> String {
     format!("s{seed}.ssdg")
 }

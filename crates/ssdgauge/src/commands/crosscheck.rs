@@ -376,7 +376,7 @@ pub(crate) struct FioResult {
 ///
 /// # Errors
 ///
-/// Fails where it is no such output, or requests failed.
+/// Fails where it is not such an output, or requests failed.
 pub(crate) fn result_of_fio(text: &str) -> Result<FioResult, Failure> {
     reader::ask(|| result_here(text), &["fio"], &[], Input::Text(text))
 }

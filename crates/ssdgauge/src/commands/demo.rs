@@ -27,7 +27,7 @@ struct Review {
 }
 
 /// One drive of each class, with published figures of a drive where there is such a profile. The last one begins:
-/// it completes the most requests.
+/// it completes the maximum number of requests.
 const TOUR: [Review; 1] = [Review {
     name: "",
     suites: &[("demo", &[])],
@@ -84,7 +84,7 @@ pub(crate) fn execute(arguments: &arguments::DemoArguments) -> Result<(), Failur
         PathBuf::from(format!("ssdgauge-demo-{}.html", process::file_timestamp(now)))
     });
     let reviews: &[Review] = if arguments.reviews { &REVIEWS } else { &TOUR };
-    let folder = beside(&output, "runs");
+    let folder = next_to(&output, "runs");
     let pages: Vec<PathBuf> = reviews.iter().map(|review| page_of(&output, review)).collect();
     for path in pages.iter().chain([&folder]) {
         if path.symlink_metadata().is_ok() {
@@ -117,7 +117,7 @@ pub(crate) fn execute(arguments: &arguments::DemoArguments) -> Result<(), Failur
     if arguments.site {
         site::write(
             std::slice::from_ref(&folder),
-            &beside(&output, "site"),
+            &next_to(&output, "site"),
             "Virtual drives",
             None,
         )?;
@@ -172,8 +172,8 @@ fn page_of(output: &Path, review: &Review) -> PathBuf {
     output.with_file_name(format!("{stem}-{}.html", review.name))
 }
 
-/// Returns the folder of `what` beside a page: `NAME-runs` beside `NAME.html`.
-fn beside(page: &Path, what: &str) -> PathBuf {
+/// Returns the folder of `what` next to a page: `NAME-runs` next to `NAME.html`.
+fn next_to(page: &Path, what: &str) -> PathBuf {
     let name = page.file_stem().unwrap_or(page.as_os_str()).to_string_lossy();
     page.with_file_name(format!("{name}-{what}"))
 }

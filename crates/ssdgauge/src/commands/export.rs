@@ -176,7 +176,7 @@ fn job_target(drive: &DriveInfo) -> JobTarget {
     match drive.kind {
         TargetKind::Block => JobTarget::Path(drive.target.clone()),
         TargetKind::File => {
-            // The prefix says that a new file is meant; it is no part of its name.
+            // The prefix says that a new file is meant; it is not part of its name.
             let path = drive.target.strip_prefix("file:").unwrap_or(&drive.target);
             let path = PathBuf::from(path);
             let path = if path.is_dir() { path.join(SCRATCH) } else { path };

@@ -3,12 +3,12 @@
 use crate::arguments::OpenArguments;
 use crate::browser;
 use crate::failure::{Failure, FailureKind};
-use crate::page_file::page_beside;
+use crate::page_file::page_next_to;
 use ssdgauge_os::child::{self, End};
 use ssdgauge_os::own_process::THIS_PROGRAM;
 use ssdgauge_watch::terminal;
 
-/// Writes the page of each run beside its file, prints its path, and opens it where there is a browser.
+/// Writes the page of each run next to its file, prints its path, and opens it where there is a browser.
 ///
 /// # Errors
 ///
@@ -16,7 +16,7 @@ use ssdgauge_watch::terminal;
 pub(crate) fn execute(arguments: &OpenArguments) -> Result<(), Failure> {
     let is_near = browser::is_near() && !ssdgauge_host::is_root();
     for file in &arguments.files {
-        let page = page_beside(file);
+        let page = page_next_to(file);
         let failed = |error: std::io::Error| {
             let text = format!("cannot start `ssdgauge report`: {error}");
             Failure::new(FailureKind::Failed, text, "write the page with `ssdgauge report FILE`")

@@ -8,7 +8,7 @@ use crate::arguments;
 use crate::commands::{prove, xray};
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format, Staged};
-use crate::page_file::{page_beside, rest_of, write_page};
+use crate::page_file::{page_next_to, rest_of, write_page};
 use crate::run_files;
 use crate::settings;
 use crate::text_file::read_text_file;
@@ -40,7 +40,7 @@ pub(crate) fn execute(arguments: &arguments::ReportArguments) -> Result<(), Fail
     let page = match &arguments.output {
         Some(output) => Some(output.clone()),
         None if wants_text || wants_files.iter().any(|file| file.is_some()) => None,
-        None => Some(page_beside(&arguments.files[0])),
+        None => Some(page_next_to(&arguments.files[0])),
     };
     if let Some(page) = &page {
         check_suffix(page)?;

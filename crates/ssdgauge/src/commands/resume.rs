@@ -42,7 +42,7 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     let specs = meter_specs::of_run(&arguments.power, has_power)?;
     // From here on nothing of the machine is needed.
     if rest.needs_no_drive() && !reader::is_restricted() {
-        restriction::confine_beside(&arguments.file)?;
+        restriction::confine_next_to(&arguments.file)?;
     }
     let head = &rest.head;
     if let Some(program) = head.imported_from() {
@@ -74,12 +74,12 @@ pub(crate) fn resume(arguments: &arguments::ResumeArguments) -> Result<(), Failu
     if rest.is_over {
         drop(target);
         if !reader::is_restricted() {
-            restriction::confine_beside(&arguments.file)?;
+            restriction::confine_next_to(&arguments.file)?;
         }
         let (writer, run) = outline::continued(&arguments.file, &rest)?;
         let ended = ssdgauge_lab::ended(&run).transpose();
         let ended = ended.expect("the same steps are over");
-        // The run was killed behind its last step.
+        // The run was killed after its last step.
         LiveSeconds::remove_left(&arguments.file);
         drop((writer, run));
         return finish(&rest, ended, arguments);

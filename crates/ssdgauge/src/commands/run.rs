@@ -109,8 +109,8 @@ fn execute_on(
             let prepare = |target: &str, out: &Path| {
                 let (protocol, size) = protocol()?;
                 let others = targets.len().saturating_sub(1);
-                let checked_beside = interference.is_checked.then_some(others);
-                consent_before(&protocol, target, size, options, out, checked_beside)
+                let checked_with = interference.is_checked.then_some(others);
+                consent_before(&protocol, target, size, options, out, checked_with)
             };
             let id = protocol()?.0.id();
             return several::run(&id, targets, options, interference.is_checked, &prepare);
@@ -128,7 +128,7 @@ fn execute_on(
 }
 
 /// Checks everything that can be checked before `target` is opened, asks for its confirmation, and returns
-/// what is permitted. Nothing is written. `checked_beside` is the number of other targets that a check for
+/// what is permitted. Nothing is written. `checked_with` is the number of other targets that a check for
 /// interference has.
 fn consent_before(
     protocol: &Protocol,
@@ -136,7 +136,7 @@ fn consent_before(
     size: SizeRequest,
     options: &RunOptions,
     out: &Path,
-    checked_beside: Option<usize>,
+    checked_with: Option<usize>,
 ) -> Result<ConsentOptions, Failure> {
     let target = Target::find(target, size, options.plan.seed)?;
     if options.or_resume && out.exists() {
@@ -150,7 +150,7 @@ fn consent_before(
     check_outputs(out, None)?;
     let context = RunContext { run_id: "", results: out, continues: None };
     let (expected, mut written) = expectation(&plan, target.info(), &options.plan);
-    if let Some(others) = checked_beside {
+    if let Some(others) = checked_with {
         let drive = target.info();
         let checks = interference::plan(drive, &plan, &options.plan)?;
         check_endurance(None, &checks, drive, &options.plan)?;
@@ -347,10 +347,12 @@ fn expectation(
     drive: &DriveInfo,
     options: &PlanOptions,
 ) -> (String, Expectation<Bytes>) {
-    let cost = ssdgauge_lab::estimate(plan, drive.capacity, &rates_from(options, drive));
+    let rates = rates_from(options, drive);
+    let cost = ssdgauge_lab::estimate(plan, drive.capacity, &rates);
     let mut time = cost.time.expected.about();
     if drive.kind == TargetKind::Virtual {
-        time.push_str(" of virtual time");
+        let here = ssdgauge_lab::computing_time(plan, drive.capacity, &rates).about();
+        time.push_str(&format!(" of virtual time (about {here} here)"));
     }
     let text = match cost.written.expected {
         Bytes(0) if plan.is_destructive() => {
@@ -381,7 +383,7 @@ fn place(drive: &DriveInfo) -> String {
 /// Refuses outputs that exist already or lie among the device nodes, and two outputs of one name, before
 /// anything is written.
 fn check_outputs(out: &Path, log: Option<&Path>) -> Result<(), Failure> {
-    let page = page_file::page_beside(out);
+    let page = page_file::page_next_to(out);
     let files = [Some(out), Some(&page), log];
     for (index, path) in files.iter().flatten().enumerate() {
         output::check_new(path, Some("the run"))?;

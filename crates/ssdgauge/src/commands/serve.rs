@@ -13,14 +13,14 @@ use ssdgauge_sim::{GroundTruth, ServedDrive, VirtualRig};
 use ssdgauge_watch::terminal;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The most messages about clients: one that connects again and again must not fill a log.
+/// The maximum number of messages about clients: one that connects again and again must not fill a log.
 const MAX_MESSAGES: u32 = 20;
 
 /// Serves a virtual drive until Ctrl-C, or until the last client has left.
 ///
 /// # Errors
 ///
-/// Fails where the target is no virtual drive, and where the server cannot listen.
+/// Fails where the target is not a virtual drive, and where the server cannot listen.
 pub(crate) fn execute(arguments: &ServeArguments) -> Result<(), Failure> {
     let address: Address = arguments.nbd.parse()?;
     if let Address::Unix(path) = &address {

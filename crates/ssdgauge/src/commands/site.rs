@@ -1,6 +1,6 @@
 //! `ssdgauge site`: a static site of many drives.
 //!
-//! What a run file holds is kept in a file beside the folder of the site, so that a run is read once. Files of the site
+//! What a run file holds is kept in a file next to the folder of the site, so that a run is read once. Files of the site
 //! that would not change are not written.
 
 mod known;

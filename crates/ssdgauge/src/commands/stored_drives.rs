@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Prints each drive of `files`, as one at hand is printed. A file without a drive does not keep the others
+/// Prints each drive of `files`, as an attached one is printed. A file without a drive does not keep the others
 /// from being printed.
 ///
 /// # Errors

@@ -11,8 +11,8 @@ use questions::QUESTIONS;
 use serde::Serialize;
 use ssdgauge_core::{Chosen, Deviation, Score, shell_word};
 use ssdgauge_lab::{
-    ListedSuite, Suite, assumed_rates, built_in_ids, estimate, expected_on_1_tb, find_built_in,
-    listed, plan_on_1_tb,
+    ListedSuite, Suite, assumed_rates, built_in_ids, computing_time_on_1_tb, estimate,
+    expected_on_1_tb, find_built_in, listed, plan_on_1_tb,
 };
 use ssdgauge_watch::terminal::colour::{Paint, Role};
 use ssdgauge_watch::terminal::fold;
@@ -69,13 +69,20 @@ fn print_list(rows: &[ListedSuite]) {
         text.push_str(&format!("{question}\n"));
         for id in suites {
             let Some(place) = rows.iter().position(|row| row.id == *id) else { continue };
-            let ListedSuite { title, cost, .. } = &rows[place];
+            let ListedSuite { title, cost, computing, .. } = &rows[place];
+            let here =
+                computing.map_or_else(String::new, |time| format!(" (virtual: {})", time.about()));
             let cost = cost.map_or_else(String::new, |(time, written)| {
-                format!("{}, writes {}: ", time.about(), written.about())
+                format!("{}{here}, writes {}: ", time.about(), written.about())
             });
             text.push_str(&format!("  {}  {cost}{title}\n", paint.text(Role::Value, id)));
             let indented = format!("{}{}", " ".repeat(INDENT), summaries[place]);
-            let mut lines = fold::lines(&indented, INDENT, width);
+            // A title of two lines leaves one to the summary.
+            let is_long = format!("  {id}  {cost}{title}").chars().count() > width;
+            let mut lines = match is_long {
+                true => vec![fold::cut(&indented, width)],
+                false => fold::lines(&indented, INDENT, width),
+            };
             let rest = lines.split_off(lines.len().min(1)).join(" ");
             if !rest.is_empty() {
                 lines.push(fold::cut(&format!("{}{}", " ".repeat(INDENT), rest.trim()), width));
@@ -87,7 +94,8 @@ fn print_list(rows: &[ListedSuite]) {
     terminal::print_folded(&text);
     let (one, own) = ("ssdgauge suites act", "ssdgauge plan act TARGET");
     terminal::print_folded(&format!(
-        "Time and bytes are expected on an NVMe client drive of 1 TB. The quick ones use a scratch file of {} and erase \
+        "Time and bytes are expected on an NVMe client drive of 1 TB; a virtual one takes about the time in parentheses \
+         here. The quick ones use a scratch file of {} and erase \
          nothing; the others test up to the whole drive, and erase it.\none suite:   {}\nyour drive:  {}\n",
         DEFAULT_SIZE.about(),
         paint.text(Role::Command, one),
@@ -118,7 +126,12 @@ fn head(suite: &Suite) -> String {
     let mut text = format!("{id} (revision {revision}): {title}\n");
     if let Some((time, written)) = expected_on_1_tb(suite) {
         let (time, written) = (time.about(), written.about());
-        text.push_str(&format!("On an NVMe client drive of 1 TB: {time}, writes {written}\n"));
+        let here = computing_time_on_1_tb(suite).map_or_else(String::new, |here| {
+            format!("; about {} here on a virtual one", here.about())
+        });
+        text.push_str(&format!(
+            "On an NVMe client drive of 1 TB: {time}{here}, writes {written}\n"
+        ));
     }
     text.push_str(&format!("{summary}\nSource: {source}\n"));
     text

@@ -1,4 +1,4 @@
-//! `ssdgauge watch`: shows runs as they go on, by their files.
+//! `ssdgauge watch`: shows runs in progress, by their files.
 
 mod live_page;
 
@@ -30,7 +30,7 @@ const COMMITS: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 ///
-/// Fails where a file is no run file or cannot be read, and where a run has ended before its last step.
+/// Fails where a file is not a run file or cannot be read, and where a run has ended before its last step.
 pub(crate) fn execute(arguments: &WatchArguments) -> Result<(), Failure> {
     let mut all = Vec::with_capacity(arguments.files.len());
     for file in &arguments.files {

@@ -7,7 +7,7 @@ impl From<RunFileError> for Failure {
     fn from(error: RunFileError) -> Failure {
         let (kind, hint) = match &error {
             RunFileError::AfterRollback(cause) => return Failure::after_rollback(cause),
-            RunFileError::Beside(_) => (
+            RunFileError::NextTo(_) => (
                 FailureKind::Refused,
                 "nothing was written; move that file away, or name another --out".into(),
             ),

@@ -160,7 +160,7 @@ fn defect_of(cause: &RunFileError) -> Defect {
         | RunFileError::Excess { .. } => Defect::Damaged,
         RunFileError::Missing(_)
         | RunFileError::Exists(_)
-        | RunFileError::Beside(_)
+        | RunFileError::NextTo(_)
         | RunFileError::Neighbour { .. }
         | RunFileError::HalfWritten(_)
         | RunFileError::Replaced(_)

@@ -83,7 +83,7 @@ fn read_here(file: &Path) -> Result<Outline, Failure> {
     match RecordedXray::read(&run)? {
         Some(xray) => (outline.is_xray, outline.earlier) = (true, xray.written),
         None => {
-            page_file::check_page(&page_file::page_beside(file), &[file])?;
+            page_file::check_page(&page_file::page_next_to(file), &[file])?;
             let spent = ssdgauge_lab::spent(&run)?;
             outline.earlier = spent.iter().fold(Bytes(0), |sum, test| sum + test.written);
         }

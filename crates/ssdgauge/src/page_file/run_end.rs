@@ -1,6 +1,6 @@
 //! The end of a run: its page, its summary, and the failure where it has one.
 
-use super::{page_beside, rest_of, write_page};
+use super::{page_next_to, rest_of, write_page};
 use crate::failure::{Failure, FailureKind};
 use ssdgauge_analysis::{PageOptions, Run};
 use ssdgauge_lab::{Completion, ConductError};
@@ -61,9 +61,9 @@ fn finish_complete(file: &Path, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the page of `run` beside its `file`.
+/// Writes the page of `run` next to its `file`.
 fn write_own_page(file: &Path, run: &Run) -> Result<(), Failure> {
-    write_page_of(&page_beside(file), file, run)
+    write_page_of(&page_next_to(file), file, run)
 }
 
 /// Writes the report of the run file `file` at `page`.
@@ -83,6 +83,6 @@ fn write_page_of(page: &Path, file: &Path, run: &Run) -> Result<(), Failure> {
 fn print_files(file: &Path) {
     terminal::print_lines([
         format!("run file: {}", file.display()),
-        format!("report:   {}", page_beside(file).display()),
+        format!("report:   {}", page_next_to(file).display()),
     ]);
 }

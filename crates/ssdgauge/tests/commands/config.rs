@@ -149,7 +149,7 @@ fn the_maximum_of_writes_limits_a_run_and_permits_none() {
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("max_writes allows 1.00 GB"), "{stderr}");
     assert!(!one.bench.names().contains(&"a.ssdg".to_owned()));
-    // A large one is no permission for a run that has to be asked for, and the option precedes it.
+    // A large one is not permission for a run that has to be asked for, and the option precedes it.
     let large = Configured::new("max_writes = \"900TB\"");
     let client = ["run", "client-2018", ".", "--size", "16MiB", "--scale-spans"];
     let stderr = text(&large.call(&client).stderr);

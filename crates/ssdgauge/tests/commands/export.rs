@@ -163,7 +163,7 @@ fn a_run_is_exported_by_its_stored_plan_and_no_other_file_is_replaced() {
 }
 
 #[test]
-fn the_output_of_a_job_file_with_rests_is_json_and_the_rests_are_no_results() {
+fn the_output_of_a_job_file_with_rests_is_json_and_the_rests_are_not_results() {
     if !has_fio() {
         return;
     }
@@ -245,7 +245,7 @@ fn rewrite(bench: &Bench, name: &str, plan: &serde_json::Value, title: &str) {
     connection.execute(sql, [title, plan, crc]).unwrap();
 }
 
-/// Returns the lines that are no comment, without the names of the sections.
+/// Returns the lines that are not a comment, without the names of the sections.
 fn options(job: &str) -> Vec<&str> {
     job.lines().filter(|line| !line.starts_with(['#', '['])).collect()
 }
@@ -344,6 +344,6 @@ fn suites_state_every_score_of_a_test() {
     let also = &json["suites"][0]["tests"][0]["also"];
     assert_eq!(also[0]["metric"], "mean_over_sigma", "{also}");
     let text = bench.print(&["suites", "enterprise-2019", "--all"]);
-    let beside = "with     queue depth, latency (mean, p99, p99.99) and efficiency_kiops_w";
-    assert_eq!(text.matches(beside).count(), 2, "{text}");
+    let line = "with     queue depth, latency (mean, p99, p99.99) and efficiency_kiops_w";
+    assert_eq!(text.matches(line).count(), 2, "{text}");
 }

@@ -56,7 +56,7 @@ fn the_drift_of_a_drive_is_printed_and_too_few_peers_are_not_judged() {
     assert_eq!(found["suspects"].as_array().unwrap().len(), 0);
     assert_eq!(found["not_judged"][0]["needed"], 7);
 
-    // A copy of a run in progress, behind the whole one in the order of the names.
+    // A copy of a run in progress, after the whole one in the order of the names.
     std::fs::copy(bench.path("runs/a.ssdg"), bench.path("runs/z.ssdg")).unwrap();
     let part = open_to_change(bench.path("runs/z.ssdg"));
     for table in ["interval", "reading", "finding", "property"] {

@@ -145,7 +145,7 @@ fn cell(bench: &Bench, input: &str, line: &[&str], form: Form) -> (bool, Option<
         Some(2) if !stderr.contains("hint: ") => Some(format!("refused without a hint: {stderr}")),
         Some(2) if bench.names() != names => Some(format!("refused, and left {:?}", bench.names())),
         Some(2) => None,
-        // Commands on many files state the one that is no run file, and go on.
+        // Commands on many files state the one that is not a run file, and go on.
         Some(1) if input == CARD && stderr.contains("left out") => None,
         code => Some(format!("exit {code:?}: {stderr:.300}")),
     };

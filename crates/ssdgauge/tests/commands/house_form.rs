@@ -11,7 +11,7 @@ const UNITS: [&str; 21] = [
     "J", "IOPS", "MB/s", "GB/s", "°C",
 ];
 
-/// Runs whose cards and findings are read: each with the arguments behind `run`.
+/// Runs whose cards and findings are read: each with the arguments after `run`.
 const RUNS: [&[&str]; 3] = [
     &["quick", "sim:tlc-client", "--shorten", "200"],
     &["client-2018", "sim:tlc-client", "--shorten", "5000", "--test", "burst-random-write"],
@@ -28,7 +28,7 @@ fn defects(text: &str) -> Vec<String> {
         let word = word.trim_matches(['(', ')', ',', ';', ':', '[', ']', '~', '±', '|', '.']);
         let digits =
             word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
-        // What can be typed again stands behind an option, or between quotes.
+        // What can be typed again stands after an option, or between quotes.
         let is_typed = place > 0 && words[place - 1].starts_with("--");
         // Identities of programs and runs are hexadecimal; one in 43 runs has digits alone.
         let is_key = place > 0 && ["(commit", "executable", "run"].contains(&words[place - 1]);

@@ -4,7 +4,7 @@ use crate::support::{Bench, query, text};
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// Two groups of jobs on a file: reads alone, then a mix beside synchronous writes. The times are short;
+/// Two groups of jobs on a file: reads alone, then a mix with synchronous writes. The times are short;
 /// the counts are large enough for a 99th percentile on a slow machine.
 const JOBS: &str = "[global]\ndirectory=.\nsize=4m\nioengine=psync\n\
     [reads]\nrw=randread\nbs=4k\nio_size=8m\n\
@@ -85,7 +85,7 @@ fn the_numbers_of_fio_come_out_of_the_run_file_and_are_marked() {
     bench.print(&["import", "--fio", "out.json", "-o", "same.ssdg", "--label", "again"]);
     let compared = bench.print(&["compare", "fio.ssdg", "same.ssdg"]);
     assert!(compared.contains("IMPORTED from fio-3"), "{compared}");
-    // Beside a run of our own.
+    // With a run of our own.
     bench.print(&["quick", "sim:tiny", "--shorten", "20", "--out", "own.ssdg"]);
     let both = bench.print(&["report", "own.ssdg", "fio.ssdg", "--markdown", "-o", "both.html"]);
     assert!(both.contains("IMPORTED from fio-3") && both.contains("MODEL"), "{both}");

@@ -44,7 +44,7 @@ fn refused(output: &Output, parts: &[&str]) {
 }
 
 #[test]
-fn a_name_without_a_suffix_that_does_not_exist_is_no_scratch_file() {
+fn a_name_without_a_suffix_that_does_not_exist_is_not_a_scratch_file() {
     let bench = bench_with_folders();
     let before = bench.names();
     let root = bench.folder.path().canonicalize().unwrap();

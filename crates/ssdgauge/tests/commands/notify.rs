@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 const SMALL: [&str; 4] = ["--size", "16MiB", "--shorten", "100"];
 
-/// Writes outcome, file and drive into a file beside the run.
+/// Writes outcome, file and drive into a file next to the run.
 const WRITE: &str = "echo \"$SSDGAUGE_OUTCOME|$SSDGAUGE_FILE|$SSDGAUGE_DRIVE\" >> notified";
 
 fn notified(bench: &Bench) -> Vec<String> {

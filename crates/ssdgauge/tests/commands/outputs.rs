@@ -165,7 +165,7 @@ fn no_file_is_created_among_the_device_nodes() {
 }
 
 #[test]
-fn a_new_run_removes_no_file_beside_its_name() {
+fn a_new_run_removes_no_file_with_a_similar_name() {
     let bench = Bench::new();
     for suffix in ["-journal", "-wal", "-shm"] {
         let name = format!("n.ssdg{suffix}");

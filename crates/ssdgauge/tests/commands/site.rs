@@ -286,7 +286,7 @@ fn a_submission_has_nothing_of_its_owner_and_one_that_contradicts_its_run_is_ref
     assert_ne!(again("other"), Some(own));
     assert_eq!(std::fs::read(bench.path("secret")).unwrap().len(), 32);
 
-    // A site of submissions only, and one beside the run itself.
+    // A site of submissions only, and one with the run itself.
     let site = |sources: &[&str], folder: &str| {
         let words: Vec<&str> =
             ["site"].iter().chain(sources).copied().chain(["-o", folder]).collect();

@@ -51,7 +51,7 @@ fn described(bench: &Bench, files: &[PathBuf]) -> BTreeMap<String, Value> {
     drives
 }
 
-/// Returns the digits behind `name` at the start of a line, without separators.
+/// Returns the digits after `name` at the start of a line, without separators.
 fn printed(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let number = line.trim_start_matches([':', ' ']).split(' ').next()?;

@@ -39,7 +39,7 @@ fn a_loop_device_is_described_with_the_values_of_the_kernel() {
 }
 
 #[test]
-fn a_description_of_a_target_that_is_no_drive_is_a_usage_error() {
+fn a_description_of_a_target_that_is_not_a_drive_is_a_usage_error() {
     let bench = Bench::new();
     for (target, expected) in
         [("/dev/no-such-drive", "does not exist"), (".", "not a block device")]

@@ -49,7 +49,7 @@ fn a_flush_that_fails_ends_the_run() {
     assert!(stderr.contains("error: cannot flush sim:tiny"), "{stderr}");
     let found = "SELECT count(*) FROM finding WHERE kind='flush-failed' AND severity='invalid'";
     assert_eq!(query(&bench.path("a.ssdg"), found), 1);
-    // Nothing was measured behind it.
+    // Nothing was measured after it.
     let steps = "SELECT count(*) FROM step WHERE phase_kind='measure'";
     assert_eq!(query(&bench.path("a.ssdg"), steps), 0);
 }
@@ -146,7 +146,7 @@ fn a_run_that_was_killed_before_its_last_flush_is_flushed_and_checked_when_it_is
     let run = ["run", "mine.toml", &drive.path, "--out", "a.ssdg"];
     bench.print(&[&run[..], &consent].concat());
     let recorded = "SELECT count(*) FROM property WHERE key IN ('flush', 'read_back')";
-    // A kill behind the last step leaves a file like this.
+    // A kill after the last step leaves a file like this.
     let cut_off = || {
         let connection = open_to_change(bench.path("a.ssdg"));
         let sql = "DELETE FROM property WHERE key IN ('flush', 'read_back')";

@@ -138,7 +138,7 @@ fn a_run_above_the_allowed_share_of_the_endurance_is_refused() {
 }
 
 #[test]
-fn files_that_are_no_run_files_are_usage_errors() {
+fn files_that_are_not_run_files_are_usage_errors() {
     check(&["report", "notes.txt"], 2, file!["snapshots/foreign-file.txt"]);
     check(&["report", "missing.ssdg"], 2, file!["snapshots/missing-run.txt"]);
     check(&["resume", "notes.txt"], 2, file!["snapshots/foreign-resume.txt"]);
@@ -190,7 +190,7 @@ fn a_drive_that_must_not_be_written_is_refused_before_its_size_is_judged() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let bench = Bench::new();
     let program = env!("CARGO_BIN_EXE_ssdgauge");
     let line = format!("{program} suites --json | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}");

@@ -5,7 +5,7 @@ use crate::support::{Bench, Loop, Throttle, query, signal, text, unfolded, wait_
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
-/// The requests a second of a slow device: few for every machine, also beside other programs.
+/// The requests a second of a slow device: few for every machine, also while other programs run.
 const RATE: u64 = 400;
 
 fn bench() -> Bench {
@@ -83,7 +83,7 @@ fn targets_on_one_slow_device_disturb_each_other_and_the_run_files_state_it() {
 }
 
 #[test]
-fn drives_with_limits_of_their_own_do_not_disturb_each_other_and_run_behind_the_check() {
+fn drives_with_limits_of_their_own_do_not_disturb_each_other_and_run_after_the_check() {
     let bench = bench();
     let memory = memory();
     let folders = ["one", "two"].map(|name| memory.path().join(name));
@@ -134,7 +134,7 @@ fn virtual_drives_do_not_disturb_each_other_and_the_result_says_what_it_does_not
     assert!(stdout.contains("MODEL: virtual drives have a time of their own each"), "{stdout}");
     let plain = bench.call(&[&line[..], &["--out", "b.ssdg"]].concat());
     assert_eq!(plain.status.code(), Some(0), "{}", text(&plain.stderr));
-    // The run behind a check is the run without one.
+    // The run after a check is the run without one.
     for name in ["sim-tlc-client", "sim-qlc-client"] {
         let of = |prefix: &str, what: &str| {
             query(&bench.path(&format!("{prefix}-{name}.ssdg")), &format!("SELECT {what}"))

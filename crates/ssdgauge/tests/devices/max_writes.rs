@@ -270,7 +270,7 @@ fn a_proof_of_a_drive_keeps_its_limit_when_it_is_resumed() {
     check(&call(&bench, &[&proof[..], &["1MB"], &consent].concat()), 3, &["allows 1.00 MB"]);
     check(&call(&bench, &[&proof[..], &["1GB"], &consent].concat()), 0, &[]);
     assert_eq!(recorded(&bench, "a.ssdg"), 1_000_000_000);
-    // As where it was killed behind its first operation.
+    // As where it was killed after its first operation.
     let file = open_to_change(bench.path("a.ssdg"));
     let first = "SELECT min(rowid) FROM property WHERE key='proof_event'";
     let rest = format!("DELETE FROM property WHERE key='proof_event' AND rowid > ({first})");

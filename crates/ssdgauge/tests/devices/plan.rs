@@ -37,7 +37,10 @@ fn a_plan_states_expected_values_bounds_and_the_assumed_rates() {
     std::fs::write(bench.path("five.toml"), FIVE_FILLS).unwrap();
     let plan = bench.print(&["plan", "five.toml", TARGET]);
     // 5 GB at 540 MB/s, and 50 ms of reads; the bound at half the rate.
-    assert_eq!(line(&plan, "  time "), "  time      9 s of virtual time expected, at most 19 s");
+    assert_eq!(
+        line(&plan, "  time "),
+        "  time      9 s of virtual time expected, at most 19 s; about 1 s here"
+    );
     let writes = "  writes    5.00 GB expected, at most 5.00 GB: 2.5 drive writes";
     assert_eq!(line(&plan, "  writes "), writes);
     let rates = unfolded(&plan);

@@ -313,7 +313,7 @@ fn descriptors_of_the_caller_are_open_neither_in_a_run_nor_in_what_it_starts() {
     let is_free = rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive);
     assert!(is_free.is_ok(), "the run keeps the lock of its caller");
     kill(&mut child);
-    // A descriptor that is named is no rest of the caller: a shell passes one for <(program).
+    // A descriptor that is named is not a rest of the caller: a shell passes one for <(program).
     let suite = "[suite]\nid = \"n\"\nrevision = 1\ntitle = \"N\"\n[[test]]\nid = \"n\"\nrevision = 1\n\
                  title = \"N\"\nstream = { access = \"random\", block_size = \"4KiB\", read_percent = 0 }\n\
                  until = { time = \"50ms\" }\nscore = { mean_of = \"iops\" }\n";

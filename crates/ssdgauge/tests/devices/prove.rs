@@ -68,7 +68,7 @@ fn the_exit_code_says_whether_a_drive_stores_what_it_states() {
 }
 
 #[test]
-fn a_failure_at_a_moment_is_no_end_of_the_capacity() {
+fn a_failure_at_a_moment_is_not_an_end_of_the_capacity() {
     let bench = Bench::new();
     for (number, fault) in ["drop_at_s=0.05", "drop_at_s=0.1", "drop_at_s=0.2", "flip_at_s=0.1"]
         .into_iter()
@@ -81,7 +81,7 @@ fn a_failure_at_a_moment_is_no_end_of_the_capacity() {
         let value = json(&output.stdout);
         assert_eq!(value["verdict"]["result"], "damaged", "{fault}: {value:#}");
     }
-    // What was written is on the media only behind a flush.
+    // What was written is on the media only after a flush.
     let target = "sim:tiny?capacity=256MB&fault.flush_fails=true";
     let output = bench.call(&["prove", target, "--quick", "--out", "flush.ssdg"]);
     let words = unfolded(&text(&output.stderr));
@@ -150,7 +150,7 @@ fn a_killed_proof_of_a_drive_is_resumed_and_its_data_is_read_later() {
     let expected = [("kept", all - 4), ("lost", 2), ("torn", 1), ("misplaced", 1)];
     let expected = expected.map(|(fate, blocks)| (fate.to_owned(), blocks)).to_vec();
     assert_eq!(read("image"), (Some(4), expected));
-    // A file of another size is no image of the drive.
+    // A file of another size is not an image of the drive.
     std::fs::File::options().write(true).open(&image).unwrap().set_len(SIZE / 2).unwrap();
     let other = bench.call(&["prove", "image", "--read", "a.ssdg"]);
     assert_eq!(other.status.code(), Some(3), "{}", text(&other.stderr));
@@ -178,7 +178,7 @@ fn a_proof_on_a_page_of_several_runs_is_unfinished_only_until_it_ends() {
 }
 
 #[test]
-fn a_run_that_is_no_proof_is_not_read_as_one() {
+fn a_run_that_is_not_a_proof_is_not_read_as_one() {
     let bench = Bench::new();
     bench.print(&["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg"]);
     let output = bench.call(&["prove", "a.ssdg", "--read", "a.ssdg"]);

@@ -122,13 +122,13 @@ fn a_plan_lists_steps_time_and_bytes_and_writes_nothing() {
     }
     let json = bench.print(&["plan", "quick", ".", "--size", "64MiB", "--json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
-    // 30 s to settle, 13 steps of 10 s, and rests of 30 s behind the seven that write.
+    // 30 s to settle, 13 steps of 10 s, and rests of 30 s after the seven that write.
     assert_eq!(json["estimate"]["timed_s"], 370.0);
     assert!(bench.names().is_empty());
 }
 
 #[test]
-fn quick_reads_before_it_writes_and_rests_behind_each_write() {
+fn quick_reads_before_it_writes_and_rests_after_each_write() {
     let bench = Bench::new();
     let plan: Value =
         serde_json::from_str(&bench.print(&["plan", "quick", "sim:tlc-client", "--json"])).unwrap();

@@ -82,7 +82,7 @@ fn a_target_that_is_refused_keeps_all_from_beginning_and_one_that_fails_stops_no
     assert!(!bench.names().iter().any(|name| name.starts_with("b-")), "{:?}", bench.names());
 
     let confirm = [&confirm[..], &["--confirm", &words[1]]].concat();
-    // The run file of the second one is no run file: its process fails, and the other one goes on.
+    // The run file of the second one is not a run file: its process fails, and the other one goes on.
     let held = bench.path(&format!("b-{}.ssdg", second.name()));
     std::fs::write(&held, "").unwrap();
     let output = bench.call(&[&targets[..], &confirm, &["--or-resume"]].concat());

@@ -10,7 +10,7 @@ use std::process::{Output, Stdio};
 const SIZE: u64 = 64 << 20;
 
 /// A fill of the whole drive and a second of writes; with `more`, then three seconds of reads and writes
-/// beside each other in the lower half.
+/// next to each other in the lower half.
 fn suite(more: bool) -> String {
     let test = |id: &str, rest: &str| {
         format!("[[test]]\nid = \"{id}\"\nrevision = 1\ntitle = \"{id}\"\n{rest}\n")

@@ -226,7 +226,7 @@ fn state(file: &Path) -> (std::time::SystemTime, u64) {
 }
 
 #[test]
-fn two_cards_are_compared_by_their_intervals_and_a_file_that_is_no_card_is_refused() {
+fn two_cards_are_compared_by_their_intervals_and_a_file_that_is_not_a_card_is_refused() {
     let bench = Bench::new();
     for (name, figures, seed) in [("a", "", "1"), ("b", "", "2"), ("c", "&nand.dies=8", "1")] {
         let drive = format!("{DRIVE}{figures}");
@@ -338,7 +338,7 @@ fn stated_figures_agree_or_are_contradicted_and_the_exit_code_says_so() {
     }
 }
 
-/// A drive of the least size, its consent, and the writes that the kernel has completed on it.
+/// A drive of the minimum size, its consent, and the writes that the kernel has completed on it.
 fn loop_device(bench: &Bench) -> Option<(Loop, String)> {
     let device = Loop::attach(bench.folder.path(), 256 << 20)?;
     let consent = format!("{}:{}", device.name(), 256 << 20);
@@ -365,7 +365,7 @@ fn a_block_device_is_refused_unconfirmed_is_only_read_with_gentle_and_answers_or
     let output = bench.call(&[&line[..], &files].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let card = json(&output.stdout);
-    // They are written behind the privileges that the process has dropped.
+    // They are written after the privileges that the process has dropped.
     let page = std::fs::read_to_string(bench.path("a.html")).unwrap();
     assert!(page.contains("X-ray of ") && !page.contains("MODEL"), "{page}");
     assert!(bench.path("a.png").exists());

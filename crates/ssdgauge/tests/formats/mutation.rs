@@ -3,7 +3,7 @@
 use ssdgauge_core::Random;
 use std::ops::Range;
 
-/// The most bytes that a change inserts or removes.
+/// The maximum number of bytes that a change inserts or removes.
 const MOST_BYTES: u64 = 64;
 /// Numbers at the limits of their kinds.
 const NUMBERS: [&str; 12] = [

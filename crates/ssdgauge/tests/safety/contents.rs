@@ -67,7 +67,7 @@ const SCENARIOS: &[Scenario] = &[
     ("data of an unknown kind in the last block", |bench| {
         with_signature(bench, SIZE - 100, b"dear diary", "unknown kind")
     }),
-    // Sizes that are no multiple of 4,096 bytes: the metadata of Intel RAID are in the last 1,024 bytes.
+    // Sizes that are not a multiple of 4,096 bytes: the metadata of Intel RAID are in the last 1,024 bytes.
     ("Intel RAID on 8 GiB", intel_raid::<0>),
     ("Intel RAID on 8 GiB and 512 bytes", intel_raid::<512>),
     ("Intel RAID on 8 GiB and 1,024 bytes", intel_raid::<1_024>),

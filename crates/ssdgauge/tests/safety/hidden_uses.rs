@@ -229,7 +229,7 @@ fn the_list_of_drives_says_unknown_where_uses_are_hidden() {
 }
 
 #[test]
-fn a_file_of_equal_name_that_another_process_has_registered_is_no_use() {
+fn a_file_of_equal_name_that_another_process_has_registered_is_not_a_use() {
     let (mut bench, mut other) = (Bench::new(), Bench::new());
     let Some((device, _)) = bench.drive() else {
         println!("skipped: no loop device available (run as root)");

@@ -1,10 +1,10 @@
-//! Names that are no drive, and confirmations of another drive.
+//! Names that are not a drive, and confirmations of another drive.
 
 use crate::safety::bench::{Bench, Case};
 use crate::safety::table::{Scenario, check_all};
 
 #[test]
-fn a_name_that_is_no_drive_is_refused_and_not_created() {
+fn a_name_that_is_not_a_drive_is_refused_and_not_created() {
     check_all("names that are no drive", SCENARIOS, 10);
     let files = std::fs::read_dir("/dev").unwrap().flatten();
     let files = files.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));

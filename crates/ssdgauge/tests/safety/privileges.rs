@@ -75,7 +75,7 @@ impl Run {
 
     /// Returns the process id of the privileged helper.
     fn helper(&self) -> u32 {
-        // Beside it, a look at the drive may be in progress.
+        // Meanwhile, a look at the drive may be in progress.
         child(self.child.id(), "privileged-helper")
     }
 

@@ -91,7 +91,7 @@ impl Killed {
         std::fs::File::options().write(true).custom_flags(flags).open(&self.device).is_err()
     }
 
-    /// Attaches the loop device anew, over `image`.
+    /// Attaches the loop device again, over `image`.
     fn attach_again(&self, image: &Path) {
         self.wait_until_free();
         self.bench.run(&["losetup", "-d", &self.device]);
@@ -154,7 +154,7 @@ fn a_resumed_run_overwrites_only_its_own_test_data() {
         write(&killed.image, 0, &before);
     }
 
-    // Another image of equal size behind the same device: with data, empty, or a copy; and the same
+    // Another image of equal size as the backing file of the same device: with data, empty, or a copy; and the same
     // image, which without a serial cannot be distinguished from a copy.
     let other = killed.bench.image("other");
     write(&other, 700_000, b"dear diary");

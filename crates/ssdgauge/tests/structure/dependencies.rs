@@ -192,7 +192,7 @@ fn the_list_of_third_parties_is_complete() {
         "# Third parties\n\n\
          The program contains these packages, by the lock file, on Linux x86-64. A test compares this\n\
          file with the lock file; `SNAPSHOTS=overwrite cargo test -p ssdgauge --test it third`\n\
-         writes it anew. SQLite, which `libsqlite3-sys` contains, is in the public domain. The program\n\
+         writes it again. SQLite, which `libsqlite3-sys` contains, is in the public domain. The program\n\
          contains a subset of the font Roboto 2.138, regular and bold, of Google (Apache-2.0, whose text is\n\
          LICENSE-APACHE), and no picture. A test of the page contains axe-core 4.14.1 (MPL-2.0, with its licence in\n\
          crates/ssdgauge-page/tests/browser/axe); the program does not. The program contains a summary of\n\
@@ -251,7 +251,7 @@ fn the_bill_of_materials_lists_what_the_program_contains() {
     let bill: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(bill["bomFormat"], "CycloneDX");
     let mut listed: BTreeSet<_> = list(&bill["components"]).map(name_and_version).collect();
-    // Parts that are no packages of cargo.
+    // Parts that are not packages of cargo.
     for part in ["rust-std", "sqlite"] {
         let found = listed.iter().find(|(name, _)| name == part).cloned();
         let found = found.unwrap_or_else(|| panic!("{part} is missing"));

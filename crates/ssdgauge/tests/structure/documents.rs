@@ -124,7 +124,7 @@ fn documents_written_by_hand_stay_within_their_words() {
     files.retain(|file| {
         !file.ends_with("THIRD-PARTY.md") && !file.starts_with(root.join("docs/generated"))
     });
-    // The bars of tables are no words.
+    // The bars of tables are not words.
     let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
     let words_of = |file: &PathBuf| {
         std::fs::read_to_string(file).unwrap().split_whitespace().filter(is_word).count()

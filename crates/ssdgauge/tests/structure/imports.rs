@@ -3,7 +3,7 @@
 //!
 //! A file is its path below `src`. An edge leads from a file to the file that defines a name which
 //! it takes by `use` or by a path (`crate::…`, `super::…`, a child module). A re-export (`pub use`)
-//! is a table of contents: it is no edge of its own, and a name taken through it leads to the file
+//! is a table of contents: it is not an edge of its own, and a name taken through it leads to the file
 //! that defines it. Unit tests and comments are left out. Calls of methods are not seen.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -314,7 +314,7 @@ fn is_name(word: &str) -> bool {
 }
 
 /// Returns the words of a source text: names, `::` and single marks. Comments, strings and what
-/// stands behind `#[cfg(test)] mod tests` are left out.
+/// stands after `#[cfg(test)] mod tests` are left out.
 fn words(text: &str) -> Vec<String> {
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let mut words = Vec::new();

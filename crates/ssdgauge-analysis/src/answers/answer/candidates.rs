@@ -34,7 +34,7 @@ pub(super) fn everyday(test: &Test) -> Option<u32> {
     }
 }
 
-/// Sustained writes: sequential ones by their last part, then random ones; then random ones behind a
+/// Sustained writes: sequential ones by their last part, then random ones; then random ones after a
 /// preconditioning, as servers' drives are tested, over the queue depths before one of them; then others.
 pub(super) fn sustained(test: &Test) -> Option<u32> {
     if uses::classify(test) != Use::Sustained || !is_rate(test) {

@@ -209,7 +209,7 @@ fn of_a_file_only_a_fall_directly_after_a_rest_is_the_cache() {
 }
 
 #[test]
-fn a_fall_that_is_elsewhere_in_another_repetition_is_no_cache() {
+fn a_fall_that_is_elsewhere_in_another_repetition_is_not_a_cache() {
     let test = |seconds: usize| {
         let megabytes = series(&[(seconds, 1_000), (100, 500)]);
         let steps = vec![write("write", Access::Sequential, 0)];

@@ -29,7 +29,7 @@ fn nothing_is_said_without_a_read_and_nothing_bad_without_a_loss() {
 
 #[test]
 fn the_period_of_a_wrap_is_the_common_divisor_of_its_distances() {
-    // Blocks below 40,000 hold what was written last at a multiple of 20,000 behind them.
+    // Blocks below 40,000 hold what was written last at a multiple of 20,000 after them.
     let seen = pass(0, |place| match place {
         0..20_000 => Answer::OtherAddress(place + 60_000),
         20_000..40_000 => Answer::OtherAddress(place + 40_000),
@@ -146,7 +146,7 @@ fn what_was_held_in_one_pass_counts_each_block_once_and_passes_are_not_added_up(
 }
 
 #[test]
-fn a_damaged_region_is_no_boundary() {
+fn a_damaged_region_is_not_a_boundary() {
     let seen = pass(0, |place| match place {
         50_000..51_500 => Answer::Zeros,
         _ => Answer::Own,

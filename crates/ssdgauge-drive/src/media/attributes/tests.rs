@@ -141,7 +141,7 @@ fn a_pm871_is_not_decoded() {
 #[test]
 fn a_drive_of_another_family_or_without_the_attributes_is_not_decoded() {
     let both: &[(u8, u64)] = &[(233, 40), (241, 20), (247, 1), (248, 2), (249, 3)];
-    // The attribute 233 of these is no count of writes, or counts a part of them.
+    // The attribute 233 of these is not a count of writes, or counts a part of them.
     let models = [
         "Samsung SSD 860 EVO 1TB",
         "WDC WDS500G2B0A-00SM50",

@@ -240,7 +240,7 @@ fn each_log_is_queried_once() {
 }
 
 #[test]
-fn another_log_behind_the_same_number_is_not_decoded() {
+fn another_log_with_the_same_number_is_not_decoded() {
     let mut foreign = ocp_log(5);
     foreign[511] ^= 1;
     // Items without one of the two, counts that overflow, logs that are empty or all ones.
@@ -286,7 +286,7 @@ fn another_log_behind_the_same_number_is_not_decoded() {
 }
 
 #[test]
-fn random_data_behind_a_valid_identifier_is_decoded_without_a_panic() {
+fn random_data_after_a_valid_identifier_is_decoded_without_a_panic() {
     let mut random = ssdgauge_core::Random::new(7, 0);
     for _ in 0..2_000 {
         let mut log: Vec<u8> = (0..LENGTH).map(|_| random.next_u64() as u8).collect();

@@ -81,7 +81,7 @@ impl CommandRing {
 /// The longest time for the answer to one read.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
-/// The most calls for it: each can be ended by a signal.
+/// The maximum number of calls for it: each can be ended by a signal.
 const MOST_CALLS: u32 = 16;
 
 /// Reads `length` bytes from the beginning of `namespace` by a command.

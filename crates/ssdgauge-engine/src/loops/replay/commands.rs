@@ -9,7 +9,7 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-/// The most flushes and trims that wait in the kernel at a time; further ones wait for a thread. Chosen:
+/// The maximum number of flushes and trims that wait in the kernel at a time; further ones wait for a thread. Chosen:
 /// a file system sends few of them at once.
 const THREADS: usize = 8;
 

@@ -259,7 +259,7 @@ fn trimmed_blocks_may_hold_zeros_or_old_data() {
     target.verification.invalidate(0, END / 2);
     target.put(0, &[0; 1 << 20]);
     assert_eq!(target.check_right(512), 0, "what was trimmed is not read");
-    // Random writes behind the trim: other blocks still hold what they held before it.
+    // Random writes after the trim: other blocks still hold what they held before it.
     target.write(&stream(0, END / 2, 4_096, 1), &[0, 4_096, 1 << 20], false);
     assert_eq!(target.check_right(515), 509);
     target.put(4_096, &target.bytes(0, 4_096));
@@ -310,7 +310,7 @@ fn a_mixture_of_two_writes_counts_only_where_they_could_not_be_in_flight_togethe
 }
 
 #[test]
-fn an_end_between_two_blocks_and_fills_beside_each_other_are_verified_to_the_last_byte() {
+fn an_end_between_two_blocks_and_adjacent_fills_are_verified_to_the_last_byte() {
     let mut target = Target::new();
     target.fill(0, 512 * 21, 512);
     target.fill(512 * 21, 512 * 12, 512);

@@ -82,7 +82,7 @@ fn serials(found: &Peers) -> Vec<&str> {
 }
 
 #[test]
-fn healthy_drives_with_many_runs_are_no_suspects_and_slow_ones_are() {
+fn healthy_drives_with_many_runs_are_not_suspects_and_slow_ones_are() {
     const FLEETS: u64 = 60;
     let (mut false_alarms, mut slow_found, mut healthy) = (0, 0, 0);
     for seed in 0..FLEETS {
@@ -112,9 +112,9 @@ fn healthy_drives_with_many_runs_are_no_suspects_and_slow_ones_are() {
 fn seven_drives_at_one_rate_are_judged_and_one_that_falls_behind_it_is_found() {
     let one = |random: &mut Random, drive: usize, is_slow: bool| {
         // The slow drive sends 3 % too few requests, the others up to 0.02 %.
-        let behind = if is_slow { 0.03 } else { 2e-4 * random.unit() };
+        let after = if is_slow { 0.03 } else { 2e-4 * random.unit() };
         let offset = if is_slow { 0.4 } else { 0.0 };
-        let rate = |load: usize| (1_000.0 * (load as f64 + 1.0)).ln() - behind;
+        let rate = |load: usize| (1_000.0 * (load as f64 + 1.0)).ln() - after;
         let mut latency = || offset + 0.02 * normal(random);
         let latencies = (0..3).map(|load| step(load, 0, rate(load), latency())).collect();
         run(&format!("D{drive}"), 1, latencies)

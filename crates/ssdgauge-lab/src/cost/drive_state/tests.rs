@@ -6,7 +6,7 @@ use ssdgauge_core::{Arrival, Data, DriveInfo, Engine, TargetKind};
 
 const GB: u64 = 1_000_000_000;
 
-/// A drive with rates that are easy to compute with: 100 MB/s behind a cache of 10 GB that takes
+/// A drive with rates that are easy to compute with: 100 MB/s beyond a cache of 10 GB that takes
 /// 1,000 MB/s, of 100 GB with as much spare area.
 fn drive() -> DriveState {
     let unknown = DriveInfo {

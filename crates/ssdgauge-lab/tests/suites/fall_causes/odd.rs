@@ -195,7 +195,7 @@ fn falls(run: &Run) -> &[SpeedFall] {
 
 /// Returns whether `other` has a fall like `fall`: at its place, and to as large a share.
 fn has_it(fall: &SpeedFall, other: &Run) -> bool {
-    let left = |fall: &SpeedFall| fall.edge.behind / fall.edge.before;
+    let left = |fall: &SpeedFall| fall.edge.after / fall.edge.before;
     falls(other).iter().any(|one| {
         let allowed = fall.edge.uncertainty + one.edge.uncertainty + fall.edge.bytes / 20;
         let is_near = one.edge.bytes.abs_diff(fall.edge.bytes) <= allowed;
@@ -252,7 +252,7 @@ fn the_causes_of_falls_on_odd_drives_are_those_without_which_they_are_elsewhere(
                 fall.edge.bytes / 1_000_000,
                 odd.gigabytes * 1e3,
                 (fall.edge.before / 1e6) as u64,
-                (fall.edge.behind / 1e6) as u64,
+                (fall.edge.after / 1e6) as u64,
                 fall.cause
             );
             println!("{words}");

@@ -341,7 +341,7 @@ impl Dies {
             }
             Operation::Copy(copies) => {
                 flash.finish(&copies);
-                // In a rest, the next die has its turn behind each block.
+                // In a rest, the next die has its turn after each block.
                 die.folds &= copies.pages() > 0 && !copies.ends_block();
                 None
             }

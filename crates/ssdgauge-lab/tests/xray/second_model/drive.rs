@@ -224,7 +224,7 @@ impl Drive {
         self.dies.kick(die, &mut self.flash, &mut self.agenda);
     }
 
-    /// Begins a read whose command is decoded: with the pages of its map that are not at hand.
+    /// Begins a read whose command is decoded: with the pages of its map that are not available.
     fn read(&mut self, id: u32) {
         let jobs = self.map_jobs(id);
         match jobs.is_empty() {
@@ -250,7 +250,7 @@ impl Drive {
         }
     }
 
-    /// Returns reads of the map pages that are not at hand.
+    /// Returns reads of the map pages that are not available.
     fn map_jobs(&mut self, id: u32) -> Vec<(usize, Job)> {
         let Some(reach) = self.figures.map_reach else { return Vec::new() };
         let mut jobs = Vec::new();

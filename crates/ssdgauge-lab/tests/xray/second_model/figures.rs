@@ -91,7 +91,7 @@ pub(crate) struct Figures {
     pub(crate) fixed_blocks: u64,
     /// Whether writes go through a full cache; otherwise they go past it.
     pub(crate) is_through: bool,
-    /// Free blocks of the cache from which on it is folded beside writes.
+    /// Free blocks of the cache from which on it is folded during writes.
     pub(crate) watermark: u64,
     /// Blocks of a full cache that have to be free before it is used again.
     pub(crate) resume_blocks: u64,
@@ -100,7 +100,7 @@ pub(crate) struct Figures {
     pub(crate) fold_dies: usize,
     /// Blocks of each die that are kept free.
     pub(crate) reserve: u64,
-    /// Bytes of the drive whose map is at hand, and the bytes of one map page.
+    /// Bytes of the drive whose map is available, and the bytes of one map page.
     pub(crate) map_reach: Option<u64>,
     pub(crate) map_segment: u64,
     /// Work between requests: its interval, the time on a die, and that of the controller.
@@ -225,7 +225,7 @@ impl Figures {
     }
 
     /// Returns the bytes that the cache of an empty drive takes before the rate drops: all of it, or up to the
-    /// watermark from which on it is folded beside writes.
+    /// watermark from which on it is folded during writes.
     pub(crate) fn cache(&self) -> Option<u64> {
         let kept = if self.is_through { self.watermark } else { 0 };
         let blocks = self.cache_blocks.checked_sub(kept).filter(|blocks| *blocks > 0)?;

@@ -39,7 +39,7 @@ pub(super) struct Room {
 pub(super) struct Copies {
     /// Page of the host and its place before.
     moves: Vec<(u32, u32)>,
-    /// Blocks that are free behind it.
+    /// Blocks that are free after it.
     frees: Vec<u32>,
     room: Option<Room>,
     /// Senses of native cells, and of cells of one bit.

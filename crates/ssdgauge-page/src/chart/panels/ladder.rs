@@ -32,11 +32,11 @@ pub(crate) fn plot(
     metric: Metric,
     scope: Scope,
 ) -> Option<Plot> {
-    beside(group, drives, (metric, scope), Vec::new())
+    with_bands(group, drives, (metric, scope), Vec::new())
 }
 
-/// Returns the same lines beside bands of `published` numbers.
-pub(crate) fn beside(
+/// Returns the same lines next to bands of `published` numbers.
+pub(crate) fn with_bands(
     group: &Group<'_>,
     drives: &ReportDrives,
     (metric, scope): (Metric, Scope),

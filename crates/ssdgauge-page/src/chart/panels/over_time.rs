@@ -272,7 +272,7 @@ fn line(
     }
 }
 
-/// Returns the least and the greatest value of each column, so that no spike is lost.
+/// Returns the minimum and the maximum value of each column, so that no spike is lost.
 fn extremes(near: &[(f64, f64)], far: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut kept = Vec::new();
     for part in [near, far] {

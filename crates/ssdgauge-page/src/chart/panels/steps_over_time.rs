@@ -13,7 +13,7 @@ use ssdgauge_analysis::text::{number, sanitize};
 use ssdgauge_core::Metric;
 use ssdgauge_statistics::summary;
 
-/// The fewest full seconds of a step that has a line.
+/// The minimum number of full seconds of a step that has a line.
 const FEWEST: usize = 2;
 
 /// Points of the line of one drive at most. Chosen: more are not told apart on 1,112 pixels.

@@ -135,7 +135,7 @@ fn events(writes: &[(&Member<'_>, Writes)], drives: &ReportDrives) -> Vec<Event>
             false => (edge.bytes + edge.uncertainty, "within"),
         };
         let seconds = (bytes as f64 / edge.before.max(1.0)).ceil();
-        let (before, behind) = (edge.before / 1e6, edge.behind / 1e6);
+        let (before, after) = (edge.before / 1e6, edge.after / 1e6);
         let slower = slc_cache::percent_words(slc_cache::percent_lost(edge));
         let least = if edge.is_bounded_below() { "" } else { "at least " };
         let event = format!("{} {when} {}", cause.event(), number::duration(seconds));
@@ -149,10 +149,10 @@ fn events(writes: &[(&Member<'_>, Writes)], drives: &ReportDrives) -> Vec<Event>
                 rounded::edge(edge),
                 edge.before_in_words(|bytes| number::text(bytes / 1e6))
             ),
-            format!("then {}\u{a0}MB/s: {least}{slower}\u{a0}% slower", number::text(behind)),
+            format!("then {}\u{a0}MB/s: {least}{slower}\u{a0}% slower", number::text(after)),
         ];
-        let at = (edge.bytes as f64 / 1e9, behind + 0.62 * (before - behind));
-        falls.push((before - behind, Event { drive, at, words }));
+        let at = (edge.bytes as f64 / 1e9, after + 0.62 * (before - after));
+        falls.push((before - after, Event { drive, at, words }));
     }
     falls.sort_by(|a, b| b.0.total_cmp(&a.0));
     falls.into_iter().take(MAX_EVENTS).map(|(_, event)| event).collect()

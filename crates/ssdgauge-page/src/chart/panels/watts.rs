@@ -9,7 +9,7 @@ use ssdgauge_analysis::groups::power;
 use ssdgauge_analysis::text::number;
 use ssdgauge_core::Metric;
 
-/// The most lines of equal efficiency. Chosen: their words stay apart.
+/// The maximum number of lines of equal efficiency. Chosen: their words stay apart.
 const MAX_RAYS: usize = 4;
 
 /// Returns the plot; `None` where fewer than two drives have both values.

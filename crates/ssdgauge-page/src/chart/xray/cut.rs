@@ -20,9 +20,9 @@ const NARROW: f64 = 358.0;
 const PAD: f64 = 14.0;
 /// The distance between two facts.
 const GAP: f64 = 14.0;
-/// The height of the chart beside the units.
+/// The height of the chart next to the units.
 const CHART: f64 = 130.0;
-/// The rows of blocks of a unit: the fast cache, flash behind it, and the spare area.
+/// The rows of blocks of a unit: the fast cache, the other flash, and the spare area.
 const ROWS: usize = 12;
 /// How many of them are those of the fast cache.
 const CACHE_ROWS: usize = 3;
@@ -33,7 +33,7 @@ const CONTROLLER: [Fact; 4] = [
     Fact::Of(Structure::Throttle),
     Fact::Of(Structure::Resume),
 ];
-/// What stands beside the blocks, with the row that it is about.
+/// What is shown with the blocks, with the row that it is about.
 const BLOCKS: [(Structure, Option<usize>); 8] = [
     (Structure::Cache, Some(CACHE_ROWS / 2)),
     (Structure::NativeRate, Some(CACHE_ROWS + 1)),
@@ -44,7 +44,7 @@ const BLOCKS: [(Structure, Option<usize>); 8] = [
     (Structure::EffectiveSpare, Some(ROWS - 1)),
     (Structure::Separation, None),
 ];
-/// What stands beside the units.
+/// What is shown with the units.
 const UNITS: [Fact; 10] = [
     Fact::Of(Structure::Units),
     Fact::Of(Structure::Chunk),
@@ -66,7 +66,7 @@ struct Places {
     link: f64,
     /// The left and right end of the units.
     blocks: (f64, f64),
-    /// The left end of what stands beside the units.
+    /// The left end of what is shown with the units.
     right: f64,
 }
 
@@ -105,8 +105,8 @@ fn side_by_side(view: View<'_>, places: &Places) -> Drawing {
     let flash = top + height + 58.0;
     let facts = grid(view, &UNITS, whole - right, 2);
     let chart = chart(&[view.card], Structure::Units, (whole - right, CHART));
-    let beside = facts.height + if chart.is_some() { CHART + 2.0 * GAP } else { 0.0 };
-    let bottom = beside_blocks(&mut drawing, view, blocks, (flash, beside));
+    let right = facts.height + if chart.is_some() { CHART + 2.0 * GAP } else { 0.0 };
+    let bottom = next_to_blocks(&mut drawing, view, blocks, (flash, right));
     let connection = 0.5 * (blocks.0 + blocks.1);
     drawing.line(&[(connection, top + height + 2.0), (connection, flash - 16.0)], &look::LANE);
     drawing.words((0.0, flash - 20.0), "FLASH", &look::PART);
@@ -119,7 +119,7 @@ fn side_by_side(view: View<'_>, places: &Places) -> Drawing {
     drawing
 }
 
-/// Returns what stands beside the blocks: those of the steady state only where they were looked for.
+/// Returns what is shown with the blocks: those of the steady state only where they were looked for.
 fn blocks(view: View<'_>) -> impl Iterator<Item = (Structure, Option<usize>)> {
     let is_drawn =
         move |one: Structure| !one.needs_steady_state() || words::outcome(view.card, one).is_some();
@@ -128,7 +128,7 @@ fn blocks(view: View<'_>) -> impl Iterator<Item = (Structure, Option<usize>)> {
 
 /// Draws the blocks of the units between `from` and `to` and what is known of them to their left, from `top` on and
 /// at least `least` high; returns where they end.
-fn beside_blocks(
+fn next_to_blocks(
     drawing: &mut Drawing,
     view: View<'_>,
     (from, to): (f64, f64),

@@ -52,7 +52,7 @@ pub(crate) fn because(Refusal(reason): &Refusal) -> String {
     }
 }
 
-/// Returns the same without the reason of another structure, which stands beside it.
+/// Returns the same without the reason of another structure, which is shown with it.
 pub(crate) fn because_in_short(refusal: &Refusal) -> String {
     let needed = refusal.0.strip_prefix("needs the ").and_then(|rest| rest.split_once(": "));
     match needed {

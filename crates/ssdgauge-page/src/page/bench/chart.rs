@@ -20,7 +20,7 @@ const SIZE: (f64, f64) = (352.0, 234.0);
 const MARKS: f64 = 60.0;
 
 /// More drives than this are not drawn behind the chosen ones: their lines would be an area.
-const MOST_BEHIND: usize = 60;
+const MOST_DRAWN: usize = 60;
 
 /// The chart of a board without the chosen drives.
 pub(super) struct Frame {
@@ -77,8 +77,8 @@ impl Frame {
             .iter()
             .map(|curve| curve.map(|curve| fragment(curve, &plot, &cut)).unwrap_or_default())
             .collect();
-        let is_band = fragments.len() > MOST_BEHIND;
-        let (band, behind) = match is_band {
+        let is_band = fragments.len() > MOST_DRAWN;
+        let (band, lines) = match is_band {
             true => band(&curves.iter().flatten().copied().collect::<Vec<_>>(), end, &plot, &cut),
             false => {
                 let lines = fragments.iter().filter_map(|one| one.split('|').next()).collect();
@@ -87,7 +87,7 @@ impl Frame {
         };
         let label = maud::html! { (plot.label) }.into_string().replace('"', "&quot;");
         let picture = format!(
-            "<svg class=\"ch\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{label}\">{}<path class=\"band\" d=\"{band}\"/><path class=\"all\" d=\"{behind}\"/>",
+            "<svg class=\"ch\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{label}\">{}<path class=\"band\" d=\"{band}\"/><path class=\"all\" d=\"{lines}\"/>",
             at(SIZE.0),
             at(SIZE.1),
             markup(&axes(&plot, &cut)).0,

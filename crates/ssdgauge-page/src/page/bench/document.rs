@@ -8,7 +8,7 @@ use ssdgauge_analysis::text::{number, sanitize};
 /// The mark of every file of a site, by which the program recognises its own.
 pub const MARK: &str = "ssdgauge-site";
 
-/// Styles of the pages themselves, scripts that lie beside them, no network. `file:` is what `'self'` means for a page that
+/// Styles of the pages themselves, scripts that are next to them, no network. `file:` is what `'self'` means for a page that
 /// was opened from a disk.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self' file:; img-src data:; base-uri 'none'; \
                       form-action 'none'";
@@ -52,8 +52,8 @@ impl Page<'_> {
             @if models > 0 {
                 aside.flag aria-label="Marks of the runs" { div.wrap { p {
                     strong { "MODEL" } " "
-                    @if models == records.len() { "All drives here are simulated." }
-                    @else { (number::count(models as u64)) " of " (number::count(records.len() as u64)) " runs are of simulated drives." }
+                    @if models == records.len() { "All drives here are virtual." }
+                    @else { (number::count(models as u64)) " of " (number::count(records.len() as u64)) " runs are of virtual drives." }
                     " They say nothing about any product."
                 } } }
             }

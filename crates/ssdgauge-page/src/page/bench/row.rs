@@ -59,7 +59,7 @@ pub(super) fn interval_words(bench: &Bench, entry: &Entry) -> String {
 
 /// Returns the run of a value: firmware, day, id and marks.
 pub(super) fn run(record: &Record) -> String {
-    // A simulated drive has none.
+    // A virtual drive has none.
     let is_model = record.marks.iter().any(|mark| mark == "MODEL");
     let firmware = match record.firmware.as_deref() {
         Some(firmware) => format!("firmware {firmware}, "),

@@ -10,7 +10,7 @@ pub(crate) fn class(drive: usize) -> String {
     format!("d d-{drive}")
 }
 
-/// Returns the mark of `drive` beside its name.
+/// Returns the mark of `drive` next to its name.
 pub(crate) fn icon(drives: &ReportDrives, drive: usize) -> Markup {
     html! {
         svg.ic.{ "d-" (drive) } width="14" height="14" viewBox="0 0 14 14" aria-hidden="true" {

@@ -1,4 +1,4 @@
-//! Names of drives in running text: browsers break a line behind a hyphen, and a name that is torn in
+//! Names of drives in running text: browsers break a line after a hyphen, and a name that is torn in
 //! two is hard to find again.
 
 use maud::{Markup, html};

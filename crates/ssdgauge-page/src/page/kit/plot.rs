@@ -20,8 +20,8 @@ pub(crate) fn low(plot: &Plot, drives: &ReportDrives) -> Markup {
     cuts(plot, drives, (1_112.0, 200.0), (780.0, 190.0))
 }
 
-/// Returns `plot` beside a ranking.
-pub(crate) fn beside(plot: &Plot, drives: &ReportDrives) -> Markup {
+/// Returns `plot` next to a ranking.
+pub(crate) fn next_to_ranking(plot: &Plot, drives: &ReportDrives) -> Markup {
     cuts(plot, drives, (660.0, 300.0), (440.0, 240.0))
 }
 

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-/// The most columns whose cells have a name on phones; the style sheet has a rule for each.
+/// The maximum number of columns whose cells have a name on phones; the style sheet has a rule for each.
 const MOST: usize = 30;
 
 /// Returns the style of a table with these heads: `--h2` is the name of its second column, and so on.

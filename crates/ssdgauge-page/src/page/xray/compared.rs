@@ -89,7 +89,7 @@ fn row(cards: [&CheckedCard; 2], compared: &Compared) -> Markup {
     };
     let words = html! {
         p.cond { (meaning(structure)) }
-        p.small { span class=(class) { (capital(&sanitize::prose(word))) } (beside(compared)) }
+        p.small { span class=(class) { (capital(&sanitize::prose(word))) } (stated(compared)) }
         @for (name, outcome) in NAMES.into_iter().zip(&compared.outcomes) {
             (found(name, structure, outcome.as_ref()))
         }
@@ -109,7 +109,7 @@ fn row(cards: [&CheckedCard; 2], compared: &Compared) -> Markup {
 }
 
 /// Returns what else a difference of this structure depends on.
-fn beside(compared: &Compared) -> String {
+fn stated(compared: &Compared) -> String {
     let is_outside = !compared.structure.is_inside();
     match (&compared.reason, compared.likeness == Likeness::Different && is_outside) {
         (Some(reason), _) => format!(": {reason}"),

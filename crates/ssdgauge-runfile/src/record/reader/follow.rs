@@ -21,9 +21,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The most intervals of one read. Chosen: some 20 ms of work, shorter than the time between two commits.
+/// The maximum number of intervals of one read. Chosen: some 20 ms of work, shorter than the time between two commits.
 const INTERVALS: i64 = 1_000;
-/// The most readings of one read.
+/// The maximum number of readings of one read.
 const READINGS: i64 = 10_000;
 /// The attempts at one read while commits interrupt it, and the pause between them.
 const ATTEMPTS: u32 = 20;
@@ -48,7 +48,7 @@ pub struct Follower {
 struct Next {
     /// The number of the step; of the last one while it runs.
     step: i64,
-    /// The records behind these have not been read.
+    /// The records after these have not been read.
     interval: i64,
     reading: i64,
     finding: i64,
@@ -183,7 +183,7 @@ impl Follower {
         is_written(&self.path)
     }
 
-    /// Returns whether the journal of a writer lies beside the file. A writer removes it at its regular end,
+    /// Returns whether the journal of a writer is next to the file. A writer removes it at its regular end,
     /// so without a writer it is what a killed one left.
     pub fn has_journal(&self) -> bool {
         let real = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());

@@ -18,7 +18,7 @@ impl RunFile {
     /// # Errors
     ///
     /// [`RunFileError::Missing`], [`RunFileError::Foreign`] or [`RunFileError::Newer`] by the
-    /// header of the file; [`RunFileError::Neighbour`] by the files beside it;
+    /// header of the file; [`RunFileError::Neighbour`] by the files next to it;
     /// [`RunFileError::Damaged`] where its structure, its opening record or a
     /// step is not sound; [`RunFileError::Busy`] where a commit holds it for more than 5 s.
     pub fn open(path: &Path) -> Result<RunFile, RunFileError> {

@@ -29,8 +29,8 @@ impl Map {
         self.generation
     }
 
-    /// Continues behind `generation`, which another volume has reached.
-    pub(crate) fn continue_behind(&mut self, generation: u32) {
+    /// Continues after `generation`, which another volume has reached.
+    pub(crate) fn continue_after(&mut self, generation: u32) {
         self.generation = generation;
     }
 

@@ -28,7 +28,7 @@ impl Blkparse {
             number::whole(major).is_ok() && number::whole(minor).is_ok()
         });
         if !is_device {
-            // The summary behind the events, and messages.
+            // The summary after the events, and messages.
             return match stream.starts_with("CPU") || stream.starts_with("Total") {
                 true => Ok(None),
                 false if stream.ends_with(':') || line.contains(':') => Ok(None),

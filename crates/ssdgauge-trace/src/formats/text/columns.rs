@@ -50,7 +50,7 @@ pub(super) struct Columns {
     has_titles: bool,
 }
 
-/// The most columns of a format.
+/// The maximum number of columns of a format.
 const MAX_COLUMNS: usize = 7;
 
 impl Columns {

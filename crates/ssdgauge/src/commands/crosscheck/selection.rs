@@ -154,7 +154,7 @@ fn name_of(test: &Test, step: &Step) -> String {
 }
 
 fn unknown(name: &str, known: &[(i64, String)]) -> Failure {
-    /// The most names in a message.
+    /// The maximum number of names in a message.
     const MOST: usize = 6;
     let error = format!("the run has no finished step '{name}'");
     let names = known.iter().take(MOST).map(|(number, name)| format!("{number} {name}"));

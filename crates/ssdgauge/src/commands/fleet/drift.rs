@@ -6,7 +6,7 @@ use crate::{process, run_files};
 use ssdgauge_analysis::Run;
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_fleet::drift_document::{document, labels};
-use ssdgauge_fleet::{Drift, DriveRun, FleetDrift, Suspect, Unjudged};
+use ssdgauge_fleet::{Drift, DriveRun, FleetDrift, NotJudged, Suspect, Unjudged};
 use ssdgauge_watch::terminal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -76,11 +76,26 @@ fn text(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usize>)
     lines.push("\nCompared:".to_owned());
     for group in &found.groups {
         let (drives, runs, bounds) = (group.drives, group.runs, group.bounds);
-        lines.push(format!("  {}: {drives} drives, {runs} runs, {bounds} bounds", group.kind));
+        let rest = found.unjudged.iter().find(|one| one.kind == group.kind);
+        let rest = rest.map_or(String::new(), |one| format!("; {}", of_a_part(&one.reason)));
+        lines
+            .push(format!("  {}: {drives} drives, {runs} runs, {bounds} bounds{rest}", group.kind));
     }
+    // A group of which some loads were judged has its line already.
+    let is_judged = |one: &&Unjudged| found.groups.iter().any(|group| group.kind == one.kind);
     let unjudged = |one: &Unjudged| format!("  {}: not judged, {}", one.kind, one.reason);
-    lines.extend(found.unjudged.iter().map(unjudged));
+    lines.extend(found.unjudged.iter().filter(|one| !is_judged(one)).map(unjudged));
     lines.join("\n") + "\n"
+}
+
+/// Returns the loads of a judged group that were not judged, with the reason.
+fn of_a_part(reason: &NotJudged) -> String {
+    match reason {
+        NotJudged::Outliers { loads, .. } => {
+            format!("{} not judged, {reason}", count_of(*loads, "further load"))
+        }
+        NotJudged::FewDrives { .. } => format!("the rest not judged, {reason}"),
+    }
 }
 
 fn mark(runs: &[DriveRun]) -> &'static str {

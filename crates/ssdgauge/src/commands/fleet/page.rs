@@ -3,7 +3,7 @@
 use crate::arguments::FleetPageArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
-use crate::page_file::{page_beside, write_page};
+use crate::page_file::{page_next_to, write_page};
 use crate::run_files;
 use ssdgauge_analysis::{PageOptions, Run};
 use ssdgauge_fleet::page::{Extract, Files, batch};
@@ -47,7 +47,7 @@ pub(super) fn execute(arguments: &FleetPageArguments) -> Result<(), Failure> {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok();
     let link = |file: &Path| {
-        let page = page_beside(file);
+        let page = page_next_to(file);
         let page = if page == *output { None } else { page.canonicalize().ok() }?;
         page.strip_prefix(folder.as_ref()?).ok()?.to_str().map(str::to_owned)
     };
@@ -87,17 +87,17 @@ fn check_name(output: &Path, files: &[&Path]) -> Result<(), Failure> {
     };
     let output_place = place(output);
     let of_one =
-        |file: &&&Path| output_place.is_some() && place(&page_beside(file)) == output_place;
+        |file: &&&Path| output_place.is_some() && place(&page_next_to(file)) == output_place;
     files.iter().find(of_one).map_or(Ok(()), |file| {
         let text = format!("{} is the page of the drive of {}", output.display(), file.display());
         Err(Failure::new(FailureKind::Usage, text, "nothing was written; name another --out"))
     })
 }
 
-/// Writes the page of `run` beside its file, where there is none or an older one. A file of that name
-/// that is no page stays.
+/// Writes the page of `run` next to its file, where there is none or an older one. A file of that name
+/// that is not a page stays.
 fn write_own_page(file: &Path, run: &Run) -> Result<(), Failure> {
-    let page = page_beside(file);
+    let page = page_next_to(file);
     let changed = |path: &Path| path.metadata().and_then(|data| data.modified());
     let is_new = match (changed(&page), changed(file)) {
         (Ok(page), Ok(file)) => page >= file,
@@ -109,7 +109,7 @@ fn write_own_page(file: &Path, run: &Run) -> Result<(), Failure> {
     write_page(&page, &[file], std::slice::from_ref(run), &PageOptions::default())
 }
 
-/// Returns the last error in the log beside the run file, which a laboratory keeps there.
+/// Returns the last error in the log next to the run file, which a laboratory keeps there.
 fn last_error(file: &Path) -> Option<String> {
     let mut log = std::fs::File::open(file.with_extension("log")).ok()?;
     let length = log.metadata().ok().filter(|data| data.is_file())?.len();

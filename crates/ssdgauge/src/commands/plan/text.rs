@@ -6,8 +6,8 @@ use crate::provenance;
 use crate::suite_options::{endurance_from, rates_from};
 use ssdgauge_core::{Bytes, DriveInfo, Plan, Rest, Step, TargetKind, Test, shell_word};
 use ssdgauge_lab::{
-    AssumedRates, Endurance, Estimate, Expectation, check_wear, estimate, verification_time,
-    verified_bytes, wear,
+    AssumedRates, Endurance, Estimate, Expectation, check_wear, computing_time, estimate,
+    verification_time, verified_bytes, wear,
 };
 use ssdgauge_watch::terminal::{self, width};
 
@@ -39,7 +39,7 @@ pub(super) fn to_text(
     for part in plan.missing_on(drive.kind) {
         text.push_str(&line("omitted", &format!("not supported on this target: {part}")));
     }
-    // The plan lists the most repetitions. The first one has the preparation of the suite, and all
+    // The plan lists the maximum number of repetitions. The first one has the preparation of the suite, and all
     // later ones are equal.
     let listed = plan.repeat_until.map_or(u32::MAX, |_| 2);
     let cost_of = |test: &Test| estimate(&alone(plan, test), drive.capacity, &rates);
@@ -68,7 +68,7 @@ next:  {}",
 /// Returns the command that runs what was planned: that of this process, with `run` in place of `plan`, and
 /// without the options that change nothing but the text.
 fn run_command() -> String {
-    // A path may hold bytes that are no text.
+    // A path may hold bytes that are not text.
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let mut words = words.skip_while(|word| !["plan", "run", "quick"].contains(&word.as_str()));
     let name = words.next().filter(|name| name == "quick").unwrap_or_else(|| "run".to_owned());
@@ -126,12 +126,17 @@ fn cost_lines(plan: &Plan, cost: &Estimate, drive: &DriveInfo, rates: &AssumedRa
         text.push_str(&line("", &format!("{most} times:")));
     }
     let Estimate { time, written } = cost;
-    let unit = if drive.kind == TargetKind::Virtual { " of virtual time" } else { "" };
-    let times = format!(
+    let is_virtual = drive.kind == TargetKind::Virtual;
+    let unit = if is_virtual { " of virtual time" } else { "" };
+    let mut times = format!(
         "{}{unit} expected, at most {}",
         overview::whole_seconds(time.expected),
         time.at_most.about()
     );
+    if is_virtual {
+        let here = computing_time(plan, drive.capacity, rates);
+        times.push_str(&format!("; about {} here", here.about()));
+    }
     text.push_str(&line("time", &times));
     text.push_str(&line("writes", &writes(written, drive)));
     if plan.verify {
@@ -160,7 +165,7 @@ fn cost_lines(plan: &Plan, cost: &Estimate, drive: &DriveInfo, rates: &AssumedRa
 fn writes(written: &Expectation<Bytes>, drive: &DriveInfo) -> String {
     let mut text =
         format!("{} expected, at most {}", written.expected.about(), written.at_most.about());
-    // Of a scratch file, a multiple of its size is no wear of the drive.
+    // Of a scratch file, a multiple of its size is not wear of the drive.
     if matches!(drive.kind, TargetKind::Block | TargetKind::Virtual) && drive.capacity > Bytes(0) {
         let drives = written.expected.0 as f64 / drive.capacity.0 as f64;
         text.push_str(&format!(": {drives:.1} drive writes"));

@@ -299,7 +299,7 @@ fn document<'a>(proved: &Proved, drive: &'a DriveInfo, file: &Path) -> Document<
         (Some((least, most)), _) => {
             Some(Stores { least_bytes: bytes(least), most_bytes: Some(bytes(most)) })
         }
-        // Without a boundary only the least is known.
+        // Without a boundary only the minimum is known.
         (None, true) => Some(Stores { least_bytes: bytes(proved.held), most_bytes: None }),
         (None, false) => None,
     };

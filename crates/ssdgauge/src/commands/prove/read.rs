@@ -18,7 +18,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// Fails where `file` is no proof, `target` cannot be read or has another size, blocks are lost, or the
+/// Fails where `file` is not a proof, `target` cannot be read or has another size, blocks are lost, or the
 /// read is interrupted.
 pub(super) fn execute(file: &Path, target: &str, as_json: bool) -> Result<(), Failure> {
     let usage = |error: String, hint: &str| Failure::new(FailureKind::Usage, error, hint);

@@ -58,7 +58,7 @@ pub(super) fn check(runs: &[Run]) -> Result<(), Failure> {
     }
 }
 
-/// Reads the runs in `files` that stand behind the only one of `runs`.
+/// Reads the runs in `files` that are drawn behind the only one of `runs`.
 ///
 /// # Errors
 ///

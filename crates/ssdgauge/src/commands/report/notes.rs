@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The most bytes of a photograph that are read; the report refuses less.
+/// The maximum number of bytes of a photograph that are read; the report refuses less.
 const MAX_BYTES: u64 = 8 << 20;
 
 /// Reads the notes in `file` for a report of `runs`.
@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 8 << 20;
 /// # Errors
 ///
 /// Fails with the line and the remedy where the notes are invalid, name a drive that is not in the
-/// report, or name a photograph that is no picture in their folder.
+/// report, or name a photograph that is not a picture in their folder.
 pub(super) fn read(file: &Path, runs: &[Run]) -> Result<Notes, Failure> {
     let name = file.display().to_string();
     let hint =

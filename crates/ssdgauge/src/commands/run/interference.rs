@@ -1,7 +1,7 @@
 //! The check for interference on one target: what it does, and the process that carries it out.
 //!
 //! The process is told on stdin when a phase begins, one line for each with the number of the load and whether
-//! it is one alone, and prints its figures on stdout. It has its own rig, so that the run behind the check
+//! it is one alone, and prints its figures on stdout. It has its own rig, so that the run after the check
 //! begins as without one. A virtual drive has a rig for each kind of phase: both see the same loads, so that
 //! the figures differ by what other targets do, and not by the state that a phase has left.
 
@@ -21,7 +21,7 @@ use ssdgauge_watch::terminal;
 use std::io::BufRead;
 use std::path::Path;
 
-/// The most phases of a check; more lines on stdin are not read.
+/// The maximum number of phases of a check; more lines on stdin are not read.
 const MOST_PHASES: usize = 10_000;
 
 /// The first line of the process: what it is about to run.
@@ -48,7 +48,7 @@ pub(crate) struct ReadyLoad {
     pub(crate) phase_s: f64,
 }
 
-/// The line behind each phase.
+/// The line after each phase.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Reply {
     pub(crate) figures: PhaseFigures,
@@ -66,7 +66,7 @@ pub(super) fn plan(drive: &DriveInfo, run: &Plan, options: &PlanOptions) -> Resu
     Ok(interference_plan(drive, writes, options.shorten, options.seed)?)
 }
 
-/// Returns what the check of `plan` is expected to take beside `others` further drives, and to write, as one
+/// Returns what the check of `plan` is expected to take next to `others` further drives, and to write, as one
 /// line.
 pub(super) fn expectation(
     plan: &Plan,
@@ -139,7 +139,7 @@ fn run_phases(rigs: &mut [Box<dyn Rig>], loads: &[InterferenceLoad]) -> Result<(
     // The next phase of each load on each rig.
     let mut next = vec![vec![0; loads.len()]; rigs.len()];
     for line in std::io::stdin().lock().lines().take(MOST_PHASES) {
-        // The other end is closed behind the last phase, or because the check was given up.
+        // The other end is closed after the last phase, or because the check was given up.
         let line = line.unwrap_or_default();
         let Some((number, kind)) = line.trim().split_once(' ') else { break };
         let number = number.parse::<usize>().unwrap_or(usize::MAX);

@@ -28,7 +28,7 @@ pub(super) struct Names {
     stem: PathBuf,
     /// The run file of a single target, where the user has named it.
     named: Option<PathBuf>,
-    /// What each run has behind the stem; nothing for a single one.
+    /// What each run has after the stem; nothing for a single one.
     suffixes: Vec<String>,
 }
 

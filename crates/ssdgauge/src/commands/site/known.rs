@@ -42,7 +42,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some(Stamp(facts.len(), facts.mtime().saturating_mul(1_000_000_000) + facts.mtime_nsec()))
 }
 
-/// Returns the path of the file: beside the site, because it names files of this machine.
+/// Returns the path of the file: next to the site, because it names files of this machine.
 fn place(folder: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(folder.file_name().unwrap_or_default());

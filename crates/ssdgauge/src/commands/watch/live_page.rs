@@ -1,4 +1,4 @@
-//! The page of a run that goes on, made anew as it grows.
+//! The page of a run in progress, rewritten as it grows.
 
 use crate::failure::{Failure, FailureKind};
 use crate::page_file;
@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The least time between two states of the page.
+/// The minimum time between two states of the page.
 const AT_LEAST: Duration = Duration::from_secs(5);
 /// The time between two states, as a multiple of the processor time that one takes: 1 % of a processor.
 const SHARE: u32 = 100;
@@ -78,7 +78,7 @@ impl LivePage {
         })
     }
 
-    /// Makes the page of `one` anew where it is time for that.
+    /// Makes the page of `one` again where it is time for that.
     pub(crate) fn renew(&self, one: &Watched) {
         if Instant::now() < self.next.get() || one.is_over() || !one.run.has_all() {
             return;
@@ -97,7 +97,7 @@ impl LivePage {
     fn write(&self, one: &Watched) -> Result<(), Failure> {
         // Between two commits of a busy run: the next look finds it.
         let Some(mut run) = one.run.results()? else { return Ok(()) };
-        // What has not been measured yet is no gap.
+        // What has not been measured yet is not a gap.
         for test in run.tests.iter_mut().filter(|test| !test.complete) {
             test.findings.retain(|found| found.finding.kind != FindingKind::NotMeasured);
         }

@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// The severity of a finding that is no doubt.
 const NOTE: &str = "note";
-/// The most that is shown of the name of a drive.
+/// The maximum that is shown of the name of a drive.
 const NAME_SHOWN: usize = 200;
 /// The width of the column of names.
 const NAME: usize = 20;
@@ -196,7 +196,7 @@ pub(super) fn asks_otherwise(file: &Path) -> Result<bool, Failure> {
 /// Returns the card of the X-ray in `file` as JSON: what its recorded answers show.
 ///
 /// # Errors
-/// The file cannot be read, or is no X-ray of this version.
+/// The file cannot be read, or is not an X-ray of this version.
 pub(super) fn of_run(file: &Path) -> Result<serde_json::Value, Failure> {
     let (run, recorded) = read(file)?;
     let drive = &run.head().drive;

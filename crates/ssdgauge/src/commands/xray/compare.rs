@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 const NAME: usize = 20;
 /// The width of the column of a drive.
 const DRIVE: usize = 32;
-/// The most that is shown of the name of a drive.
+/// The maximum that is shown of the name of a drive.
 const NAME_SHOWN: usize = 60;
 
 /// Compares the two `cards`, prints what is the same, and writes the `page` that was asked for.
 ///
 /// # Errors
-/// A file is no card; with [`FailureKind::Undecided`], the cards are not comparable; with [`FailureKind::Criterion`],
+/// A file is not a card; with [`FailureKind::Undecided`], the cards are not comparable; with [`FailureKind::Criterion`],
 /// the drives are not the same inside.
 pub(crate) fn execute(
     paths: &[PathBuf],

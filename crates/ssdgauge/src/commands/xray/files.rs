@@ -1,4 +1,4 @@
-//! The files of an X-ray beside its record: its page and its picture.
+//! The files of an X-ray next to its record: its page and its picture.
 
 use crate::arguments::XrayArguments;
 use crate::failure::{Failure, FailureKind};

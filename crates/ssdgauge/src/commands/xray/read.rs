@@ -10,7 +10,7 @@ use std::path::Path;
 /// Reads the card at `path`.
 ///
 /// # Errors
-/// The file cannot be read, or is no card; the message names the place.
+/// The file cannot be read, or is not a card; the message names the place.
 pub(super) fn card(path: &Path) -> Result<CheckedCard, Failure> {
     if is_run(path) {
         let json = card::of_run(path)?;

@@ -1,4 +1,4 @@
-//! Stated figures beside a card: a file of the user, such as the figures of a data sheet.
+//! Stated figures compared with a card: a file of the user, such as the figures of a data sheet.
 
 use crate::failure::{Failure, FailureKind};
 use crate::reader::{self, Input};
@@ -53,7 +53,7 @@ fn figure_text(stated: &Stated) -> String {
     }
 }
 
-/// Returns the stated figures with what `answers` say about them, as lines behind a card.
+/// Returns the stated figures with what `answers` say about them, as lines after a card.
 pub(super) fn lines(stated: &[Stated], answers: &[Answer]) -> String {
     if stated.is_empty() {
         return String::new();

@@ -20,7 +20,7 @@ use std::time::Duration;
 /// The time between two looks at the processes and their run files.
 pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 
-/// The most bytes of a line, and the most lines that wait to be shown; further ones are lost.
+/// The maximum number of bytes of a line, and the maximum number of lines that wait to be shown; further ones are lost.
 const LONGEST_LINE: u64 = 64 << 10;
 const MOST_LINES: usize = 10_000;
 
@@ -41,7 +41,7 @@ struct Conversation {
     answers: Receiver<String>,
 }
 
-/// The most answers that wait to be taken.
+/// The maximum number of answers that wait to be taken.
 const MOST_ANSWERS: usize = 16;
 
 /// The lines that a process has printed and that are not shown yet.
@@ -198,7 +198,7 @@ fn pass_lines(from: ChildStdout, to: &SyncSender<String>) {
 const MAX_WRITES: &str = "--max-writes";
 
 /// Returns the command line `given` with the number of the target, what was permitted and what was found,
-/// behind the name of the command: arguments behind `--` would be targets.
+/// after the name of the command: arguments after `--` would be targets.
 fn command_line(
     given: impl Iterator<Item = OsString>,
     part: Part,
