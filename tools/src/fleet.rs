@@ -11,7 +11,7 @@
 mod support;
 
 use self::support::{Pace, Recipe, plan, quick, record, step, stream, test};
-use ssdgauge_analysis::{PageOptions, read_all};
+use ssdgauge_analysis::{PageOptions, read_all_by_digests};
 use ssdgauge_core::{Access, Chart, Metric, Nanos, Score, Stream, Window};
 use ssdgauge_page::page;
 use std::error::Error;
@@ -67,7 +67,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64, f64) {
 
 fn say(what: &str, files: &[PathBuf]) {
     let once = || {
-        let (runs, read_s, read_cpu) = timed(|| read_all(files).unwrap());
+        let (runs, read_s, read_cpu) = timed(|| read_all_by_digests(files).unwrap());
         let (page, page_s, page_cpu) = timed(|| page(&runs, &PageOptions::default()));
         (read_s + page_s, read_cpu + page_cpu, page_cpu, page.len())
     };

@@ -3,8 +3,10 @@
 pub(crate) mod confidence;
 pub(crate) mod direction_totals;
 pub(crate) mod gauges;
+pub(crate) mod known_intervals;
 pub(crate) mod media_writes;
 pub(crate) mod metric;
+pub(crate) mod over_seconds;
 pub(crate) mod packed_step;
 pub(crate) mod percentile_series;
 pub(crate) mod power_integral;

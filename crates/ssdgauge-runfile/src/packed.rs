@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use base64::read::DecoderReader;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -52,9 +53,9 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 /// not fit into `room` bytes.
 pub(crate) fn decode(text: &str, room: u64) -> Option<Vec<u8>> {
     let most = LONGEST.min(room / WIDER);
-    let packed = STANDARD.decode(text).ok()?;
+    let packed = DecoderReader::new(text.as_bytes(), &STANDARD);
     let mut bytes = Vec::new();
-    ZlibDecoder::new(&*packed).take(most + 1).read_to_end(&mut bytes).ok()?;
+    ZlibDecoder::new(packed).take(most + 1).read_to_end(&mut bytes).ok()?;
     (bytes.len() as u64 <= most).then_some(bytes)
 }
 

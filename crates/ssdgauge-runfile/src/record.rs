@@ -3,6 +3,7 @@
 pub(crate) mod chain;
 pub(crate) mod digest;
 mod flushes;
+pub(crate) mod pages;
 pub(crate) mod reader;
 mod since_format_3;
 
@@ -190,19 +191,31 @@ pub(crate) fn checksum<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> i64 {
 /// Type and length are included so that a value that moves from one column to the next, or changes
 /// its type, changes both.
 pub(crate) fn encode<'a>(values: impl Iterator<Item = ValueRef<'a>>, mut add: impl FnMut(&[u8])) {
-    let mut add_value = |tag: u8, bytes: &[u8]| {
+    fn head(tag: u8, length: usize) -> [u8; 9] {
         let mut head = [tag; 9];
-        head[1..].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
-        add(&head);
-        add(bytes);
-    };
+        head[1..].copy_from_slice(&(length as u64).to_le_bytes());
+        head
+    }
+    // A number is added at once with its head.
+    fn number(tag: u8, value: [u8; 8]) -> [u8; 17] {
+        let mut bytes = [0; 17];
+        bytes[..9].copy_from_slice(&head(tag, 8));
+        bytes[9..].copy_from_slice(&value);
+        bytes
+    }
     for value in values {
         match value {
-            ValueRef::Null => add_value(0, &[]),
-            ValueRef::Integer(number) => add_value(1, &number.to_le_bytes()),
-            ValueRef::Real(number) => add_value(2, &number.to_bits().to_le_bytes()),
-            ValueRef::Text(bytes) => add_value(3, bytes),
-            ValueRef::Blob(bytes) => add_value(4, bytes),
+            ValueRef::Null => add(&head(0, 0)),
+            ValueRef::Integer(value) => add(&number(1, value.to_le_bytes())),
+            ValueRef::Real(value) => add(&number(2, value.to_bits().to_le_bytes())),
+            ValueRef::Text(bytes) => {
+                add(&head(3, bytes.len()));
+                add(bytes);
+            }
+            ValueRef::Blob(bytes) => {
+                add(&head(4, bytes.len()));
+                add(bytes);
+            }
         }
     }
 }

@@ -8,6 +8,9 @@ use std::path::Path;
 /// The format that this program writes, kept in SQLite's `user_version`.
 pub const FORMAT: u32 = 3;
 
+/// A table has at most so many columns.
+pub(crate) const MOST_COLUMNS: usize = 16;
+
 /// `SSDG` in SQLite's `application_id`.
 pub(crate) const APPLICATION: u32 = 0x5353_4447;
 

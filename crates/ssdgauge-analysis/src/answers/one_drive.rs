@@ -68,8 +68,9 @@ pub fn first_screen(
 /// Returns the first screen of `run` by itself, among the drives that the program contains where `has_peers`.
 pub fn of_run(run: &Run, has_peers: bool) -> FirstScreen {
     let runs = std::slice::from_ref(run);
-    let shipped = has_peers.then(ModelCohort::shipped);
-    let background = shipped.and_then(|shipped| shipped.background(&run.head.plan.suite.id));
+    let id = &run.head.plan.suite.id;
+    let shipped = has_peers.then(|| ModelCohort::shipped_of(id));
+    let background = shipped.and_then(|shipped| shipped.background(id));
     let peers = background.and_then(|background| background.peers(run));
     let drives = ReportDrives::new(runs, None).with_peers(peers);
     let groups = group::groups(runs);

@@ -283,13 +283,8 @@ pub(super) fn quantity(metric: Metric, is_over_time: bool) -> String {
 
 /// Returns the rates of a step in parts of equal length, each at its middle.
 fn over_time(point: &PointRun, bytes: bool) -> Vec<(f64, f64)> {
-    let rates: Vec<(f64, f64)> = point
-        .seconds()
-        .map(|second| {
-            let rate = if bytes { second.throughput_mb_s() } else { second.iops() };
-            (f64::from(second.second) + 0.5, rate)
-        })
-        .collect();
+    let rates: Vec<(f64, f64)> =
+        point.rates(bytes).map(|(second, rate)| (f64::from(second) + 0.5, rate)).collect();
     let mean = |part: &[(f64, f64)]| {
         let of = |pick: fn(&(f64, f64)) -> f64| {
             summary::mean(&part.iter().map(pick).collect::<Vec<_>>()).unwrap_or(0.0)

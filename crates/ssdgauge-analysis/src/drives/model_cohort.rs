@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The data, written by `cargo run --release -p ssdgauge-tools -- model_cohort`.
 const SHIPPED: &str = include_str!("../../cohort/model.toml");
 
+/// What begins a suite in the data.
+const SUITE: &str = "[[suite]]\n";
+
 /// Digits of a value that count.
 const DIGITS: i32 = 4;
 
@@ -54,6 +57,19 @@ impl ModelCohort {
     /// Returns the data that the program contains.
     pub fn shipped() -> ModelCohort {
         toml::from_str(SHIPPED).expect("a test reads the data file of the program")
+    }
+
+    /// Returns what [`ModelCohort::shipped`] has of the suite `id`: a page needs no other, and to parse all of them
+    /// takes longer than to draw it.
+    pub fn shipped_of(id: &str) -> ModelCohort {
+        let mut parts = SHIPPED.split(SUITE);
+        let head = parts.next().unwrap_or("");
+        let own = format!("id = {id:?}\n");
+        let text = match parts.find(|part| part.starts_with(&own)) {
+            Some(part) => format!("{head}{SUITE}{part}"),
+            None => head.to_owned(),
+        };
+        toml::from_str(&text).expect("a test reads each part of the data file")
     }
 
     /// Returns this data as the text of its file.
@@ -139,6 +155,18 @@ fn rounded(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_suite_of_the_shipped_data_is_read_without_the_others() {
+        let all = ModelCohort::shipped();
+        assert!(all.suite.len() > 1);
+        for suite in &all.suite {
+            let own = ModelCohort { suite: vec![suite.clone()], ..all.clone() };
+            // As texts: a missing number is not equal to itself.
+            assert_eq!(ModelCohort::shipped_of(&suite.id).text(), own.text());
+        }
+        assert!(ModelCohort::shipped_of("another").suite.is_empty());
+    }
 
     #[test]
     fn a_background_survives_its_data_file_in_four_digits() {

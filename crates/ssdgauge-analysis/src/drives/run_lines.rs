@@ -107,14 +107,15 @@ fn levels(parts: &[(f64, f64, f64)]) -> Vec<(f64, f64)> {
 
 /// Returns the mean of each stretch of `parts` that stays within `margin` of its first part.
 fn joined(parts: &[(f64, f64, f64)], margin: f64) -> Vec<(f64, f64, f64)> {
-    let mut stretches: Vec<Vec<(f64, f64, f64)>> = Vec::new();
-    for part in parts {
-        match stretches.last_mut() {
-            Some(stretch) if !are_apart(stretch[0].2, part.2, margin) => stretch.push(*part),
-            _ => stretches.push(vec![*part]),
-        }
+    let mut stretches: Vec<&[(f64, f64, f64)]> = Vec::new();
+    let mut rest = parts;
+    while let Some((_, _, first)) = rest.first() {
+        let next = rest[1..].iter().position(|part| are_apart(*first, part.2, margin));
+        let (stretch, others) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
+        stretches.push(stretch);
+        rest = others;
     }
-    let level = |stretch: &Vec<(f64, f64, f64)>| {
+    let level = |stretch: &&[(f64, f64, f64)]| {
         let rates: Vec<f64> = stretch.iter().map(|part| part.2).collect();
         (stretch[0].0, stretch[stretch.len() - 1].1, summary::mean(&rates).unwrap_or(0.0))
     };

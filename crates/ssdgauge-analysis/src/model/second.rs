@@ -70,6 +70,16 @@ impl PointRun {
         self.point.seconds.iter().take(self.seconds_shown()).map(second)
     }
 
+    /// Returns the rate of each of these seconds with its number: 10^6 bytes per second where `bytes`, else
+    /// requests per second, as [`Second::throughput_mb_s`] and [`Second::iops`].
+    pub fn rates(&self, bytes: bool) -> impl Iterator<Item = (u32, f64)> {
+        let metric = if bytes { Metric::ThroughputMbS } else { Metric::Iops };
+        let seconds = self.point.seconds.all_counts().take(self.seconds_shown());
+        seconds.map(move |(mark, second)| {
+            (mark.number, second.value(metric, Scope::All).unwrap_or(0.0))
+        })
+    }
+
     /// Returns the number of the seconds that figures use.
     pub fn seconds_shown(&self) -> usize {
         let all = &self.point.seconds;

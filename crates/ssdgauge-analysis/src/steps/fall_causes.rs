@@ -11,7 +11,7 @@ use crate::steps::slc_cache;
 use crate::steps::stalls;
 use crate::text::{number, sanitize};
 use ssdgauge_core::{
-    Direction, DriveInfo, Finding, FindingKind, Nanos, Severity, Stream, Totals, rounded,
+    Direction, DriveInfo, Finding, FindingKind, Severity, Stream, Totals, rounded,
 };
 use ssdgauge_statistics::cache::{self, Edge, FALL, FEWEST, Fall};
 use ssdgauge_statistics::mean_interval::{self, MeanInterval};
@@ -200,16 +200,14 @@ struct Seconds {
 
 impl Seconds {
     fn of(point: &PointRun, is_hot: bool) -> Seconds {
-        let all = point.point.seconds.iter();
-        let full: Vec<(u32, Totals)> = all
-            .filter(|(_, totals)| totals.elapsed == Nanos::SECOND)
+        let full = point.point.seconds.full();
+        let bytes = |totals: Totals| totals.directions[Direction::Write as usize].bytes;
+        let (numbers, written): (Vec<u32>, Vec<u64>) = full
+            .numbers()
+            .zip(full.counts().map(bytes))
             .zip(stalls::shows_speed(point))
-            .filter(|(_, shows_speed)| *shows_speed)
-            .map(|((mark, totals), _)| (mark.number, totals))
-            .collect();
-        let numbers: Vec<u32> = full.iter().map(|(number, _)| *number).collect();
-        let bytes = |totals: &Totals| totals.directions[Direction::Write as usize].bytes;
-        let written = full.iter().map(|(_, totals)| bytes(totals)).collect();
+            .filter_map(|(second, shows_speed)| shows_speed.then_some(second))
+            .unzip();
         let hot = hot_seconds(point, &numbers);
         let says_when = hot.iter().any(|hot| *hot);
         // A step that was throttled and has no throttled second was so at a time that is not known.

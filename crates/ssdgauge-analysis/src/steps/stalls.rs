@@ -7,7 +7,7 @@ use crate::model::metrics;
 use crate::model::{PointRun, StepFinding, TestRun};
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{Finding, FindingKind, Metric, Nanos, Scope, SecondMark, Severity};
+use ssdgauge_core::{Finding, FindingKind, Metric, Scope, Severity};
 
 /// The completed requests in each second with any, on average, from which on an empty second is a stall.
 /// Chosen: fewer may leave a second empty by chance.
@@ -26,10 +26,10 @@ pub(crate) struct Stall {
     seconds: u32,
 }
 
-/// Returns the stalls of `point`, in their order; none where seconds may be empty without the drive.
-fn stalls(point: &PointRun) -> Vec<Stall> {
+/// Returns the stalls in `empty_seconds`, in their order.
+fn stalls(empty_seconds: &[(u32, bool)]) -> Vec<Stall> {
     let mut found: Vec<Stall> = Vec::new();
-    for (number, is_empty) in empty_seconds(point) {
+    for &(number, is_empty) in empty_seconds {
         let last = found.last_mut().filter(|last| last.first + last.seconds == number);
         match (is_empty, last) {
             (true, Some(last)) => last.seconds += 1,
@@ -40,22 +40,22 @@ fn stalls(point: &PointRun) -> Vec<Stall> {
     found
 }
 
-/// Returns the full seconds of `point` with their numbers, and whether each belongs to a stall.
+/// Returns the full seconds of `point` with their numbers, and whether each belongs to a stall: none does where
+/// seconds may be empty without the drive.
 fn empty_seconds(point: &PointRun) -> Vec<(u32, bool)> {
-    let seconds = &point.point.seconds;
-    let full = seconds.iter().filter(|(_, totals)| totals.elapsed == Nanos::SECOND);
-    let numbers = full.map(|(SecondMark { number, .. }, _)| number);
-    let rates = seconds.full().rates(Metric::Iops);
+    let full = point.point.seconds.full();
+    let rates = full.rates(Metric::Iops);
     let filled = rates.iter().filter(|rate| **rate > 0.0).count();
     let usual = rates.iter().sum::<f64>() / filled.max(1) as f64;
     let may_stall = point.workload.never_pauses() && usual >= USUAL;
-    numbers.zip(rates).map(|(number, rate)| (number, may_stall && rate == 0.0)).collect()
+    full.numbers().zip(rates).map(|(number, rate)| (number, may_stall && rate == 0.0)).collect()
 }
 
 /// Returns for each full second of `point` whether it shows a speed: it belongs to no rare stall.
 pub(crate) fn shows_speed(point: &PointRun) -> Vec<bool> {
-    let are_rare = stalls(point).len() <= RARE;
-    empty_seconds(point).into_iter().map(|(_, is_empty)| !(is_empty && are_rare)).collect()
+    let seconds = empty_seconds(point);
+    let are_rare = stalls(&seconds).len() <= RARE;
+    seconds.into_iter().map(|(_, is_empty)| !(is_empty && are_rare)).collect()
 }
 
 /// Returns the longest time of `point` without a completed request in words, with its empty seconds:
@@ -85,7 +85,7 @@ pub(crate) fn findings(test: &TestRun) -> Vec<StepFinding> {
 }
 
 fn finding(point: &PointRun) -> Option<StepFinding> {
-    let found = stalls(point);
+    let found = stalls(&empty_seconds(point));
     let first = found.iter().rev().max_by_key(|stall| stall.seconds)?.first;
     let (_, words) = longest(point)?;
     let mut text = format!("no request completed for {words}, from second {first} of the step on");

@@ -103,7 +103,7 @@ fn levels(point: &PointRun, metric: Metric) -> Option<StepLevels> {
     let rates: Vec<f64> = rates.filter(|(_, shows)| **shows).map(|(rate, _)| rate).collect();
     let found = change_point::levels(&rates)?;
     let bytes = |seconds: usize| -> u64 {
-        let shown = full.totals().zip(&shows_speed).filter(|(_, shows)| **shows);
+        let shown = full.counts().zip(&shows_speed).filter(|(_, shows)| **shows);
         let directions = shown.take(seconds).flat_map(|(second, _)| second.directions);
         directions.map(|totals| totals.bytes).sum()
     };

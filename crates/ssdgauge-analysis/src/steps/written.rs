@@ -20,7 +20,7 @@ pub struct Writes {
 pub fn writes(point: &PointRun) -> Writes {
     let mut written = 0.0;
     let mut seconds = Vec::new();
-    for second in point.point.seconds.totals() {
+    for (_, second) in point.point.seconds.all_counts() {
         let bytes = second.directions[Direction::Write as usize].bytes as f64;
         let after = written + bytes / 1e9;
         if second.elapsed == Nanos::SECOND {

@@ -35,6 +35,10 @@ struct OfSecond {
     sum: f64,
 }
 
+/// The readings of one quantity in all seconds, in their order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OfQuantity<'a>(&'a [OfSecond]);
+
 /// The memory of a quantity in addition to its readings: its name, and its places in two maps. Rounded up.
 const OF_QUANTITY: usize = 512;
 
@@ -190,13 +194,24 @@ impl ReadingSeries {
 
     /// Returns the readings of `quantity` in `second`.
     pub(crate) fn of_second(&self, quantity: &str, second: u32) -> Option<Sum> {
-        let seconds = self.quantities.get(quantity)?;
+        self.of(quantity).in_second(second)
+    }
+
+    /// Returns the readings of `quantity`.
+    pub(crate) fn of(&self, quantity: &str) -> OfQuantity<'_> {
+        OfQuantity(self.quantities.get(quantity).map_or(&[], Vec::as_slice))
+    }
+}
+
+impl OfQuantity<'_> {
+    /// Returns the readings in `second`.
+    pub(crate) fn in_second(self, second: u32) -> Option<Sum> {
         // Most quantities are read in every second.
-        let one = match seconds.get(second as usize) {
+        let one = match self.0.get(second as usize) {
             Some(one) if one.second == second => one,
             Some(_) | None => {
-                let place = seconds.binary_search_by_key(&second, |one| one.second).ok()?;
-                &seconds[place]
+                let place = self.0.binary_search_by_key(&second, |one| one.second).ok()?;
+                &self.0[place]
             }
         };
         Some((one.sum, u64::from(one.n)))

@@ -6,6 +6,7 @@ use crate::totals::Totals;
 use crate::totals::confidence::ConfidenceInterval;
 use crate::totals::direction_totals::DirectionTotals;
 use crate::totals::metric::Metric;
+use crate::totals::over_seconds::over_seconds;
 use crate::totals::power_integral::is_covered;
 use crate::totals::scope::Scope;
 use crate::totals::seconds::FullSeconds;
@@ -326,7 +327,7 @@ fn last_part_value(score: &Score, seconds: &FullSeconds<'_>) -> Option<f64> {
 /// Returns the interval of [`last_part_value`].
 fn of_last_part(score: &Score, seconds: &FullSeconds<'_>) -> ConfidenceInterval {
     match (score.last_part(), score.mean_of_last()) {
-        (Some((metric, _)), Some(_)) => point::over_seconds(metric, Scope::All, seconds),
+        (Some((metric, _)), Some(_)) => over_seconds(metric, Scope::All, seconds),
         (Some((metric, _)), None) => match each_second(metric, seconds) {
             Some(values) => point::of_mean_over_sigma(&values),
             None => ConfidenceInterval::Undefined,

@@ -5,17 +5,16 @@ use crate::totals::Totals;
 use crate::totals::confidence::{ConfidenceInterval, WithinRun};
 use crate::totals::media_writes::MediaWrites;
 use crate::totals::metric::Metric;
+use crate::totals::over_seconds::over_all_seconds;
 use crate::totals::scope::Scope;
-use crate::totals::seconds::{FullSeconds, Seconds};
-use ssdgauge_statistics::mean_interval::{self, MeanInterval};
+use crate::totals::seconds::Seconds;
 use ssdgauge_statistics::mean_over_sigma::{self, MeanOverSigma};
 use ssdgauge_statistics::percentile_interval;
-use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 /// The version of the arithmetic between the samples of a step and its numbers. A change that can move one of
-/// them raises it: run files hold the numbers of each step with it.
-pub const ARITHMETIC: u32 = 2;
+/// them, or what a digest holds, raises it: run files hold the digest of each step with it.
+pub const ARITHMETIC: u32 = 3;
 
 /// The samples of one step of a test.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,12 +38,11 @@ impl Point {
     /// step.
     pub fn interval(&self, metric: Metric, scope: Scope) -> ConfidenceInterval {
         if metric.percentile().is_some() {
-            let is_short = self.seconds.full().len() < percentile_interval::FEWEST;
-            let missing = match is_short {
+            let missing = || match self.seconds.full_len() < percentile_interval::FEWEST {
                 true => ConfidenceInterval::TooFewSeconds,
                 false => ConfidenceInterval::Undefined,
             };
-            return self.percentiles.get(&(metric, scope)).copied().unwrap_or(missing);
+            return self.percentiles.get(&(metric, scope)).copied().unwrap_or_else(missing);
         }
         if metric == Metric::WriteAmplification
             && let Some((low, high)) = self.media_writes().and_then(|writes| writes.ends())
@@ -54,7 +52,7 @@ impl Point {
         if metric == Metric::BusyThroughputMbS {
             return self.busy_interval(scope);
         }
-        over_seconds(metric, scope, &self.seconds.full())
+        over_all_seconds(metric, scope, &self.seconds)
     }
 
     /// Returns the interval of the throughput while requests of a replay are in flight, from that of the
@@ -71,7 +69,7 @@ impl Point {
             _ if rate > 0.0 => f64::INFINITY,
             _ => 0.0,
         };
-        match over_seconds(Metric::ThroughputMbS, scope, &self.seconds.full()) {
+        match over_all_seconds(Metric::ThroughputMbS, scope, &self.seconds) {
             ConfidenceInterval::WithinRun(within) => {
                 let [mean, low, high] = [within.mean, within.low, within.high].map(busy);
                 ConfidenceInterval::WithinRun(WithinRun { mean, low, high, ..within })
@@ -120,95 +118,6 @@ impl Point {
     /// Returns what a real drive wrote to its media in the step; `None` where nothing counted it.
     pub fn media_writes(&self) -> Option<MediaWrites> {
         self.totals.media_writes()
-    }
-}
-
-/// Returns the interval of `metric` over `seconds`, where it is a mean or a ratio of two sums.
-pub(crate) fn over_seconds(
-    metric: Metric,
-    scope: Scope,
-    seconds: &FullSeconds<'_>,
-) -> ConfidenceInterval {
-    if seconds.len() < mean_interval::FEWEST {
-        return ConfidenceInterval::TooFewSeconds;
-    }
-    let better = metric.more_is_better();
-    let each = |value: &dyn Fn(&Totals) -> Option<f64>| -> Option<Vec<f64>> {
-        seconds.totals().map(|second| value(&second)).collect()
-    };
-    // A meter of a wider scope must not replace one of a narrower scope that misses a second.
-    let narrowest =
-        LazyCell::new(|| seconds.totals().filter_map(|second| Some(second.power()?.0)).min());
-    let power = |second: &Totals| second.reading((*narrowest)?.quantity());
-    let ratio = |rate: Metric| -> Option<MeanInterval> {
-        let rates = each(&|second| second.value(rate, scope))?;
-        Some(mean_interval::of_ratio(&rates, &each(&power).filter(|p| is_divisor(p))?, better))
-    };
-    let found = match metric {
-        Metric::Iops | Metric::ThroughputMbS | Metric::InFlightMean => {
-            each(&|second| second.value(metric, scope))
-                .map(|values| mean_interval::of_mean(&values, better))
-        }
-        Metric::LatMeanUs => {
-            let sums = |second: Totals| {
-                let latency = second.latency(scope);
-                (latency.sum() as f64 / 1e3, latency.count() as f64)
-            };
-            let (sums, counts): (Vec<f64>, Vec<f64>) = seconds.totals().map(sums).unzip();
-            is_divisor(&counts).then(|| mean_interval::of_ratio(&sums, &counts, better))
-        }
-        Metric::CommitMeanUs => {
-            let commits = |second: Totals| second.commits().unwrap_or_default();
-            let commits: Vec<(u128, u64)> = seconds.totals().map(commits).collect();
-            let sums: Vec<f64> = commits.iter().map(|(sum, _)| *sum as f64 / 1e3).collect();
-            let counts: Vec<f64> = commits.iter().map(|(_, count)| *count as f64).collect();
-            is_divisor(&counts).then(|| mean_interval::of_ratio(&sums, &counts, better))
-        }
-        Metric::PowerW => each(&power).map(|values| mean_interval::of_mean(&values, better)),
-        Metric::EfficiencyMbSW => ratio(Metric::ThroughputMbS),
-        // Thousand requests per second per watt.
-        Metric::EfficiencyKiopsW => ratio(Metric::Iops).map(|found| scaled(found, 1e-3)),
-        Metric::BusyThroughputMbS
-        | Metric::LatP50Us
-        | Metric::LatP99Us
-        | Metric::LatP999Us
-        | Metric::LatP9999Us
-        | Metric::LatP99999Us
-        | Metric::LatMaxUs
-        | Metric::LatTimeP50Us
-        | Metric::LatTimeP99Us
-        | Metric::TimeOver1MsPercent
-        | Metric::TimeOver10MsPercent
-        | Metric::TimeOver100MsPercent
-        | Metric::WorstSecondIops
-        | Metric::LongestStallS
-        | Metric::PowerCoveredPercent
-        | Metric::EnergyJ
-        | Metric::WriteAmplification
-        | Metric::MediaWrittenGb
-        | Metric::EffectiveOverProvisioning
-        | Metric::TimeS
-        | Metric::IdleS
-        | Metric::TrimGbS
-        | Metric::MeanOverSigma
-        | Metric::LoadMultiple => None,
-    };
-    found.map_or(ConfidenceInterval::Undefined, ConfidenceInterval::from)
-}
-
-/// Returns whether a sum of `values` from any second of their first half on is above zero.
-fn is_divisor(values: &[f64]) -> bool {
-    values[values.len() / 2..].iter().sum::<f64>() > 0.0 && values.iter().all(|v| *v >= 0.0)
-}
-
-fn scaled(interval: MeanInterval, factor: f64) -> MeanInterval {
-    match interval {
-        MeanInterval::Found(found) => MeanInterval::Found(mean_interval::MeanEstimate {
-            mean: found.mean * factor,
-            half: found.half * factor,
-            ..found
-        }),
-        MeanInterval::StillSettling | MeanInterval::TooFewSeconds => interval,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::totals::Totals;
 use crate::totals::confidence::{ConfidenceInterval, WithinRun};
 use crate::totals::direction_totals::DirectionTotals;
 use crate::totals::metric::Metric;
+use crate::totals::over_seconds::{OVER_SECONDS, over_all_seconds};
 use crate::totals::percentile_series::PercentileIntervals;
 use crate::totals::power_integral::{MeteredPower, MeteredScopes};
 use crate::totals::scope::Scope;
@@ -28,6 +29,7 @@ impl AggregatedStep {
         packer.number(self.streams.len() as u64);
         self.streams.iter().try_for_each(|stream| pack_totals(&mut packer, stream))?;
         self.seconds.pack(&mut packer);
+        pack_intervals(&mut packer, &self.over_seconds())?;
         pack_intervals(&mut packer, &self.percentiles)?;
         packer.flag(self.latency_map.is_some());
         if let Some(map) = &self.latency_map {
@@ -48,7 +50,8 @@ impl AggregatedStep {
             let totals = unpack_totals(unpacker)?;
             streams.push(Totals { latency_of: stream.latency_of(), ..totals });
         }
-        let (seconds, readings_size) = Seconds::unpack(unpacker, workload.latency_of())?;
+        let (mut seconds, readings_size) = Seconds::unpack(unpacker, workload.latency_of())?;
+        seconds.set_known(unpack_intervals(unpacker)?);
         let percentiles = unpack_intervals(unpacker)?;
         let latency_map = match unpacker.flag()? {
             true => Some(LatencyMap::unpack(unpacker)?),
@@ -57,6 +60,21 @@ impl AggregatedStep {
         let step =
             AggregatedStep { whole, seconds, percentiles, streams, latency_map, readings_size };
         unpacker.0.is_empty().then_some(step)
+    }
+
+    /// Returns the intervals over the seconds of the step that pages show.
+    fn over_seconds(&self) -> PercentileIntervals {
+        let has_requests = |scope: &Scope| {
+            scope.direction().is_none_or(|one| self.whole.directions[one as usize].ios > 0)
+        };
+        let scopes = Scope::ALL.into_iter().filter(has_requests);
+        let of_scope = |scope: Scope| {
+            let metrics = OVER_SECONDS.into_iter();
+            let shown = metrics.filter(move |one| scope == Scope::All || one.is_split());
+            shown.map(move |metric| (metric, scope))
+        };
+        let pairs = scopes.flat_map(of_scope);
+        pairs.map(|pair| (pair, over_all_seconds(pair.0, pair.1, &self.seconds))).collect()
     }
 }
 
@@ -166,12 +184,24 @@ fn unpack_direction(unpacker: &mut Unpacker<'_>) -> Option<DirectionTotals> {
     })
 }
 
+/// What stands for an interval, or for the reason why there is none.
+const WITHIN_RUN: u64 = 0;
+const WITHOUT: [ConfidenceInterval; 3] = [
+    ConfidenceInterval::StillSettling,
+    ConfidenceInterval::TooFewSeconds,
+    ConfidenceInterval::Undefined,
+];
+
 fn pack_intervals(packer: &mut Packer, intervals: &PercentileIntervals) -> Option<()> {
     packer.number(intervals.len() as u64);
     for ((metric, scope), interval) in intervals {
-        let ConfidenceInterval::WithinRun(within) = interval else { return None };
         packer.bytes(metric.key().as_bytes());
         packer.number(Scope::ALL.iter().position(|one| one == scope)? as u64);
+        let ConfidenceInterval::WithinRun(within) = interval else {
+            packer.number(1 + WITHOUT.iter().position(|one| one == interval)? as u64);
+            continue;
+        };
+        packer.number(WITHIN_RUN);
         [within.mean, within.low, within.high].into_iter().for_each(|end| packer.real(end));
         packer.number(within.cut as u64);
         packer.number(within.n as u64);
@@ -185,15 +215,18 @@ fn unpack_intervals(unpacker: &mut Unpacker<'_>) -> Option<PercentileIntervals> 
     for _ in 0..unpacker.count()? {
         let metric = Metric::from_key(unpacker.text()?)?;
         let scope = *Scope::ALL.get(unpacker.at_most(MOST)? as usize)?;
-        let within = WithinRun {
-            mean: unpacker.real()?,
-            low: unpacker.real()?,
-            high: unpacker.any_real()?,
-            cut: unpacker.at_most(MOST)? as usize,
-            n: unpacker.at_most(MOST)? as usize,
-            of_what_was_seen: unpacker.flag()?,
+        let interval = match unpacker.at_most(MOST)? {
+            WITHIN_RUN => ConfidenceInterval::WithinRun(WithinRun {
+                mean: unpacker.real()?,
+                low: unpacker.real()?,
+                high: unpacker.any_real()?,
+                cut: unpacker.at_most(MOST)? as usize,
+                n: unpacker.at_most(MOST)? as usize,
+                of_what_was_seen: unpacker.flag()?,
+            }),
+            without => *WITHOUT.get(without as usize - 1)?,
         };
-        intervals.insert((metric, scope), ConfidenceInterval::WithinRun(within));
+        intervals.insert((metric, scope), interval);
     }
     Some(intervals)
 }

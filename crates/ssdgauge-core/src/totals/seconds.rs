@@ -7,12 +7,15 @@ use crate::sample::Direction;
 use crate::sample::latency_of::LatencyOf;
 use crate::sample::readings::{ReadingSeries, Readings};
 use crate::totals::Totals;
+use crate::totals::confidence::ConfidenceInterval;
 use crate::totals::direction_totals::DirectionTotals;
+use crate::totals::known_intervals::KnownIntervals;
 use crate::totals::metric::{Family, Metric};
 use crate::totals::scope::Scope;
 use crate::units::Nanos;
 use crate::units::packed::{MOST, Packer, Unpacker};
 use ssdgauge_statistics::histogram::Histogram;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The bits of a second in addition to one for each direction that has figures.
@@ -30,6 +33,7 @@ pub struct Seconds {
     readings: Arc<ReadingSeries>,
     /// The requests whose latency is that of a second.
     latency_of: LatencyOf,
+    known: KnownIntervals,
 }
 
 /// What is known of a second in addition to its totals.
@@ -71,8 +75,8 @@ impl Seconds {
     }
 
     /// Returns the seconds in order as [`Seconds::iter`] does, without latencies and readings.
-    pub(crate) fn all_counts(&self) -> impl Iterator<Item = (SecondMark, Totals)> {
-        (0..self.len()).map(|place| (self.mark(place).0, self.counts(place).0))
+    pub fn all_counts(&self) -> impl Iterator<Item = (SecondMark, Totals)> {
+        (0..self.len()).map(|place| (self.mark(place).0, self.counts(place)))
     }
 
     /// Returns number and percentile of the seconds in order, without their totals.
@@ -83,8 +87,9 @@ impl Seconds {
     /// Returns the mean of the readings of `quantity` in each second that has one, with the number of the
     /// second, in order.
     pub fn readings(&self, quantity: &str) -> impl Iterator<Item = (u32, f64)> {
+        let readings = self.readings.of(quantity);
         self.marks().filter_map(move |mark| {
-            let (sum, n) = self.readings.of_second(quantity, mark.number)?;
+            let (sum, n) = readings.in_second(mark.number)?;
             Some((mark.number, sum / n as f64))
         })
     }
@@ -107,11 +112,33 @@ impl Seconds {
         FullSeconds { all: self, places }
     }
 
+    /// Returns the number of seconds of full length.
+    pub fn full_len(&self) -> usize {
+        let is_full = |start: &&u32| self.bytes[**start as usize] & IS_FULL != 0;
+        self.starts.iter().filter(is_full).count()
+    }
+
+    /// Returns the interval of `metric` and `scope` over the seconds of full length: the known one, else what
+    /// `compute` makes of them.
+    pub(crate) fn interval(
+        &self,
+        (metric, scope): (Metric, Scope),
+        compute: impl FnOnce(&FullSeconds<'_>) -> ConfidenceInterval,
+    ) -> ConfidenceInterval {
+        self.known.get_or((metric, scope), || compute(&self.full()))
+    }
+
+    /// Sets the intervals that are known.
+    pub(crate) fn set_known(&mut self, known: BTreeMap<(Metric, Scope), ConfidenceInterval>) {
+        self.known = KnownIntervals::from(known);
+    }
+
     /// Adds a second. Its buckets and its readings are left out.
     pub(crate) fn push(&mut self, mark: SecondMark, second: &Totals) {
         // Some 60 MB of a step are more than the room of a report has.
         let start = u32::try_from(self.bytes.len()).expect("a step has less than 4 GiB of seconds");
         self.starts.push(start);
+        self.known = KnownIntervals::default();
         let has_figures =
             |sums: &DirectionTotals| sums.ios + sums.errors + sums.latency.count() > 0;
         let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
@@ -151,6 +178,7 @@ impl Seconds {
     /// Sets the readings of the seconds.
     pub(crate) fn set_readings(&mut self, readings: ReadingSeries) {
         self.readings = Arc::new(readings);
+        self.known = KnownIntervals::default();
     }
 
     pub(crate) fn pack(&self, packer: &mut Packer) {
@@ -183,7 +211,8 @@ impl Seconds {
         }
         let (readings, size) = ReadingSeries::unpack(unpacker)?;
         let readings = Arc::new(readings);
-        Some((Seconds { bytes: bytes.to_vec(), starts, readings, latency_of }, size))
+        let known = KnownIntervals::default();
+        Some((Seconds { bytes: bytes.to_vec(), starts, readings, latency_of, known }, size))
     }
 
     fn number(&mut self, mut value: u64) {
@@ -206,28 +235,36 @@ impl Seconds {
         (SecondMark { number, lat_p99 }, elapsed, bits, bytes)
     }
 
-    /// Returns the requests of a second, without latencies and readings, and the bytes of its latencies.
-    fn counts(&self, place: usize) -> (Totals, &[u8]) {
+    /// Returns the requests of a second, without latencies and readings.
+    fn counts(&self, place: usize) -> Totals {
         let (_, elapsed, bits, mut bytes) = self.mark(place);
         let mut second = Totals::over(elapsed);
-        second.has_transfers = bits & HAS_TRANSFERS != 0;
-        second.latency_of = self.latency_of;
-        for sums in present(&mut second, bits) {
-            [sums.ios, sums.bytes, sums.errors] = [(); 3].map(|()| next(&mut bytes));
-        }
-        (second, bytes)
+        self.read_counts(&mut second, bits, &mut bytes);
+        second
     }
 
+    /// Sets the requests of `second`, and leaves the bytes of its latencies.
+    fn read_counts(&self, second: &mut Totals, bits: u8, bytes: &mut &[u8]) {
+        second.has_transfers = bits & HAS_TRANSFERS != 0;
+        second.latency_of = self.latency_of;
+        for sums in present(second, bits) {
+            [sums.ios, sums.bytes, sums.errors] = [(); 3].map(|()| next(bytes));
+        }
+    }
+
+    // Totals are large: they are filled where they are returned from.
     fn at(&self, place: usize) -> (SecondMark, Totals) {
-        let (mark, _, bits, _) = self.mark(place);
-        let (mut second, mut bytes) = self.counts(place);
-        for sums in present(&mut second, bits) {
+        let (mark, elapsed, bits, mut bytes) = self.mark(place);
+        let mut read = (mark, Totals::over(elapsed));
+        let second = &mut read.1;
+        self.read_counts(second, bits, &mut bytes);
+        for sums in present(second, bits) {
             let [count, overflow, min, max, low, high] = [(); 6].map(|()| next(&mut bytes));
             let sum = u128::from(high) << 64 | u128::from(low);
             sums.latency = Histogram::from_figures(count, sum, min, max, overflow);
         }
         second.readings = Readings::Second(Arc::clone(&self.readings), mark.number);
-        (mark, second)
+        read
     }
 }
 
@@ -306,16 +343,32 @@ impl FullSeconds<'_> {
 
     /// Returns `metric` in each of them; 0 for a second without requests.
     pub fn rates(&self, metric: Metric) -> Vec<f64> {
-        let rate = |second: Totals| second.value(metric, Scope::All).unwrap_or(0.0);
-        match metric.family() == Family::Rate {
-            true => self.counts().map(rate).collect(),
-            false => self.totals().map(rate).collect(),
+        let rate = |second: &Totals| second.value(metric, Scope::All).unwrap_or(0.0);
+        if metric.family() != Family::Rate {
+            return self.totals().map(|second| rate(&second)).collect();
         }
+        // One second is filled again and again: totals are large.
+        let mut second = Totals::default();
+        let one = |place: &u32| {
+            let (_, elapsed, bits, mut bytes) = self.all.mark(*place as usize);
+            second.elapsed = elapsed;
+            for sums in &mut second.directions {
+                [sums.ios, sums.bytes, sums.errors] = [0; 3];
+            }
+            self.all.read_counts(&mut second, bits, &mut bytes);
+            rate(&second)
+        };
+        self.places.iter().map(one).collect()
+    }
+
+    /// Returns their numbers in the step, in order.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.places.iter().map(|place| self.all.mark(*place as usize).0.number)
     }
 
     /// Returns their requests without latencies and readings, in order.
-    pub(crate) fn counts(&self) -> impl Iterator<Item = Totals> {
-        self.places.iter().map(|place| self.all.counts(*place as usize).0)
+    pub fn counts(&self) -> impl Iterator<Item = Totals> {
+        self.places.iter().map(|place| self.all.counts(*place as usize))
     }
 
     /// Returns the same seconds without the first `start` ones.

@@ -67,7 +67,8 @@ impl<'a> Content<'a> {
         let peers = match (runs, &options.background) {
             ([run], Some(background)) => background.peers(run),
             ([run], None) if !is_quick(runs, options) => {
-                let shipped = ModelCohort::shipped().background(&run.head.plan.suite.id);
+                let id = &run.head.plan.suite.id;
+                let shipped = ModelCohort::shipped_of(id).background(id);
                 shipped.and_then(|shipped| shipped.peers(run))
             }
             ([] | [_, ..], _) => None,

@@ -4,7 +4,9 @@
 //! A link covers everything that was recorded since the one before it. All of its input is in the file, so
 //! that the writer keeps no state, and a resumed run continues the chain.
 
+use crate::record::pages::{Pages, Stop, decode};
 use crate::record::{StepId, encode, optional, text};
+use crate::schema::MOST_COLUMNS;
 use rusqlite::Connection;
 use rusqlite::types::{Value, ValueRef};
 use sha2::{Digest, Sha256};
@@ -27,12 +29,12 @@ pub(crate) const COVERED: [&str; 13] = [
     "outcome",
 ];
 
-/// A table has at most so many columns.
-pub(crate) const MOST_COLUMNS: usize = 16;
-
 /// How many records of each table are covered. Records are never removed, so this is also the row number of
 /// the last one.
 pub(crate) type Covers = [i64; COVERED.len()];
+
+/// A SHA-256.
+pub(crate) type Hash = [u8; 32];
 
 /// What gets the table, the values and the hashed bytes of a record. The bytes are also those of its checksum.
 pub(crate) type Seen<'a> = dyn FnMut(&str, &[ValueRef<'_>], &[u8]) + 'a;
@@ -43,7 +45,7 @@ pub(crate) struct Link {
     /// The step at the end of which it was made; `None` at the end of a run.
     pub(crate) step: Option<StepId>,
     pub(crate) covers: Covers,
-    pub(crate) hash: [u8; 32],
+    pub(crate) hash: Hash,
 }
 
 impl Link {
@@ -57,21 +59,26 @@ impl Link {
         step: Option<StepId>,
     ) -> rusqlite::Result<Link> {
         let covers = recorded(connection)?;
-        Ok(Link { step, covers, hash: self.hash_to(connection, &covers, &mut |_, _, _| {})? })
+        let by_sqlite = |_: &str| None;
+        let hash = self.hash_to(connection, &covers, &by_sqlite, &mut |_, _, _| {})?;
+        Ok(Link { step, covers, hash })
     }
 
-    /// Returns the hash of the records after this link, up to those that `covers` counts. Calls `see` with the
-    /// table, the values and the hashed bytes of each of them.
+    /// Returns the hash of the records after this link, up to those that `covers` counts; `known` returns the
+    /// hash of those of a table where it is known. Calls `see` with the table, the values and the hashed bytes of
+    /// each record that it reads.
     pub(crate) fn hash_to(
         &self,
         connection: &Connection,
         covers: &Covers,
+        known: &dyn Fn(&str) -> Option<Hash>,
         see: &mut Seen<'_>,
-    ) -> rusqlite::Result<[u8; 32]> {
+    ) -> rusqlite::Result<Hash> {
         let mut chain = Sha256::new_with_prefix(self.hash);
         for (at, table) in COVERED.into_iter().enumerate() {
             let rows = (self.covers[at], covers[at]);
-            chain.update(hash_of(connection, table, rows, see)?);
+            let hash = known(table).map_or_else(|| hash_of(connection, table, rows, see), Ok);
+            chain.update(hash?);
         }
         Ok(chain.finalize().into())
     }
@@ -112,28 +119,108 @@ fn hash_of(
     table: &str,
     (from, to): (i64, i64),
     see: &mut Seen<'_>,
-) -> rusqlite::Result<[u8; 32]> {
-    let mut hash = Sha256::new();
+) -> rusqlite::Result<Hash> {
+    let mut records = Records::default();
     if from == to {
-        return Ok(hash.finalize().into());
+        return Ok(records.hash());
     }
     let sql = format!("SELECT * FROM {table} WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid");
     let mut statement = connection.prepare_cached(&sql)?;
     let columns = statement.column_count();
     let mut rows = statement.query([from, to])?;
-    let mut gathered = Vec::new();
     while let Some(row) = rows.next()? {
         let mut values = [ValueRef::Null; MOST_COLUMNS];
         let values = values.get_mut(..columns).ok_or(rusqlite::Error::InvalidQuery)?;
         for (at, value) in values.iter_mut().enumerate() {
             *value = row.get_ref(at)?;
         }
-        // The checksum in the last column follows from the others.
-        let covered = values[..columns - 1].iter().copied();
-        encode(covered, |bytes| gathered.extend_from_slice(bytes));
-        hash.update(&gathered);
-        see(table, values, &gathered);
-        gathered.clear();
+        records.add(table, values, see);
     }
-    Ok(hash.finalize().into())
+    Ok(records.hash())
 }
+
+/// A table with samples, for a reader of its pages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SampleTable {
+    pub(crate) name: &'static str,
+    /// Its first page.
+    pub(crate) root: u32,
+    pub(crate) columns: usize,
+    /// The column of real numbers: SQLite stores whole ones as integers.
+    pub(crate) real: Option<usize>,
+}
+
+/// Returns the hash of the records of `table` from one of the ascending `ends` to the next, from 1 on, and calls
+/// `see` with each; `None` where SQLite has to read them.
+pub(crate) fn hashes_by_pages(
+    pages: &mut Pages,
+    table: SampleTable,
+    ends: &[i64],
+    see: &mut Seen<'_>,
+) -> Option<Vec<Hash>> {
+    let mut hashes = Vec::with_capacity(ends.len());
+    let mut records = Records::default();
+    let mut before = 0;
+    let stop = pages.rows(table.root, &mut |row, record| {
+        while ends.get(hashes.len()).is_some_and(|end| row > *end) {
+            hashes.push(records.hash());
+        }
+        if hashes.len() == ends.len() {
+            return Err(Stop::Enough);
+        }
+        let mut values = [ValueRef::Null; MOST_COLUMNS];
+        let n = decode(record, &mut values).filter(|n| *n == table.columns);
+        if n.is_none() || row != before + 1 {
+            return Err(Stop::Unusual);
+        }
+        before = row;
+        if let Some(value) = table.real.and_then(|at| values.get_mut(at))
+            && let ValueRef::Integer(number) = *value
+        {
+            *value = ValueRef::Real(number as f64);
+        }
+        records.add(table.name, &values[..table.columns], see);
+        Ok(())
+    });
+    let is_whole = stop != Err(Stop::Unusual) && ends.last().is_none_or(|last| before >= *last);
+    while hashes.len() < ends.len() {
+        hashes.push(records.hash());
+    }
+    is_whole.then_some(hashes)
+}
+
+/// The records of a table between two links.
+#[derive(Default)]
+struct Records {
+    hash: Sha256,
+    /// The bytes of records that are not hashed yet.
+    gathered: Vec<u8>,
+}
+
+/// The bytes that are gathered before they are hashed: the hasher takes as long for a call as for a hundred bytes.
+const GATHERED: usize = 8 << 10;
+
+impl Records {
+    /// Adds a record, which `see` gets.
+    fn add(&mut self, table: &str, values: &[ValueRef<'_>], see: &mut Seen<'_>) {
+        let start = self.gathered.len();
+        // The checksum in the last column follows from the others.
+        let covered = values[..values.len() - 1].iter().copied();
+        encode(covered, |bytes| self.gathered.extend_from_slice(bytes));
+        see(table, values, &self.gathered[start..]);
+        if self.gathered.len() > GATHERED {
+            self.hash.update(&self.gathered);
+            self.gathered.clear();
+        }
+    }
+
+    /// Returns the hash of the records, and begins again without any.
+    fn hash(&mut self) -> Hash {
+        self.hash.update(&self.gathered);
+        self.gathered.clear();
+        self.hash.finalize_reset().into()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,26 +4,28 @@ use crate::record::StepId;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use ssdgauge_core::Nanos;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The content of a digest.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Content {
+pub(crate) struct Content<'a> {
     /// The numbers, by the key of a metric with the prefix of its direction.
     #[serde(flatten, skip_deserializing)]
     pub(crate) numbers: BTreeMap<String, f64>,
     /// What the samples amount to; `None` where they contradict each other, or another program measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) samples: Option<Packed>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub(crate) samples: Option<Packed<'a>>,
 }
 
 /// What the samples of a step amount to.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Packed {
+pub(crate) struct Packed<'a> {
     /// The instruments that read each quantity.
     pub(crate) instruments: BTreeMap<String, BTreeSet<String>>,
     /// Sums and seconds: [`ssdgauge_core::AggregatedStep::pack`] as a zlib stream in Base64.
-    pub(crate) packed: String,
+    #[serde(borrow)]
+    pub(crate) packed: Cow<'a, str>,
 }
 
 /// Returns CRC-32 over the checksums of the samples of `step` up to its end after `elapsed`: of the intervals,

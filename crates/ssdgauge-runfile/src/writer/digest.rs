@@ -72,7 +72,7 @@ impl Writer {
         };
         let is_sound = !samples.is_imported && found.is_empty();
         let packed = aggregated.pack().filter(|_| is_sound).map(|bytes| packed::encode(&bytes));
-        let packed = packed.map(|packed| Packed { instruments, packed });
+        let packed = packed.map(|packed| Packed { instruments, packed: packed.into() });
         let AggregatedStep { whole, seconds, percentiles, streams, .. } = aggregated;
         let (label, position) = (planned.label.clone(), planned.position);
         let point = Point { label, position, totals: whole, seconds, streams, percentiles };

@@ -8,7 +8,7 @@ use ssdgauge_analysis::drives::run_lines::{self, LineOver};
 use ssdgauge_analysis::drives::sections;
 use ssdgauge_analysis::groups::group::{Group, Member};
 use ssdgauge_analysis::groups::measure::Measure;
-use ssdgauge_analysis::model::{PointRun, Second};
+use ssdgauge_analysis::model::PointRun;
 use ssdgauge_analysis::text::number;
 use ssdgauge_core::{Metric, Nanos, PowerScope, Window};
 use ssdgauge_statistics::summary;
@@ -28,8 +28,8 @@ const MAX_THIN: usize = 8;
 /// Places of one line that show their value.
 const VALUES: usize = 30;
 
-/// The measured values of a step, each with the number of its second.
-type ValuesOf = Box<dyn Fn(&PointRun) -> Vec<(u32, f64)>>;
+/// The measured values of a step, each with the middle of its second.
+type ValuesOf = Box<dyn Fn(&PointRun) -> Vec<(f64, f64)>>;
 
 /// A quantity over time.
 struct Quantity {
@@ -52,14 +52,7 @@ pub(crate) fn speed(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
         unit: metric.unit(),
         may_be_log: true,
         words: number::short,
-        values: Box::new(move |point| {
-            let rate = |second: Second| {
-                let is_bytes = metric.counts_bytes();
-                let rate = if is_bytes { second.throughput_mb_s() } else { second.iops() };
-                (second.second, rate)
-            };
-            point.seconds().map(rate).collect()
-        }),
+        values: Box::new(move |point| place(point.rates(metric.counts_bytes()))),
     };
     let mut plot = over_time(group, drives, &quantity)?;
     add_background(&mut plot, group, drives, quantity.words);
@@ -113,7 +106,7 @@ pub(crate) fn of_measure(group: &Group<'_>, drives: &ReportDrives, measure: Meas
                 unit: unit(metric),
                 may_be_log: true,
                 words: ticks(metric),
-                values: Box::new(|point| point.lat_p99s_us().collect()),
+                values: Box::new(|point| place(point.lat_p99s_us())),
             };
             over_time(group, drives, &quantity).into_iter().collect()
         }
@@ -137,7 +130,7 @@ fn powers(group: &Group<'_>, drives: &ReportDrives) -> Vec<Plot> {
             unit: Metric::PowerW.unit(),
             may_be_log: false,
             words: number::short,
-            values: Box::new(move |point| point.readings(scope.quantity()).collect()),
+            values: Box::new(move |point| place(point.readings(scope.quantity()))),
         };
         over_time(group, drives, &quantity)
     };
@@ -156,7 +149,7 @@ pub(crate) fn temperature(group: &Group<'_>, drives: &ReportDrives) -> Option<Pl
         unit: "°C",
         may_be_log: false,
         words: number::short,
-        values: Box::new(|point| point.readings("temperature_c").collect()),
+        values: Box::new(|point| place(point.readings("temperature_c"))),
     };
     over_time(group, drives, &quantity)
 }
@@ -170,10 +163,8 @@ fn point<'a>(member: &'a Member<'_>) -> Option<&'a PointRun> {
 }
 
 fn over_time(group: &Group<'_>, drives: &ReportDrives, quantity: &Quantity) -> Option<Plot> {
-    let series = |member: &Member<'_>| -> Vec<(f64, f64)> {
-        let values = point(member).map_or(Vec::new(), |point| (quantity.values)(point));
-        values.into_iter().map(|(second, value)| (f64::from(second) + 0.5, value)).collect()
-    };
+    let series =
+        |member: &Member<'_>| point(member).map_or(Vec::new(), |one| (quantity.values)(one));
     let all: Vec<(usize, Vec<(f64, f64)>)> =
         with_seconds(group).map(|member| (drives.drive_of(member.index), series(member))).collect();
     if all.iter().all(|(_, series)| series.is_empty()) {
@@ -208,6 +199,11 @@ fn over_time(group: &Group<'_>, drives: &ReportDrives, quantity: &Quantity) -> O
     })
 }
 
+/// Returns values, each with the number of its second, at the middle of that.
+fn place(values: impl Iterator<Item = (u32, f64)>) -> Vec<(f64, f64)> {
+    values.map(|(second, value)| (f64::from(second) + 0.5, value)).collect()
+}
+
 fn across(end: f64) -> Across {
     if end <= LONG {
         return Across::continuous(end, None, "seconds", number::tick);
@@ -233,19 +229,18 @@ fn line(
     let cut = if unit > 1.0 { (end / 300.0).round().max(1.0) * 60.0 } else { 0.0 };
     let split = series.partition_point(|(at, _)| *at < cut);
     let (near, far) = series.split_at(split);
-    let parts = |part: &[(f64, f64)], most: usize| -> Vec<Vec<(f64, f64)>> {
-        part.chunks(part.len().div_ceil(most).max(1)).map(<[_]>::to_vec).collect()
+    let parts = |most: usize| {
+        let halves = [near, far].into_iter();
+        halves.flat_map(move |half| half.chunks(half.len().div_ceil(most / 2).max(1)))
     };
-    let mean = |part: &Vec<(f64, f64)>| {
+    let mean = |part: &[(f64, f64)]| {
         let values: Vec<f64> = part.iter().map(|point| point.1).collect();
         let middle = (part[0].0 + part[part.len() - 1].0) / 2.0;
         (middle, summary::mean(&values).unwrap_or(0.0))
     };
-    let smooth: Vec<Vec<(f64, f64)>> =
-        parts(near, SMOOTH / 2).into_iter().chain(parts(far, SMOOTH / 2)).collect();
-    let points: Vec<(f64, f64)> = smooth.iter().map(mean).collect();
-    let values = parts(near, VALUES / 2).into_iter().chain(parts(far, VALUES / 2)).map(|part| {
-        let (at, value) = mean(&part);
+    let points: Vec<(f64, f64)> = parts(SMOOTH).map(mean).collect();
+    let values = parts(VALUES).map(|part| {
+        let (at, value) = mean(part);
         let extreme = |pick: fn(f64, f64) -> f64| part.iter().map(|point| point.1).reduce(pick);
         let shown = |value: f64| match quantity.unit {
             "°C" => format!("{} °C", number::text(value)),

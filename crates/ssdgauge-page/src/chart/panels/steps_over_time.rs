@@ -59,7 +59,7 @@ pub(crate) fn plot(group: &Group<'_>, drives: &ReportDrives) -> Option<Plot> {
 /// Returns what the chart shows, and how many steps are too short for it.
 fn caption(group: &Group<'_>) -> String {
     let points = || group.members.iter().flat_map(|member| &member.test.points);
-    let short = points().filter(|point| point.seconds().count() < FEWEST).count();
+    let short = points().filter(|point| point.seconds_shown() < FEWEST).count();
     let shown = "Each step from its first to its last second, in an equal part of the width";
     match (short, points().count()) {
         (0, _) => shown.to_owned(),
@@ -103,11 +103,7 @@ fn line(
 
 /// Returns the rate of each second of a step.
 fn rates(point: &PointRun, metric: Metric) -> Vec<f64> {
-    let bytes = metric.counts_bytes();
-    let rate = |second: ssdgauge_analysis::model::Second| {
-        if bytes { second.throughput_mb_s() } else { second.iops() }
-    };
-    point.seconds().map(rate).collect()
+    point.rates(metric.counts_bytes()).map(|(_, rate)| rate).collect()
 }
 
 /// Returns the line of a step that begins at `start`, in at most `most` means of equal length.

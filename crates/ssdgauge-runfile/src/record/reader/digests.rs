@@ -17,12 +17,23 @@ pub struct Digests {
     of_step: BTreeMap<StepId, i64>,
 }
 
+/// The checksum of the samples of each step so far.
+type Crcs = BTreeMap<i64, SamplesCrc>;
+
 /// The checksum of the samples of one step so far.
 #[derive(Default)]
 struct SamplesCrc {
-    intervals: crc32fast::Hasher,
-    readings: crc32fast::Hasher,
+    intervals: CrcOfCrcs,
+    readings: CrcOfCrcs,
     is_unsound: bool,
+}
+
+/// The checksum of the checksums of records.
+#[derive(Default)]
+struct CrcOfCrcs {
+    hasher: crc32fast::Hasher,
+    /// Those that are not hashed yet: the hasher takes longer for a call than for a few bytes.
+    gathered: Vec<u8>,
 }
 
 impl RunFile {
@@ -43,15 +54,21 @@ impl RunFile {
         }
         let elapsed = |step: &StepRecord| Some((step.id.0, step.elapsed?));
         let elapsed: BTreeMap<i64, Nanos> = steps.iter().filter_map(elapsed).collect();
-        let mut crcs: BTreeMap<i64, SamplesCrc> = BTreeMap::new();
-        let (broken, covers) = self.walk_chain(&mut |table, values, bytes| match table {
-            "interval" => add(&mut crcs, (values, bytes), |crc| Some(&mut crc.intervals)),
-            "reading" => {
-                let is_within = is_within(values, &elapsed);
-                add(&mut crcs, (values, bytes), |crc| is_within.then_some(&mut crc.readings));
+        let links = self.links()?;
+        let mut crcs = Crcs::new();
+        let by_pages = self.sample_hashes(&links, &mut see(&mut crcs, &elapsed));
+        let found = match &by_pages {
+            Some(known) => Some(self.walk_chain(&links, known, &mut |_, _, _| {})?),
+            None => None,
+        };
+        // Only SQLite says what is wrong with a file.
+        let (broken, covers) = match found.filter(|(broken, _)| broken.is_none()) {
+            Some(found) => found,
+            None => {
+                crcs = Crcs::new();
+                self.walk_chain(&links, &BTreeMap::new(), &mut see(&mut crcs, &elapsed))?
             }
-            _ => {}
-        })?;
+        };
         if broken.is_some() || self.head.imported_from().is_some() {
             return Ok((broken.map(finding_of), Digests::default()));
         }
@@ -122,11 +139,26 @@ impl RunFile {
     }
 }
 
+/// Returns what adds each sample to the checksum of its step, where it lies within what the step has `elapsed`.
+fn see(
+    crcs: &mut Crcs,
+    elapsed: &BTreeMap<i64, Nanos>,
+) -> impl FnMut(&str, &[ValueRef<'_>], &[u8]) {
+    |table, values, bytes| match table {
+        "interval" => add(crcs, (values, bytes), |crc| Some(&mut crc.intervals)),
+        "reading" => {
+            let is_within = is_within(values, elapsed);
+            add(crcs, (values, bytes), |crc| is_within.then_some(&mut crc.readings));
+        }
+        _ => {}
+    }
+}
+
 /// Adds the checksum of a sample to the one of its step that `place` chooses.
 fn add(
-    crcs: &mut BTreeMap<i64, SamplesCrc>,
+    crcs: &mut Crcs,
     (values, bytes): (&[ValueRef<'_>], &[u8]),
-    place: impl FnOnce(&mut SamplesCrc) -> Option<&mut crc32fast::Hasher>,
+    place: impl FnOnce(&mut SamplesCrc) -> Option<&mut CrcOfCrcs>,
 ) {
     let (Some(ValueRef::Integer(step)), Some(crc)) = (values.first(), values.last()) else {
         return;
@@ -134,8 +166,8 @@ fn add(
     let of_step = crcs.entry(*step).or_default();
     let own = crc32fast::hash(bytes);
     of_step.is_unsound |= *crc != ValueRef::Integer(own.into());
-    if let Some(hasher) = place(of_step) {
-        hasher.update(&own.to_le_bytes());
+    if let Some(of_table) = place(of_step) {
+        of_table.add(own);
     }
 }
 
@@ -149,7 +181,23 @@ fn is_within(values: &[ValueRef<'_>], elapsed: &BTreeMap<i64, Nanos>) -> bool {
 impl SamplesCrc {
     /// Returns the checksum; `None` where a sample is damaged.
     fn finish(mut self) -> Option<u32> {
-        self.intervals.combine(&self.readings);
-        (!self.is_unsound).then(|| self.intervals.finalize())
+        let mut crc = self.intervals.finish();
+        crc.combine(&self.readings.finish());
+        (!self.is_unsound).then(|| crc.finalize())
+    }
+}
+
+impl CrcOfCrcs {
+    fn add(&mut self, crc: u32) {
+        self.gathered.extend_from_slice(&crc.to_le_bytes());
+        if self.gathered.len() >= 4_096 {
+            self.hasher.update(&self.gathered);
+            self.gathered.clear();
+        }
+    }
+
+    fn finish(&mut self) -> crc32fast::Hasher {
+        self.hasher.update(&self.gathered);
+        std::mem::take(&mut self.hasher)
     }
 }

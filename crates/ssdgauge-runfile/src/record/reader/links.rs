@@ -3,12 +3,17 @@
 use super::RunFile;
 use super::row::Row;
 use crate::error::RunFileError;
-use crate::record::chain::{COVERED, Covers, Link, Seen};
+use crate::record::chain::{COVERED, Covers, Hash, Link, SampleTable, Seen, hashes_by_pages};
+use crate::record::pages::Pages;
 use crate::record::{StepId, StepState};
 use crate::untrusted;
 use rusqlite::{Connection, OptionalExtension};
 use ssdgauge_core::{Finding, FindingKind, Severity};
+use std::collections::BTreeMap;
 use std::path::Path;
+
+/// The hashes of the samples for each link, by table.
+pub(super) type SampleHashes = BTreeMap<&'static str, Vec<Hash>>;
 
 /// Returns the last link of the file `path` that `connection` writes; the start where it has none.
 pub(crate) fn last(connection: &Connection, path: &Path) -> Result<Link, RunFileError> {
@@ -57,20 +62,23 @@ impl RunFile {
     ///
     /// [`RunFileError::Damaged`] where a link fails its check.
     pub fn broken_link(&self) -> Result<Option<Option<StepId>>, RunFileError> {
-        Ok(self.walk_chain(&mut |_, _, _| {})?.0)
+        Ok(self.walk_chain(&self.links()?, &BTreeMap::new(), &mut |_, _, _| {})?.0)
     }
 
-    /// Does what [`RunFile::broken_link`] does, and calls `see` with each record.
-    /// Also returns what the last link covers that matches.
+    /// Returns what [`RunFile::broken_link`] returns of `links`, and what the last one covers that matches.
+    /// The hashes of the tables in `known` are not computed; `see` gets each other record.
     pub(super) fn walk_chain(
         &self,
+        links: &[Link],
+        known: &SampleHashes,
         see: &mut Seen<'_>,
     ) -> Result<(Option<Option<StepId>>, Covers), RunFileError> {
-        let mut before = Link::START;
-        for link in self.links()? {
+        let mut before = &Link::START;
+        for (place, link) in links.iter().enumerate() {
             self.budget.renew();
+            let known = |table: &str| known.get(table).map(|hashes| hashes[place]);
             let hash = before
-                .hash_to(&self.connection, &link.covers, see)
+                .hash_to(&self.connection, &link.covers, &known, see)
                 .map_err(|cause| untrusted::error_of(&self.path, cause))?;
             if hash != link.hash {
                 return Ok((Some(link.step), before.covers));
@@ -78,6 +86,25 @@ impl RunFile {
             before = link;
         }
         Ok((None, before.covers))
+    }
+
+    /// Returns the hashes of the samples for each of `links`, from the pages of the file, and calls `see` with each
+    /// sample; `None` where SQLite has to read them.
+    pub(super) fn sample_hashes(&self, links: &[Link], see: &mut Seen<'_>) -> Option<SampleHashes> {
+        // Closed after the transaction: POSIX drops the locks of a process with any descriptor of the file.
+        let mut pages = Pages::open(&self.path)?;
+        let transaction = self.connection.unchecked_transaction().ok()?;
+        let mut hashes = SampleHashes::new();
+        for (name, columns, real) in [("interval", 14, None), ("reading", 6, Some(4))] {
+            self.budget.renew();
+            let sql = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+            let root = transaction.query_row(sql, [name], |row| row.get(0)).ok()?;
+            let at = COVERED.iter().position(|one| *one == name)?;
+            let ends: Vec<i64> = links.iter().map(|link| link.covers[at]).collect();
+            let table = SampleTable { name, root, columns, real };
+            hashes.insert(name, hashes_by_pages(&mut pages, table, &ends, see)?);
+        }
+        Some(hashes)
     }
 
     /// Refuses a file whose records were changed after they had been recorded. For results that are computed
@@ -103,7 +130,8 @@ impl RunFile {
         Ok(self.broken_link()?.map(finding_of))
     }
 
-    fn links(&self) -> Result<Vec<Link>, RunFileError> {
+    /// Returns the links.
+    pub(super) fn links(&self) -> Result<Vec<Link>, RunFileError> {
         if self.format < 3 {
             return Ok(Vec::new());
         }

@@ -1,10 +1,10 @@
 //! Rows of the tables, as the records that they hold.
 
 use crate::histogram::Decoder;
-use crate::record::chain::MOST_COLUMNS;
 use crate::record::{
     FindingRecord, PropertyRecord, StepId, StepPlace, StepRecord, StepState, checksum,
 };
+use crate::schema::MOST_COLUMNS;
 use rusqlite::types::ValueRef;
 use serde_json::json;
 use ssdgauge_core::{Direction, Finding, Histogram, Interval, Nanos, Reading};
