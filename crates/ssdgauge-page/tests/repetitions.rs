@@ -215,7 +215,7 @@ fn a_comparison_of_repeated_runs_uses_the_variation_between_repetitions() {
     // The same means, and repetitions so far apart that nothing can be said.
     let (wide, judged) = difference(&[700, 1_300, 1_000], &[900, 1_500, 1_200]);
     assert_eq!(judged.outcome(), "cannot-tell", "{wide:?}");
-    // A run that was carried out once varies as the repetitions of the other do.
+    // A run that was carried out once varies as the repetitions of the other do, besides its own seconds.
     let (once, judged) = difference(&[1_000, 1_010, 990], &[1_200]);
     assert_eq!(judged, Difference::Better);
     assert!((once.value - 1.2).abs() < 0.01 && once.interval.is_some());
@@ -226,6 +226,52 @@ fn a_comparison_of_repeated_runs_uses_the_variation_between_repetitions() {
         assert!((ratio.value - means[1] / means[0]).abs() < 0.005, "{ratio:?}");
         assert_eq!(judged.outcome(), "cannot-tell", "{ratio:?}");
     }
+}
+
+#[test]
+fn a_run_that_stalled_once_is_not_surer_than_its_own_seconds() {
+    // A virtual drive repeats itself to the last request; the other run stalls in three of its seconds.
+    let stalling = |stream: &Stream, second: u32| match stream.name.as_str() {
+        "1500" if (8..11).contains(&second) => Pace { iops: 1, lat_us: 100.0 },
+        _ => by_name(stream, second),
+    };
+    let mut recipe = Recipe::new("once", repeated(&[1_500]), "Disk");
+    recipe.pace = &stalling;
+    let (once, thrice) = (support::run(&recipe), run("thrice", &[1_000; 3]));
+    let headline = &once.tests[0].headline;
+    let (value, (low, high)) = (headline.value.unwrap(), headline.interval.ends().unwrap());
+    assert!(high / low > 1.2, "the stall is in its interval: {headline:?}");
+    let (below, above) = (1.0 - low / value, high / value - 1.0);
+    for (a, b, [down, up]) in [(&thrice, &once, [below, above]), (&once, &thrice, [above, below])] {
+        let comparison = compare(a, b, &CompareOptions::default()).unwrap();
+        let ratio = comparison.tests[0].ratio.unwrap();
+        let (low, high) = ratio.interval.unwrap();
+        // The repetitions are equal, so that all of it is its own.
+        let [found_down, found_up] = [(ratio.value / low).ln(), (high / ratio.value).ln()];
+        assert!((found_down - down).abs() < 1e-9 && (found_up - up).abs() < 1e-9, "{ratio:?}");
+        assert_eq!(comparison.tests[0].difference.outcome(), "cannot-tell", "{ratio:?}");
+    }
+    // Seconds too few for an interval are not a certainty.
+    let short = |id: &str, paces: &[u64]| {
+        let mut plan = repeated(paces);
+        for test in &mut plan.tests {
+            test.phases[0].steps = vec![step("QD4", 4.0, first_stream(test), 5)];
+        }
+        let mut recipe = Recipe::new(id, plan, "Disk");
+        recipe.pace = &by_name;
+        support::run(&recipe)
+    };
+    let comparison =
+        compare(&short("a", &[1_000; 3]), &short("b", &[1_200]), &CompareOptions::default());
+    let Difference::Unknown(reason) = &comparison.unwrap().tests[0].difference else {
+        panic!("five seconds have no interval")
+    };
+    assert!(reason.contains("too few full seconds"), "{reason}");
+}
+
+fn first_stream(test: &Test) -> Stream {
+    let workload = test.phases[0].steps[0].action.workload().expect("a load");
+    workload.streams[0].clone()
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn estimate(values: &[f64], stopping: Stopping) -> Option<(f64, f64)> {
 /// The interval is that of the difference of the logarithms (delta method), with the degrees of
 /// freedom of Welch and Satterthwaite, so that the variances may differ. A single value on one side is taken to
 /// vary as those of the other side do, whose degrees of freedom are those of the interval then: nothing else is
-/// known of how it would repeat.
+/// known of how it would repeat. What is known of the value itself is left to the caller.
 pub fn ratio(a: &[f64], b: &[f64]) -> Option<(f64, (f64, f64))> {
     let mean =
         |values: &[f64]| summary::mean(values).filter(|mean| *mean > 0.0 && mean.is_finite());

@@ -76,8 +76,8 @@ impl TestRun {
     }
 
     /// Returns how many times the headline of `other` this test has; `None` where one of them has
-    /// none. Where one was repeated the interval is that between repetitions, else that over the
-    /// seconds of the runs.
+    /// none. Where one was repeated the interval is that between repetitions, which one that was not widens by its own
+    /// ([`Ratio::of_repetitions`]), else that over the seconds of the runs.
     pub(crate) fn over(&self, other: &TestRun) -> Option<Ratio> {
         fn number(test: &TestRun) -> Number<'_> {
             Number {

@@ -53,15 +53,46 @@ impl Ratio {
     }
 
     /// Returns the headline of `b` divided by that of `a`, both from repetitions: the interval
-    /// includes the variation from one repetition to the next, which one that was carried out once takes from
-    /// the other. `None` below two repetitions of both.
+    /// includes the variation from one repetition to the next. `None` below two repetitions of both.
+    ///
+    /// One that was carried out once varies as the repetitions of the other do, and by its own interval, which may be
+    /// wider: it stalled, or the other is a virtual drive, whose repetitions can be equal. Both are independent, so
+    /// they add up as in [`ssdgauge_statistics::Estimate::over`]. The repetitions contain the variation over their
+    /// seconds already; where both sides have it alike the sum is too wide, by √2 at most, and never too narrow.
+    /// Without an interval of its own there is none.
     pub fn of_repetitions(a: &[Headline], b: &[Headline]) -> Option<Ratio> {
         let values = |each: &[Headline]| -> Option<Vec<f64>> {
             each.iter().map(|headline| headline.value).collect()
         };
-        let (value, interval) = repetition::ratio(&values(a)?, &values(b)?)?;
-        Some(Ratio { value, interval: Some(interval), cut_seconds: [0, 0] })
+        let (value, (low, high)) = repetition::ratio(&values(a)?, &values(b)?)?;
+        let (down, up) = ((value / low).ln(), (high / value).ln());
+        let [of_a, of_b] = [a, b].map(of_its_own);
+        let interval = of_a.zip(of_b).map(|((down_a, up_a), (down_b, up_b))| {
+            // The divisor moves the ratio to the other side.
+            let (down, up) = (down.hypot(up_a).hypot(down_b), up.hypot(down_a).hypot(up_b));
+            (value * (-down).exp(), value * up.exp())
+        });
+        let cut = |each: &[Headline]| match each {
+            [one] => one.interval.within_run().map_or(0, |within| within.cut),
+            [] | [_, _, ..] => 0,
+        };
+        let cut_seconds = if interval.is_some() { [cut(a), cut(b)] } else { [0, 0] };
+        Some(Ratio { value, interval, cut_seconds })
     }
+}
+
+/// Returns how far the interval of a headline that was carried out once reaches below and above it, as shares of it;
+/// zero for one that was repeated, whose interval its repetitions have. `None` where it has no interval, or may be zero.
+fn of_its_own(each: &[Headline]) -> Option<(f64, f64)> {
+    let [one] = each else { return Some((0.0, 0.0)) };
+    let value = one.value?;
+    let (low, high) = match one.metric {
+        // A load whose trials agree is exact.
+        Metric::LoadMultiple => one.interval.ends().unwrap_or((value, value)),
+        _ => one.interval.ends()?,
+    };
+    let has_ratio = low > 0.0 && value > 0.0;
+    has_ratio.then(|| ((1.0 - low / value).max(0.0), (high / value - 1.0).max(0.0)))
 }
 
 /// Returns the bounds of the load of `b` divided by that of `a`. A load whose trials agree is exact, and

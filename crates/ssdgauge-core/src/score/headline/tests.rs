@@ -151,6 +151,49 @@ fn ratios_of_equal_drives_contain_one_and_those_of_different_ones_do_not() {
 }
 
 #[test]
+fn one_run_against_repetitions_is_as_uncertain_as_both() {
+    // Both have the same mean in truth. The repetitions vary from run to run, or as those of a virtual drive not at
+    // all; the seconds of the single run always vary.
+    let mut random = Random::new(12, 0);
+    let score = Score::MeanOf(Metric::Iops);
+    let mut normal_random = Random::new(13, 0);
+    let mut normal = || (0..12).map(|_| normal_random.unit()).sum::<f64>() - 6.0;
+    for between in [0.0, 0.01, 0.03] {
+        let mut held = |factor: f64| {
+            (0..400)
+                .filter(|_| {
+                    let repeated: Vec<Headline> = (0..3)
+                        .map(|_| (10_000.0 * (1.0 + between * normal())) as u64)
+                        .map(|ios| Headline::from_points(&score, &[point(1.0, &[ios; 60])]))
+                        .collect();
+                    let mean = factor * 10_000.0 * (1.0 + between * normal());
+                    let single = [noisy(1.0, mean, 60, &mut random)];
+                    let single = [Headline::from_points(&score, &single)];
+                    let ratio = Ratio::of_repetitions(&repeated, &single).unwrap();
+                    let (low, high) = ratio.interval.unwrap();
+                    let other = Ratio::of_repetitions(&single, &repeated).unwrap();
+                    let (from, to) = other.interval.unwrap();
+                    assert!((low * to - 1.0).abs() < 1e-9 && (high * from - 1.0).abs() < 1e-9);
+                    low <= 1.0 && 1.0 <= high
+                })
+                .count()
+        };
+        // 95 % less three standard errors of 400 pairs, and no less.
+        let equal = held(1.0);
+        assert!(equal >= 367, "{equal} of 400 at {between}");
+        if between == 0.0 {
+            let different = held(1.05);
+            assert!(different <= 8, "{different} of 400 differences of 5 % not seen");
+        }
+    }
+    let few = [Headline::from_points(&score, &[point(1.0, &[100; 5])])];
+    let repeated = vec![Headline::from_points(&score, &[point(1.0, &[90; 60])]); 3];
+    for ratio in [Ratio::of_repetitions(&repeated, &few), Ratio::of_repetitions(&few, &repeated)] {
+        assert_eq!(ratio.unwrap().interval, None, "nothing is known of its seconds");
+    }
+}
+
+#[test]
 fn the_interval_of_a_ratio_always_contains_the_ratio() {
     let mut random = Random::new(81, 0);
     let scores = [
