@@ -27,6 +27,31 @@ fn the_terminal_summary_of_a_quick_run_has_the_customary_rows() {
 }
 
 #[test]
+fn large_numbers_of_the_terminal_summary_are_neither_cut_nor_touch_each_other() {
+    let mut recipe = Recipe::new("0193f1c2-ee57", quick(6), "null");
+    recipe.pace = &|_, _| support::Pace { iops: 13_556_060, lat_us: 0.4 };
+    for width in [49, 60, 80, 100] {
+        let card = terminal_summary(&run(&recipe), width, false);
+        // 13,556,060 × 4,096 bytes a second, and × 1 MiB, read and written.
+        for (name, rate) in [("RND4K Q32 ", "55,526"), ("SEQ1M Q8 ", "14,214,559")] {
+            let line = card.lines().find(|line| line.starts_with(name)).unwrap();
+            let count = |wanted| line.split_whitespace().filter(|cell| *cell == wanted).count();
+            let ios = count("13,556,060");
+            assert!(count(rate) == 2 && (ios == 2 || (ios == 0 && width < 60)), "{width}: {card}");
+        }
+    }
+    let mut recipe = Recipe::new("0193f1c2-ee58", quick(12), "null");
+    recipe.pace = &|_, second| {
+        let iops = 13_556_060 + u64::from(second % 3) * 100_000;
+        support::Pace { iops, lat_us: 0.4 }
+    };
+    recipe.plan.suite.id = "own".into();
+    let card = terminal_summary(&run(&recipe), 100, false);
+    let intervals = card.lines().filter(|line| line.contains(" to 1") && !line.contains('~'));
+    assert_eq!(intervals.count(), 5, "{card}");
+}
+
+#[test]
 fn a_step_with_two_levels_has_two_rows_and_no_mean() {
     let mut recipe = Recipe::new("0193f1c2-ee56", quick(30), "Disk");
     recipe.pace = &|stream, second| {

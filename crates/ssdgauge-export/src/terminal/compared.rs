@@ -77,45 +77,39 @@ fn place(difference: &Difference) -> u8 {
 }
 
 fn table(comparison: &Comparison, style: &Style) -> Vec<String> {
-    let with_values = style.width >= VERDICT + TITLE + CHANGE + UNIT + 2 * VALUE;
-    let with_interval = style.width >= VERDICT + TITLE + CHANGE + UNIT + 2 * VALUE + INTERVAL;
-    let numbers = |[a, b, change, interval]: [&str; 4]| {
-        let mut cells = String::new();
-        if with_values {
-            cells.push_str(&style.right(a, VALUE));
-            cells.push_str(&style.right(b, VALUE));
-        }
-        cells.push_str(&style.right(change, CHANGE));
-        if with_interval {
-            cells.push_str(&style.right(interval, INTERVAL));
-        }
-        cells
-    };
-    let head = numbers(["A", "B", "B to A", "95 % interval"]);
-    let room = style.width - VERDICT - UNIT - head.chars().count();
-    let title = style.left("number", room);
-    let mut lines = vec![style.faint(&format!("{:<VERDICT$}{title}{head}  unit", ""))];
     let mut rows = comparison.rows();
     let distance = |test: &TestComparison| test.ratio.map_or(0.0, |ratio| ratio.value.ln().abs());
     rows.sort_by(|(a, _), (b, _)| {
         let far = || distance(b).total_cmp(&distance(a));
         place(&a.difference).cmp(&place(&b.difference)).then_with(far)
     });
-    for (test, others) in rows {
-        // The unit has a column of its own.
-        let value = |place: usize| match test.metric == Metric::LoadMultiple {
-            true => test.value_words(place).trim_end_matches('×').to_owned(),
-            false => number::optional(test.values[place]),
-        };
-        let interval = test.ratio.and_then(|ratio| ratio.interval);
-        let cells = numbers([
-            &value(0),
-            &value(1),
-            &test.ratio.map_or(number::NOTHING.to_owned(), |ratio| number::change(ratio.value)),
-            &interval.map_or(number::NOTHING.to_owned(), |(low, high)| {
-                format!("{} to {}", number::change(low), number::change(high))
-            }),
-        ]);
+    let cells: Vec<[String; 4]> = rows.iter().map(|(test, _)| cells_of(test)).collect();
+    let [width_a, width_b, change_width, interval_width] = {
+        let least = [VALUE, VALUE, CHANGE, INTERVAL];
+        let column = |place: usize| cells.iter().map(move |cells| cells[place].as_str());
+        [0, 1, 2, 3].map(|place| style.column(least[place], column(place)))
+    };
+    let taken = VERDICT + TITLE + change_width + UNIT + width_a + width_b;
+    let (with_values, with_interval) =
+        (style.width >= taken, style.width >= taken + interval_width);
+    let numbers = |[a, b, change, interval]: [&str; 4]| {
+        let mut cells = String::new();
+        if with_values {
+            cells.push_str(&style.right(a, width_a));
+            cells.push_str(&style.right(b, width_b));
+        }
+        cells.push_str(&style.right(change, change_width));
+        if with_interval {
+            cells.push_str(&style.right(interval, interval_width));
+        }
+        cells
+    };
+    let head = numbers(["A", "B", "B to A", "95 % interval"]);
+    let room = style.width.saturating_sub(VERDICT + UNIT + head.chars().count());
+    let title = style.left("number", room);
+    let mut lines = vec![style.faint(&format!("{:<VERDICT$}{title}{head}  unit", ""))];
+    for ((test, others), cells) in rows.into_iter().zip(&cells) {
+        let cells = numbers(cells.each_ref().map(String::as_str));
         let narrow = Style { width: room.saturating_sub(2), ..*style };
         let mut titles = narrow.folded("", &test.title).into_iter();
         let title = style.left(&titles.next().unwrap_or_default(), room);
@@ -123,8 +117,8 @@ fn table(comparison: &Comparison, style: &Style) -> Vec<String> {
         let line = format!("{}{title}{cells}  {unit}", verdict(test, style));
         lines.push(line.trim_end().to_owned());
         lines.extend(titles.map(|more| format!("{:VERDICT$}{more}", "")));
-        if let Some(cut) = comparison::cut(test) {
-            lines.extend(style.folded(&" ".repeat(VERDICT), &cut));
+        for remark in comparison::limit(test).into_iter().chain(comparison::cut(test)) {
+            lines.extend(style.folded(&" ".repeat(VERDICT), &remark));
         }
         if let Difference::Unknown(reason) = &test.difference {
             lines.extend(style.folded(&" ".repeat(VERDICT), reason));
@@ -135,6 +129,26 @@ fn table(comparison: &Comparison, style: &Style) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Returns both values, the change and its interval, as words.
+fn cells_of(test: &TestComparison) -> [String; 4] {
+    // The unit has a column of its own.
+    let value = |place: usize| match test.metric == Metric::LoadMultiple {
+        true => test.value_words(place).trim_end_matches('×').to_owned(),
+        false => number::optional(test.values[place]),
+    };
+    let interval = test.ratio.and_then(|ratio| ratio.interval);
+    let or_dash = |words: Option<String>| words.unwrap_or_else(|| number::NOTHING.to_owned());
+    [
+        value(0),
+        value(1),
+        or_dash(test.ratio.map(|ratio| number::change(ratio.value))),
+        or_dash(
+            interval
+                .map(|(low, high)| format!("{} to {}", number::change(low), number::change(high))),
+        ),
+    ]
 }
 
 /// Returns the verdict in a cell, in the colour of its meaning.

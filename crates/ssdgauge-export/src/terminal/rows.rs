@@ -7,7 +7,7 @@ use ssdgauge_analysis::model::metrics;
 use ssdgauge_analysis::model::{PointRun, Run, SpeedFall, StepLevels, TestRun};
 use ssdgauge_analysis::steps::fall_words;
 use ssdgauge_analysis::steps::knee;
-use ssdgauge_analysis::steps::level_pair;
+use ssdgauge_analysis::steps::level_pair::{self, Levels};
 use ssdgauge_analysis::steps::sent_late;
 use ssdgauge_analysis::steps::slc_cache;
 use ssdgauge_analysis::text::interval;
@@ -33,66 +33,94 @@ struct Row<'a> {
     write: Option<Option<&'a PointRun>>,
 }
 
+/// A line of the table: what was read and written, as words.
+struct Line {
+    label: String,
+    /// MB/s, IOPS and the 99th percentile of reads and of writes; `None` where the line has no such side.
+    sides: [Option<[String; 3]>; 2],
+    place: String,
+}
+
 /// Returns the rows that everybody knows, with a dash where nothing was measured.
 pub(super) fn customary(run: &Run, style: &Style) -> Vec<String> {
-    let with_iops = style.width >= LABEL + 2 * (MB_S + IOPS);
-    let with_p99 = style.width >= LABEL + 2 * (MB_S + IOPS + P99);
-    let side = MB_S + if with_iops { IOPS } else { 0 } + if with_p99 { P99 } else { 0 };
-    let heads = |style: &Style| {
-        let mut heads = style.right("MB/s", MB_S);
-        heads.push_str(&if with_iops { style.right("IOPS", IOPS) } else { String::new() });
-        heads.push_str(&if with_p99 { style.right("p99", P99) } else { String::new() });
-        heads
+    let rows = lines(run);
+    let widths = widths(&rows, style);
+    let side: usize = widths.iter().sum();
+    let cells = |cells: [&str; 3]| -> Vec<String> {
+        let shown = cells.into_iter().zip(widths).filter(|(_, width)| *width > 0);
+        shown.map(|(cell, width)| style.right(cell, width)).collect()
     };
     let blank = " ".repeat(LABEL);
-    let mut lines = vec![
-        format!(
-            "{blank}{}{}",
-            style.read(&style.right("READ", side)),
-            style.write(&style.right("WRITE", side))
-        ),
-        format!("{blank}{}{}", style.faint(&heads(style)), style.faint(&heads(style))),
+    let heads = style.faint(&cells(["MB/s", "IOPS", "p99"]).concat());
+    let [read, write] = ["READ", "WRITE"].map(|head| style.right(head, side));
+    let mut table = vec![
+        format!("{blank}{}{}", style.read(&read), style.write(&write)),
+        format!("{blank}{heads}{heads}"),
     ];
-    let cells = |values: [Option<f64>; 3]| {
-        let [rate, iops, _] = values.map(number::optional);
-        let p99 = values[2].map_or_else(|| number::NOTHING.to_owned(), rounded::latency);
-        let mut cells = style.strong(&style.right(&rate, MB_S));
-        if with_iops {
-            cells.push_str(&style.right(&iops, IOPS));
+    let has_places = style.width >= LABEL + 2 * side + 2 + PLACE;
+    for row in &rows {
+        let mut line = style.left(&row.label, LABEL);
+        for values in &row.sides {
+            let Some(values) = values else {
+                line.push_str(&" ".repeat(side));
+                continue;
+            };
+            let values = cells(values.each_ref().map(String::as_str));
+            line.extend(values.first().map(|rate| style.strong(rate)));
+            line.extend(values.into_iter().skip(1));
         }
-        if with_p99 {
-            cells.push_str(&style.right(&p99, P99));
+        if has_places {
+            line.push_str(&format!("  {}", row.place));
         }
-        cells
+        table.push(line.trim_end().to_owned());
+    }
+    if widths[2] > 0 {
+        table.push(style.dim("latency counts from submission to completion"));
+    }
+    table
+}
+
+/// Returns the widths of the columns of one side, 0 for one that has no room.
+fn widths(rows: &[Line], style: &Style) -> [usize; 3] {
+    let cells = |place: usize| {
+        let values = rows.iter().flat_map(|row| &row.sides).flatten();
+        values.map(move |values| values[place].as_str())
     };
-    let place = |words: &str| match style.width >= LABEL + 2 * side + 2 + PLACE {
-        true => format!("  {words}"),
-        false => String::new(),
+    let least = [MB_S, IOPS, P99];
+    let [rate, iops, p99] = [0, 1, 2].map(|place| style.column(least[place], cells(place)));
+    let room = |columns: usize, width: usize| {
+        if style.width >= LABEL + 2 * columns { width } else { 0 }
     };
+    [rate, room(rate + iops, iops), room(rate + iops + p99, p99)]
+}
+
+/// Returns the lines of the table.
+fn lines(run: &Run) -> Vec<Line> {
+    let words = |[rate, iops, p99]: [Option<f64>; 3]| {
+        let p99 = p99.map_or_else(|| number::NOTHING.to_owned(), rounded::latency);
+        [number::optional(rate), number::optional(iops), p99]
+    };
+    let mut lines = Vec::new();
     for row in rows(run) {
-        let read = row.read.map_or(" ".repeat(side), |point| cells(whole(point, Scope::Read)));
-        let label = style.left(&row.label, LABEL);
-        let mut line = |label: &str, read: &str, values: [Option<f64>; 3], words: &str| {
-            let line = format!("{label}{read}{}{}", cells(values), place(words));
-            lines.push(line.trim_end().to_owned());
+        let read = row.read.map(|point| words(whole(point, Scope::Read)));
+        let mut line = |label: &str, read, write, place: &str| {
+            let (label, place) = (label.to_owned(), place.to_owned());
+            lines.push(Line { label, sides: [read, write], place });
         };
         match row.write {
-            None => lines.push(format!("{label}{read}").trim_end().to_owned()),
+            None => line(&row.label, read, None, ""),
             Some(point) => match point.and_then(levels) {
                 Some(([before, after], end)) => {
-                    line(&label, &read, before, &end);
-                    line(&blank, &" ".repeat(side), after, "then");
+                    line(&row.label, read, Some(words(before)), &end);
+                    line("", None, Some(words(after)), "then");
                 }
                 None => {
                     let cache =
                         point.and_then(|point| point.cache).map_or("", |cache| cache.name());
-                    line(&label, &read, whole(point, Scope::Write), cache);
+                    line(&row.label, read, Some(words(whole(point, Scope::Write))), cache);
                 }
             },
         }
-    }
-    if with_p99 {
-        lines.push(style.dim("latency counts from submission to completion"));
     }
     lines
 }
@@ -207,35 +235,29 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
     const VALUE: usize = 18;
     const INTERVAL: usize = 20;
     const SECONDS: usize = 8;
-    let with_interval = style.width >= 24 + VALUE + INTERVAL + SECONDS;
-    let taken = VALUE + if with_interval { INTERVAL + SECONDS } else { 0 };
-    let title = style.width - taken;
-    let mut head = format!("{}{}", style.left("Test", title), style.right("Result", VALUE));
+    let rows: Vec<(&TestRun, [String; 3])> =
+        run.tests.iter().map(|test| (test, result(run, test))).collect();
+    let column = |least: usize, place: usize| {
+        style.column(least, rows.iter().map(|(_, cells)| cells[place].as_str()))
+    };
+    let [value_width, interval_width] = [column(VALUE, 0), column(INTERVAL, 1)];
+    let with_interval = style.width >= 24 + value_width + interval_width + SECONDS;
+    let taken = value_width + if with_interval { interval_width + SECONDS } else { 0 };
+    let title = style.width.saturating_sub(taken);
+    let mut head = format!("{}{}", style.left("Test", title), style.right("Result", value_width));
     if with_interval {
-        head.push_str(&style.right(interval::heading(run.is_repeated()), INTERVAL));
+        head.push_str(&style.right(interval::heading(run.is_repeated()), interval_width));
         head.push_str(&style.right("seconds", SECONDS));
     }
     let mut lines = vec![style.faint(&head)];
-    for test in &run.tests {
+    for (test, [value, interval, seconds]) in &rows {
         let headline = &test.headline;
-        let is_valid = trust::invalid(run, test).is_none();
-        let levels = level_pair::of_headline(test, &test.test.score, headline);
-        let levels = levels.filter(|_| is_valid);
-        let value = match (is_valid, &levels) {
-            (false, _) => "invalid".to_owned(),
-            (true, Some(_)) => "two levels".to_owned(),
-            (true, None) => workload_text::headline(&test.test, headline),
-        };
+        let levels = levels_of(run, test);
         let mut line = style.left(&sanitize::prose(&test.test.title), title);
-        line.push_str(&style.strong(&style.right(&value, VALUE)));
+        line.push_str(&style.strong(&style.right(value, value_width)));
         if with_interval {
-            let interval = interval::words(&headline.interval, headline.metric)
-                .filter(|_| is_valid)
-                .unwrap_or_else(|| number::NOTHING.into());
-            line.push_str(&style.right(&interval, INTERVAL));
-            let seconds =
-                if headline.n == 0 { number::NOTHING.into() } else { number::count(headline.n) };
-            line.push_str(&style.right(&seconds, SECONDS));
+            line.push_str(&style.right(interval, interval_width));
+            line.push_str(&style.right(seconds, SECONDS));
         }
         lines.push(line);
         lines.extend(levels.map(|levels| style.dim(&format!("  {}", levels.with_unit()))));
@@ -257,6 +279,27 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
         lines.extend(unseen.iter().map(|line| style.dim(line)));
     }
     lines
+}
+
+/// Returns the headline of `test`, its interval and its full seconds, as words.
+fn result(run: &Run, test: &TestRun) -> [String; 3] {
+    let headline = &test.headline;
+    let is_valid = trust::invalid(run, test).is_none();
+    let value = match (is_valid, levels_of(run, test)) {
+        (false, _) => "invalid".to_owned(),
+        (true, Some(_)) => "two levels".to_owned(),
+        (true, None) => workload_text::headline(&test.test, headline),
+    };
+    let interval = interval::words(&headline.interval, headline.metric).filter(|_| is_valid);
+    let seconds = Some(headline.n).filter(|seconds| *seconds > 0).map(number::count);
+    let or_dash = |words: Option<String>| words.unwrap_or_else(|| number::NOTHING.into());
+    [value, or_dash(interval), or_dash(seconds)]
+}
+
+/// Returns both levels of the headline of a valid `test`, where it has two.
+fn levels_of(run: &Run, test: &TestRun) -> Option<Levels> {
+    let is_valid = trust::invalid(run, test).is_none();
+    level_pair::of_headline(test, &test.test.score, &test.headline).filter(|_| is_valid)
 }
 
 /// Returns the lines below the headline of `test`: the levels of its write speed, what is shown with it at its

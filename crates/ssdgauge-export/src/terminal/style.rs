@@ -95,6 +95,12 @@ impl Style {
         format!("{text:>width$}")
     }
 
+    /// Returns the width of a column at its right edge: `least`, or what the longest of `cells` needs with a space
+    /// before it. Numbers are never cut, and never touch.
+    pub(super) fn column<'a>(&self, least: usize, cells: impl Iterator<Item = &'a str>) -> usize {
+        cells.map(|cell| self.letters(cell).chars().count() + 1).fold(least, usize::max)
+    }
+
     /// Returns `text` broken into lines after `name`, and indented below it.
     pub(super) fn folded(&self, name: &str, text: &str) -> Vec<String> {
         let rows = self.rows(name.len(), text).into_iter().enumerate();
