@@ -4,16 +4,16 @@ use crate::documents::comparison::{ComparedRun, ComparedTest, Document, Range};
 use crate::documents::value_of;
 use crate::json::SCHEMA;
 use serde_json::Value;
-use ssdgauge_analysis::comparison::compare::{self, Comparison, Difference, TestComparison};
+use ssdgauge_analysis::comparison::compare::{Comparison, Difference, TestComparison};
 use ssdgauge_analysis::text::case::uncapitalised;
 use ssdgauge_analysis::text::number;
 use ssdgauge_core::{Metric, Verdict};
 use ssdgauge_statistics::difference::earlier::Earlier;
 
 /// The limits of every comparison, printed below it. The pairs are those of docs/explanation/reality.md.
-const CAVEAT: &str = "Where a run was repeated, the intervals come from its repetitions. Otherwise they come from the \
-                      seconds of one run each, without the variation between runs, and without what is rarer than \
-                      a few times in a step, such as stalls and long cycles. No interval covers the spread between \
+const CAVEAT: &str = "Intervals come from the repetitions of a run; where it was not repeated, from its seconds and the \
+                      repetitions of the other one. Where neither was, they are without the variation between runs, \
+                      and without what is rarer than a few times in a step, such as stalls and long cycles. No interval covers the spread between \
                       drives of one model or between machines: of 25 pairs of equal models in different machines, \
                       15 differed by more than 3 % in sequential writes and 3 in random reads (iocost-benchmark).";
 
@@ -66,7 +66,8 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
     text.push_str(&format!("\n{}\n", basis(comparison)));
     if let Some(gate) = comparison.gate {
         let threshold = number::share(comparison.options.threshold.unwrap_or(0.0));
-        text.push_str(&format!("\nGate at {threshold}: **{}**\n", gate_word(gate)));
+        let (word, why) = (gate_word(gate), gate_reason(comparison));
+        text.push_str(&format!("\nGate at {threshold}: **{word}**{why}\n"));
     }
     text
 }
@@ -86,11 +87,12 @@ pub fn comparison_json(comparison: &Comparison) -> Value {
         noise: (!is_by_history(comparison)).then_some(comparison.options.noise),
         threshold: comparison.options.threshold,
         gate: comparison.gate.map(gate_key),
-        tests: comparison.tests.iter().map(|test| compared_test(comparison, test)).collect(),
+        gate_reason: comparison.gate_reason,
+        tests: comparison.tests.iter().map(compared_test).collect(),
     })
 }
 
-fn compared_test<'a>(comparison: &Comparison, test: &'a TestComparison) -> ComparedTest<'a> {
+fn compared_test(test: &TestComparison) -> ComparedTest<'_> {
     let range = |place: usize| test.ranges[place].map(|(low, high)| Range { low, high });
     let interval = test.ratio.and_then(|ratio| ratio.interval);
     ComparedTest {
@@ -113,7 +115,7 @@ fn compared_test<'a>(comparison: &Comparison, test: &'a TestComparison) -> Compa
         history_limit: test.earlier.and_then(|earlier| earlier.limit),
         difference: word(&test.difference),
         outcome: test.difference.outcome(),
-        gate: gate_of(comparison, test).map(gate_key),
+        gate: test.gate.map(gate_key),
         reason: match &test.difference {
             Difference::Unknown(reason) => Some(reason),
             Difference::Better | Difference::Worse | Difference::Equal => None,
@@ -150,13 +152,13 @@ pub(super) fn basis(comparison: &Comparison) -> String {
 /// Returns the result of the gate in words; `None` where no threshold was given.
 pub(super) fn gate_words(comparison: &Comparison) -> Option<String> {
     let threshold = number::share(comparison.options.threshold.unwrap_or(0.0));
-    comparison.gate.map(|gate| format!("gate at {threshold}: {}", gate_word(gate)))
+    let why = gate_reason(comparison);
+    comparison.gate.map(|gate| format!("gate at {threshold}: {}{why}", gate_word(gate)))
 }
 
-/// Returns the result of the gate for `test`; `None` without a threshold, and for further numbers.
-pub(super) fn gate_of(comparison: &Comparison, test: &TestComparison) -> Option<Verdict> {
-    let threshold = comparison.options.threshold.filter(|_| !test.further)?;
-    Some(compare::gate_of(test, threshold))
+/// Returns why the gate decides nothing, to follow its result; empty where the tests decide.
+fn gate_reason(comparison: &Comparison) -> String {
+    comparison.gate_reason.map(|why| format!(": {why}")).unwrap_or_default()
 }
 
 /// Returns within what results are equal, in words.
@@ -196,13 +198,13 @@ pub(super) fn sentence(test: &TestComparison) -> String {
     let metric = test.metric.title();
     let verdict = verdict(test);
     let times = |ratio| number::ratio(ratio, 3);
+    let limit = limit(test).map_or(String::new(), |limit| format!("; {limit}"));
     match (test.ratio, &test.difference) {
         (None, _) => verdict,
         (Some(ratio), Difference::Unknown(_)) => {
-            format!("{verdict} (measured {metric}, B ÷ A: {})", times(ratio))
+            format!("{verdict} (measured {metric}, B ÷ A: {}{limit})", times(ratio))
         }
         (Some(ratio), Difference::Better | Difference::Worse | Difference::Equal) => {
-            let limit = limit(test).map_or(String::new(), |limit| format!("; {limit}"));
             format!("B is {} times A: {verdict} ({metric}{limit})", times(ratio))
         }
     }

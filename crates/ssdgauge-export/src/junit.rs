@@ -8,14 +8,13 @@ use ssdgauge_core::Verdict;
 /// is an error where that is not decided; without one, it fails where it is worse, and is skipped
 /// where it is not decided.
 pub fn comparison_junit(comparison: &Comparison) -> String {
-    let result =
-        |test: &TestComparison| match (comparison::gate_of(comparison, test), &test.difference) {
-            (Some(Verdict::Fails), _) => Some("failure"),
-            (Some(Verdict::NotDecided), _) => Some("error"),
-            (None, Difference::Worse) if !test.further => Some("failure"),
-            (None, Difference::Unknown(_)) => Some("skipped"),
-            (Some(Verdict::Holds) | None, _) => None,
-        };
+    let result = |test: &TestComparison| match (test.gate, &test.difference) {
+        (Some(Verdict::Fails), _) => Some("failure"),
+        (Some(Verdict::NotDecided), _) => Some("error"),
+        (None, Difference::Worse) if !test.further => Some("failure"),
+        (None, Difference::Unknown(_)) => Some("skipped"),
+        (Some(Verdict::Holds) | None, _) => None,
+    };
     let count =
         |wanted: &str| comparison.tests.iter().filter(|test| result(test) == Some(wanted)).count();
     let [failures, errors, skipped] = ["failure", "error", "skipped"].map(count);
@@ -31,7 +30,7 @@ pub fn comparison_junit(comparison: &Comparison) -> String {
             false => test.id.clone(),
             true => format!("{} {} ({})", test.id, test.metric.key(), test.rule),
         };
-        let (id, sentence) = (escaped(&name), escaped(&comparison::sentence(test)));
+        let (id, sentence) = (escaped(&name), escaped(&sentence(comparison, test)));
         let inner = match result(test) {
             Some(result) => format!("<{result} message=\"{sentence}\"/>"),
             None => format!("<system-out>{sentence}</system-out>"),
@@ -42,6 +41,15 @@ pub fn comparison_junit(comparison: &Comparison) -> String {
     }
     text.push_str("</testsuite></testsuites>\n");
     text
+}
+
+/// Returns the test in words, and why its gate is not decided where its numbers do not say so.
+fn sentence(comparison: &Comparison, test: &TestComparison) -> String {
+    let sentence = comparison::sentence(test);
+    match comparison.gate_reason.filter(|why| test.gate.is_some() && !sentence.contains(why)) {
+        Some(why) => format!("{sentence}; gate not decided: {why}"),
+        None => sentence,
+    }
 }
 
 fn escaped(text: &str) -> String {

@@ -90,7 +90,17 @@ fn a_change_is_significant_beyond_those_of_earlier_runs_in_both_directions() {
             ssdgauge_export::comparison_text(&comparison, 200, false),
             ssdgauge_export::comparison_junit(&comparison),
         ] {
-            assert!(text.contains("8 earlier runs") || text.contains("Q3 + 3 IQR"), "{text}");
+            assert!(text.contains("8 earlier runs"), "{text}");
+        }
+        // Each limit is printed, whatever the width.
+        for width in [60, 100, 200] {
+            let text = ssdgauge_export::comparison_text(&comparison, width, false);
+            let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            for test in &comparison.tests {
+                let limit = 100.0 * test.earlier.unwrap().limit.unwrap();
+                let words_of_limit = format!("the limit by 8 earlier runs is {limit:.1} %");
+                assert!(words.contains(&words_of_limit), "{words_of_limit}: {text}");
+            }
         }
     }
 }

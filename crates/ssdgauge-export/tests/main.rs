@@ -1,6 +1,7 @@
 //! The integration tests of this crate, in one program.
 
 mod compare;
+mod disturbed;
 mod history;
 mod json;
 #[path = "../../../tests/schema.rs"]

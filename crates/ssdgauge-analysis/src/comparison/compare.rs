@@ -78,6 +78,8 @@ pub struct Comparison {
     pub options: CompareOptions,
     /// Whether every test keeps to the largest loss that the threshold allows; `None` where none was given.
     pub gate: Option<Verdict>,
+    /// Why the gate decides nothing, whatever the numbers are: a run was disturbed. `None` without a threshold.
+    pub gate_reason: Option<&'static str>,
 }
 
 /// The comparison of two tests.
@@ -106,6 +108,8 @@ pub struct TestComparison {
     pub earlier: Option<Earlier>,
     /// The meaning of the ratio.
     pub difference: Difference,
+    /// Whether the number keeps to the threshold; `None` without one, and for further numbers.
+    pub gate: Option<Verdict>,
 }
 
 /// The meaning of a ratio.
@@ -176,6 +180,8 @@ fn compare_all(
     if let Some(why) = disturbed {
         tests.iter_mut().for_each(|test| doubt(test, why));
     }
+    let gate = options.threshold.map(|threshold| gate(&mut tests, threshold, disturbed));
+    let gate_reason = disturbed.filter(|_| gate.is_some());
     if tests.iter().all(|test| test.values[1].is_none()) {
         let reason = |test: &TestComparison| match &test.difference {
             Difference::Unknown(reason) => Some(reason.clone()),
@@ -188,16 +194,13 @@ fn compare_all(
     let marks =
         run_outcome::marks(a).into_iter().filter(|mark| marks_of_b.contains(mark)).collect();
     let [name_a, name_b] = distinct([a, b]);
-    let gate = options.threshold.map(|threshold| match disturbed {
-        Some(_) => Verdict::NotDecided,
-        None => gate(&tests, threshold),
-    });
     let ids = [a, b].map(|run| sanitize::prose(&run.head.id));
     let doubts = [a, b].map(|run| {
         let trust = trust::of_runs([run]).filter(|trust| trust.grade > Grade::A)?;
         Some(format!("{}, {}", trust.grade.letter(), trust.in_words()))
     });
-    Ok(Comparison { names: [name_a, name_b], ids, marks, doubts, tests, options: *options, gate })
+    let (names, options) = ([name_a, name_b], *options);
+    Ok(Comparison { names, ids, marks, doubts, tests, options, gate, gate_reason })
 }
 
 /// Returns which of the runs something outside its drive disturbed: a difference may be the disturbance.
@@ -286,6 +289,7 @@ fn compared(
         ratio: None,
         earlier: None,
         difference: Difference::Equal,
+        gate: None,
     };
     let b = b.and_then(|b| group::other_meters(metric, a, b).map_or(Ok(b), Err));
     let b = match b {
@@ -347,10 +351,16 @@ pub(crate) fn decided(
 fn judged(ratio: Option<Ratio>, headlines: [&Headline; 2], noise: f64) -> Difference {
     let metric = headlines[0].metric;
     let Some(ratio) = ratio else {
-        return Difference::Unknown("one of the runs has no result".to_owned());
+        let why = match headlines.map(|headline| headline.value.is_some()) {
+            [false, false] => "neither run has a result",
+            [false, true] => "the first run has no result",
+            [true, false] => "the second run has no result",
+            [true, true] => "the results have no ratio",
+        };
+        return Difference::Unknown(why.to_owned());
     };
     let Some(interval) = ratio.interval else {
-        let reason = headlines.iter().find_map(|headline| interval::reason(&headline.interval));
+        let reason = interval::reason_of(headlines.map(|headline| &headline.interval));
         let reason = reason.unwrap_or("no 95 % interval: one of the results may be zero");
         return Difference::Unknown(reason.to_owned());
     };
@@ -398,16 +408,22 @@ fn judge_by_history(number: &mut TestComparison, earlier: Earlier) {
     };
 }
 
-/// Judges `tests` together: the worst of their gates decides. Further numbers do not count.
-fn gate(tests: &[TestComparison], threshold: f64) -> Verdict {
-    let counted = tests.iter().filter(|test| !test.further);
-    counted.map(|test| gate_of(test, threshold)).max().unwrap_or(Verdict::Holds)
+/// Judges each of `tests` that counts, and all together: the worst decides. Further numbers do not count. Where a run was
+/// `disturbed` none is decided: a loss may be the disturbance, and so may be its absence.
+fn gate(tests: &mut [TestComparison], threshold: f64, disturbed: Option<&str>) -> Verdict {
+    for test in tests.iter_mut().filter(|test| !test.further) {
+        test.gate = Some(match disturbed {
+            Some(_) => Verdict::NotDecided,
+            None => gate_of(test, threshold),
+        });
+    }
+    tests.iter().filter_map(|test| test.gate).max().unwrap_or(Verdict::Holds)
 }
 
 /// Judges one test by its interval. With a history its limit takes the place of the interval: a loss
 /// beyond both the limit and the threshold fails, and one beyond the threshold alone is not decided. A
 /// threshold of zero then allows what the limit does.
-pub fn gate_of(test: &TestComparison, threshold: f64) -> Verdict {
+fn gate_of(test: &TestComparison, threshold: f64) -> Verdict {
     let more = test.metric.more_is_better();
     if let (Some(_), [Some(a), Some(b)]) = (test.earlier, test.values) {
         let is_beyond = match more {
@@ -471,9 +487,7 @@ impl Comparison {
 
     /// Returns how many numbers count for the gate, and how many of them have the result `gate`.
     pub fn gates(&self, gate: Verdict) -> (usize, usize) {
-        let threshold = self.options.threshold.unwrap_or(0.0);
-        let counted = self.tests.iter().filter(|test| !test.further);
-        let same = counted.clone().filter(|test| gate_of(test, threshold) == gate);
-        (same.count(), counted.count())
+        let counted = || self.tests.iter().filter_map(|test| test.gate);
+        (counted().filter(|one| *one == gate).count(), counted().count())
     }
 }

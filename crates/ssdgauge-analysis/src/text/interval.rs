@@ -198,6 +198,15 @@ pub fn reason(interval: &ConfidenceInterval) -> Option<&'static str> {
     }
 }
 
+/// Returns the reason why a number that follows from several has no interval: the most fundamental of theirs, in whatever
+/// order they are given.
+pub(crate) fn reason_of<const N: usize>(
+    intervals: [&ConfidenceInterval; N],
+) -> Option<&'static str> {
+    let with_reason = intervals.into_iter().filter(|one| reason(one).is_some());
+    with_reason.min_by_key(|one| one.rank()).and_then(reason)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

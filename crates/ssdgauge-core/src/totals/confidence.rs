@@ -164,7 +164,7 @@ impl ConfidenceInterval {
     }
 
     /// Returns the order of the reasons against an interval, the most fundamental first.
-    fn rank(&self) -> u8 {
+    pub fn rank(&self) -> u8 {
         match self {
             ConfidenceInterval::Undefined => 0,
             ConfidenceInterval::StillSettling => 1,

@@ -20,6 +20,8 @@ pub(crate) struct Document<'a> {
     pub(crate) threshold: Option<f64>,
     /// `passed`, `failed` or `undecided`; null without a gate.
     pub(crate) gate: Option<&'static str>,
+    /// Why the gate decides nothing, whatever the numbers are: a run was disturbed; null otherwise.
+    pub(crate) gate_reason: Option<&'static str>,
     /// The tests of the first run, in their order.
     pub(crate) tests: Vec<ComparedTest<'a>>,
 }

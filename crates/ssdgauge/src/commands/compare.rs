@@ -11,6 +11,14 @@ use ssdgauge_watch::terminal;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// What to do where a disturbance leaves the gate undecided.
+const AGAIN_UNDISTURBED: &str =
+    "measure again what was disturbed, while nothing else uses drive or processor";
+
+/// What to do where intervals leave it undecided.
+const AGAIN_LONGER: &str =
+    "measure both again with --repeat 3 or longer steps, or allow more with --threshold";
+
 /// Prints the comparison of two runs.
 ///
 /// # Errors
@@ -64,14 +72,17 @@ pub(crate) fn execute(arguments: &arguments::CompareArguments) -> Result<(), Fai
             format!("worse than the threshold allows: {}", counted(Verdict::Fails)),
             "the comparison above lists each test; --threshold, --noise and --history set the limits",
         )),
-        Some(Verdict::NotDecided) => Err(Failure::new(
-            FailureKind::Undecided,
-            format!(
+        Some(Verdict::NotDecided) => {
+            let text = format!(
                 "it is not decided whether the second run is worse than the threshold allows: {}",
                 counted(Verdict::NotDecided)
-            ),
-            "measure both again with --repeat 3 or longer steps, or allow more with --threshold",
-        )),
+            );
+            let (text, hint) = match comparison.gate_reason {
+                Some(why) => (format!("{text}, as {why}"), AGAIN_UNDISTURBED),
+                None => (text, AGAIN_LONGER),
+            };
+            Err(Failure::new(FailureKind::Undecided, text, hint))
+        }
         Some(Verdict::Holds) | None => Ok(()),
     }
 }
