@@ -29,9 +29,15 @@ type Numbers = [Option<f64>; 5];
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     let [folder, out] = arguments else { return Err("usage: field FOLDER OUT".into()) };
+    std::fs::write(out, table(Path::new(folder))?)?;
+    Ok(())
+}
+
+/// Returns the table of the outputs in `folder`.
+fn table(folder: &Path) -> Result<String, Box<dyn Error>> {
     let mut models: BTreeMap<String, Vec<Numbers>> = BTreeMap::new();
     let mut families: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
-    for file in files(Path::new(folder))? {
+    for file in files(folder)? {
         let Ok(drives) = ssdgauge_drive::describe_stored(&std::fs::read(&file)?) else { continue };
         for drive in &drives {
             let Some(Value::Text(model)) = drive.value("identity", "model") else { continue };
@@ -54,8 +60,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     if text.len() > MOST_BYTES {
         return Err(format!("the table has {} bytes, {MOST_BYTES} at most", text.len()).into());
     }
-    std::fs::write(out, text)?;
-    Ok(())
+    Ok(text)
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
@@ -149,5 +154,53 @@ fn short(value: f64) -> String {
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::process::Command;
+
+    #[test]
+    #[ignore = "it reads 18,858 files"]
+    fn the_table_of_the_program_is_that_of_the_published_outputs() {
+        let archive = "smartctl/texts.tar.xz";
+        let folder = std::env::var_os("SSDGAUGE_CORPUS").unwrap_or_default();
+        let archive = Path::new(&folder).join(archive);
+        if !archive.exists() {
+            println!("skipped: SSDGAUGE_CORPUS does not name a folder with {}", archive.display());
+            return;
+        }
+        let texts = tempfile::tempdir().unwrap();
+        let mut tar = Command::new("tar");
+        let unpacked = tar.arg("-xJf").arg(&archive).arg("-C").arg(texts.path()).status().unwrap();
+        assert!(unpacked.success());
+        let table = super::table(texts.path()).unwrap();
+        let shipped = include_str!("../../crates/ssdgauge-core/src/field.tsv");
+        let rows = |text: &str| text.lines().map(str::to_owned).collect::<Vec<String>>();
+        for (made, shipped) in rows(&table).iter().zip(rows(shipped)) {
+            assert_eq!(*made, shipped);
+        }
+        assert_eq!(rows(&table).len(), rows(shipped).len());
+        // The largest model, counted in the texts alone.
+        let (model, drives) = shipped
+            .lines()
+            .filter(|line| !line.starts_with('#') && !line.contains('*'))
+            .map(|line| line.split('\t').collect::<Vec<_>>())
+            .map(|cells| (cells[0].to_owned(), cells[1].parse::<usize>().unwrap()))
+            .max_by_key(|(_, drives)| *drives)
+            .unwrap();
+        let named = |path: &std::path::PathBuf| {
+            let bytes = std::fs::read(path).unwrap();
+            String::from_utf8_lossy(&bytes).lines().any(|line| {
+                let value = line
+                    .split_once(':')
+                    .filter(|(key, _)| ["Device Model", "Model Number", "Product"].contains(key));
+                value.is_some_and(|(_, value)| value.trim() == model)
+            })
+        };
+        let counted = super::files(texts.path()).unwrap().iter().filter(|path| named(path)).count();
+        assert_eq!(drives, counted, "{model}");
     }
 }
