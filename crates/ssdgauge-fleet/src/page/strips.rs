@@ -1,7 +1,7 @@
 //! The strips of the page of a fleet: each latency that was compared, with a dot for each drive.
 
 use super::judged::{Extract, Judged};
-use crate::Strip;
+use crate::{Place, Strip};
 use ssdgauge_analysis::{BatchDot, BatchDrive, BatchState, BatchStrip};
 use ssdgauge_core::{Metric, rounded};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,12 +23,17 @@ pub(super) fn strips(
     let models: BTreeSet<&str> =
         judged.strips().iter().map(|one| one.kind.model.as_str()).collect();
     let mut all: Vec<&Strip> = judged.strips().iter().collect();
-    all.sort_by(|a, b| b.farthest().total_cmp(&a.farthest()));
+    let is_slow = |place: &Place| {
+        let drive = of_serial.get(place.serial.as_str());
+        drive.is_some_and(|drive| drives[*drive].state == BatchState::Slow)
+    };
+    let clear = |strip: &Strip| clearness(&strip.places, is_slow);
+    all.sort_by(|a, b| clear(b).total_cmp(&clear(a)).then(b.farthest().total_cmp(&a.farthest())));
     let strip = |one: &&Strip| {
         let own = if models.len() > 1 { format!("{}: ", one.kind.model) } else { String::new() };
         let test = titles.get(one.test.test.as_str()).copied().unwrap_or(&one.test.test);
         let metric = if one.metric == Metric::LatP99Us { "p99" } else { "mean" };
-        let dot = |place: &crate::Place| {
+        let dot = |place: &Place| {
             let drive = *of_serial.get(place.serial.as_str())?;
             Some(BatchDot {
                 drive,
@@ -52,9 +57,44 @@ pub(super) fn strips(
     all.iter().map(strip).collect()
 }
 
+/// Returns how far the slowest of the slow drives is beyond the slowest of the others, in multiples of the bound: a
+/// latency that scatters among healthy drives shows nothing, however long it is. Without a slow drive it is 0.
+fn clearness(places: &[Place], is_slow: impl Fn(&Place) -> bool) -> f64 {
+    let farthest = |slow: bool| {
+        let of = places.iter().filter(|place| is_slow(place) == slow);
+        of.map(Place::of_bound).reduce(f64::max)
+    };
+    farthest(true).map_or(0.0, |slow| slow - farthest(false).unwrap_or(0.0))
+}
+
 /// Returns the value in the middle, of two the upper one.
 fn middle(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clearness;
+    use crate::Place;
+
+    #[test]
+    fn a_slow_drive_among_scattered_ones_is_less_clear_than_one_among_equal_ones() {
+        let places = |excesses: &[(&str, f64)]| -> Vec<Place> {
+            let place = |(serial, excess): &(&str, f64)| Place {
+                serial: (*serial).to_owned(),
+                latency_us: 100.0 * (1.0 + excess),
+                excess: *excess,
+                bound: 0.04,
+            };
+            excesses.iter().map(place).collect()
+        };
+        let is_slow = |place: &Place| place.serial == "slow";
+        let scattered = places(&[("a", 0.0), ("b", 1.3), ("slow", 4.2), ("c", 5.0)]);
+        let equal = places(&[("a", 0.0), ("b", 0.01), ("slow", 0.65)]);
+        assert!(clearness(&equal, is_slow) > 10.0);
+        assert!(clearness(&scattered, is_slow) < 0.0);
+        assert_eq!(clearness(&scattered, |_| false), 0.0);
+    }
 }
