@@ -133,7 +133,7 @@ fn strips(drawn: &[BatchStrip], batch: &Batch) -> Markup {
                 svg width="100%" height="18" {
                     @for tick in scale.ticks() {
                         text.tk x={ (at(scale.percent(f64::from(tick) / 100.0))) "%" } y="13" text-anchor="middle" {
-                            (signed(f64::from(tick) / 100.0))
+                            (signed(f64::from(tick) / 100.0)) @if tick != 0 { "%" }
                         }
                     }
                 }
