@@ -121,7 +121,9 @@ fn family(model: &str, bytes: f64) -> Option<String> {
 
 /// Returns the row of drives; `None` where none of its numbers has enough.
 fn row(name: &str, drives: &[Numbers]) -> Option<String> {
-    if drives.len() < LEAST_DRIVES as usize || name.contains(['\t', '#']) {
+    // `SATA SSD` and the like are no model.
+    let is_model = name.contains(|c: char| c.is_ascii_digit());
+    if drives.len() < LEAST_DRIVES as usize || name.contains(['\t', '#']) || !is_model {
         return None;
     }
     let cell = |at: usize| {

@@ -223,10 +223,10 @@ impl DeviceStatistics {
     /// Sets the statistic at byte `at` of log page `page`, whose value is in the low bytes of `word`.
     /// Returns whether it is one of these.
     pub(crate) fn set(&mut self, page: u8, at: usize, word: u64) -> bool {
-        let (double, long) = (Some(word & 0xffff_ffff), Some(word & 0xffff_ffff_ffff));
-        // -128 °C is not a temperature: the SCT status (ACS-3, 8.5) defines it as invalid, and real drives have
-        // it here as well.
-        let celsius = Some(word as u8 as i8).filter(|celsius| *celsius != i8::MIN);
+        // A counter of ones is not filled.
+        let counter = |bits: u64| Some(word & bits).filter(|value| *value != bits);
+        let (double, long) = (counter(0xffff_ffff), counter(0xffff_ffff_ffff));
+        let celsius = temperature(i64::from(word as u8 as i8));
         match (page, at) {
             (1, 8) => self.power_cycles = double,
             (1, 16) => self.power_on_hours = double,
@@ -243,6 +243,12 @@ impl DeviceStatistics {
         }
         true
     }
+}
+
+/// Returns a temperature in °C. -128 is none: the SCT status (ACS-3, 8.5) defines it as invalid, and real drives have it
+/// in the Device Statistics log as well, or 127, or 0 where their other sensors show a warm drive.
+pub(crate) fn temperature(celsius: i64) -> Option<i8> {
+    i8::try_from(celsius).ok().filter(|celsius| ![i8::MIN, i8::MAX, 0].contains(celsius))
 }
 
 #[cfg(test)]

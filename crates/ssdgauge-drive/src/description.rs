@@ -4,6 +4,7 @@
 //! This module never replaces a missing value by a number, and opens the drive for reading only.
 
 mod condition;
+mod host_bytes;
 mod identity;
 mod life;
 mod paired;
@@ -149,6 +150,18 @@ pub(crate) struct QueryResults {
     pub(crate) security: QueryResult<Security>,
     /// The bytes of a sector of the Device Statistics log.
     pub(crate) sector: u64,
+    /// The model of an ATA drive; empty where it is not known.
+    pub(crate) model: String,
+    /// The temperatures of an ATA drive in its SCT status, which only stored outputs have.
+    pub(crate) sct: SctTemperatures,
+}
+
+/// The temperatures of the SCT status (ACS-3, 8.5) in °C.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SctTemperatures {
+    pub(crate) current_c: Option<i8>,
+    pub(crate) highest_of_cycle_c: Option<i8>,
+    pub(crate) highest_c: Option<i8>,
 }
 
 impl QueryResults {
@@ -174,6 +187,8 @@ impl QueryResults {
             protocols: Err(reason()),
             security: Err(reason()),
             sector: 512,
+            model: String::new(),
+            sct: SctTemperatures::default(),
         }
     }
 
@@ -273,6 +288,7 @@ impl QueryResults {
             security: security
                 .and_then(|()| with_reason(query::discovery(pass_through, CommandSet::Ata))),
             sector: ata.as_ref().map_or(512, |identity| identity.logical_block),
+            model: ata.as_ref().ok().and_then(|ata| ata.model.clone()).unwrap_or_default(),
             ata,
             ..QueryResults::all_missing(NOT_NVME)
         }
@@ -375,14 +391,12 @@ fn findings(device: &SysfsDevice, results: &QueryResults) -> Vec<Finding> {
     let generations = results.ata.as_ref().ok().map(|ata| (ata.max_generation, ata.generation));
     findings.extend(generations.and_then(|(max, current)| slow_sata(gbit(max)?, gbit(current)?)));
     if let Ok(health) = &results.health {
-        findings.extend(health.warnings().into_iter().map(|warning| {
-            Finding::new(
-                FindingKind::HealthWarning,
-                Severity::Warning,
-                format!("the drive reports a critical warning: {warning}"),
-                "back up its data, and check its health before using any result",
-            )
-        }));
+        findings.extend(
+            health
+                .warnings()
+                .into_iter()
+                .map(|warning| health_warning(&format!("a critical warning: {warning}"))),
+        );
     }
     findings.extend(implausible_values(device, results).into_iter().map(|text| {
         Finding::new(
@@ -393,6 +407,16 @@ fn findings(device: &SysfsDevice, results: &QueryResults) -> Vec<Finding> {
         )
     }));
     findings
+}
+
+/// Returns the finding for a drive that reports `what` about its health.
+pub(crate) fn health_warning(what: &str) -> Finding {
+    Finding::new(
+        FindingKind::HealthWarning,
+        Severity::Warning,
+        format!("the drive reports {what}"),
+        "back up its data, and check its health before using any result",
+    )
 }
 
 /// The SATA speeds in gigabits per second, by generation.
@@ -420,6 +444,8 @@ fn implausible_values(device: &SysfsDevice, results: &QueryResults) -> Vec<Strin
     if let Ok(health) = &results.health {
         texts.extend(health.implausible.iter().cloned());
     }
+    texts.extend(host_bytes::host_bytes(results).impossible);
+    texts.extend(paired::impossible_hours(results));
     let kernel_size = device_size(&device.folder);
     if let Ok(namespace) = &results.namespace {
         let Namespace { blocks, capacity_blocks, used_blocks, .. } = namespace;

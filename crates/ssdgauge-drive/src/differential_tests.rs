@@ -84,6 +84,15 @@ fn smart_log(case: u64) -> Vec<u8> {
     for at in (32..192).step_by(16) {
         data[at..at + 8].copy_from_slice(&numbers.below(1 << 40).to_le_bytes());
     }
+    // At most thirty years; at most 29 GB/s in units of 512,000 bytes, by commands of 568 bytes and more.
+    let hours = numbers.below(30 * 8_766);
+    data[128..136].copy_from_slice(&hours.to_le_bytes());
+    for (units_at, commands_at) in [(32, 64), (48, 80)] {
+        let units = numbers.below(((hours + 1) * 3_600 * 57_000).min(1 << 45));
+        let commands = units * (1 + numbers.below(900));
+        data[units_at..units_at + 8].copy_from_slice(&units.to_le_bytes());
+        data[commands_at..commands_at + 8].copy_from_slice(&commands.to_le_bytes());
+    }
     for at in [192, 196, 216, 220, 224, 228] {
         data[at..at + 4].copy_from_slice(&(numbers.below(1 << 31) as u32).to_le_bytes());
     }

@@ -5,11 +5,14 @@
 
 use crate::byte_reader::{ByteReader, bit};
 use crate::controller::celsius;
+use crate::plausible::{MOST_HOURS, impossible_speed, impossible_transfer, too_many_hours};
 
 /// The length of the log in bytes.
 pub const SMART_LENGTH: usize = 512;
 /// The bytes of one data unit: a thousand blocks of 512 bytes.
 pub(crate) const DATA_UNIT: u128 = 512_000;
+/// The bytes per second of PCIe 5.0 with eight lanes.
+const LINK: f64 = 31.5e9;
 /// The highest plausible temperature: 150 °C in kelvin, above the limits of NAND and controllers.
 const MAX_KELVIN: u16 = 423;
 
@@ -97,6 +100,29 @@ impl Health {
             value
         };
         let power = reader.u32(240)?;
+        let read = [count(32, DATA_UNIT, "bytes read"), count(64, 1, "read commands")];
+        let written = [count(48, DATA_UNIT, "bytes written"), count(80, 1, "write commands")];
+        let hours = count(128, 1, "hours");
+        let [busy_minutes, power_cycles, unsafe_shutdowns, media_errors, error_log_entries] = [
+            count(96, 1, "busy minutes"),
+            count(112, 1, "power cycles"),
+            count(144, 1, "unsafe shutdowns"),
+            count(160, 1, "media errors"),
+            count(176, 1, "errors"),
+        ];
+        implausible.extend(hours.filter(|hours| *hours > MOST_HOURS).map(too_many_hours));
+        let hours = hours.filter(|hours| *hours <= MOST_HOURS);
+        let [[read_bytes, read_commands], [written_bytes, write_commands]] =
+            [(read, "read"), (written, "written")].map(|([bytes, commands], verb)| {
+                // The size of its blocks is in another structure: 512 bytes at least.
+                let text = bytes.and_then(|bytes| {
+                    impossible_transfer(bytes, verb, commands, 512)
+                        .or_else(|| impossible_speed(bytes, verb, hours, LINK))
+                });
+                let are_right = text.is_none();
+                implausible.extend(text);
+                [bytes, commands].map(|count| count.filter(|_| are_right))
+            });
         Some(Health {
             warning: reader.u8(0)?,
             composite_c,
@@ -104,16 +130,16 @@ impl Health {
             spare_percent,
             spare_threshold_percent,
             used_percent: reader.u8(5)?,
-            read_bytes: count(32, DATA_UNIT, "bytes read"),
-            written_bytes: count(48, DATA_UNIT, "bytes written"),
-            read_commands: count(64, 1, "read commands"),
-            write_commands: count(80, 1, "write commands"),
-            busy_minutes: count(96, 1, "busy minutes"),
-            power_cycles: count(112, 1, "power cycles"),
-            power_on_hours: count(128, 1, "hours"),
-            unsafe_shutdowns: count(144, 1, "unsafe shutdowns"),
-            media_errors: count(160, 1, "media errors"),
-            error_log_entries: count(176, 1, "errors"),
+            read_bytes,
+            written_bytes,
+            read_commands,
+            write_commands,
+            busy_minutes,
+            power_cycles,
+            power_on_hours: hours,
+            unsafe_shutdowns,
+            media_errors,
+            error_log_entries,
             warning_minutes: reader.u32(192)?,
             critical_minutes: reader.u32(196)?,
             light_throttles: reader.u32(216)?,

@@ -21,6 +21,7 @@ pub mod health_monitor;
 pub mod helper;
 mod media;
 pub mod pass_through;
+mod plausible;
 pub mod power_log;
 pub mod query;
 pub mod state;

@@ -5,6 +5,8 @@
 //! is missing with [`NOT_IN_OUTPUT`]; a number is never assumed. Formats: smartmontools 6.3 to 7.5
 //! (`smartctl.8`, `ataprint.cpp`, `nvmeprint.cpp`, `scsiprint.cpp`), nvme-cli 1.9 to 2.11 (`nvme-print*.c`).
 
+#[cfg(test)]
+mod doubt_tests;
 mod names;
 mod numbers;
 mod nvme_cli;

@@ -1,10 +1,11 @@
 //! The sections of a drive description that change during use: power, temperatures, health.
 
+use super::host_bytes::{HostBytes, host_bytes};
 use super::source::{
     CONTROLLER, FEATURES, HWMON, POWER_LOG, SMART, STATISTICS, first_known, reported,
 };
 use super::{NOT_ATA, NOT_NVME, QueryResults, life, paired};
-use crate::ata::{DeviceStatistics, usual_name};
+use crate::ata::usual_name;
 use crate::health::Health;
 use crate::media::Unit;
 use crate::power_log::PowerLog;
@@ -118,7 +119,7 @@ pub(super) fn thermal(device: &SysfsDevice, results: &QueryResults) -> Section {
         (!rows.is_empty()).then_some(Table { columns: vec!["sensor", "temperature_c"], rows })
     });
     section.add(SMART, "sensors", "Sensors", "", sensors);
-    let highest = reported(&results.statistics, |statistics| statistics.highest_c.map(f64::from));
+    let highest = paired::highest_temperature(results);
     section.add(STATISTICS, "highest_c", "Maximum of its lifetime", "°C", highest);
     let controller = &results.controller;
     section.add(
@@ -172,7 +173,8 @@ pub(super) fn health(results: &QueryResults) -> Section {
     for (key, label, get) in percents {
         section.add(SMART, key, label, "%", reported(health, get));
     }
-    add_common_counters(&mut section, results);
+    let hosts = host_bytes(results);
+    add_common_counters(&mut section, results, &hosts);
     let source = results.media.as_ref().map_or(SMART, |(source, _)| source.name());
     let media = match &results.media {
         Ok((_, written)) if written.media.unit == Unit::Pages => {
@@ -193,7 +195,7 @@ pub(super) fn health(results: &QueryResults) -> Section {
         Some(format!("{}; {}", source.name(), source.evidence()))
     });
     section.add(source, "media_counter", "Media writes counted by", "", evidence);
-    add_smart_counters(&mut section, results);
+    add_smart_counters(&mut section, results, &hosts);
     let entries = reported(&results.controller, |c| Some(c.error_entries));
     section.add(CONTROLLER, "error_log_room", "Error log capacity", "", entries);
     let minutes = reported(&results.controller, |c| c.self_test_minutes);
@@ -215,12 +217,11 @@ pub(super) fn health(results: &QueryResults) -> Section {
 }
 
 /// Adds the counters that NVMe and ATA drives report.
-fn add_common_counters(section: &mut Section, results: &QueryResults) {
+fn add_common_counters(section: &mut Section, results: &QueryResults, hosts: &HostBytes) {
     let health = &results.health;
-    let hosts = paired::host_bytes(results);
     let both: [(&str, &str, &'static str, FromHealth, Value); 5] = [
-        ("written_bytes", "Written by hosts", "B", |h| h.written_bytes, hosts.written),
-        ("read_bytes", "Read by hosts", "B", |h| h.read_bytes, hosts.read),
+        ("written_bytes", "Written by hosts", "B", |h| h.written_bytes, hosts.written.clone()),
+        ("read_bytes", "Read by hosts", "B", |h| h.read_bytes, hosts.read.clone()),
         ("media_errors", "Media errors", "", |h| h.media_errors, paired::media_errors(results)),
         (
             "power_on_hours",
@@ -236,13 +237,13 @@ fn add_common_counters(section: &mut Section, results: &QueryResults) {
     }
     let counter = match results.statistics {
         Err(ref reason) if reason == NOT_ATA => Value::Missing(reason.clone()),
-        _ => hosts.counter,
+        _ => hosts.counter.clone(),
     };
     section.add(STATISTICS, "host_counter", "Host writes counted by", "", counter);
 }
 
 /// Adds the counters that only the SMART log of NVMe drives has.
-fn add_smart_counters(section: &mut Section, results: &QueryResults) {
+fn add_smart_counters(section: &mut Section, results: &QueryResults, hosts: &HostBytes) {
     let only: [(&str, &str, &'static str, FromHealth); 12] = [
         ("unsafe_shutdowns", "Unsafe shutdowns", "", |h| h.unsafe_shutdowns),
         ("error_log_entries", "Error log entries", "", |h| h.error_log_entries),
@@ -265,11 +266,10 @@ fn add_smart_counters(section: &mut Section, results: &QueryResults) {
         ("heavy_throttle_s", "Time in heavy throttling", "s", |h| Some(h.heavy_throttle_s.into())),
         ("lifetime_wh", "Lifetime energy", "Wh", |h| h.lifetime_wh),
     ];
-    let commands = |get: fn(&DeviceStatistics) -> Option<u64>| reported(&results.statistics, get);
     for (key, label, unit, get) in only {
         let ata = match key {
-            "write_commands" => commands(|log| log.write_commands),
-            "read_commands" => commands(|log| log.read_commands),
+            "write_commands" => hosts.write_commands.clone(),
+            "read_commands" => hosts.read_commands.clone(),
             _ => Value::Missing(NOT_NVME.into()),
         };
         let nvme = reported(&results.health, get);

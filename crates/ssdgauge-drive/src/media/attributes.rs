@@ -262,21 +262,32 @@ impl Family {
                     ));
                 }
             }
-            Some(host @ Counter { unit: Unit::Bytes(_), .. }) => {
-                let bytes = host.bytes().filter(|_| host.count >= LEAST_GRANULES);
-                if let (Some(bytes), Some(logged)) = (bytes, logged)
-                    && u128::from(bytes).abs_diff(logged) as f64 > AGREEMENT * logged as f64
-                {
-                    let [bytes, logged] = [bytes, u64::try_from(logged).unwrap_or(u64::MAX)]
-                        .map(|b| Bytes(b).about());
-                    return Err(format!(
-                        "not decoded: the counters contradict each other: hosts wrote {bytes} by the \
-                         attributes and {logged} by the Device Statistics log"
-                    ));
+            Some(Counter { unit: Unit::Bytes(_), .. }) => {
+                let logged = logged.and_then(|bytes| u64::try_from(bytes).ok());
+                if let Some(text) = logged.and_then(|bytes| self.contradiction(attributes, bytes)) {
+                    return Err(format!("not decoded: {text}"));
                 }
             }
         }
         Ok(written)
+    }
+
+    /// Returns how the attribute that counts what hosts wrote contradicts the Device Statistics log, which counts
+    /// `logged` bytes; `None` where it does not, or the family has no such attribute.
+    pub(crate) fn contradiction(
+        &self,
+        attributes: &[SmartAttribute],
+        logged: u64,
+    ) -> Option<String> {
+        let host = self.decode(attributes)?.host.filter(|host| host.count >= LEAST_GRANULES)?;
+        let bytes = host.bytes()?;
+        (bytes.abs_diff(logged) as f64 > AGREEMENT * logged as f64).then(|| {
+            let [bytes, logged] = [bytes, logged].map(|bytes| Bytes(bytes).about());
+            format!(
+                "the counters contradict each other: hosts wrote {bytes} by the attributes and {logged} \
+                 by the Device Statistics log"
+            )
+        })
     }
 
     /// Returns the counters from `attributes`; `None` where one of the media is missing.

@@ -95,5 +95,6 @@ fn temperature(text: &str) -> Option<(i64, char)> {
     let unit = digits[end..].trim_start();
     let unit = unit.trim_start_matches(['°', '\u{fffd}', 'º']).chars().next();
     let unit = unit.filter(|unit| ['C', 'F', 'K'].contains(unit));
-    Some((value, unit.unwrap_or(if value >= 200 { 'K' } else { 'C' })))
+    // A plain 0 is that of a log whose unit is kelvin.
+    Some((value, unit.unwrap_or(if value >= 200 || value == 0 { 'K' } else { 'C' })))
 }

@@ -5,7 +5,10 @@ use super::{NOT_IN_OUTPUT, numbers};
 use crate::ata::{DeviceStatistics, SmartAttribute};
 use crate::controller::{Controller, Namespace};
 use crate::description::source::is_unreported;
-use crate::description::{NOT_ATA, NOT_NVME, QueryResults, add_field, assemble, slow_sata};
+use crate::description::{
+    NOT_ATA, NOT_NVME, QueryResults, SctTemperatures, add_field, assemble, health_warning,
+    slow_sata,
+};
 use crate::health::{Health, SMART_LENGTH};
 use crate::media::{Counter, Family, LogSource, Source, Written};
 use crate::sysfs_device::SysfsDevice;
@@ -37,6 +40,9 @@ pub(super) struct Output {
     pub(super) media: Option<(LogSource, Written)>,
     pub(super) attributes: Vec<Attribute>,
     pub(super) statistics: Option<DeviceStatistics>,
+    pub(super) sct: SctTemperatures,
+    /// What the drive says of its failure, in words.
+    pub(super) failing: Vec<String>,
     /// The speeds of the SATA link in Gb/s: maximum and current.
     pub(super) sata_gbit: (Option<f64>, Option<f64>),
 }
@@ -70,6 +76,8 @@ impl Output {
             media: None,
             attributes: Vec::new(),
             statistics: None,
+            sct: SctTemperatures::default(),
+            failing: Vec::new(),
             sata_gbit: (None, None),
         }
     }
@@ -131,6 +139,9 @@ impl Output {
             }
         }
         add_field(&mut description);
+        // An NVMe drive has critical warnings.
+        let failing = self.failing.iter().filter(|_| self.kind != Kind::Nvme);
+        description.findings.extend(failing.map(|text| health_warning(text)));
         if let (Some(max), Some(current)) = self.sata_gbit {
             description.findings.extend(slow_sata(max, current));
         }
@@ -199,6 +210,8 @@ impl Output {
             protocols: Err(missing()),
             security: Err(missing()),
             sector: block,
+            model: self.model(),
+            sct: self.sct,
             ..QueryResults::all_missing(NOT_NVME)
         };
         if self.attributes.is_empty() {
@@ -233,11 +246,13 @@ impl Output {
 
 impl Attribute {
     /// Returns the attribute as the drive stores it, where its raw value is one number. That of a
-    /// temperature has the current one in its lowest byte, and smartctl prints it first.
+    /// temperature has the current one in its lowest byte, and smartctl prints it first, as it does the hours of
+    /// `45144 (208 126 0)` and `22532h+00m+00.000s`.
     fn plain(&self) -> Option<SmartAttribute> {
         let raw = match (&self.raw, self.id) {
             (Ok(raw), _) => *raw,
             (Err(text), 190 | 194) => u8::try_from(numbers::whole(text)?).ok()?.into(),
+            (Err(text), 9) => numbers::whole(text)?.try_into().ok()?,
             (Err(_), _) => return None,
         };
         Some(SmartAttribute { id: self.id, value: self.value?, worst: self.worst?, raw })

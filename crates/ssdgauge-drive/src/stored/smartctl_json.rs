@@ -3,7 +3,8 @@
 use super::names::{Fields, plain};
 use super::output::{Attribute, Kind, Output};
 use super::{AS_ROOT, StoredError, numbers, smartctl_text};
-use crate::ata::DeviceStatistics;
+use crate::ata::{self, DeviceStatistics};
+use crate::description::SctTemperatures;
 use serde_json::Value as Json;
 
 /// Reads the document that begins in line `line`.
@@ -34,7 +35,7 @@ pub(super) fn read(document: &Json, line: usize) -> Result<Output, StoredError> 
     common(&mut output, document);
     match kind {
         Kind::Nvme => nvme(&mut output, document),
-        Kind::Ata => ata(&mut output, document),
+        Kind::Ata => ata_fields(&mut output, document),
         Kind::Scsi => scsi(&mut output, document),
     }
     Ok(output)
@@ -78,6 +79,9 @@ fn common(output: &mut Output, document: &Json) {
     output.add("blocks", "logical_block_bytes", block);
     output.add("blocks", "physical_block_bytes", count(document, "/physical_block_size"));
     output.add("blocks", "rotational", count(document, "/rotation_rate").map(|turns| turns > 0));
+    if flag(document, "/smart_status/passed") == Some(false) {
+        output.failing.push(smartctl_text::OVERALL_FAILED.to_owned());
+    }
 }
 
 fn nvme(output: &mut Output, document: &Json) {
@@ -126,7 +130,7 @@ fn nvme(output: &mut Output, document: &Json) {
     output.smart = Some(fields);
 }
 
-fn ata(output: &mut Output, document: &Json) {
+fn ata_fields(output: &mut Output, document: &Json) {
     let gigabits = |pointer: &str| numbers::fraction(text(document, pointer)?);
     output.sata_gbit =
         (gigabits("/interface_speed/max/string"), gigabits("/interface_speed/current/string"));
@@ -152,11 +156,18 @@ fn ata(output: &mut Output, document: &Json) {
     let table = document.pointer("/ata_smart_attributes/table").and_then(Json::as_array);
     output.attributes = table.into_iter().flatten().filter_map(attribute).collect();
     output.statistics = statistics(document);
-    // SCT status (ACS-3, 8.5), where the Device Statistics log has none.
-    if output.statistics.is_none_or(|log| log.temperature_c.is_none()) {
-        let celsius = document.pointer("/ata_sct_status/temperature/current");
-        output.add("thermal", "temperature_c", celsius.and_then(Json::as_f64));
-    }
+    let celsius = |name: &str| {
+        let pointer = format!("/ata_sct_status/temperature/{name}");
+        ata::temperature(document.pointer(&pointer)?.as_i64()?)
+    };
+    output.sct = SctTemperatures {
+        current_c: celsius("current"),
+        highest_of_cycle_c: celsius("power_cycle_max"),
+        highest_c: celsius("lifetime_max"),
+    };
+    let rows = table.into_iter().flatten();
+    let now = rows.filter(|row| text(row, "/when_failed") == Some("now"));
+    output.failing.extend(smartctl_text::failing_now(now.filter_map(|row| text(row, "/name"))));
 }
 
 fn attribute(row: &Json) -> Option<Attribute> {
@@ -197,7 +208,10 @@ fn scsi(output: &mut Output, document: &Json) {
         used.or(count(document, "/endurance_used/current_percent")),
     );
     output.add("health", "power_on_hours", count(document, "/power_on_time/hours"));
-    let celsius = |pointer: &str| document.pointer(pointer).and_then(Json::as_f64);
+    // A RAID volume has 0 in both.
+    let celsius = |pointer: &str| {
+        document.pointer(pointer).and_then(Json::as_f64).filter(|celsius| *celsius != 0.0)
+    };
     output.add("thermal", "temperature_c", celsius("/temperature/current"));
     output.add("thermal", "critical_c", celsius("/temperature/drive_trip"));
     for (name, key) in [("read", "read_bytes"), ("write", "written_bytes")] {

@@ -3,7 +3,8 @@
 use super::names::{Fields, plain};
 use super::output::{Attribute, Kind, Output};
 use super::{AS_ROOT, StoredError, numbers};
-use crate::ata::DeviceStatistics;
+use crate::ata::{self, DeviceStatistics};
+use crate::description::SctTemperatures;
 
 /// Reads the output in `lines`, of which the first is line `first` of the file.
 pub(super) fn read(lines: &[&str], first: usize) -> Result<Output, StoredError> {
@@ -25,22 +26,60 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<Output, StoredError> 
         return Err(without_a_drive(lines, first));
     };
     let mut output = Output::new(kind);
+    output.failing = failing(&fields, lines);
     match kind {
         Kind::Nvme => nvme(&mut output, fields),
         Kind::Ata => {
-            ata(&mut output, &fields);
+            ata_fields(&mut output, &fields);
             output.attributes = attributes(lines);
             output.statistics = statistics(lines);
-            // SCT status (ACS-3, 8.5), where the Device Statistics log has none.
-            if output.statistics.is_none_or(|log| log.temperature_c.is_none()) {
-                let celsius = fields.get("currenttemperature");
-                let celsius = celsius.and_then(|text| numbers::celsius(text));
-                output.add("thermal", "temperature_c", celsius);
-            }
+            output.sct = sct(&fields);
         }
         Kind::Scsi => scsi(&mut output, &fields, lines),
     }
     Ok(output)
+}
+
+/// Returns the temperatures of the SCT status: `Current Temperature: 38 Celsius`,
+/// `Lifetime    Min/Max Temperature:     21/76 Celsius`.
+fn sct(fields: &Fields) -> SctTemperatures {
+    let celsius = |text: &str| ata::temperature(numbers::celsius(text)? as i64);
+    let highest =
+        |name: &str| celsius(fields.get(name)?.split_once('/').map(|(_, highest)| highest)?);
+    SctTemperatures {
+        current_c: fields.get("currenttemperature").and_then(|text| celsius(text)),
+        highest_of_cycle_c: highest("powercycleminmaxtemperature"),
+        highest_c: highest("lifetimeminmaxtemperature"),
+    }
+}
+
+/// Returns what the drive says of its failure: its overall health, and attributes below their thresholds now.
+fn failing(fields: &Fields, lines: &[&str]) -> Vec<String> {
+    let mut failing = Vec::new();
+    let overall = fields.get("smartoverallhealthselfassessmenttestresult");
+    if overall.is_some_and(|text| text.starts_with("FAILED")) {
+        failing.push(OVERALL_FAILED.to_owned());
+    }
+    let status = fields.get("smarthealthstatus").filter(|text| !text.starts_with("OK"));
+    failing.extend(status.map(|text| format!("its SMART health status as '{text}'")));
+    let table = lines.iter().position(|line| is_attribute_header(line));
+    let now = table.into_iter().flat_map(|at| rows(lines, at)).filter_map(|line| {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        let is_now = columns.iter().any(|word| ["NOW", "FAILING_NOW"].contains(word));
+        is_now.then(|| columns.get(1).copied()).flatten()
+    });
+    failing.extend(failing_now(now));
+    failing
+}
+
+/// What a drive reports whose overall health has failed.
+pub(super) const OVERALL_FAILED: &str = "that it is failing (SMART overall health: FAILED)";
+
+/// Returns what a drive reports of attributes below their thresholds; `None` without one.
+pub(super) fn failing_now<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let names: Vec<&str> = names.collect();
+    (!names.is_empty())
+        .then(|| format!("SMART attributes at or below their thresholds now: {}", names.join(", ")))
 }
 
 fn without_a_drive(lines: &[&str], first: usize) -> StoredError {
@@ -131,7 +170,7 @@ pub(super) fn with_tertiary(version: &str) -> String {
     }
 }
 
-fn ata(output: &mut Output, fields: &Fields) {
+fn ata_fields(output: &mut Output, fields: &Fields) {
     let get = |name: &str| fields.get(name);
     output.add("identity", "model", text(get("devicemodel")));
     output.add("identity", "serial", text(get("serialnumber")));
@@ -287,7 +326,8 @@ fn scsi(output: &mut Output, fields: &Fields, lines: &[&str]) {
     let transport = get("transportprotocol").filter(|text| text.contains("SAS")).map(|_| "sas");
     output.add("link", "transport", transport);
     output.add("health", "used_percent", count(get("percentageusedenduranceindicator")));
-    let celsius = |name: &str| numbers::celsius(get(name)?);
+    // A RAID volume has 0 in both.
+    let celsius = |name: &str| numbers::celsius(get(name)?).filter(|celsius| *celsius != 0.0);
     output.add("thermal", "temperature_c", celsius("currentdrivetemperature"));
     output.add("thermal", "critical_c", celsius("drivetriptemperature"));
     // `Accumulated power on time, hours:minutes 982:01`, or `number of hours powered up = 982.02`.

@@ -4,14 +4,14 @@
 use super::*;
 use ssdgauge_core::{DriveDescription, Value};
 
-fn one(text: &str) -> DriveDescription {
+pub(super) fn one(text: &str) -> DriveDescription {
     let mut drives = describe_stored(text.as_bytes()).unwrap();
     assert_eq!(drives.len(), 1);
     drives.pop().unwrap()
 }
 
 #[track_caller]
-fn has(drive: &DriveDescription, section: &str, key: &str, value: impl Into<Value>) {
+pub(super) fn has(drive: &DriveDescription, section: &str, key: &str, value: impl Into<Value>) {
     assert_eq!(drive.value(section, key), Some(&value.into()), "{section} {key}");
 }
 
@@ -292,7 +292,11 @@ fn a_sas_drive_has_the_facts_of_its_text() {
 }
 
 /// An output with attributes and values of the Device Statistics log: place, value.
-fn sata(model: &str, attributes: &[(u8, &str)], log: &[(&str, i64)]) -> DriveDescription {
+pub(super) fn sata(
+    model: &str,
+    attributes: &[(u8, &str)],
+    log: &[(&str, i64)],
+) -> DriveDescription {
     let mut text = format!(
         "smartctl 7.1\nDevice Model: {model}\nID# ATTRIBUTE_NAME FLAGS VALUE WORST THRESH FAIL RAW_VALUE\n"
     );
@@ -307,7 +311,7 @@ fn sata(model: &str, attributes: &[(u8, &str)], log: &[(&str, i64)]) -> DriveDes
 }
 
 /// Returns why a value is missing.
-fn why<'a>(drive: &'a DriveDescription, section: &str, key: &str) -> &'a str {
+pub(super) fn why<'a>(drive: &'a DriveDescription, section: &str, key: &str) -> &'a str {
     let section = drive.sections.iter().find(|one| one.key == section).unwrap();
     match &section.facts.iter().find(|fact| fact.key == key).unwrap().value {
         Value::Missing(reason) => reason,
@@ -348,6 +352,39 @@ fn two_counters_of_one_thing_that_contradict_each_other_are_not_used() {
     // Hours by the attribute alone, unless it has more than thirty years.
     has(&sata("A", &[(9, "8210")], &[]), "health", "power_on_hours", 8_210_u64);
     assert_eq!(sata("A", &[(9, "894780")], &[]).value("health", "power_on_hours"), None);
+    // An Intel 320 and an S3700 print more than a number.
+    has(&sata("A", &[(9, "22532h+00m+00.000s")], &[]), "health", "power_on_hours", 22_532_u64);
+    has(&sata("A", &[(9, "45144 (208 126 0)")], &[]), "health", "power_on_hours", 45_144_u64);
+    // Without a log, the attributes.
+    let drive = sata("A", &[(12, "37"), (194, "46 (Min/Max 21/50)")], &[]);
+    has(&drive, "health", "power_cycles", 37_u64);
+    has(&drive, "thermal", "temperature_c", 46.0);
+}
+
+#[test]
+fn a_log_of_32_bits_is_recognised_in_coarse_units_where_reads_agree_too() {
+    // An Apacer AS340 of 960 GB: 2,132,850 units of 32 MiB are 139,778,457,600 sectors, modulo 2^32 2,339,504,128.
+    let (written, read) = (2_132_850_u64, 1_100_002_u64);
+    let low = |units: u64| (units * 65_536 % (1 << 32)) as i64 + 5_354;
+    let attributes = |read: &str| [(241, "2132850".to_owned()), (242, read.to_owned())];
+    let drive = |read_units: &str, log_read: i64| {
+        let attributes = attributes(read_units);
+        let attributes: Vec<(u8, &str)> =
+            attributes.iter().map(|(id, raw)| (*id, &raw[..])).collect();
+        sata("A", &attributes, &[("0x01  0x018", low(written)), ("0x01  0x028", log_read)])
+    };
+    let right = drive("1100002", low(read));
+    has(&right, "health", "written_bytes", written * (32 << 20));
+    has(&right, "health", "read_bytes", read * (32 << 20));
+    let Some(Value::Text(counter)) = right.value("health", "host_counter") else { panic!() };
+    assert!(counter.starts_with("attribute 241, in units of 32 MiB"), "{counter}");
+    // Reads that do not agree: the remainder of the writes may be chance.
+    let chance = drive("1100002", low(read) / 2);
+    has(&chance, "health", "written_bytes", low(written) as u64 * 512);
+    // Only the reads have more than 32 bits.
+    let reads = [(241, "30000"), (242, "1100002")];
+    let log = [("0x01  0x018", 30_000 * 65_536), ("0x01  0x028", low(read))];
+    has(&sata("A", &reads, &log), "health", "read_bytes", read * (32 << 20));
 }
 
 #[test]

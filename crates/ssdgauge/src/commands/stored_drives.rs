@@ -50,7 +50,11 @@ pub(crate) fn print(files: &[PathBuf], as_json: bool) -> Result<(), Failure> {
         (Some(last), all) => {
             failures.iter().chain([&last]).for_each(|one| terminal::print_lines(one.lines()));
             let error = format!("{number} of {all} files describe no drive");
-            Err(Failure::new(FailureKind::Usage, error, "the others were printed"))
+            let hint = match number == all {
+                true => last.hint.clone(),
+                false => "the others were printed".to_owned(),
+            };
+            Err(Failure::new(FailureKind::Usage, error, hint))
         }
     }
 }
