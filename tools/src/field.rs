@@ -121,7 +121,7 @@ fn family(model: &str, bytes: f64) -> Option<String> {
 
 /// Returns the row of drives; `None` where none of its numbers has enough.
 fn row(name: &str, drives: &[Numbers]) -> Option<String> {
-    // `SATA SSD` and the like are no model.
+    // `SATA SSD` and the like name many models.
     let is_model = name.contains(|c: char| c.is_ascii_digit());
     if drives.len() < LEAST_DRIVES as usize || name.contains(['\t', '#']) || !is_model {
         return None;

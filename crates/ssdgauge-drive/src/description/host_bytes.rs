@@ -22,7 +22,7 @@ const READ: u8 = 242;
 const MIB_32: u64 = 32 << 20;
 /// The difference of two counters that were stored at different times, as a share.
 const LAG: f64 = 0.03;
-/// The bytes by which they may differ beside it.
+/// The bytes by which they may differ in addition.
 const LAG_BYTES: u64 = 1 << 31;
 /// The bytes per second of SATA 6 Gb/s.
 const LINK: f64 = 600e6;

@@ -34,7 +34,7 @@ pub(super) fn power_on_hours(results: &QueryResults) -> Value {
     let parts = |raw: u64| [raw & 0xffff_ffff, raw & 0xff_ffff];
     let attribute =
         raw(results, 9).and_then(|raw| parts(raw).into_iter().find(|one| *one <= MOST_HOURS));
-    // Some count minutes, half minutes or seconds: then a day is no allowance.
+    // Some count minutes, half minutes or seconds: then a day would be too much.
     let agrees = |log: u64, raw: u64| {
         let is_near = |hours: u64, most: u64| hours.abs_diff(log) <= most.max(hours / 100);
         is_near(raw, 24) || log > 24 && [60, 120, 3_600].iter().any(|part| is_near(raw / part, 1))

@@ -71,7 +71,7 @@ fn temperatures_that_contradict_each_other_or_are_none_are_not_stated() {
     has(&low, "thermal", "temperature_c", 43.0);
     has(&with_sct(&[("0x05  0x020", 75)], sct), "thermal", "highest_c", 75.0);
     has(&with_sct(&[], sct), "thermal", "highest_c", 76.0);
-    // 0 °C and 127 °C are no temperatures; an attribute has one.
+    // 0 °C and 127 °C stand for none; an attribute has a temperature.
     let none =
         with_sct(&[("0x05  0x008", 0), ("0x05  0x020", 127)], "Current Temperature: 0 Celsius\n");
     has(&none, "thermal", "temperature_c", 46.0);
