@@ -5,6 +5,7 @@ pub(crate) mod fill_level;
 pub mod group;
 pub mod headline_reasons;
 pub(crate) mod key_metrics;
+pub(crate) mod lower_bound;
 pub mod measure;
 pub mod power;
 pub mod swept;

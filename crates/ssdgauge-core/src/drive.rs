@@ -96,6 +96,9 @@ pub struct DriveInfo {
 }
 
 impl DriveInfo {
+    /// The detail `capacity_from` of a capacity that no one stated.
+    pub const CAPACITY_ASSUMED: &str = "not stated, 1 TB assumed";
+
     /// Returns the text of `detail`; `None` where it is not known.
     pub fn detail(&self, detail: Detail) -> Option<&str> {
         self.details.get(detail.key()).map(String::as_str)
@@ -109,6 +112,12 @@ impl DriveInfo {
     /// States `detail`.
     pub fn state(&mut self, detail: Detail, value: impl Into<String>) {
         self.details.insert(detail.key().to_owned(), value.into());
+    }
+
+    /// Returns the capacity; `None` where the plan of an imported result only assumes one.
+    pub fn known_capacity(&self) -> Option<Bytes> {
+        let from = self.detail(Detail::CapacityFrom);
+        (from != Some(DriveInfo::CAPACITY_ASSUMED)).then_some(self.capacity)
     }
 
     /// Returns the capacity of the whole drive; `None` where the run file does not state it, where it

@@ -127,6 +127,12 @@ impl Test {
         steps.filter(|(_, step)| step.action.measured_workload().is_some())
     }
 
+    /// Returns the time for which a load of the search has to pass; `None` without a search.
+    pub fn passing_time(&self) -> Option<Nanos> {
+        let attempts = self.phases.get(self.search.as_ref()?.attempts)?;
+        attempts.steps.first()?.action.until()?.time
+    }
+
     /// Returns whether the steps of the phase with this index run in order, before any search or
     /// rounds: the phases of a search and of rounds do not.
     pub fn is_in_order(&self, phase: usize) -> bool {

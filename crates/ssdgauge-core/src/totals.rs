@@ -248,9 +248,10 @@ impl Totals {
             Metric::EfficiencyKiopsW => self.per_watt(Metric::Iops).map(|value| value / 1e3),
             Metric::InFlightMean => {
                 let busy: u128 = self.directions.iter().map(|totals| totals.latency.sum()).sum();
-                let busy = busy as f64;
-                direction_totals::own_rate(&self.directions, |own| own.in_flight)
-                    .or_else(|| (self.elapsed.0 > 0).then(|| busy / self.elapsed.0 as f64))
+                let over = |time: Nanos| (time.0 > 0).then(|| busy as f64 / time.0 as f64);
+                let own = direction_totals::own_rate(&self.directions, |own| own.in_flight);
+                own.or_else(|| over(self.elapsed))
+                    .filter(|_| direction_totals::are_timed(&self.directions))
             }
             Metric::WriteAmplification => {
                 let of_model = self.reading("write_amplification");

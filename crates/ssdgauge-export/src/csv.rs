@@ -87,7 +87,7 @@ fn run_cells(run: &Run) -> Vec<String> {
         device(Some(drive.name())),
         device(drive.serial.as_deref()),
         device(drive.firmware.as_deref()),
-        drive.capacity.0.to_string(),
+        drive.known_capacity().map(|capacity| capacity.0.to_string()).unwrap_or_default(),
         if run.is_model() { "MODEL".to_owned() } else { String::new() },
         cell(&plan.suite.id),
         plan.suite.revision.to_string(),

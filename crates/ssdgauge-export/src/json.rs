@@ -148,7 +148,7 @@ fn drive(drive: &DriveInfo) -> Drive {
         model: device(&drive.model),
         serial: device(&drive.serial),
         firmware: device(&drive.firmware),
-        capacity_bytes: drive.capacity.0,
+        capacity_bytes: drive.known_capacity().map(|capacity| capacity.0),
         logical_block_bytes: drive.logical_block.0,
         physical_block_bytes: drive.physical_block.0,
         details: strings(&drive.details),

@@ -5,116 +5,62 @@
 //! The log is read line by line, because that of a day has 100 MB. It must never yield a percentile: of a
 //! latency, its bin alone is known.
 
+use crate::act_bins::{ActDevice, ActError, ActForm, BinUnit, Bins, Failed};
+use crate::act_lines::{Lines, number};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-/// The longest line.
-const MAX_LINE: u64 = 4_096;
-/// The maximum number of lines: four days of blocks of 25 lines, each second.
-const MAX_LINES: usize = 9_000_000;
-/// The maximum number of entries of a configuration, and the maximum number of characters of one.
-const MAX_ENTRIES: usize = 100;
-/// The maximum number of histograms of a block: two for each of a hundred devices, and those of all.
-const MAX_HISTOGRAMS: usize = 210;
-/// The bins of a histogram.
-const BINS: usize = 64;
-/// The maximum number of requests of a histogram: no drive reaches them.
-const MAX_REQUESTS: u64 = 1 << 40;
 /// The longest time of a log: a year.
 const MAX_SECONDS: u64 = 366 * 86_400;
 /// The length of a slice (`act_latency.py -t`).
 const SLICE_S: u64 = 3_600;
 
-/// Why a log is not imported.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ActError {
-    /// Not a log of ACT.
-    #[error("it is not a log of ACT: {0}")]
-    NoLog(&'static str),
-    /// Another version.
-    #[error("line {line}: it was written by ACT {version}; logs of ACT 5 and 6 are known")]
-    Version {
-        /// The number of the line, from 1.
-        line: usize,
-        /// The version.
-        version: String,
-    },
-    /// A line that contradicts others, or is not readable.
-    #[error("line {line}: {what}")]
-    Line {
-        /// The number of the line, from 1.
-        line: usize,
-        /// The reason.
-        what: String,
-    },
+/// The counts at the end of a block, all since the start of the test.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// Its time in seconds.
+    pub seconds: u64,
+    /// Its histograms by name.
+    pub histograms: BTreeMap<String, Bins>,
+    /// The requests that failed.
+    pub failed: Failed,
 }
 
-/// The form of a log: where its latencies begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ActForm {
-    /// ACT 5: the latency of a read counts from the queue.
-    FromQueue,
-    /// ACT 6: it counts from the call.
-    FromCall,
-}
-
-/// The unit of the bins of a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BinUnit {
-    /// Milliseconds.
-    Millisecond,
-    /// Microseconds.
-    Microsecond,
-}
-
-impl BinUnit {
-    /// Returns the unit in nanoseconds.
-    fn nanos(self) -> u64 {
-        match self {
-            BinUnit::Millisecond => 1_000_000,
-            BinUnit::Microsecond => 1_000,
-        }
-    }
-}
-
-/// The requests of one histogram: bin 0 is below one unit, bin b from 2^(b−1) to 2^b units.
+/// The small reads of a slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bins {
-    /// All requests.
-    pub total: u64,
-    counts: [u64; BINS],
+pub struct Slice {
+    /// Those that succeeded.
+    pub reads: Bins,
+    /// Reads that failed, of any size.
+    pub failed: u64,
 }
 
-impl Default for Bins {
-    fn default() -> Bins {
-        Bins { total: 0, counts: [0; BINS] }
-    }
-}
-
-impl Bins {
-    /// Returns the smallest and the largest share of requests above `nanos` that the bins allow, in
-    /// percent; both are equal where `nanos` is the border of a bin.
+impl Slice {
+    /// Returns the smallest and the largest share of reads above `nanos`, in percent, as
+    /// [`Bins::share_above`] does; the largest one has every failed read above each latency.
     pub fn share_above(&self, nanos: u64, unit: BinUnit) -> (f64, f64) {
-        let upper_edge = |bin: usize| unit.nanos().checked_shl(bin as u32).unwrap_or(u64::MAX);
-        let lower_edge = |bin: usize| if bin == 0 { 0 } else { upper_edge(bin - 1) };
-        let sum = |is_above: &dyn Fn(usize) -> bool| {
-            let counts = self.counts.iter().enumerate().filter(|(bin, _)| is_above(*bin));
-            counts.map(|(_, n)| n).sum::<u64>()
-        };
-        let percent = |count: u64| count as f64 * 100.0 / self.total.max(1) as f64;
-        let least = sum(&|bin| lower_edge(bin) >= nanos);
-        let most = sum(&|bin| upper_edge(bin) > nanos);
-        (percent(least), percent(most))
-    }
-
-    /// Returns the requests since `earlier`; `None` where a bin has lost some.
-    fn since(&self, earlier: &Bins) -> Option<Bins> {
-        let mut counts = [0; BINS];
-        for (bin, count) in counts.iter_mut().enumerate() {
-            *count = self.counts[bin].checked_sub(earlier.counts[bin])?;
+        let (least, most) = self.reads.share_above(nanos, unit);
+        let (answered, failed) = (self.reads.total as f64, self.failed as f64);
+        match self.failed {
+            0 => (least, most),
+            _ => (least, (most * answered + 100.0 * failed) / (answered + failed)),
         }
-        Some(Bins { total: self.total.checked_sub(earlier.total)?, counts })
     }
+}
+
+/// How late a stream was for its configured rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lag {
+    /// The name of its histogram.
+    pub name: &'static str,
+    /// The time of the block in seconds.
+    pub at: u64,
+    /// The requests that were configured up to then.
+    pub asked: f64,
+    /// The requests that were answered or failed.
+    pub done: f64,
+    /// The time by which it was late, in seconds; negative where it was early.
+    pub seconds: f64,
 }
 
 /// A log.
@@ -126,14 +72,25 @@ pub struct ActLog {
     pub form: ActForm,
     /// The configuration and the derived one, by key.
     pub configuration: BTreeMap<String, String>,
+    /// Its devices; empty where the log does not describe them.
+    pub devices: Vec<ActDevice>,
     /// The unit of its bins.
     pub unit: BinUnit,
-    /// The time of the last whole block, in seconds.
-    pub seconds: u64,
-    /// The histograms of the last whole block, by name.
-    pub whole: BTreeMap<String, Bins>,
-    /// The reads of each whole hour; of a shorter log those of all of it.
-    pub slices: Vec<Bins>,
+    /// The last whole block.
+    pub end: Block,
+    /// The last block that is judged: that of the last whole hour, or of a shorter or stopped log the last one.
+    pub judged: Block,
+    /// The reads of each hour, and those after the last hour of a log that was stopped; of a shorter log those
+    /// of all of it.
+    pub slices: Vec<Slice>,
+    /// The reads after the last block that is judged.
+    pub rest: Option<Slice>,
+    /// For each stream the judged block where it was latest, then the last judged one.
+    pub lags: Vec<[Lag; 2]>,
+    /// The first block that does not follow the one before after the report interval: its line and both times.
+    pub gap: Option<(usize, u64, u64)>,
+    /// The first failed request, with its line.
+    pub first_failed: Option<(usize, String)>,
     /// The message that stopped the test, with its line.
     pub stopped: Option<(usize, String)>,
     /// The line of a last block that was cut off, and is left out.
@@ -142,15 +99,19 @@ pub struct ActLog {
 
 /// The name of the histogram of the small reads.
 pub(crate) const READS: &str = "reads";
+/// The name of the histogram of the large reads.
+pub(crate) const LARGE_READS: &str = "large-block-reads";
+/// The name of the histogram of the large writes.
+pub(crate) const LARGE_WRITES: &str = "large-block-writes";
 
 /// Reads a log.
 ///
 /// # Errors
 /// A text that is not a log of ACT 5 or 6, is not readable, or contradicts itself, with the line.
 pub fn read_act_log(input: impl BufRead) -> Result<ActLog, ActError> {
-    let mut lines = Lines { input, number: 0, error: None, stopped: None };
+    let mut lines = Lines::new(input);
     let (version, form) = lines.version()?;
-    let configuration = lines.configuration()?;
+    let (configuration, devices) = lines.configuration()?;
     let unit = match configuration.get("microsecond-histograms").map(String::as_str) {
         Some("yes") => BinUnit::Microsecond,
         Some(_) | None => BinUnit::Millisecond,
@@ -159,48 +120,129 @@ pub fn read_act_log(input: impl BufRead) -> Result<ActLog, ActError> {
         version,
         form,
         configuration,
+        devices,
         unit,
-        seconds: 0,
-        whole: BTreeMap::new(),
+        end: Block::default(),
+        judged: Block::default(),
         slices: Vec::new(),
+        rest: None,
+        lags: Vec::new(),
+        gap: None,
+        first_failed: None,
         stopped: None,
         cut_at: None,
     };
-    let mut slice_began = (0, Bins::default());
+    let mut lags: Vec<[Lag; 2]> = Vec::new();
     while let Some((line, text)) = lines.next()? {
         let Some(seconds) = text.strip_prefix("after ").and_then(|rest| rest.strip_suffix(" sec:"))
         else {
+            // A log can end within the line that begins a block.
+            let is_begin =
+                !text.is_empty() && (text.starts_with("after ") || "after ".starts_with(&*text));
+            log.cut_at = (lines.is_cut && is_begin).then_some(line);
             continue;
         };
         let seconds = number(line, seconds, MAX_SECONDS)?;
-        if seconds <= log.seconds {
-            let what = format!("the block of {seconds} s follows that of {} s", log.seconds);
+        if seconds <= log.end.seconds {
+            let what = format!("the block of {seconds} s follows that of {} s", log.end.seconds);
             return Err(ActError::Line { line, what });
         }
-        let Some(block) = lines.block()? else {
+        let Some(histograms) = lines.block()? else {
             log.cut_at = Some(line);
             break;
         };
-        check_growth(line, &log.whole, &block)?;
-        log.seconds = seconds;
-        log.whole = block;
-        if seconds >= slice_began.0 + SLICE_S {
-            let reads = log.whole.get(READS).cloned().unwrap_or_default();
-            log.slices.extend(reads.since(&slice_began.1));
-            slice_began = (seconds, reads);
+        check_growth(line, &log.end.histograms, &histograms)?;
+        let interval = log.rate("report-interval-sec").filter(|interval| *interval >= 1.0);
+        let before = log.end.seconds;
+        if log.gap.is_none() && interval.is_some_and(|one| one != (seconds - before) as f64) {
+            log.gap = Some((line, before, seconds));
+        }
+        log.end = Block { seconds, histograms, failed: lines.failed };
+        log.note_lag(&mut lags);
+        if seconds >= log.judged.seconds + SLICE_S {
+            log.judge_rest(&lags);
         }
     }
-    log.stopped = lines.stopped;
-    if log.seconds == 0 {
+    (log.stopped, log.first_failed) = (lines.stopped, lines.first_failed);
+    if log.end.seconds == 0 {
         return Err(match log.cut_at {
             Some(line) => ActError::Line { line, what: "its only block is cut off".into() },
             None => ActError::NoLog("it has no block 'after N sec:'"),
         });
     }
-    if log.slices.is_empty() {
-        log.slices.extend(log.whole.get(READS).cloned());
+    if log.end.seconds > log.judged.seconds {
+        match log.slices.is_empty() || log.stopped.is_some() {
+            true => log.judge_rest(&lags),
+            false => log.rest = log.since_judged(),
+        }
     }
     Ok(log)
+}
+
+impl ActLog {
+    /// Returns the number of the configuration under `key`.
+    pub(crate) fn rate(&self, key: &str) -> Option<f64> {
+        let rate: f64 = self.configuration.get(key)?.parse().ok()?;
+        (rate.is_finite() && rate >= 0.0).then_some(rate)
+    }
+
+    /// Returns the small reads since the last block that is judged.
+    fn since_judged(&self) -> Option<Slice> {
+        let reads = |block: &Block| block.histograms.get(READS).cloned().unwrap_or_default();
+        let failed = self.end.failed.reads.saturating_sub(self.judged.failed.reads);
+        Some(Slice { reads: reads(&self.end).since(&reads(&self.judged))?, failed })
+    }
+
+    /// Takes what follows the last block that is judged as a slice.
+    fn judge_rest(&mut self, lags: &[[Lag; 2]]) {
+        self.slices.extend(self.since_judged());
+        self.judged = self.end.clone();
+        self.lags = lags.to_vec();
+    }
+
+    /// Takes note of how late each stream is at the end of the last block.
+    fn note_lag(&self, lags: &mut Vec<[Lag; 2]>) {
+        for (name, rate) in self.rates() {
+            let failed = match name {
+                LARGE_WRITES => self.end.failed.writes,
+                _ => self.end.failed.reads,
+            };
+            let answered = self.end.histograms.get(name).map_or(0, |bins| bins.total);
+            let (asked, done) = (rate * self.end.seconds as f64, answered as f64 + failed as f64);
+            let seconds = (asked - done) / rate;
+            let now = Lag { name, at: self.end.seconds, asked, done, seconds };
+            match lags.iter_mut().find(|[most, _]| most.name == name) {
+                Some([most, last]) => {
+                    if seconds > most.seconds {
+                        *most = now.clone();
+                    }
+                    *last = now;
+                }
+                None => lags.push([now.clone(), now]),
+            }
+        }
+    }
+
+    /// Returns the requests per second that the configuration has ACT send, by histogram.
+    fn rates(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let reads = self.rate("internal-read-reqs-per-sec").or(self.rate("read-reqs-per-sec"));
+        let writes = self.rate("internal-write-reqs-per-sec").unwrap_or(0.0);
+        // Each thread of ACT 6 sends the whole number of requests per second that is its share.
+        let threads = self.rate("service-threads").filter(|threads| *threads >= 1.0);
+        let sent = |reads: f64| match (self.form, threads) {
+            (ActForm::FromCall, Some(threads)) => {
+                let all = reads + writes;
+                reads * (all / threads).floor() * threads / all
+            }
+            (ActForm::FromCall | ActForm::FromQueue, _) => reads,
+        };
+        let large = [
+            (LARGE_READS, self.rate("large-block-reads-per-sec")),
+            (LARGE_WRITES, self.rate("large-block-writes-per-sec")),
+        ];
+        let all = [(READS, reads.map(sent))].into_iter().chain(large);
+        all.filter_map(|(name, rate)| Some((name, rate.filter(|rate| *rate > 0.0)?)))
+    }
 }
 
 /// Refuses a histogram that has lost requests since the block before: all are cumulative.
@@ -217,161 +259,4 @@ fn check_growth(
         }
     }
     Ok(())
-}
-
-fn number(line: usize, text: &str, most: u64) -> Result<u64, ActError> {
-    let number = text.trim().parse::<u64>().ok().filter(|number| *number <= most);
-    let shown: String = text.trim().chars().take(40).collect();
-    number.ok_or_else(|| ActError::Line {
-        line,
-        what: format!("'{shown}' is not a number up to {most}"),
-    })
-}
-
-/// The lines of a log.
-struct Lines<R> {
-    input: R,
-    number: usize,
-    /// The last message of an error, which another thread may print within a block.
-    error: Option<String>,
-    /// The line that states the end of the test, and the error before it.
-    stopped: Option<(usize, String)>,
-}
-
-impl<R: BufRead> Lines<R> {
-    /// Returns the next line with its number, without its end.
-    fn next(&mut self) -> Result<Option<(usize, String)>, ActError> {
-        let mut bytes = Vec::new();
-        self.number += 1;
-        let line = self.number;
-        let failed = |what: String| ActError::Line { line, what };
-        if line > MAX_LINES {
-            return Err(failed(format!("the log has more than {MAX_LINES} lines")));
-        }
-        let mut limited = std::io::Read::take(&mut self.input, MAX_LINE);
-        let read = limited.read_until(b'\n', &mut bytes);
-        let length = read.map_err(|error| failed(error.to_string()))?;
-        if length as u64 == MAX_LINE {
-            return Err(failed(format!("it is longer than {MAX_LINE} bytes")));
-        }
-        let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8".into()))?;
-        let text = text.trim_end_matches(['\n', '\r']).to_owned();
-        self.note_end(line, &text);
-        Ok((length > 0).then_some((line, text)))
-    }
-
-    /// Takes note of a message that ends the test: an error, and `… - test stopped` after it.
-    fn note_end(&mut self, line: usize, text: &str) {
-        if let Some(error) = text.strip_prefix("ERROR: ") {
-            self.error = Some(error.chars().take(200).collect());
-        }
-        if text.ends_with("test stopped") && self.stopped.is_none() {
-            let cause = self.error.clone().unwrap_or_else(|| text.chars().take(200).collect());
-            self.stopped = Some((line, cause));
-        }
-    }
-
-    /// Reads up to the line of the version.
-    fn version(&mut self) -> Result<(String, ActForm), ActError> {
-        while let Some((line, text)) = self.next()? {
-            let version = text.strip_prefix("ACT version ");
-            let Some(version) = version.or_else(|| text.strip_prefix("Aerospike act version "))
-            else {
-                continue;
-            };
-            let version: String = version.trim().chars().take(20).collect();
-            return match version.split('.').next() {
-                Some("5") => Ok((version, ActForm::FromQueue)),
-                Some("6") => Ok((version, ActForm::FromCall)),
-                Some(_) | None => Err(ActError::Version { line, version }),
-            };
-        }
-        Err(ActError::NoLog("no line begins with 'ACT version'"))
-    }
-
-    /// Reads the configuration and the derived one, up to the names of the histograms.
-    fn configuration(&mut self) -> Result<BTreeMap<String, String>, ActError> {
-        let mut configuration = BTreeMap::new();
-        let mut is_storage = false;
-        while let Some((line, text)) = self.next()? {
-            if text == "HISTOGRAM NAMES" {
-                return match is_storage {
-                    true => Ok(configuration),
-                    false => Err(ActError::NoLog("it has no configuration of act_storage")),
-                };
-            }
-            is_storage |= text.starts_with("ACT-STORAGE CONFIGURATION")
-                || text.starts_with("ACT_STORAGE CONFIGURATION");
-            if let Some((key, value)) = text.split_once(':') {
-                if configuration.len() == MAX_ENTRIES {
-                    let what = format!("the configuration has more than {MAX_ENTRIES} entries");
-                    return Err(ActError::Line { line, what });
-                }
-                configuration.insert(key.trim().to_owned(), value.trim().to_owned());
-            }
-        }
-        Err(ActError::NoLog("it ends before 'HISTOGRAM NAMES'"))
-    }
-
-    /// Reads the histograms of a block up to its empty line; `None` where the log ends before it.
-    fn block(&mut self) -> Result<Option<BTreeMap<String, Bins>>, ActError> {
-        let mut block: BTreeMap<String, Bins> = BTreeMap::new();
-        let mut current: Option<(usize, String, Bins)> = None;
-        loop {
-            let Some((line, text)) = self.next()? else { return Ok(None) };
-            if text.starts_with(" (") {
-                let Some((_, _, bins)) = &mut current else {
-                    let what = "bins without the name of a histogram".into();
-                    return Err(ActError::Line { line, what });
-                };
-                add_bins(line, &text, bins)?;
-                continue;
-            }
-            if let Some((line, name, bins)) = current.take() {
-                check_total(line, &name, &bins)?;
-                block.insert(name, bins);
-                if block.len() > MAX_HISTOGRAMS {
-                    let what = format!("its block has more than {MAX_HISTOGRAMS} histograms");
-                    return Err(ActError::Line { line, what });
-                }
-            }
-            if text.is_empty() {
-                return Ok(Some(block));
-            }
-            // Lines without a histogram, such as `requests-queued: 0`.
-            if let Some((name, total)) =
-                text.strip_suffix(" total)").and_then(|text| text.rsplit_once(" ("))
-            {
-                let total = number(line, total, MAX_REQUESTS)?;
-                let name = name.trim().chars().take(100).collect();
-                current = Some((line, name, Bins { total, ..Bins::default() }));
-            }
-        }
-    }
-}
-
-/// Adds the bins of a line, such as ` (00: 0000012345) (01: 0000000067)`.
-fn add_bins(line: usize, text: &str, bins: &mut Bins) -> Result<(), ActError> {
-    let unreadable = || ActError::Line { line, what: "its bins are not readable".into() };
-    for pair in text.split(" (").skip(1) {
-        let pair = pair.strip_suffix(')').ok_or_else(unreadable)?;
-        let (bin, count) = pair.split_once(": ").ok_or_else(unreadable)?;
-        let bin = number(line, bin, BINS as u64 - 1)? as usize;
-        bins.counts[bin] += number(line, count, MAX_REQUESTS)?;
-        if bins.counts[bin] > MAX_REQUESTS {
-            return Err(unreadable());
-        }
-    }
-    Ok(())
-}
-
-fn check_total(line: usize, name: &str, bins: &Bins) -> Result<(), ActError> {
-    let sum: u64 = bins.counts.iter().sum();
-    match sum == bins.total {
-        true => Ok(()),
-        false => {
-            let what = format!("'{name}' has {} requests, and its bins have {sum}", bins.total);
-            Err(ActError::Line { line, what })
-        }
-    }
 }

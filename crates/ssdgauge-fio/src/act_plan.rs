@@ -1,14 +1,17 @@
 //! A log of ACT as the test of the suite `act` that does the same load, with the shares of slow reads.
 
-use crate::act_log::{ActForm, ActLog, BinUnit, Bins, READS};
+use crate::act_bins::ActForm;
+use crate::act_log::{ActLog, LARGE_READS, LARGE_WRITES, READS};
 use crate::import_error::ImportError;
 use crate::imported::{Imported, ImportedStep};
-use ssdgauge_core::rounded::number;
 use ssdgauge_core::{
     Action, Arrival, Bytes, Chart, Detail, Deviation, Direction, DriveInfo, EngineReport, Finding,
-    FindingKind, Histogram, Interval, Nanos, PASSED, Phase, PhaseKind, Plan, Reading, Severity,
-    Step, Stream, Test, Workload,
+    FindingKind, Histogram, Interval, Nanos, Phase, PhaseKind, Plan, Severity, Step, Stream, Test,
+    Workload,
 };
+
+/// The smallest request of a device that states none, in bytes.
+const SECTOR: u64 = 512;
 
 /// The configuration of the protocol that the suite follows; another one is a load of its own.
 const PROTOCOL: [(&str, &str); 8] = [
@@ -32,7 +35,7 @@ impl ActLog {
     }
 
     /// Returns the devices of the log, as it names them.
-    pub fn devices(&self) -> &str {
+    pub fn device_names(&self) -> &str {
         self.configuration.get("device-names").map_or("not stated", String::as_str)
     }
 
@@ -47,10 +50,10 @@ impl ActLog {
             return Err(unfit("the suite has no such test"));
         };
         let other = self.other_protocol();
-        let elapsed = Nanos::from_secs(self.seconds);
+        let elapsed = Nanos::from_secs(self.judged.seconds);
         let step = self.step(planned, elapsed)?;
         let streams = step.action.workload().map_or(&[][..], |one| &one.streams).to_vec();
-        let (step_readings, step_findings) = self.verdict(planned, &step, elapsed)?;
+        let judgement = self.judge(planned, &step)?;
         if !other.is_empty() {
             planned.id = format!("act-log-{}", if self.form == ActForm::FromCall { 6 } else { 5 });
             planned.title = "Load of ACT with another configuration".into();
@@ -65,7 +68,7 @@ impl ActLog {
         let step = ImportedStep {
             elapsed,
             intervals: self.intervals(&streams, elapsed),
-            readings: step_readings,
+            readings: judgement.readings,
             report: EngineReport {
                 engine: format!("ACT {}", self.version),
                 setup: "imported".into(),
@@ -73,7 +76,7 @@ impl ActLog {
                 clock: "that of ACT".into(),
                 ..EngineReport::default()
             },
-            findings: step_findings,
+            findings: judgement.findings,
         };
         let program = format!("ACT {}", self.version);
         Ok(Imported { program, ended_unix_ms: 0, plan, drive, steps: vec![step], findings })
@@ -86,8 +89,11 @@ impl ActLog {
             (value != expected).then(|| format!("{key}: {value}"))
         };
         let mut other: Vec<String> = PROTOCOL.iter().filter_map(differs).collect();
-        if self.devices().split_whitespace().count() > 1 {
-            other.push(format!("device-names: {}", self.devices()));
+        if self.device_names().split_whitespace().count() > 1 {
+            other.push(format!("device-names: {}", self.device_names()));
+        }
+        if self.minimum_io() > SECTOR {
+            other.push(format!("minimum IO size = {} bytes", self.minimum_io()));
         }
         let rate = |key| self.rate(key).unwrap_or(0.0);
         let (reads, writes) = (rate("read-reqs-per-sec"), rate("write-reqs-per-sec"));
@@ -98,9 +104,33 @@ impl ActLog {
         other
     }
 
-    fn rate(&self, key: &str) -> Option<f64> {
-        let rate: f64 = self.configuration.get(key)?.parse().ok()?;
-        (rate.is_finite() && rate >= 0.0).then_some(rate)
+    /// Returns the capacity of the devices together; `None` where the log does not describe all of them.
+    pub fn capacity(&self) -> Option<Bytes> {
+        let named = self.device_names().split_whitespace().count();
+        let all = self.devices.iter().map(|device| device.bytes).sum();
+        (!self.devices.is_empty() && self.devices.len() == named.max(1)).then_some(Bytes(all))
+    }
+
+    /// Returns the length of the smallest and of the largest read in bytes (act_storage.c,
+    /// discover_read_pattern): those of the records, rounded up to whole smallest requests of the device.
+    fn read_bytes(&self) -> Option<(u64, u64)> {
+        let key = |key: &str| self.configuration.get(key).map(String::as_str);
+        let number = |text: &str| text.trim().parse::<u64>().ok().filter(|one| *one > 0);
+        let stored = key("record-stored-bytes").and_then(|text| text.split_once("..."));
+        let stored = stored.and_then(|(least, most)| number(least).zip(number(most)));
+        let stated = || {
+            let least = key("record-bytes").and_then(number)?;
+            Some((least, key("record-bytes-range-max").and_then(number).unwrap_or(least)))
+        };
+        let (least, most) = stored.or_else(stated)?;
+        let whole = |bytes: u64| bytes.checked_next_multiple_of(self.minimum_io());
+        whole(least).zip(whole(most.max(least)))
+    }
+
+    /// Returns the smallest request of the devices in bytes.
+    fn minimum_io(&self) -> u64 {
+        let largest = self.devices.iter().map(|device| device.minimum_io).max();
+        largest.unwrap_or(SECTOR).max(SECTOR)
     }
 
     /// Returns the step of `test` with the load of the log: its first load, multiplied.
@@ -120,6 +150,7 @@ impl ActLog {
         for stream in &mut workload.streams {
             stream.arrival = stream.arrival.times(load);
             self.set_threads(stream);
+            self.set_block_size(stream);
         }
         let (until, steady) = (ssdgauge_core::Until { time: Some(elapsed), ..*until }, None);
         let action = Action::Run { workload, until, steady };
@@ -148,108 +179,41 @@ impl ActLog {
         }
     }
 
+    /// Sets the length of the requests, of several ones the mean in whole sectors.
+    fn set_block_size(&self, stream: &mut Stream) {
+        let mean = match stream.name.as_str() {
+            READS => self.read_bytes().map(|(least, most)| least.midpoint(most)),
+            _ => {
+                let kibibytes = self.configuration.get("large-block-op-kbytes");
+                kibibytes.and_then(|text| text.parse::<u64>().ok()?.checked_mul(1_024))
+            }
+        };
+        let whole = mean.and_then(|bytes| bytes.checked_next_multiple_of(SECTOR));
+        stream.block_size = whole.map_or(stream.block_size, Bytes);
+    }
+
     /// Returns the requests of each stream, without latencies: a bin is not a latency.
     fn intervals(&self, streams: &[Stream], elapsed: Nanos) -> Vec<Interval> {
         let interval = |(index, stream): (usize, &Stream)| {
-            let name = match stream.name.as_str() {
-                READS => READS,
-                "large-reads" => "large-block-reads",
-                _ => "large-block-writes",
+            // A failed read does not state its size.
+            let (name, errors) = match stream.name.as_str() {
+                READS => (READS, self.judged.failed.reads),
+                "large-reads" => (LARGE_READS, 0),
+                _ => (LARGE_WRITES, self.judged.failed.writes),
             };
-            let ios = self.whole.get(name).map_or(0, |bins| bins.total);
-            (ios > 0).then(|| Interval {
+            let ios = self.judged.histograms.get(name).map_or(0, |bins| bins.total);
+            (ios > 0 || errors > 0).then(|| Interval {
                 second: 0,
                 stream: index as u16,
                 direction: if stream.reads() { Direction::Read } else { Direction::Write },
                 length: elapsed,
                 ios,
                 bytes: ios.saturating_mul(stream.block_size.0),
-                errors: 0,
+                errors,
                 latency: Histogram::default(),
             })
         };
         streams.iter().enumerate().filter_map(interval).collect()
-    }
-
-    /// Returns the shares of slow reads and the verdict on the load, as a search records them.
-    fn verdict(
-        &self,
-        test: &Test,
-        step: &Step,
-        at: Nanos,
-    ) -> Result<(Vec<Reading>, Vec<Finding>), ImportError> {
-        let search = test.search.as_ref();
-        let limits = search.ok_or_else(|| ImportError::unfit("act_storage", "it has no limits"))?;
-        let reading = |quantity: String, value: f64| {
-            let instrument = "limits".to_owned();
-            Reading { at, instrument, quantity, value }
-        };
-        let worst = |nanos: u64| {
-            let shares = self.slices.iter().map(|slice: &Bins| slice.share_above(nanos, self.unit));
-            shares.fold((0.0, 0.0), |(a, b): (f64, f64), (least, most)| (a.max(least), b.max(most)))
-        };
-        let mut readings = Vec::new();
-        let mut findings = Vec::new();
-        let (mut fails, mut passes) = (self.stopped.is_some(), true);
-        for (latency, allowed) in &limits.limits.above {
-            let (least, most) = worst(latency.0);
-            readings.push(reading(format!("worst_slice_above_{}_percent", latency.exact()), least));
-            fails |= least >= *allowed;
-            passes &= most < *allowed;
-            if least >= *allowed {
-                let text = format!(
-                    "{} % of the reads took longer than {} in the worst slice",
-                    number(least),
-                    latency.about()
-                );
-                findings.push(Finding::new(FindingKind::Overloaded, Severity::Note, text, ""));
-            }
-        }
-        match (fails, passes) {
-            (true, _) => readings.push(reading(PASSED.into(), 0.0)),
-            (false, true) => readings.push(reading(PASSED.into(), 1.0)),
-            (false, false) => findings.push(Finding::new(
-                FindingKind::Imported,
-                Severity::Warning,
-                format!(
-                    "whether load {} passed is not known: the bins of microseconds have no border \
-                     at its limits",
-                    step.label
-                ),
-                "run ACT without microsecond-histograms",
-            )),
-        }
-        findings.extend(self.findings_of_end());
-        Ok((readings, findings))
-    }
-
-    /// Returns the findings about the end of the log.
-    fn findings_of_end(&self) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        let mut warn = |kind, text: String, advice: &str| {
-            findings.push(Finding::new(kind, Severity::Warning, text, advice));
-        };
-        if let Some((line, message)) = &self.stopped {
-            let text = format!("ACT reported in line {line}: {message}");
-            warn(FindingKind::Overloaded, text, "the load counts as not passed");
-        }
-        if let Some(line) = self.cut_at {
-            let text = format!("the log ends within the block of line {line}, which is left out");
-            warn(FindingKind::Imported, text, "import the whole log");
-        }
-        let planned = self.rate("test-duration-sec").unwrap_or(0.0);
-        if (self.seconds as f64) < planned {
-            let (is, planned) = (Nanos::from_secs(self.seconds), planned * 1e9);
-            let planned = Nanos(planned as u64).about();
-            let text = format!("the log ends after {} of {planned}", is.about());
-            warn(FindingKind::Imported, text, "a test that ends early says less than a whole one");
-        }
-        if self.unit == BinUnit::Microsecond {
-            let text = "shares are those above 1.024, 8.192 and 65.536 ms: bins of microseconds have no \
-                        border at 1, 8 and 64 ms";
-            warn(FindingKind::Imported, text.into(), "run ACT without microsecond-histograms");
-        }
-        findings
     }
 
     fn imported_finding(&self, drive: &DriveInfo) -> Finding {

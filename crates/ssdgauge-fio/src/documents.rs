@@ -12,6 +12,9 @@ const MAX_VERSION: usize = 40;
 /// are rounded to seconds.
 const MAX_BEGIN_SHIFT: u64 = 5_000;
 
+/// The same by the milliseconds that the jobs ran: fio prints the last document up to half a second after them.
+const MAX_RUNTIME_SHIFT: u64 = 1_000;
+
 /// The name that every document begins with.
 const FIRST_NAME: &str = "\"fio version\"";
 
@@ -131,8 +134,8 @@ fn no_output(text: &str, error: &serde_json::Error) -> ImportError {
     }
 }
 
-/// Returns whether `after` is a later document of the run of `before`: the same jobs, the same begin, and
-/// counts that do not fall. A ramp resets the counts.
+/// Returns whether `after` is a later document of the run of `before`: the same jobs with equal options, the
+/// same begin, and counts that do not fall. A ramp resets the counts.
 fn is_later(before: &Output, after: &Output) -> bool {
     let elapsed = |output: &Output| output.jobs.iter().map(|job| job.elapsed).max().unwrap_or(0);
     let begun = |output: &Output| {
@@ -146,14 +149,40 @@ fn is_later(before: &Output, after: &Output) -> bool {
     let continues = |(one, other): (&Job, &Job)| {
         one.jobname == other.jobname
             && one.groupid == other.groupid
+            && one.options == other.options
             && (has_ramp(other)
                 || (counts(&one.read) <= counts(&other.read)
                     && counts(&one.write) <= counts(&other.write)))
     };
     before.jobs.len() == after.jobs.len()
+        && before.options == after.options
+        && begins_agree(before, after)
         && elapsed(before) <= elapsed(after)
         && begun(before).abs_diff(begun(after)) <= MAX_BEGIN_SHIFT
         && before.jobs.iter().zip(&after.jobs).all(continues)
+}
+
+/// Returns whether two documents have the same begin by the milliseconds that their jobs ran, where all of them
+/// run from the begin on; true where they need not.
+fn begins_agree(before: &Output, after: &Output) -> bool {
+    let is_late = |job: &Job| {
+        ["ramp_time", "startdelay"]
+            .iter()
+            .any(|key| job.options.contains_key(*key) || after.options.contains_key(*key))
+    };
+    let has_one_group = after.jobs.iter().all(|job| job.groupid == after.jobs[0].groupid);
+    let runtime = |output: &Output| {
+        let sides = output.jobs.iter().flat_map(|job| [&job.read, &job.write]);
+        sides.map(|side| side.runtime).max().unwrap_or(0)
+    };
+    let begun = |output: &Output| {
+        let runtime = i64::try_from(runtime(output)).unwrap_or(i64::MAX);
+        output.timestamp_ms.saturating_sub(runtime)
+    };
+    if !has_one_group || after.jobs.iter().any(is_late) || runtime(before) == 0 {
+        return true;
+    }
+    begun(before).abs_diff(begun(after)) <= MAX_RUNTIME_SHIFT
 }
 
 /// Returns what is to be said of the documents that are not the result of a run.

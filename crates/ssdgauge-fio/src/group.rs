@@ -16,6 +16,8 @@ use ssdgauge_core::{
 
 /// The maximum number of jobs of a group.
 const MAX_JOBS: usize = 1_000;
+/// The maximum number of failed requests of a job: no drive reaches them.
+const MAX_ERRORS: u64 = 1 << 40;
 /// Requests from which on a score in bytes per second says more than one in requests: as in reviews.
 const LARGE: u64 = 64 << 10;
 
@@ -87,8 +89,8 @@ fn parts_of(job: &Job, options: &Options, capacity: u64) -> Result<Vec<Part>, Im
     let sides = sides.into_iter().chain([(Direction::Trim, job.trim.as_ref())]);
     let longest = [Some(&job.read), Some(&job.write), job.trim.as_ref()].into_iter().flatten();
     let longest = longest.map(|side| side.runtime).max().unwrap_or(0);
-    let mut transfers = Vec::new();
-    let mut trims = Vec::new();
+    let mut transfers: Vec<Interval> = Vec::new();
+    let mut trims: Vec<Interval> = Vec::new();
     for (direction, side) in sides {
         let Some(side) = side else { continue };
         // Below a millisecond, the length of a direction is not stated.
@@ -97,6 +99,12 @@ fn parts_of(job: &Job, options: &Options, capacity: u64) -> Result<Vec<Part>, Im
         let interval = interval_of(job, direction, side, length)?;
         let list = if direction.is_transfer() { &mut transfers } else { &mut trims };
         list.extend(interval);
+    }
+    // fio does not divide them by direction. An error that ended the job is that of one request.
+    let errors = job.total_err.max(u64::from(job.error != 0)).min(MAX_ERRORS);
+    let all = transfers.iter_mut().chain(&mut trims);
+    if let Some(interval) = all.max_by_key(|interval| interval.ios) {
+        interval.errors = errors;
     }
     let mut parts = Vec::new();
     if !transfers.is_empty() {

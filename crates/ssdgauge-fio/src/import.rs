@@ -26,18 +26,22 @@ use std::collections::BTreeMap;
 /// # Errors
 /// A text that is not such an output, was written by another version, or contradicts itself.
 pub fn import(text: &str) -> Result<Imported, ImportError> {
-    import_with_logs(text, &[])
+    import_with_logs(text, &[], None)
 }
 
 /// Reads `text` as [`import`] does, and the course in time from the histogram logs of its one job
-/// (`write_hist_log`), one for each thread. All totals and percentiles stay those of `text`.
+/// (`write_hist_log`), one for each thread. `size` is the capacity of the target, which fio does not state. All totals and percentiles stay those of `text`.
 ///
 /// # Errors
 /// The same; logs of another result, and a result with several jobs.
-pub fn import_with_logs(text: &str, logs: &[String]) -> Result<Imported, ImportError> {
+pub fn import_with_logs(
+    text: &str,
+    logs: &[String],
+    size: Option<Bytes>,
+) -> Result<Imported, ImportError> {
     let (mut outputs, mut findings) = documents::results(text)?;
     findings.extend(left_out::take_out(&mut outputs)?);
-    let capacity = capacity_of(&outputs);
+    let (capacity, capacity_from) = capacity_of(&outputs, size);
     let mut tests: Vec<Test> = Vec::new();
     let mut steps = Vec::new();
     for output in &outputs {
@@ -56,7 +60,7 @@ pub fn import_with_logs(text: &str, logs: &[String]) -> Result<Imported, ImportE
     if tests.is_empty() || tests.len() > MAX_GROUPS {
         return Err(ImportError::Groups(tests.len()));
     }
-    let drive = drive_of(&outputs, &tests);
+    let drive = drive_of(&outputs, &tests, (size, capacity, capacity_from));
     let mut plan = Plan {
         suite: SuiteIdentity { id: "fio".into(), revision: 1, title: "Jobs of fio".into() },
         shortened: 1,
@@ -126,8 +130,13 @@ fn imported_finding(outputs: &[Output], steps: &[ImportedStep], has_course: bool
     )
 }
 
-/// Returns what fio states about the target: its name, and the range that the jobs addressed.
-fn drive_of(outputs: &[Output], tests: &[Test]) -> DriveInfo {
+/// Returns what is stated about the target: its name, and its capacity: the size that the user stated, and what
+/// the plan takes it for, with what states that.
+fn drive_of(
+    outputs: &[Output],
+    tests: &[Test],
+    (size, capacity, capacity_from): (Option<Bytes>, u64, &str),
+) -> DriveInfo {
     let of_output = |output: &Output, key: &str| {
         let own = output.jobs.iter().find_map(|job| job.options.get(key));
         own.or_else(|| output.options.get(key)).cloned()
@@ -136,7 +145,9 @@ fn drive_of(outputs: &[Output], tests: &[Test]) -> DriveInfo {
     let target = stated("filename").or_else(|| stated("directory")).unwrap_or("not stated".into());
     let workloads = tests.iter().flat_map(|test| &test.phases).flat_map(|phase| &phase.steps);
     let streams = workloads.filter_map(|step| step.action.workload()).flat_map(|one| &one.streams);
-    let capacity = streams.map(|stream| stream.span.0).max().unwrap_or(0);
+    // A span is never shorter than a request.
+    let spans = streams.map(|stream| stream.span.0).filter(|_| size.is_none());
+    let capacity = spans.max().unwrap_or(0).max(capacity);
     let is_device = target.starts_with("/dev/");
     DriveInfo {
         kind: if is_device { TargetKind::Block } else { TargetKind::File },
@@ -147,9 +158,10 @@ fn drive_of(outputs: &[Output], tests: &[Test]) -> DriveInfo {
         capacity: Bytes(capacity),
         logical_block: Bytes(512),
         physical_block: Bytes(512),
-        details: BTreeMap::from([(
-            Detail::CapacityFrom.key().into(),
-            "the largest span of a job".into(),
-        )]),
+        details: size
+            .map(|size| (Detail::WholeCapacity.key().into(), size.0.to_string()))
+            .into_iter()
+            .chain([(Detail::CapacityFrom.key().into(), capacity_from.into())])
+            .collect(),
     }
 }

@@ -5,6 +5,7 @@ use crate::import_error::ImportError;
 use crate::job_file::REST;
 use crate::output::{Job, Latency, Output};
 use crate::samples::check_limits;
+use ssdgauge_core::rounded::count;
 use ssdgauge_core::{Finding, FindingKind, Severity};
 
 /// Takes the jobs without results out of `outputs`, and returns a finding for each. The requests of the
@@ -14,6 +15,7 @@ use ssdgauge_core::{Finding, FindingKind, Severity};
 /// No job has results, or one has numbers beyond any drive.
 pub(crate) fn take_out(outputs: &mut [Output]) -> Result<Vec<Finding>, ImportError> {
     let mut reasons: Vec<(FindingKind, String)> = Vec::new();
+    let mut read_back: Vec<Finding> = Vec::new();
     for output in outputs.iter_mut() {
         output.jobs.retain(|job| !is_rest(job));
         for job in &output.jobs {
@@ -27,6 +29,10 @@ pub(crate) fn take_out(outputs: &mut [Output]) -> Result<Vec<Finding>, ImportErr
             });
             count_completed(job);
             divide_sum(job, order.as_deref());
+            let verifies = job.options.contains_key("verify") || global.contains_key("verify");
+            if verifies && order.as_deref().is_some_and(is_write_only) {
+                read_back.extend(take_read_back(job));
+            }
             let reason = reason(job);
             let is_kept = reason.is_none();
             reasons.extend(reason);
@@ -47,7 +53,7 @@ pub(crate) fn take_out(outputs: &mut [Output]) -> Result<Vec<Finding>, ImportErr
         let advice = "see the messages of fio; run the job again for its results";
         Finding::new(kind, Severity::Warning, text, advice)
     };
-    Ok(reasons.into_iter().map(finding).collect())
+    Ok(reasons.into_iter().map(finding).chain(read_back).collect())
 }
 
 /// Returns whether a job is a rest of our own job files: without a request to the drive.
@@ -69,6 +75,25 @@ fn count_completed(job: &mut Job) {
             side.total_ios = side.total_ios.min(counted);
         }
     }
+}
+
+/// Returns whether a job of this order only writes.
+fn is_write_only(order: &str) -> bool {
+    matches!(order.split(':').next(), Some("write" | "randwrite"))
+}
+
+/// Takes the reads of a job that only writes: `verify` reads back what was written, after it and not with it.
+fn take_read_back(job: &mut Job) -> Option<Finding> {
+    let reads = std::mem::take(&mut job.read);
+    (reads.total_ios > 0).then(|| {
+        let (name, ios) = (&job.jobname, count(reads.total_ios));
+        let text = format!(
+            "{ios} reads of job '{name}' read back what it wrote (verify): they did not run with its writes, and \
+             are left out"
+        );
+        let advice = "for the rate of reads, run a job that reads";
+        Finding::new(FindingKind::Imported, Severity::Note, text, advice)
+    })
 }
 
 /// Gives the sum of all directions (`unified_rw_reporting=1`) to the one that the job has; of reads and

@@ -8,8 +8,11 @@
 //!
 //! This crate never runs a program and never opens a file.
 
+mod act_bins;
+mod act_lines;
 mod act_log;
 mod act_plan;
+mod act_verdict;
 mod agreement;
 mod block_sizes;
 mod check_job;
@@ -28,7 +31,8 @@ mod section;
 mod stream;
 mod unexpressed;
 
-pub use act_log::{ActError, ActForm, ActLog, BinUnit, Bins, read_act_log};
+pub use act_bins::{ActDevice, ActError, ActForm, BinUnit, Bins, Failed};
+pub use act_log::{ActLog, Block, Lag, Slice, read_act_log};
 pub use act_plan::ASSUMED_CAPACITY;
 pub use agreement::{Agreement, Comparison, LEAST_TURNS, Quantity, Repetition, compare, verdict};
 pub use check_job::{check_job, limitations};

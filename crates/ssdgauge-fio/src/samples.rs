@@ -80,6 +80,7 @@ pub(crate) fn has_whole_latency(side: &Side) -> bool {
 /// it counts requests and latencies from different moments on.
 fn stated(job: &Job, latency: &Latency, count: u64) -> Result<Histogram, ImportError> {
     let &Latency { min, max, mean, .. } = latency;
+    check_order(job, latency)?;
     let is_ascending = latency.percentiles.is_sorted_by(|one, other| one.1 <= other.1);
     if min > max || !mean.is_finite() || mean < 0.0 || !is_ascending {
         let what = "its mean, minimum, maximum and percentiles are not of one set of latencies";
@@ -87,6 +88,28 @@ fn stated(job: &Job, latency: &Latency, count: u64) -> Result<Histogram, ImportE
     }
     let figures = (count, sum_of(latency, count), min, max);
     Ok(Histogram::from_stated(figures, &latency.percentiles))
+}
+
+/// Refuses a mean, percentiles or bins beyond the smallest or the largest latency: fio prints them within its
+/// bins, 64 for each octave, and the mean with six digits after the point.
+fn check_order(job: &Job, latency: &Latency) -> Result<(), ImportError> {
+    let (min, max) = (latency.min as f64, latency.max as f64);
+    let most = max * (1.0 + 2.0 / 64.0) + 1.0;
+    let least = min * (1.0 - 2.0 / 64.0) - 1.0;
+    let bins = latency.bins.iter().filter(|(_, n)| **n > 0).map(|(value, _)| *value);
+    let percentiles = latency.percentiles.iter().map(|(_, value)| *value);
+    // Early versions fill the list with zeros.
+    let values = bins.chain(percentiles.filter(|value| *value > 0)).map(|value| value as f64);
+    let outside = values.chain([latency.mean]).find(|value| *value > most || *value < least);
+    match outside {
+        Some(value) => {
+            let what = format!(
+                "{value} ns is not between its smallest and largest latency, {min} and {max} ns"
+            );
+            Err(ImportError::contradiction(&job.jobname, &what))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Returns the sum of `count` latencies with the mean of `latency`.
@@ -100,6 +123,7 @@ fn sum_of(latency: &Latency, count: u64) -> u128 {
 fn histogram_of(job: &Job, latency: &Latency) -> Result<Histogram, ImportError> {
     let &Latency { min, max, mean, ref bins, .. } = latency;
     let count = latency.counted().unwrap_or(0);
+    check_order(job, latency)?;
     // The value of a bin is its middle, which can lie beyond the smallest and the largest latency.
     let mut values: Vec<(u64, u64)> = bins
         .iter()

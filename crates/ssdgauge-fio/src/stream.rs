@@ -1,8 +1,11 @@
 //! The stream of a plan that does the work of a job of fio.
 
+use crate::act_plan::ASSUMED_CAPACITY;
 use crate::import_error::ImportError;
 use crate::output::{Job, Options, Output, Side};
-use ssdgauge_core::{Access, Arrival, BLOCK_SIZES, Bytes, Data, Operation, Processors, Stream};
+use ssdgauge_core::{
+    Access, Arrival, BLOCK_SIZES, Bytes, Data, DriveInfo, Operation, Processors, Stream,
+};
 
 /// The maximum number of requests in flight and threads that a plan shows.
 const MAX_IN_FLIGHT: u64 = 4_096;
@@ -66,7 +69,7 @@ fn addressed(
         (false, _) | (true, Some(0)) => (Access::Sequential, 100),
         (true, share) => (Access::Random, share.unwrap_or(100)),
     };
-    let span = Bytes(stated_size(options).unwrap_or(capacity).max(block_size.0));
+    let span = Bytes(stated_size(options, capacity).unwrap_or(capacity).max(block_size.0));
     Stream {
         name: job.jobname.clone(),
         access,
@@ -84,21 +87,31 @@ fn addressed(
     }
 }
 
-/// Returns the largest range that a job addressed, in bytes: the size that it states, or what it moved.
-pub(crate) fn capacity_of(outputs: &[Output]) -> u64 {
+/// Returns the capacity of the target in bytes, and what states it: `size`, which the user stated, or the
+/// largest range of a job where each states its own. The bytes that a job moved are neither.
+pub(crate) fn capacity_of(outputs: &[Output], size: Option<Bytes>) -> (u64, &'static str) {
     let of_job = |output: &Output, job: &Job| {
-        let size = stated_size(&job.options).or_else(|| stated_size(&output.options));
-        let sides = [Some(&job.read), Some(&job.write), job.trim.as_ref()].into_iter().flatten();
-        size.unwrap_or_else(|| sides.map(|side| side.io_bytes).fold(0, u64::saturating_add))
+        let key = |key: &str| job.options.get(key).or_else(|| output.options.get(key));
+        key("size").and_then(|size| parse_size(size))
     };
-    let jobs =
-        outputs.iter().flat_map(|output| output.jobs.iter().map(move |job| of_job(output, job)));
-    jobs.max().unwrap_or(0)
+    let jobs = outputs.iter().flat_map(|output| output.jobs.iter().map(move |job| (output, job)));
+    let stated: Vec<Option<u64>> = jobs.map(|(output, job)| of_job(output, job)).collect();
+    let largest = stated.iter().flatten().copied().max().unwrap_or(0);
+    match (size, stated.iter().all(Option::is_some)) {
+        (Some(size), _) => (size.0, "--size"),
+        (None, true) => (largest, "the largest span of a job"),
+        (None, false) => (largest.max(ASSUMED_CAPACITY.0), DriveInfo::CAPACITY_ASSUMED),
+    }
 }
 
-/// Returns the size that the options of a job state in bytes.
-fn stated_size(options: &Options) -> Option<u64> {
-    options.get("size").and_then(|size| parse_size(size))
+/// Returns the range that the options of a job state on a target of `capacity`, in bytes: a size, or a share.
+fn stated_size(options: &Options, capacity: u64) -> Option<u64> {
+    let size = options.get("size")?.trim();
+    let share = size.strip_suffix('%').and_then(|share| share.trim().parse::<u8>().ok());
+    match share.filter(|share| (1..=100).contains(share)) {
+        Some(share) => Some((u128::from(capacity) * u128::from(share) / 100) as u64),
+        None => parse_size(size),
+    }
 }
 
 fn order_of(options: &Options) -> Option<&String> {

@@ -141,7 +141,7 @@ fn damaged_histogram_logs_are_imported_or_refused() {
         if random.below(3) == 0 {
             text = text.replacen("1, 0", "0, 0", 1 + random.below(2) as usize);
         }
-        match ssdgauge_fio::import_with_logs(&output, &[text]) {
+        match ssdgauge_fio::import_with_logs(&output, &[text], None) {
             Err(error) => {
                 assert!(!error.to_string().is_empty());
                 refused += 1;

@@ -63,7 +63,8 @@ pub(crate) fn check_order(command: &str, suite: &str, targets: &[&str]) -> Resul
     // A shell hands a suite over as an open file: `<(…)` is /dev/fd/63.
     let is_open_file = suite.starts_with("/dev/fd/") || suite == "/dev/stdin";
     let is_target = !is_open_file
-        && (PREFIXES.iter().any(|prefix| suite.starts_with(prefix)) || Path::new(suite).is_dir());
+        && (PREFIXES.iter().any(|prefix| suite.starts_with(prefix))
+            || (Path::new(suite).is_dir() && !built_in_ids().contains(&suite)));
     if !is_target {
         return Ok(());
     }

@@ -20,6 +20,7 @@ mod full_disk;
 mod house_form;
 mod import;
 mod import_act;
+mod import_act_verdicts;
 mod import_jobs;
 mod import_percentiles;
 mod large_files;

@@ -45,7 +45,10 @@ pub fn headline(name: &str, groups: &[Group<'_>], hero: Option<usize>) -> RunHea
     }) else {
         let text = match groups.iter().find_map(invalid) {
             Some(why) => format!("{name}: no test has a valid result ({why})"),
-            None => format!("{name}: no test has a result"),
+            None => groups.iter().find_map(failed_search).map_or_else(
+                || format!("{name}: no test has a result"),
+                |failed| format!("{name}: {failed}"),
+            ),
         };
         return RunHeadline { text, has_name: true };
     };
@@ -63,11 +66,29 @@ pub fn headline(name: &str, groups: &[Group<'_>], hero: Option<usize>) -> RunHea
     RunHeadline { text: capital(&result), has_name: false }
 }
 
+/// Returns that the lowest load that a search tried failed, or that its result is not known.
+fn failed_search(group: &Group<'_>) -> Option<String> {
+    let test = group.first().test;
+    let lowest = tried_loads(test).into_iter().next()?;
+    let base = workload_text::base_load(&test.test)?;
+    let load = number::measured(lowest.load, test.headline.metric);
+    match lowest.passed {
+        Some(_) => {
+            let broken = lowest.above.iter().find_map(|(latency, share, limit)| {
+                let share = share.filter(|share| share >= limit)?;
+                Some(format!(" with {} % over {}", number::text(share), latency.about()))
+            });
+            Some(format!("fails at {load} of {base}{}", broken.unwrap_or_default()))
+        }
+        None => Some(format!("whether {load} of {base} passed is not known")),
+    }
+}
+
 /// Returns the headline of a search: the highest load that passed, and the next one that failed.
 fn of_search(name: &str, title: &str, test: &TestRun, value: &str) -> RunHeadline {
     let passed = test.headline.value.unwrap_or(f64::INFINITY);
     let loads = tried_loads(test);
-    let failed = loads.iter().find(|load| !load.passed && !load.disagrees && load.load > passed);
+    let failed = loads.iter().find(|load| load.has_failed() && load.load > passed);
     let failed = failed.map_or_else(String::new, |load| {
         format!(", fails at {}", number::measured(load.load, test.headline.metric))
     });

@@ -133,8 +133,7 @@ fn searches(tests: &[&TestRun]) -> Option<String> {
         let form = form.rsplit(", ").next().unwrap_or_default().to_owned();
         let named = if searches.len() > 1 { format!(" in {form}") } else { String::new() };
         let loads = tried_loads(test);
-        let failed =
-            loads.iter().find(|load| !load.passed && !load.disagrees && load.load > passed);
+        let failed = loads.iter().find(|load| load.has_failed() && load.load > passed);
         let failed = failed.map_or_else(String::new, |load| {
             let load = number::measured(load.load, test.headline.metric);
             if searches.len() > 1 { format!(" (fails {load})") } else { format!(", fails {load}") }

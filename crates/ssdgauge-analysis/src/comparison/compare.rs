@@ -8,6 +8,7 @@ use crate::comparison::history::{self, History};
 use crate::findings::run_outcome::{self, RunOutcome};
 use crate::findings::trust::{self, Grade};
 use crate::groups::group::{self, Member};
+use crate::groups::lower_bound;
 use crate::groups::workload_text;
 use crate::model::Run;
 use crate::text::interval;
@@ -310,8 +311,16 @@ fn compared(
     comparison.ranges[1] = interval::range_of_trials(of_b);
     let ratio = ratio.map(|ratio| of_one_run(ratio, a, b, comparison.values));
     (comparison.ratio, comparison.difference) = decided(ratio, [of_a, of_b], options.noise);
+    if metric == Metric::LoadMultiple && lower_bound::is_open(a.test, b.test) {
+        comparison.ratio = None;
+        comparison.difference = Difference::Unknown(ONLY_PASSED.to_owned());
+    }
     Some(comparison)
 }
+
+/// Why two searches are not compared.
+const ONLY_PASSED: &str =
+    "the run with the lower result has no load that failed: it may hold more than it was tried at";
 
 /// Returns which of the tests has an invalid result, and why: it is compared with nothing.
 fn invalid<const N: usize>(members: [Member<'_>; N]) -> Option<String> {

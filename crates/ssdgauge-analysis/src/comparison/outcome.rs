@@ -4,6 +4,7 @@
 //! two places of a report contradict each other.
 
 use crate::groups::group::Group;
+use crate::groups::lower_bound;
 use crate::groups::measure::Measure;
 use ssdgauge_core::ScoreFamily;
 use ssdgauge_statistics::difference::{self, NOISE, are_apart};
@@ -176,6 +177,9 @@ fn apart(group: &Group<'_>, measure: Measure, best: usize, next: usize) -> Apart
     else {
         return Apart::Unjudged;
     };
+    if is_search(group) && lower_bound::is_open(first.test, second.test) {
+        return Apart::Undecided;
+    }
     let interval = ratio.and_then(|ratio| ratio.interval);
     let judged = ratio.map_or(shown, |ratio| ratio.value);
     let found = difference::judge(judged, interval, noise(measure));

@@ -11,7 +11,7 @@ use crate::model::metrics;
 use crate::model::plan::measured_spans;
 use crate::model::{PointRun, Run, TestRun};
 use crate::text::{number, sanitize};
-use ssdgauge_core::{Bytes, DriveInfo, Metric, RequestPath, TargetKind};
+use ssdgauge_core::{Bytes, DriveInfo, Metric, Nanos, RequestPath, TargetKind};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -50,6 +50,8 @@ struct Key {
     /// The revision of the model; `None` for drives.
     model_revision: Option<u32>,
     spans: Vec<Extent>,
+    /// The time for which a load of an imported search passed, where it is not that of the suite: one slice.
+    passes_for: Option<Nanos>,
     /// The options of an imported job of fio; empty for other tests.
     job: BTreeSet<String>,
 }
@@ -114,6 +116,7 @@ pub(crate) fn incomparable(a: Member<'_>, b: Member<'_>) -> Option<Cow<'static, 
         (a.class != b.class, "a model and a measured drive are not comparable"),
         (a.model_revision != b.model_revision, "the revisions of the model differ"),
         (a.spans != b.spans, "the spans differ"),
+        (a.passes_for != b.passes_for, "the loads were tried for different times"),
         (
             of_power && scopes[0] != scopes[1] && scopes.iter().all(|scopes| !scopes.is_empty()),
             "the scopes of the power meters differ",
@@ -138,7 +141,10 @@ pub(crate) fn background_key(member: Member<'_>) -> String {
             spans.push(words);
         }
     }
-    let job: String = key.job.iter().map(|option| format!(", {option}")).collect();
+    let mut job: String = key.job.iter().map(|option| format!(", {option}")).collect();
+    if let Some(time) = key.passes_for {
+        job += &format!(", for {}", time.exact());
+    }
     let scaled = if key.span_scaled { ", scaled" } else { "" };
     format!(
         "{}/{} r{}, 1/{}{scaled}, {}, {}{job}",
@@ -277,8 +283,17 @@ fn key(member: Member<'_>) -> Key {
             .into_iter()
             .map(|span| extent(span, &member.run.head.drive))
             .collect(),
+        passes_for: passes_for(member),
         job: job(member),
     }
+}
+
+/// Returns the time for which the load of an imported search was tried; `None` where it is one slice, as in runs
+/// of the suite.
+fn passes_for(member: Member<'_>) -> Option<Nanos> {
+    member.run.head.imported_from()?;
+    let slice = member.test.test.search.as_ref()?.limits.slice;
+    member.test.test.passing_time().filter(|time| *time != slice)
 }
 
 /// Returns what part of `drive` a span of this length is; the last MiB may be left out, because
@@ -370,6 +385,10 @@ fn distinction(key: &Key, all: &[Key]) -> String {
             Some(Extent::Part(span)) => format!("span {}", number::capacity(span.0)),
             None => "no load".to_owned(),
         });
+    }
+    if let Some(time) = key.passes_for.filter(|_| some(&|other| other.passes_for != key.passes_for))
+    {
+        words.push(format!("for {}", time.about()));
     }
     let job: BTreeSet<&String> =
         others.iter().flat_map(|other| key.job.difference(&other.job)).collect();

@@ -3,6 +3,7 @@
 use crate::groups::power;
 use crate::model::metrics;
 use crate::model::{PointRun, StepFinding, TestRun};
+use crate::steps::tried_loads::tried_loads;
 use crate::text::number;
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_core::{
@@ -103,6 +104,8 @@ fn point_findings(point: &PointRun) -> Vec<StepFinding> {
         }
         let seen = point.point.totals.latency(scope).count();
         match metric.least_requests() {
+            // Another program counted requests without their latencies.
+            Some(_) if seen == 0 && has_requests(point, scope) => others.push(key),
             Some(needed) if seen < needed => few.add(metric, scope, key, (needed, seen)),
             Some(_) => others.push(key),
             // Efficiency also needs a power above zero; the meter's finding is that of the test.
@@ -134,6 +137,11 @@ fn point_findings(point: &PointRun) -> Vec<StepFinding> {
         findings.push(StepFinding { step, metrics: others, finding });
     }
     findings
+}
+
+/// Returns whether `point` has requests of `scope`, with latencies or without.
+fn has_requests(point: &PointRun, scope: Scope) -> bool {
+    point.point.totals.value(Metric::Iops, scope).is_some_and(|rate| rate > 0.0)
 }
 
 /// The metrics of one step that had too few requests.
@@ -263,7 +271,11 @@ fn lacking(run: &TestRun) -> String {
             format!("the headline is {}, but no such step was measured", score.words())
         }
         Some(_) | None if score.family() == ScoreFamily::HighestLoad => {
-            "no load has passed: the lowest one that was tried failed".to_owned()
+            let lowest = tried_loads(run).into_iter().next();
+            match lowest.and_then(|load| load.passed) {
+                Some(_) => "no load has passed: the lowest one that was tried failed".to_owned(),
+                None => "whether the load passed is not known".to_owned(),
+            }
         }
         Some(_) | None => {
             let key = run.headline.metric.key();

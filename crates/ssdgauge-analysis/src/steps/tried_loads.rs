@@ -9,8 +9,8 @@ use ssdgauge_core::{FIRST_FAILED_SLICE, Nanos, PASSED};
 pub struct TriedLoad {
     /// The load, as a multiple of the rates of the streams.
     pub load: f64,
-    /// Whether it passed every trial.
-    pub passed: bool,
+    /// Whether it passed every trial; `None` where that is not known.
+    pub passed: Option<bool>,
     /// Whether it passed one of two trials.
     pub disagrees: bool,
     /// The requests that were judged, in words.
@@ -24,6 +24,13 @@ pub struct TriedLoad {
     pub above: Vec<(Nanos, Option<f64>, f64)>,
 }
 
+impl TriedLoad {
+    /// Returns whether it passed none of its trials.
+    pub fn has_failed(&self) -> bool {
+        self.passed == Some(false) && !self.disagrees
+    }
+}
+
 /// Returns the loads that the search of `test` tried, ascending; none where it has no search.
 pub fn tried_loads(test: &TestRun) -> Vec<TriedLoad> {
     let Some(search) = &test.test.search else { return Vec::new() };
@@ -35,7 +42,7 @@ pub fn tried_loads(test: &TestRun) -> Vec<TriedLoad> {
         });
         TriedLoad {
             load: point.point.position,
-            passed: totals.reading(PASSED).is_some_and(|value| value > 0.75),
+            passed: totals.reading(PASSED).map(|value| value > 0.75),
             disagrees: totals.reading(PASSED).is_some_and(|value| value > 0.0 && value < 1.0),
             requests: search.limits.of.words(&point.workload),
             elapsed: Nanos(totals.elapsed.0 / u64::from(totals.executions.max(1))),

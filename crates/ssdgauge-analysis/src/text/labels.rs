@@ -106,7 +106,8 @@ pub fn plain_size(drive: &DriveInfo) -> String {
 }
 
 fn in_words(drive: &DriveInfo, capacity: fn(u64) -> String) -> String {
-    let tested = capacity(drive.capacity.0);
+    let Some(tested) = drive.known_capacity() else { return "capacity not known".to_owned() };
+    let tested = capacity(tested.0);
     match (drive.kind, drive.whole_capacity().filter(|_| drive.is_limited())) {
         (TargetKind::File, _) => format!("scratch file of {tested}"),
         (TargetKind::Block | TargetKind::Virtual | TargetKind::Null, Some(whole)) => {

@@ -4,7 +4,7 @@ use crate::score::point::{self, Point};
 use crate::score::{Score, ScoreFamily};
 use crate::totals::Totals;
 use crate::totals::confidence::ConfidenceInterval;
-use crate::totals::direction_totals::DirectionTotals;
+use crate::totals::direction_totals::{self, DirectionTotals};
 use crate::totals::metric::Metric;
 use crate::totals::over_seconds::over_seconds;
 use crate::totals::power_integral::is_covered;
@@ -432,7 +432,10 @@ fn over<I: Iterator<Item = Totals>>(metric: Metric, seconds: impl Fn() -> I) -> 
         }
         Metric::InFlightMean => {
             let busy = |d: &DirectionTotals| d.latency.sum() as f64;
-            Some(sum(&|totals| totals.directions.iter().map(busy).sum()) / 1e9 / time)
+            let timed = |second: Totals| direction_totals::are_timed(&second.directions);
+            seconds()
+                .all(timed)
+                .then(|| sum(&|totals| totals.directions.iter().map(busy).sum()) / 1e9 / time)
         }
         Metric::PowerW => {
             // A meter of a wider scope must not replace the narrowest one.

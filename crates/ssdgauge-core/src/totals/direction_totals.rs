@@ -52,6 +52,12 @@ impl OwnRate {
     }
 }
 
+/// Returns whether the latencies of all requests are known: without them, neither is the number in flight.
+/// Results of other programs can lack them.
+pub(crate) fn are_timed(directions: &[DirectionTotals]) -> bool {
+    directions.iter().all(|totals| totals.ios == 0 || totals.latency.count() > 0)
+}
+
 /// Returns the sum of the own rates of `directions`; `None` where none has one.
 pub(crate) fn own_rate(directions: &[DirectionTotals], field: fn(&OwnRate) -> f64) -> Option<f64> {
     directions.iter().filter_map(|totals| totals.own_rate.as_ref()).map(field).reduce(|a, b| a + b)

@@ -78,8 +78,8 @@ pub(crate) struct Drive {
     pub(crate) serial: Option<String>,
     /// The firmware that it states.
     pub(crate) firmware: Option<String>,
-    /// The addressable bytes of the target.
-    pub(crate) capacity_bytes: u64,
+    /// The addressable bytes of the target; null for an imported result that does not state them.
+    pub(crate) capacity_bytes: Option<u64>,
     /// The logical block.
     pub(crate) logical_block_bytes: u64,
     /// The physical block.

@@ -224,8 +224,8 @@ pub(crate) struct Separation {
 pub(crate) struct TriedLoad {
     /// The multiple of the rates of the streams.
     pub(crate) load: f64,
-    /// Whether it passed every trial.
-    pub(crate) passed: bool,
+    /// Whether it passed every trial; null where that is not known.
+    pub(crate) passed: Option<bool>,
     /// Whether it passed one of two.
     pub(crate) trials_disagree: bool,
     /// The requests that were judged.

@@ -96,7 +96,7 @@ fn facts(run: &Run) -> Markup {
         ("Model", device(&drive.model)),
         ("Serial", device(&drive.serial)),
         ("Firmware", device(&drive.firmware)),
-        (labels::size_name(drive), in_bytes(drive.capacity)),
+        (labels::size_name(drive), drive.known_capacity().map_or_else(unknown, in_bytes)),
         ("Capacity of the drive", drive.whole_capacity().map_or_else(unknown, in_bytes)),
         (
             "Block sizes",

@@ -54,9 +54,10 @@ fn row(drive: &str, load: &TriedLoad) -> Markup {
             @for (_, above, _) in &load.above { td.n { (share(*above)) } }
             td { (load.elapsed.about()) }
             td { (match (load.passed, load.disagrees) {
-                (true, _) => "yes".to_owned(),
-                (false, true) => "one of two trials".to_owned(),
-                (false, false) => match load.failed_slice {
+                (None, _) => "not known".to_owned(),
+                (Some(true), _) => "yes".to_owned(),
+                (Some(false), true) => "one of two trials".to_owned(),
+                (Some(false), false) => match load.failed_slice {
                     Some(slice) => format!("no, from slice {} on", number::text(slice)),
                     None => "no".to_owned(),
                 },

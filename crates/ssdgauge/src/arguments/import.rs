@@ -24,8 +24,8 @@ pub(crate) struct ImportArguments {
     /// .ssdg].
     #[arg(short, long = "out", alias = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Capacity of the drive, which a log of ACT does not state [default: 1 TB is assumed].
-    #[arg(long, requires = "act", value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
+    /// Capacity of the drive [default: what the input states, otherwise 1 TB is assumed].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
     /// Model of the drive, which the other program does not state.
     #[arg(long, value_name = "TEXT", value_parser = parse_label)]

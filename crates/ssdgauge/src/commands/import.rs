@@ -7,7 +7,7 @@ use crate::build_identity;
 use crate::failure::{Failure, FailureKind};
 use crate::output;
 use crate::process;
-use ssdgauge_core::{DriveInfo, EndedBy, Finding, Nanos};
+use ssdgauge_core::{Bytes, DriveInfo, EndedBy, Finding, Nanos};
 use ssdgauge_fio::{ImportError, Imported, ImportedStep};
 use ssdgauge_runfile::{
     FindingRecord, Head, ImportedPercentile, Opening, Outcome, OutcomeKind, RunFileError, StepEnd,
@@ -31,7 +31,7 @@ const MAX_BYTES: u64 = 64 << 20;
 pub(crate) fn execute(arguments: &ImportArguments) -> Result<(), Failure> {
     match (&arguments.fio, &arguments.act) {
         (Some(input), _) => {
-            let (imported, checksum) = import_fio(input, &arguments.hist_log)?;
+            let (imported, checksum) = import_fio(input, &arguments.hist_log, arguments.size)?;
             store(arguments, input, &imported, checksum)
         }
         (None, Some(input)) => {
@@ -43,10 +43,14 @@ pub(crate) fn execute(arguments: &ImportArguments) -> Result<(), Failure> {
 }
 
 /// Returns a result of fio with the course in time of its `logs`, and the checksum of all texts.
-fn import_fio(input: &Path, logs: &[PathBuf]) -> Result<(Imported, u32), Failure> {
+fn import_fio(
+    input: &Path,
+    logs: &[PathBuf],
+    size: Option<Bytes>,
+) -> Result<(Imported, u32), Failure> {
     let text = read(input)?;
     let logs: Vec<String> = logs.iter().map(|log| read(log)).collect::<Result<_, Failure>>()?;
-    let imported = ssdgauge_fio::import_with_logs(&text, &logs).map_err(|error| {
+    let imported = ssdgauge_fio::import_with_logs(&text, &logs, size).map_err(|error| {
         let name = input.display();
         Failure::new(FailureKind::Usage, format!("{name}: {error}"), hint_of(&error))
     })?;

@@ -6,12 +6,12 @@ use serde_json::Value;
 use std::fmt::Write as _;
 
 /// A log: its version, the multiple of the load, the unit of its bins, and what each hour adds to the bins
-/// of the small reads.
+/// of the small reads, of which each hour has a million: a 72nd of what load 10x sends.
 pub(crate) struct Log<'a> {
-    version: &'a str,
-    load: u64,
-    microseconds: bool,
-    hours: &'a [&'a [(usize, u64)]],
+    pub(crate) version: &'a str,
+    pub(crate) load: u64,
+    pub(crate) microseconds: bool,
+    pub(crate) hours: &'a [&'a [(usize, u64)]],
 }
 
 impl Log<'_> {
@@ -34,7 +34,7 @@ impl Log<'_> {
         for (hour, added) in self.hours.iter().enumerate() {
             for third in 1..=3 {
                 for (bin, count) in *added {
-                    bins[*bin] += count / 3;
+                    bins[*bin] += count * 72 / 3 * self.load / 10;
                 }
                 let at = hour * 3_600 + third * 1_200;
                 writeln!(text, "after {at} sec:\nrequests-queued: 0").unwrap();
@@ -73,7 +73,7 @@ pub(crate) const PASSING: Log<'_> = Log {
     ],
 };
 
-fn import(bench: &Bench, name: &str, text_of_log: &str) -> String {
+pub(crate) fn import(bench: &Bench, name: &str, text_of_log: &str) -> String {
     std::fs::write(bench.path(&format!("{name}.log")), text_of_log).unwrap();
     let (input, output) = (format!("{name}.log"), format!("{name}.ssdg"));
     let call = bench
@@ -82,13 +82,13 @@ fn import(bench: &Bench, name: &str, text_of_log: &str) -> String {
     unfolded(&text(&call.stderr))
 }
 
-fn run_of(bench: &Bench, file: &str) -> Value {
+pub(crate) fn run_of(bench: &Bench, file: &str) -> Value {
     let json: Value = serde_json::from_str(&bench.print(&["report", file, "--json"])).unwrap();
     json["runs"][0].clone()
 }
 
 /// Returns the reading `quantity` of the one step.
-fn reading(bench: &Bench, file: &str, quantity: &str) -> f64 {
+pub(crate) fn reading(bench: &Bench, file: &str, quantity: &str) -> f64 {
     let file = rusqlite::Connection::open(bench.path(file)).unwrap();
     let sql = "SELECT value FROM reading WHERE quantity = ?1";
     file.query_row(sql, [quantity], |row| row.get(0)).unwrap()
@@ -109,7 +109,7 @@ fn the_shares_of_slow_reads_come_out_and_no_percentile_does() {
         (&"act-6".into(), &10.0.into()),
         "{test:#}"
     );
-    // Of 999,999 reads in the second hour, 19,998 took longer than 1 ms and 4,998 longer than 8 ms.
+    // Of 999,999 reads of the second hour, 19,998 took longer than 1 ms and 4,998 longer than 8 ms.
     for (limit, share) in [("1ms", 1.999_8), ("8ms", 0.499_8), ("64ms", 0.0)] {
         let found = reading(&bench, "ten.ssdg", &format!("worst_slice_above_{limit}_percent"));
         assert!((found - share).abs() < 0.001, "{limit}: {found}");
@@ -118,7 +118,7 @@ fn the_shares_of_slow_reads_come_out_and_no_percentile_does() {
     for key in ["lat_mean_us", "lat_p50_us", "lat_p99_us", "lat_p999_us", "lat_max_us"] {
         assert!(point[key].is_null(), "{key}: {point:#}");
     }
-    // All reads, and both kinds of large requests, each with 1,999,998 (the thirds are whole).
+    // All reads, and both kinds of large requests.
     let iops = point["iops"].as_f64().unwrap();
     let total = query(&bench.path("ten.ssdg"), "SELECT sum(ios) FROM interval");
     assert!((iops - total as f64 / 7_200.0).abs() < 1e-6, "{iops} {total}");
@@ -140,7 +140,7 @@ fn loads_of_two_logs_are_compared_and_a_load_over_a_limit_has_not_passed() {
     import(&bench, "ten", &PASSING.text());
     import(&bench, "twenty", &Log { load: 20, ..PASSING }.text());
     let compared = bench.print(&["compare", "ten.ssdg", "twenty.ssdg"]);
-    assert!(compared.contains("IMPORTED from ACT 6.4") && compared.contains("+100"), "{compared}");
+    assert!(compared.contains("IMPORTED from ACT 6.4"), "{compared}");
     // 6 % above 1 ms in the first hour.
     let slow: &[(usize, u64)] = &[(0, 940_002), (3, 60_000)];
     let failing = Log { hours: &[slow, PASSING.hours[0]], ..PASSING };
@@ -224,15 +224,15 @@ fn logs_that_are_foreign_or_contradict_themselves_are_refused_with_the_line() {
     refuses(&whole[..whole.find("after").unwrap()], "no block 'after N sec:'");
     let first = line_of("after 1200 sec:");
     refuses(
-        &whole.replacen("(00: 0000330000)", "(00: 0000330001)", 1),
+        &whole.replacen("(00: 0023760000)", "(00: 0023760001)", 1),
         &format!("line {}: 'reads' has", first + 2),
     );
     refuses(
-        &whole.replacen("(00: 0000330000)", "(00: many)", 1),
+        &whole.replacen("(00: 0023760000)", "(00: many)", 1),
         &format!("line {}: 'many' is not a number", first + 3),
     );
     refuses(
-        &whole.replacen("(00: 0000330000)", "(99: 0000330000)", 1),
+        &whole.replacen("(00: 0023760000)", "(99: 0023760000)", 1),
         "'99' is not a number up to 63",
     );
     let second = line_of("after 2400 sec:");
@@ -247,13 +247,9 @@ fn logs_that_are_foreign_or_contradict_themselves_are_refused_with_the_line() {
     refuses(&whole.replace("service-threads: 40", "service-threads: 400000000"), "act_storage");
     refuses(&format!("{}\n{whole}", "x".repeat(5_000)), "line 1: it is longer than 4096 bytes");
     refuses(&whole.replace("20000", "1e300"), "act_storage");
-    // One source, and a capacity for a log alone.
+    // One source.
     let bench = Bench::new();
-    for arguments in [
-        &["import"][..],
-        &["import", "--act", "a", "--fio", "b"],
-        &["import", "--fio", "b", "--size", "1TB"],
-    ] {
+    for arguments in [&["import"][..], &["import", "--act", "a", "--fio", "b"]] {
         assert_eq!(bench.call(arguments).status.code(), Some(2), "{arguments:?}");
     }
 }

@@ -202,3 +202,97 @@ fn what_fio_itself_writes_of_uneven_and_failed_jobs_comes_out_again() {
         agrees(&json!(iops_of(stream)), sum("iops"), 1e-3, name);
     }
 }
+
+/// Imports `text` with `--size`, and returns the run.
+fn imported_with(text_of_file: &str, size: &str) -> Value {
+    let bench = Bench::new();
+    std::fs::write(bench.path("out.json"), text_of_file).unwrap();
+    let import = ["import", "--fio", "out.json", "-o", "fio.ssdg", "--size", size];
+    assert_eq!(bench.call(&import).status.code(), Some(0));
+    report(&bench, "fio.ssdg")["runs"][0].take()
+}
+
+#[test]
+fn runs_with_other_options_or_another_begin_are_tests_of_their_own() {
+    // Two outputs in one file: the second run began half a second after the first.
+    let at = |ms: u64, ios: u64, number: &str| {
+        let mut one = document(&[job("a", "read", ios, ms)], ms / 1_000);
+        one["jobs"][0]["job options"]["number_ios"] = number.into();
+        one
+    };
+    let mut later = at(1_500, 6_000, "6000");
+    later["timestamp_ms"] = (later["timestamp_ms"].as_u64().unwrap() + 1_000).into();
+    let (run, _) = imported(&format!("{}\n{later}\n", at(1_000, 2_000, "2000")));
+    assert_eq!(run["tests"].as_array().unwrap().len(), 2);
+    // The same job twice: the second one began 1.5 s later.
+    let (first, mut again) = (at(1_000, 2_000, "9"), at(1_000, 3_000, "9"));
+    again["timestamp_ms"] = (first["timestamp_ms"].as_u64().unwrap() + 1_500).into();
+    let (run, _) = imported(&format!("{first}\n{again}\n"));
+    assert_eq!(run["tests"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_capacity_that_no_one_states_is_unknown_and_no_span_follows_from_the_bytes_moved() {
+    let with_size = |size: Option<&str>, ios: u64| {
+        let mut one = document(&[job("a", "read", ios, 1_000)], 1);
+        let options = &mut one["jobs"][0]["job options"];
+        options["filename"] = "/dev/nvme9n1".into();
+        match size {
+            Some(size) => options["size"] = size.into(),
+            None => drop(options.as_object_mut().unwrap().remove("size")),
+        }
+        one.to_string()
+    };
+    for size in [None, Some("100%"), Some("3z")] {
+        let (run, _) = imported(&with_size(size, 1_000));
+        assert!(run["drive"]["capacity_bytes"].is_null(), "{size:?}: {:#}", run["drive"]);
+    }
+    let (run, _) = imported(&with_size(Some("1g"), 1_000));
+    assert_eq!(run["drive"]["capacity_bytes"], 1_u64 << 30);
+    let run = imported_with(&with_size(None, 1_000), "2TB");
+    assert_eq!(run["drive"]["capacity_bytes"], 2_000_000_000_000_u64);
+    // One job, on a faster and on a slower drive.
+    let bench = Bench::new();
+    for (name, ios) in [("slow", 1_000), ("fast", 2_000)] {
+        std::fs::write(bench.path(&format!("{name}.json")), with_size(None, ios)).unwrap();
+        bench.print(&["import", "--fio", &format!("{name}.json")]);
+    }
+    let compared = bench.print(&["compare", "slow.ssdg", "fast.ssdg"]);
+    assert!(!compared.contains("the spans differ"), "{compared}");
+}
+
+#[test]
+fn what_verify_reads_back_is_not_added_to_the_writes() {
+    let mut verified = job("a", "write", 8_000, 4_000);
+    verified["read"] = job("", "read", 8_000, 1_000)["read"].take();
+    verified["job options"]["verify"] = "crc32c".into();
+    verified["job options"]["rw"] = "write".into();
+    let (run, messages) = imported(&document(&[verified], 5).to_string());
+    assert_eq!(metric(&run, 0, "iops"), 2_000.0);
+    assert!(metric(&run, 0, "read_iops").is_null() || metric(&run, 0, "read_iops") == 0.0);
+    assert!(messages.contains("8,000 reads of job 'a' read back"), "{messages}");
+}
+
+#[test]
+fn failed_requests_are_errors_of_the_step() {
+    let errors = |key: &str, value: u64| {
+        let mut failed = job("a", "read", 3_000, 3_000);
+        failed[key] = value.into();
+        imported(&document(&[failed], 3).to_string()).0["tests"][0]["points"][0]["errors"].take()
+    };
+    assert_eq!(errors("total_err", 700), 700);
+    // An error that ends a job is that of one request.
+    assert_eq!(errors("error", 28), 1);
+}
+
+#[test]
+fn a_mean_or_a_percentile_beyond_the_largest_latency_is_refused() {
+    for change in [
+        |clat: &mut Value| clat["mean"] = 1e9.into(),
+        |clat: &mut Value| clat["percentile"] = json!({ "99.000000": 1_000_000_000_000_u64 }),
+    ] {
+        let mut one = super::import::output("fio-3.33");
+        change(&mut one["jobs"][0]["read"]["clat_ns"]);
+        super::import::refuses_text(&one.to_string(), "is not between its smallest and largest");
+    }
+}

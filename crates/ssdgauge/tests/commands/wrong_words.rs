@@ -172,3 +172,10 @@ fn the_json_of_an_x_ray_has_no_control_characters_of_a_drive() {
     assert!(shown.contains("31m.toml") && !shown.contains('\u{1b}'), "{shown:?}");
     assert!(!json.contains("\\u001b"), "{json}");
 }
+
+#[test]
+fn a_folder_with_the_name_of_a_suite_is_not_in_its_place() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("cache-fill")).unwrap();
+    assert!(bench.print(&["plan", "cache-fill", "sim:tiny"]).contains("cache-fill"));
+}

@@ -73,6 +73,7 @@ fn text(key: &Key) -> String {
     parts.extend([key.path.name().to_owned(), class_name(key.class).to_owned()]);
     parts.extend(model);
     parts.push(format!("{SPANS}{}", spans.join(", ")));
+    parts.extend(key.passes_for.map(|time| format!("for {}", time.exact())));
     parts.extend((!job.is_empty()).then(|| format!("job {}", job.join(" "))));
     parts.join(BETWEEN)
 }
@@ -91,7 +92,8 @@ fn class_name(class: Class) -> &'static str {
     }
 }
 
-/// Reads what [`text`] writes; `None` for what it cannot have written, and for a key with a job.
+/// Reads what [`text`] writes; `None` for what it cannot have written, and for a key with a
+/// job or a time of its own.
 fn read(text: &str) -> Option<Key> {
     let mut parts = text.split(BETWEEN);
     let (suite, test) = parts.next()?.split_once('/')?;
@@ -123,6 +125,7 @@ fn read(text: &str) -> Option<Key> {
         class,
         model_revision,
         spans,
+        passes_for: None,
         job: BTreeSet::new(),
     })
 }

@@ -39,7 +39,7 @@ pub(crate) fn caption_of_reasons(group: &Group<'_>) -> String {
 fn reason(member: &Member<'_>) -> String {
     let Some(passing) = member.test.headline.value else { return missing_reason(member) };
     let tried = tried_loads(member.test);
-    let failed = tried.iter().find(|load| !load.passed && !load.disagrees && load.load > passing);
+    let failed = tried.iter().find(|load| load.has_failed() && load.load > passing);
     let exceeded = failed.and_then(|load| {
         let above = load.above.iter().find_map(|(latency, share, limit)| {
             share.filter(|share| share >= limit).map(|share| (latency, share))
@@ -61,25 +61,26 @@ fn reason(member: &Member<'_>) -> String {
 fn row(member: &Member<'_>, drives: &ReportDrives) -> MarkRow {
     let drive = drives.drive_of(member.index);
     let best = member.test.headline.value;
-    let marks = tried_loads(member.test).into_iter().filter(|load| load.load > 0.0).map(|load| {
-        let kind = match load.passed {
+    let marks = tried_loads(member.test).into_iter().filter(|load| load.load > 0.0);
+    let marks = marks.filter_map(|load| {
+        let kind = match load.passed? {
             true if best == Some(load.load) => RowMarkKind::Result,
             true => RowMarkKind::Minor,
             false => RowMarkKind::Failed,
         };
-        let said = match (load.passed, load.disagrees) {
+        let said = match (load.passed?, load.disagrees) {
             (true, _) => "passed",
             (false, true) => "passed one of two trials",
             (false, false) => "failed",
         };
         let at = number::tick(load.load);
         let words = if kind == RowMarkKind::Result { format!("{at}×") } else { String::new() };
-        RowMark {
+        Some(RowMark {
             at: load.load,
             kind,
             title: format!("{}, {at}×: {said}", drives.short(drive)),
             words,
-        }
+        })
     });
     MarkRow { drive, name: None, marks: marks.collect() }
 }

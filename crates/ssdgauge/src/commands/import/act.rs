@@ -12,7 +12,7 @@ use std::path::Path;
 const MAX_BYTES: u64 = 1 << 30;
 
 /// Returns the result in the log `input`, and the checksum of what was read. `size` is the capacity of
-/// the drive.
+/// the drive, otherwise that of the log.
 ///
 /// # Errors
 ///
@@ -31,13 +31,19 @@ pub(super) fn import(input: &Path, size: Option<Bytes>) -> Result<(Imported, u32
     if counted.inner.limit() == 0 {
         return Err(failure("it is longer than 1 GiB".into()));
     }
-    let capacity_from = size.map_or("not stated, 1 TB assumed", |_| "--size");
+    let stated = log.capacity();
+    let capacity_from = match (size, stated) {
+        (Some(_), _) => "--size",
+        (None, Some(_)) => "the log of ACT",
+        (None, None) => DriveInfo::CAPACITY_ASSUMED,
+    };
+    let size = size.or(stated);
     let whole = size.map(|size| (Detail::WholeCapacity.key().into(), size.0.to_string()));
     let details =
         [(Detail::CapacityFrom.key().into(), capacity_from.into())].into_iter().chain(whole);
     let drive = DriveInfo {
         kind: TargetKind::Block,
-        target: log.devices().chars().take(200).collect(),
+        target: log.device_names().chars().take(200).collect(),
         model: None,
         serial: None,
         firmware: None,
