@@ -1,9 +1,10 @@
 //! Captions that all kinds of charts share: the marks of their runs, the definition of latency.
 
-use crate::groups::group::Group;
+use crate::groups::group::{Group, Member};
 use crate::groups::uses;
 use crate::groups::workload_text;
-use ssdgauge_core::{LatencyClock, Stream, Test};
+use crate::text::sanitize;
+use ssdgauge_core::{LatencyClock, Stream};
 
 /// Returns the marks that all members of `group` share; every title and caption has them.
 pub fn marks(group: &Group<'_>) -> Vec<String> {
@@ -15,8 +16,13 @@ pub fn marks(group: &Group<'_>) -> Vec<String> {
     marks
 }
 
-/// Returns the definition of the latencies of `test`, for the notes of every figure of a latency.
-pub fn latency(test: &Test) -> String {
+/// Returns the definition of the latencies of `member`, for the notes of every figure of a latency.
+pub fn latency(member: &Member<'_>) -> String {
+    if let Some(program) = member.run.head.imported_from() {
+        let program = sanitize::device(program);
+        return format!("Latency is as {program} measured it; the notes say from when to when.");
+    }
+    let test = &member.test.test;
     let streams = uses::streams(test);
     let is_due = |stream: &&Stream| {
         stream.arrival.per_second().is_some() && stream.clock == LatencyClock::Due

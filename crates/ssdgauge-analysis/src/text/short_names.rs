@@ -9,8 +9,7 @@ pub fn shortened(names: &[&str]) -> Vec<String> {
     if names.len() < 2 {
         return whole();
     }
-    let mut words: Vec<Vec<&str>> =
-        names.iter().map(|name| name.split_whitespace().collect()).collect();
+    let mut words: Vec<Vec<&str>> = names.iter().map(|name| words_of(name)).collect();
     let common: Vec<&str> = words[0]
         .iter()
         .copied()
@@ -38,7 +37,7 @@ pub fn shortened(names: &[&str]) -> Vec<String> {
 /// Returns `names` without their capacities where they stay apart without, for places with little room.
 pub fn without_capacities(names: &[&str]) -> Vec<String> {
     let without = |name: &&str| -> String {
-        let words: Vec<&str> = name.split_whitespace().filter(|word| !is_aside(word)).collect();
+        let words: Vec<&str> = words_of(name).into_iter().filter(|w| !is_aside(w)).collect();
         words.join(" ")
     };
     let short: Vec<String> = names.iter().map(without).collect();
@@ -49,6 +48,16 @@ pub fn without_capacities(names: &[&str]) -> Vec<String> {
         true => short,
         false => names.iter().map(|name| (*name).to_owned()).collect(),
     }
+}
+
+/// Returns the words of `name`; a mark in brackets, such as `[IMPORTED from ACT 6.4]`, is one.
+fn words_of(name: &str) -> Vec<&str> {
+    let mut in_mark = false;
+    let ends_word = |c: char| {
+        in_mark = (in_mark || c == '[') && c != ']';
+        c.is_whitespace() && !in_mark
+    };
+    name.split(ends_word).filter(|word| !word.is_empty()).collect()
 }
 
 /// Changes all of `words` where every name keeps what `kept` asks for; returns whether it did.
@@ -66,12 +75,12 @@ fn remove(
     is_good
 }
 
-/// Returns whether `word` is a capacity, such as `64GB` or `1TB`, or the mark of a model.
+/// Returns whether `word` is a capacity, such as `64GB` or `1TB`, or the mark of a model or an import.
 fn is_aside(word: &str) -> bool {
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = &word[digits.len()..];
     let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
-    (is_number && ["GB", "TB", "MB"].contains(&unit)) || matches!(word, "MODEL" | "[MODEL]")
+    (is_number && ["GB", "TB", "MB"].contains(&unit)) || word == "MODEL" || word.starts_with('[')
 }
 
 /// Returns whether `word` alone can name a drive: two letters at least, and no id of a run in brackets.
@@ -96,7 +105,14 @@ mod tests {
 
     #[test]
     fn a_short_name_has_the_words_that_separate() {
-        let cases: [(&[&str], &[&str]); 7] = [
+        let cases: [(&[&str], &[&str]); 8] = [
+            (
+                &[
+                    "ACT log [IMPORTED from ACT 6.4] (43ef43f8)",
+                    "ACT log [IMPORTED from ACT 6.4] (7b)",
+                ],
+                &["log (43ef43f8)", "log (7b)"],
+            ),
             (
                 &["MODEL tlc 64GB (4ef5b316)", "MODEL tlc 64GB (b8dd236d)"],
                 &["tlc (4ef5b316)", "tlc (b8dd236d)"],

@@ -294,7 +294,7 @@ fn caption(group: &Group<'_>, measure: Measure, metric: Metric) -> String {
             format!("{unit}, {rule}{}{less}; {by}", n(group))
         }
         Measure::Speed if metric.is_latency() => {
-            format!("µs, {rule}{less}. {}", captions::latency(test))
+            format!("µs, {rule}{less}. {}", captions::latency(&group.first()))
         }
         Measure::Speed => format!("{unit}, {rule}{}{less}", n(group)),
         Measure::Shallow => format!("{unit} at low queue depths{less}"),
@@ -304,7 +304,10 @@ fn caption(group: &Group<'_>, measure: Measure, metric: Metric) -> String {
         }
         Measure::P99 | Measure::P9999 => {
             let share = if measure == Measure::P99 { "99 of 100" } else { "9,999 of 10,000" };
-            format!("{share} requests complete within it{less}. {}", captions::latency(test))
+            format!(
+                "{share} requests complete within it{less}. {}",
+                captions::latency(&group.first())
+            )
         }
     }
 }

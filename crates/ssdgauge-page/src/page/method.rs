@@ -17,9 +17,15 @@ pub(super) fn prose(runs: &[Run], drives: &ReportDrives) -> Markup {
         div.prose {
             div.columns {
             p {
-                (suites(runs)) " Every second is kept with its own latency histogram, and every number is "
-                "computed from these samples. A latency counts from before the submission of a request "
-                "to after its completion; in an open loop, from the time when it was due."
+                (suites(runs))
+                @if runs.iter().any(|run| run.head.imported_from().is_none()) {
+                    " Every second is kept with its own latency histogram, and every number is computed from "
+                    "these samples. A latency counts from before the submission of a request to after its "
+                    "completion; in an open loop, from the time when it was due."
+                }
+                @if runs.iter().any(|run| run.head.imported_from().is_some()) {
+                    " Imported numbers are those of the program that measured them; the notes of each say how."
+                }
             }
             p {
                 "The 95\u{a0}% interval is that " (interval::BASIS) ". Within one run it does not cover "

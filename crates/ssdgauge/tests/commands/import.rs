@@ -80,6 +80,11 @@ fn the_numbers_of_fio_come_out_of_the_run_file_and_are_marked() {
     // Marked on the page, in Markdown, CSV and comparisons.
     bench.print(&["report", "fio.ssdg", "-o", "page.html"]);
     let page = std::fs::read_to_string(bench.path("page.html")).unwrap();
+    // What fio measured is not said to be measured as ours, and one number is not a line over time.
+    assert!(page.contains("Imported numbers are those of the program that measured them"));
+    assert!(page.contains("measured it; the notes say from when to when"));
+    assert!(!page.contains("from before the submission of a request"));
+    assert!(!page.contains("p99 latency of each second over time"));
     assert!(page.contains("<strong>IMPORTED</strong>"));
     assert!(bench.print(&["report", "fio.ssdg", "--markdown"]).contains("IMPORTED from fio-3"));
     bench.print(&["import", "--fio", "out.json", "-o", "same.ssdg", "--label", "again"]);

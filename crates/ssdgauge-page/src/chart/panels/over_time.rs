@@ -108,7 +108,11 @@ pub(crate) fn of_measure(group: &Group<'_>, drives: &ReportDrives, measure: Meas
                 words: ticks(metric),
                 values: Box::new(|point| place(point.lat_p99s_us())),
             };
-            over_time(group, drives, &quantity).into_iter().collect()
+            // The percentile of a whole step, which an imported result has, is not a course.
+            let has_course = with_seconds(group)
+                .filter_map(point)
+                .any(|point| (quantity.values)(point).len() > 1);
+            over_time(group, drives, &quantity).filter(|_| has_course).into_iter().collect()
         }
         Measure::Power => powers(group, drives),
         Measure::Speed if metric.needs_power() => powers(group, drives),

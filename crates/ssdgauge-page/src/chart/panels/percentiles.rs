@@ -45,7 +45,7 @@ pub(crate) fn rows(group: &Group<'_>, drives: &ReportDrives) -> Option<Rows> {
         kind: "percentiles",
         caption: format!(
             "Latency; marks from left: p50, p99, p99.9, p99.99 (large); logarithmic. {}",
-            captions::latency(&group.first().test.test)
+            captions::latency(&group.first())
         ),
         rows: all,
         words: number::latency_tick,
