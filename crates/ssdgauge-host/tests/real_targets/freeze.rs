@@ -9,7 +9,6 @@ use ssdgauge_core::{
 use ssdgauge_guard::Candidate;
 use std::fs::File;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -53,7 +52,8 @@ impl Drop for Mounted {
 }
 
 /// Freezes the file system at `point` for `length` in the middle of each of `seconds` seconds;
-/// returns when each call to freeze began, and when it was thawed.
+/// returns from when until when it was certainly frozen: after the call to freeze, which takes up to 40 ms, and before
+/// that to thaw.
 fn freeze(point: &Path, seconds: u64, length: Duration) -> Vec<(Instant, Instant)> {
     const FIFREEZE: libc::c_ulong = 0xc004_5877;
     const FITHAW: libc::c_ulong = 0xc004_5878;
@@ -68,51 +68,17 @@ fn freeze(point: &Path, seconds: u64, length: Duration) -> Vec<(Instant, Instant
     for second in 0..seconds {
         let when = Duration::from_millis(second * 1_000 + 450);
         std::thread::sleep(when.saturating_sub(begin.elapsed()));
-        let since = Instant::now();
         call(FIFREEZE);
+        let since = Instant::now();
         std::thread::sleep(length);
-        call(FITHAW);
         calls.push((since, Instant::now()));
+        call(FITHAW);
     }
     calls
 }
 
-/// Writes a byte below `point` every 100 µs until `stop`; returns the times in which writes were
-/// blocked.
-fn record_stalls(point: &Path, stop: &AtomicBool) -> Vec<(Instant, Instant)> {
-    // With real-time priority: a wait for a processor would look like a freeze.
-    let first = libc::sched_param { sched_priority: 1 };
-    // SAFETY: a call about this thread, with parameters that live as long as the call.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_RR, &raw const first) };
-    let probe = File::create(point.join("probe")).unwrap();
-    let mut waits = Vec::new();
-    let mut last = Instant::now();
-    while !stop.load(Ordering::Relaxed) {
-        probe.write_at(&[0], 0).unwrap();
-        let now = Instant::now();
-        if now.duration_since(last) > FREEZE / 2 {
-            waits.push((last, now));
-        }
-        last = now;
-        std::thread::sleep(Duration::from_micros(100));
-    }
-    waits
-}
-
-/// Returns when the file system was frozen. A call to freeze takes up to 40 ms, and requests stall from some time
-/// within it; on a busy machine the thread that thaws reads the clock milliseconds late. The second writer, which no
-/// other thread delays, determines both ends.
-fn frozen(calls: &[(Instant, Instant)], waits: &[(Instant, Instant)]) -> Vec<(Instant, Instant)> {
-    let overlap = |(since, until): &(Instant, Instant)| {
-        let within = |wait: &&(Instant, Instant)| wait.0 < *until && wait.1 > *since;
-        let (from, to) = waits.iter().filter(within).max_by_key(|(from, to)| *to - *from).unwrap();
-        (*from.max(since), *to.min(until))
-    };
-    calls.iter().map(overlap).collect()
-}
-
 /// Returns how long the requests waited that were due within a freeze, ascending: each waits for the
-/// end of its freeze, all other requests complete at once.
+/// end of its freeze at least, all other requests complete at once.
 fn waits(frozen: &[(Instant, Instant)]) -> Vec<Duration> {
     let step = Duration::from_secs_f64(1.0 / RATE);
     let mut waits: Vec<Duration> = Vec::new();
@@ -192,13 +158,8 @@ fn run_with_freezes(
             calls
         }
     });
-    let probe = std::thread::spawn({
-        let (point, over) = (point.to_owned(), Arc::clone(&sink.over));
-        move || record_stalls(&point, &over)
-    });
     let mut ended = rig.run(&workload, &for_millis(600_000), &mut sink).unwrap();
-    let calls = freezer.join().unwrap();
-    let frozen = frozen(&calls, &probe.join().unwrap());
+    let frozen = freezer.join().unwrap();
     (sink.recording, ended.engine.open_loop.remove(0), frozen)
 }
 
