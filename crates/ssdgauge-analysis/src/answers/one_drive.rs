@@ -217,6 +217,7 @@ fn sentences(tiles: &[Tile], change: Option<&Change>, peers: Option<&Peers>) -> 
                 "From there on it writes faster than {} of the {all}.",
                 in_letters(standing.ahead_of)
             ),
+            (1, _) => format!("From there on one of the {all} writes faster."),
             (_, _) => format!("From there on {} of the {all} write faster.", in_letters(ahead)),
         });
     }

@@ -305,7 +305,8 @@ fn disturbed(run: &Run) -> Account {
     let sentence = |text: &str| capital(&number::spaced(&sanitize::prose(text)));
     let example = |finding: &Finding| {
         let alike = place(finding).map_or(1, |place| alike[place]);
-        let first = if alike > 1 { format!(" (the first of {alike})") } else { String::new() };
+        let first =
+            if alike > 1 { format!(" (one of {alike} such findings)") } else { String::new() };
         format!("{}{first}", sentence(&finding.text))
     };
     let examples: Vec<String> = shown().map(example).collect();

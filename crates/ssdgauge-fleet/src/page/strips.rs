@@ -44,8 +44,8 @@ pub(super) fn strips(
         };
         BatchStrip {
             title: format!(
-                "{own}{test}, {}: {metric} of {}s",
-                rounded::step_label(&one.step),
+                "{own}{}: {metric} of {}s",
+                of_step(test, &one.step),
                 one.direction.name()
             ),
             median: middle(one.places.iter().map(|place| place.latency_us))
@@ -55,6 +55,13 @@ pub(super) fn strips(
         }
     };
     all.iter().map(strip).collect()
+}
+
+/// Returns the title of a test with the label of its step, unless that is in it already.
+fn of_step(test: &str, step: &str) -> String {
+    let step = rounded::step_label(step);
+    let is_said = test.split(", ").any(|part| part == step);
+    if is_said { test.to_owned() } else { format!("{test}, {step}") }
 }
 
 /// Returns how far the slowest of the slow drives is beyond the slowest of the others, in multiples of the bound: a
@@ -78,6 +85,14 @@ fn middle(values: impl Iterator<Item = f64>) -> Option<f64> {
 mod tests {
     use super::clearness;
     use crate::Place;
+
+    #[test]
+    fn the_label_of_a_step_is_said_once() {
+        let title = "Mixed random, 70 % read, 4 KiB, QD32";
+        assert_eq!(super::of_step(title, "70 % read"), title);
+        assert_eq!(super::of_step("Random read, 4 KiB", "QD1"), "Random read, 4 KiB, QD1");
+        assert_eq!(super::of_step("Random read", "128KiB QD8"), "Random read, 128 KiB QD8");
+    }
 
     #[test]
     fn a_slow_drive_among_scattered_ones_is_less_clear_than_one_among_equal_ones() {
