@@ -87,10 +87,13 @@ pub fn read_condition(path: &Path) -> Result<DriveCondition, DescribeError> {
         Some(reason) => reason.clone(),
         None => "the device has no SMART data".to_owned(),
     });
-    let temperature_c = [
-        results.health.as_ref().ok().and_then(|health| health.composite_c),
-        results.statistics.as_ref().ok().and_then(|one| one.temperature_c.map(f64::from)),
-    ];
+    // As the description states it: a drive without one in its log may have an attribute.
+    let of_ata = match paired::temperature(&results) {
+        Value::Real(celsius) => Some(celsius),
+        _ => None,
+    };
+    let temperature_c =
+        [results.health.as_ref().ok().and_then(|health| health.composite_c), of_ata];
     let unknown = || unread.clone().unwrap_or_else(|| "the drive does not report it".into());
     Ok(DriveCondition {
         findings: findings(&device, &results),

@@ -11,7 +11,7 @@ pub(crate) fn too_many_hours(hours: u64) -> String {
     format!("the drive reports {} power-on hours, more than thirty years", count(hours))
 }
 
-/// The most blocks of a command: its field has 16 bits (ACS-3, NVM Command Set). Drives with larger blocks than 512
+/// The maximum number of blocks of a command: its field has 16 bits (ACS-3, NVM Command Set). Drives with larger blocks than 512
 /// bytes do not take commands of more than 32 MiB.
 const MOST_BLOCKS: u64 = 1 << 16;
 

@@ -1,6 +1,6 @@
 //! How far the numbers of a drive may be quoted: a grade by rule, from its findings.
 //!
-//! A grade follows from the runs of a drive alone: which other drives are shown with it, and which of its
+//! A grade follows only from the runs of a drive: which other drives are shown with it, and which of its
 //! numbers a page shows first, changes nothing.
 
 use crate::findings::finding_words;

@@ -13,7 +13,7 @@ const ROWS: u8 = 80;
 /// The limit of columns; a longer step has columns of several seconds. Chosen: a page is some 1,000 pixels wide.
 const MOST_COLUMNS: u32 = 480;
 
-/// A finished map has at most so many cells.
+/// The maximum number of cells of a finished map.
 const MOST_CELLS: usize = MOST_COLUMNS as usize * ROWS as usize;
 
 /// The requests of one part of a step whose latencies lie in one tenth of a decade.

@@ -126,13 +126,13 @@ fn by_counters(results: &QueryResults) -> HostBytes {
             };
             hosts.written = bytes.into();
             hosts.counter = format!(
-                "attribute {id}, in {unit_name}: the Device Statistics log has the low 32 bits of the sectors alone"
+                "attribute {id}, in {unit_name}: the Device Statistics log has only the low 32 bits of the sectors"
             )
             .into();
             hosts.read = match read.filter(|_| reads_are_compared) {
                 Some(read) => read_in(results, unit, read),
                 None => Value::Missing(
-                    "the Device Statistics log counts the low 32 bits of the sectors alone".into(),
+                    "the Device Statistics log counts only the low 32 bits of the sectors".into(),
                 ),
             };
         }

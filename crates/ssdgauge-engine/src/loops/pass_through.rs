@@ -100,7 +100,7 @@ struct CommandLoop {
     pauses: Option<Pauses>,
     /// What comes before the next request, once nothing is in flight.
     hold: Option<Hold>,
-    /// Whether a flush between writes is in flight, after which alone the next request follows.
+    /// Whether a flush between writes is in flight: the next request waits for it.
     flushing: bool,
 }
 
