@@ -25,6 +25,14 @@ pub enum TargetKind {
     Virtual,
 }
 
+/// What the names of virtual drives begin with, before the name of their profile.
+pub const VIRTUAL: &str = "sim:";
+
+/// Returns whether `target` names a virtual drive.
+pub fn is_virtual(target: &str) -> bool {
+    target.starts_with(VIRTUAL)
+}
+
 impl TargetKind {
     /// Returns whether the target is a whole drive: a block device, or a model of one.
     pub fn is_drive(self) -> bool {

@@ -25,7 +25,7 @@ mod units;
 mod workload;
 
 pub use drive::description::{DriveDescription, Fact, Section, Table, Value};
-pub use drive::{Detail, DriveInfo, TargetKind};
+pub use drive::{Detail, DriveInfo, TargetKind, VIRTUAL, is_virtual};
 pub use finding::{Finding, FindingKind, Severity};
 pub use plan::change::DriveChange;
 pub use plan::generated_requests::GeneratedRequests;

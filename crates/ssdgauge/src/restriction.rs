@@ -12,6 +12,7 @@ use crate::arguments::{
 use crate::failure::{Failure, FailureKind};
 use crate::page_file::page_next_to;
 use crate::{library, reader, run_files, settings};
+use ssdgauge_core::is_virtual;
 use ssdgauge_host::Reach;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -223,7 +224,7 @@ fn of(command: &Command) -> Restriction {
 
 /// Returns what a command on `target` may do that writes below `folders`.
 fn on_target(target: &str, folders: Vec<PathBuf>) -> Restriction {
-    match target.starts_with("sim:") {
+    match is_virtual(target) {
         true => Restriction::Confined(folders),
         // The guard looks at the drive, and the rig drops the privileges once it is open.
         false => Restriction::Unrestricted,
@@ -235,7 +236,7 @@ fn of_run(targets: &[String], options: &RunOptions) -> Restriction {
     // A process for one of several targets has that one.
     let own = options.part.and_then(|part| targets.get(part.number));
     let targets = own.map_or(targets, from_ref);
-    if !targets.iter().all(|target| target.starts_with("sim:")) {
+    if !targets.iter().all(|target| is_virtual(target)) {
         return Restriction::Unrestricted;
     }
     let out = options.out.iter().filter(|out| out.is_dir()).cloned();

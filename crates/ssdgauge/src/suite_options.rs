@@ -6,7 +6,7 @@ use crate::reader::{self, Input};
 use crate::suggestion;
 use crate::target::SizeRequest;
 use crate::text_file::read_text_file;
-use ssdgauge_core::{Bytes, DriveInfo, shell_word};
+use ssdgauge_core::{Bytes, DriveInfo, VIRTUAL, shell_word};
 use ssdgauge_lab::{
     AssumedRates, Endurance, Options, Suite, assumed_rates, built_in_ids, find_built_in,
     needed_span,
@@ -59,7 +59,7 @@ pub(crate) fn find_suite(name: &str) -> Result<Suite, Failure> {
 ///
 /// Fails where a target is named in the place of the suite.
 pub(crate) fn check_order(command: &str, suite: &str, targets: &[&str]) -> Result<(), Failure> {
-    const PREFIXES: [&str; 4] = ["sim:", "null:", "file:", "/dev/"];
+    const PREFIXES: [&str; 4] = [VIRTUAL, "null:", "file:", "/dev/"];
     // A shell hands a suite over as an open file: `<(…)` is /dev/fd/63.
     let is_open_file = suite.starts_with("/dev/fd/") || suite == "/dev/stdin";
     let is_target = !is_open_file

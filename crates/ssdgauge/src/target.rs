@@ -7,7 +7,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::permitted_writes::{self, Expected};
 use crate::process::StopFlag;
 use crate::{reader, request_log, request_path, suggestion, text_file};
-use ssdgauge_core::{Bytes, DriveChange, DriveInfo, Plan, RequestPath, Rig};
+use ssdgauge_core::{Bytes, DriveChange, DriveInfo, Plan, RequestPath, Rig, VIRTUAL};
 use ssdgauge_guard::{
     Candidate, Continued, LookPlace, Refusal, TargetError, TargetOptions, TargetPlace,
 };
@@ -70,7 +70,7 @@ impl Target {
     ///
     /// Fails where the target does not exist, cannot be tested, or is smaller than `size`.
     pub(crate) fn find(name: &str, size: SizeRequest, seed: u64) -> Result<Target, Failure> {
-        if let Some(spec) = name.strip_prefix("sim:") {
+        if let Some(spec) = name.strip_prefix(VIRTUAL) {
             return Ok(Target::Virtual(Box::new(open_virtual(spec, size, seed)?)));
         }
         let candidate = Candidate::find_in(LookPlace::own_process(), name)?;

@@ -4,7 +4,7 @@
 
 use crate::MODEL_REVISION;
 use crate::profile::{Geometry, PAGE, Profile, ProfileSpec};
-use ssdgauge_core::{Bytes, Detail, DriveInfo, TargetKind};
+use ssdgauge_core::{Bytes, Detail, DriveInfo, TargetKind, VIRTUAL};
 
 /// Returns the identity of the drive of `spec`, which was opened as `target`.
 pub(crate) fn drive_info(
@@ -45,7 +45,7 @@ pub(crate) fn drive_info(
     ];
     DriveInfo {
         kind: TargetKind::Virtual,
-        target: format!("sim:{target}"),
+        target: format!("{VIRTUAL}{target}"),
         model: Some(format!("MODEL {} {}", profile.drive.class, nominal.exact())),
         serial: Some(format!("MODEL-{digest:016x}")),
         firmware: None,

@@ -13,7 +13,7 @@ use crate::suite_options::DEFAULT_SIZE;
 use crate::target::{SizeRequest, Target};
 use crate::{look_process, meter_specs, permitted_writes, request_path};
 use diagnosis::{Check, Diagnosis, DriveLine, State, TargetLine, remedy};
-use ssdgauge_core::{Bytes, DriveInfo, RequestPath};
+use ssdgauge_core::{Bytes, DriveInfo, RequestPath, is_virtual};
 use ssdgauge_drive::DriveCondition;
 use ssdgauge_guard::{Candidate, ListedDrive, LookPlace, TargetOptions, TargetPlace};
 use ssdgauge_os::sysfs::{block_device_of, name_of};
@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 /// There is no such target, or something has to be mended.
 pub(crate) fn execute(arguments: &DoctorArguments) -> Result<(), Failure> {
     let diagnosis = match arguments.target.as_deref() {
-        Some(name) if name.starts_with("sim:") => of_virtual(name)?,
+        Some(name) if is_virtual(name) => of_virtual(name)?,
         Some(name) => of_target(name, &arguments.power)?,
         None => of_machine(&arguments.power)?,
     };

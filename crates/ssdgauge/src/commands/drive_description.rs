@@ -5,7 +5,9 @@ use crate::look_process;
 use crate::target::{SizeRequest, Target};
 use serde_json::{Map, Value as Json, json};
 use ssdgauge_analysis::{sanitize_device, sanitize_prose};
-use ssdgauge_core::{Bytes, DriveDescription, Fact, FindingKind, Severity, Table, Value};
+use ssdgauge_core::{
+    Bytes, DriveDescription, Fact, FindingKind, Severity, Table, Value, is_virtual,
+};
 use ssdgauge_drive::{DescribeError, NOT_IN_OUTPUT};
 use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_watch::terminal;
@@ -22,7 +24,7 @@ use textwrap::core::display_width;
 pub(crate) fn print(target: &str, as_json: bool) -> Result<(), Failure> {
     let coloured = terminal::has_colour();
     let width = terminal::width::columns();
-    let text = match target.starts_with("sim:") {
+    let text = match is_virtual(target) {
         true => text_of(&virtual_card(target)?, as_json, coloured, width),
         false => {
             let path = device_path(target);

@@ -1,6 +1,7 @@
 //! `ssdgauge drives sim:`: lists the virtual drives.
 
 use serde::Serialize;
+use ssdgauge_core::VIRTUAL;
 use ssdgauge_sim::{ProfileListing, profiles, reviewed_profiles, target_keys};
 use ssdgauge_watch::terminal::colour::{Paint, Role};
 use ssdgauge_watch::terminal::table::{self, Column, Fit};
@@ -34,7 +35,7 @@ pub(crate) fn print_list(as_json: bool) {
     if as_json {
         let row = |profile: &ProfileListing| Row {
             name: profile.name.to_owned(),
-            target: format!("sim:{}", profile.name),
+            target: format!("{VIRTUAL}{}", profile.name),
             title: profile.title.to_owned(),
             description: profile.description.to_owned(),
         };
@@ -44,7 +45,7 @@ pub(crate) fn print_list(as_json: bool) {
     }
     let paint = Paint::of_stdout();
     let row = |profile: &ProfileListing| {
-        vec![paint.text(Role::Value, &format!("sim:{}", profile.name)), profile.title.clone()]
+        vec![paint.text(Role::Value, &format!("{VIRTUAL}{}", profile.name)), profile.title.clone()]
     };
     let rows: Vec<Vec<String>> = own.iter().chain(&reviewed).map(row).collect();
     terminal::print_folded(&table::rows(&COLUMNS, &rows, width::columns()).concat());

@@ -17,7 +17,7 @@ use crate::run_file_name::RunFileName;
 use crate::suite_options::{DEFAULT_SIZE, check_order, endurance_from, rates_from};
 use crate::target::{OpenedRig, RunContext, RunExtras, SizeRequest, Target};
 use crate::{meter_specs, notification, outline, request_path};
-use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan, TargetKind};
+use ssdgauge_core::{Bytes, DriveInfo, Finding, Plan, TargetKind, is_virtual};
 use ssdgauge_lab::{Expectation, Outlook, Suite, Watcher};
 use ssdgauge_runfile::{FindingRecord, MAX_WRITES, Opening, RATED_ENDURANCE};
 use ssdgauge_watch::live::sender::LiveSeconds;
@@ -208,7 +208,7 @@ fn start(
             "nothing was written; omit --log-ios: the trace holds the same requests",
         ));
     }
-    let specs = meter_specs::of_run(&options.power, !target.starts_with("sim:"))?;
+    let specs = meter_specs::of_run(&options.power, !is_virtual(target))?;
     let target = Target::find(target, size, seed)?;
     let plan = protocol.plan(target.info(), &options.plan);
     let plan = plan.map_err(|failure| target.refusal_or(failure))?;

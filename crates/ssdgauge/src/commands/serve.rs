@@ -7,7 +7,7 @@ use crate::process::StopFlag;
 use crate::target::{SizeRequest, Target};
 use serde::Serialize;
 use ssdgauge_core::rounded;
-use ssdgauge_core::{Bytes, DriveInfo, Histogram, Nanos};
+use ssdgauge_core::{Bytes, DriveInfo, Histogram, Nanos, is_virtual};
 use ssdgauge_nbd::{Address, Event, MAX_CLIENTS, Served, Server, ServerError};
 use ssdgauge_sim::{GroundTruth, ServedDrive, VirtualRig};
 use ssdgauge_watch::terminal;
@@ -56,8 +56,7 @@ pub(crate) fn execute(arguments: &ServeArguments) -> Result<(), Failure> {
 fn find_drive(name: &str, seed: u64) -> Result<VirtualRig, Failure> {
     // The size of a scratch file has no meaning here.
     let size = SizeRequest { exact: None, scratch: Bytes(0), at_most: None };
-    let is_virtual = name.starts_with("sim:");
-    match is_virtual.then(|| Target::find(name, size, seed)).transpose()? {
+    match is_virtual(name).then(|| Target::find(name, size, seed)).transpose()? {
         Some(Target::Virtual(rig)) if rig.profile().fault.power_cut_at_s >= 0.0 => {
             Err(Failure::new(
                 FailureKind::Usage,

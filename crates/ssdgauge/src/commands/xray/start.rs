@@ -11,7 +11,7 @@ use crate::restriction;
 use crate::suggestion;
 use crate::suite_options::DEFAULT_SIZE;
 use crate::target::{SizeRequest, Target};
-use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig, TargetKind};
+use ssdgauge_core::{Bytes, DriveInfo, Plan, Rig, TargetKind, is_virtual};
 use ssdgauge_guard::{LookPlace, check_answer};
 use ssdgauge_host::{DriveReader, ReadingRig};
 use ssdgauge_lab::{
@@ -47,7 +47,7 @@ pub(crate) fn execute(arguments: &XrayArguments) -> Result<(), Failure> {
     let XrayArguments { gentle, steady, seed, .. } = *arguments;
     let options = XrayOptions { gentle, steady, only, seed };
     let wanted = Wanted { name, arguments, options: &options, stated: &stated, files: &files };
-    match arguments.gentle && !name.starts_with("sim:") {
+    match arguments.gentle && !is_virtual(name) {
         true => read_only(&wanted),
         false => process::retry_while_busy(arguments.wait, || start(&wanted)),
     }
