@@ -9,6 +9,7 @@ mod field;
 mod fit;
 mod fleet;
 mod honest_proofs;
+mod iocost;
 mod many_runs;
 mod model_cohort;
 mod own_intervals;
@@ -25,13 +26,14 @@ use std::process::ExitCode;
 
 type Tool = fn(&[String]) -> Result<(), Box<dyn Error>>;
 
-const TOOLS: [(&str, Tool); 16] = [
+const TOOLS: [(&str, Tool); 17] = [
     ("code_lines", code_lines::run),
     ("coverage", coverage::run),
     ("field", field::run),
     ("fit", fit::run),
     ("fleet", fleet::run),
     ("honest_proofs", honest_proofs::run),
+    ("iocost", iocost::run),
     ("many_runs", many_runs::run),
     ("model_cohort", model_cohort::run),
     ("own_intervals", own_intervals::run),

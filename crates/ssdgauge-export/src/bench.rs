@@ -23,7 +23,7 @@ pub fn bench_drive(bench: &Bench, drive: usize) -> Value {
             "id": record.id, "started_unix_ms": record.started_unix_ms, "program": record.program,
             "suite": record.suite, "suite_revision": record.suite_revision,
             "firmware": record.firmware, "grade": record.grade, "marks": record.marks,
-            "health": record.health, "xray": record.xray,
+            "health": record.health, "xray": record.xray, "origin": record.origin,
         })
     });
     json!({
@@ -46,7 +46,7 @@ fn result(bench: &Bench, entry: &Entry, drives: usize) -> Value {
         "settings": test.settings, "load": test.load, "source": test.source, "rule": test.rule,
         "metric": headline.metric.key(), "unit": headline.metric.unit(), "value": headline.value,
         "interval_95": headline.interval.ends().map(|(low, high)| [low, high]),
-        "run": record.id, "firmware": record.firmware, "marks": record.marks, "doubts": test.doubts,
+        "run": record.id, "firmware": record.firmware, "marks": record.marks, "doubts": test.doubts, "origin": record.origin,
         "rank": entry.rank.map(|(best, worst)| [best, worst]), "ranked_drives": drives,
         "all_runs": { "count": runs, "min": low, "max": high },
     })
@@ -54,15 +54,18 @@ fn result(bench: &Bench, entry: &Entry, drives: usize) -> Value {
 
 /// Returns the feed of the latest runs (RFC 4287). Its addresses are relative to the folder of the site.
 pub fn bench_feed(bench: &Bench, title: &str) -> String {
-    let latest = bench.records.last().map_or(0, |record| record.started_unix_ms);
-    let entries: String = bench.records.iter().rev().take(MOST).map(|record| {
+    // A run without a date is not a new one.
+    let dated =
+        bench.records.iter().rev().filter_map(|record| Some((record, record.started_unix_ms?)));
+    let latest = dated.clone().next().map_or(0, |(_, started)| started);
+    let entries: String = dated.take(MOST).map(|(record, started)| {
         let drive = bench.drives.iter().find(|one| one.facts.name == record.drive.name && one.facts.capacity == record.drive.capacity);
         let slug = drive.map_or("", |drive| drive.slug.as_str());
         let marks: String = record.marks.iter().map(|mark| format!(", {mark}")).collect();
         let name = format!("{}: {} r{}{marks}, run {}", record.drive.full_name(), record.suite_title, record.suite_revision, short_id(&record.id));
         format!(
             "<entry><id>urn:ssdgauge:run:{}</id><title>{}</title><updated>{}</updated><link href=\"drives/{slug}.html\"/></entry>\n",
-            escaped(&record.id), escaped(&name), time(record.started_unix_ms),
+            escaped(&record.id), escaped(&name), time(started),
         )
     }).collect();
     format!(

@@ -410,7 +410,7 @@ fn the_page_of_a_drive_states_price_health_spread_and_what_its_firmware_changed(
             recipe.readings = vec![(0, reading(12, "used_percent", 7.0))];
         });
         let mut record = Record::of(&run);
-        record.started_unix_ms += 86_400_000 * day;
+        record.started_unix_ms = record.started_unix_ms.map(|start| start + 86_400_000 * day);
         record
     };
     let mut xray =

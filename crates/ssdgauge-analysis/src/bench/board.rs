@@ -75,6 +75,10 @@ impl Bench {
                 records: Vec::new(),
                 price: None,
             });
+            // A publication states less about a drive than the drive itself.
+            if records[drive.records.first().copied().unwrap_or(place)].origin.is_some() {
+                drive.facts = record.drive.clone();
+            }
             drive.records.push(place);
         }
         let mut drives: Vec<BenchDrive> = drives.into_values().collect();

@@ -4,7 +4,7 @@
 use crate::bench::health::Health;
 use crate::bench::number::Number;
 use crate::bench::record::{
-    Curve, DriveFacts, MOST_POINTS, MOST_STEPS, Record, TestRecord, quantity, shown,
+    Curve, DriveFacts, MOST_POINTS, MOST_STEPS, Origin, Record, TestRecord, quantity, shown,
 };
 use crate::groups::group::key_text;
 use crate::groups::uses::Use;
@@ -69,13 +69,28 @@ impl Record {
     pub fn check(&self, now_unix_ms: i64) -> Checked {
         name("record.id", &self.id)?;
         let times = EARLIEST_MS..=now_unix_ms.saturating_add(DAY_MS);
-        ensure(times.contains(&self.started_unix_ms), "record.started_unix_ms", || {
-            let what = match self.started_unix_ms < EARLIEST_MS {
+        let place = "record.started_unix_ms";
+        let is_dated = self.started_unix_ms.is_some() || self.origin.is_some();
+        ensure(is_dated, place, || "it is missing, and the run has no `origin`".into())?;
+        let other_time = self.started_unix_ms.filter(|start| !times.contains(start));
+        ensure(other_time.is_none(), place, || {
+            let start = other_time.unwrap_or_default();
+            let what = match start < EARLIEST_MS {
                 true => "before the year 2000",
                 false => "in the future, by the clock of this machine",
             };
-            format!("{} is {what}", self.started_unix_ms)
+            format!("{start} is {what}")
         })?;
+        if let Some(Origin { source, licence }) = &self.origin {
+            for (key, text) in [("source", source), ("licence", licence)] {
+                let place = format!("record.origin.{key}");
+                prose(&place, text)?;
+                ensure(!text.trim().is_empty(), &place, || "it is empty".into())?;
+            }
+            ensure(self.is_imported(), "record.marks", || {
+                "IMPORTED is missing, which a run with an `origin` has".into()
+            })?;
+        }
         device("record.program", &self.program)?;
         name("record.suite", &self.suite)?;
         prose("record.suite_title", &self.suite_title)?;
@@ -121,7 +136,7 @@ impl Record {
 
     /// Checks that the settings of `test` are those of its run.
     fn check_key(&self, test: &TestRecord, place: &str) -> Checked {
-        let is_imported = self.marks.iter().any(|mark| mark.starts_with("IMPORTED"));
+        let is_imported = self.is_imported();
         let Some(facts) = key_text::facts(&test.key) else {
             // The key of an imported result may end with any job.
             let why = || "it is not the comparison key of a test".to_owned();

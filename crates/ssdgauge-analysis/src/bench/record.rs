@@ -21,8 +21,8 @@ use ssdgauge_statistics::summary;
 pub struct Record {
     /// The id of the run.
     pub id: String,
-    /// Its start, in milliseconds since 1970.
-    pub started_unix_ms: i64,
+    /// Its start, in milliseconds since 1970; `None` where its source does not state one.
+    pub started_unix_ms: Option<i64>,
     /// The program that recorded it.
     pub program: String,
     /// The id of its suite.
@@ -40,6 +40,9 @@ pub struct Record {
     /// Whether it is from the file of a submitter, without its samples.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub submitted: bool,
+    /// The publication that it is from, where others measured it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub origin: Option<Origin>,
     /// The letter of its grade; `None` where it has no result to grade.
     pub grade: Option<String>,
     /// What the drive reported of its health.
@@ -53,6 +56,23 @@ pub struct Record {
     pub is_other_xray: bool,
     /// Its tests; an X-ray has none.
     pub tests: Vec<TestRecord>,
+}
+
+/// A publication of measurements. Its numbers are shown with it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// Its title and address.
+    pub source: String,
+    /// The licence of its numbers, as SPDX names it.
+    pub licence: String,
+}
+
+impl Origin {
+    /// Returns source and licence, as they accompany a number.
+    pub fn words(&self) -> String {
+        format!("{}, {}", self.source, self.licence)
+    }
 }
 
 /// What names and classes a drive: equal for every unit of a model.
@@ -143,7 +163,7 @@ impl Record {
         });
         Record {
             id: sanitize::device(&head.id),
-            started_unix_ms: head.started_unix_ms,
+            started_unix_ms: Some(head.started_unix_ms),
             program: sanitize::device(&head.program),
             suite: sanitize::device(&head.plan.suite.id),
             suite_title: sanitize::prose(&head.plan.suite.title),
@@ -152,12 +172,20 @@ impl Record {
             firmware: head.drive.firmware.as_deref().map(sanitize::device),
             marks: run_outcome::marks(run),
             submitted: false,
+            origin: None,
             grade: run_line::grade(run).map(str::to_owned),
             health: Health::of(run),
             xray: None,
             is_other_xray: false,
             tests: tests.flatten().collect(),
         }
+    }
+}
+
+impl Record {
+    /// Returns whether another program measured it.
+    pub fn is_imported(&self) -> bool {
+        self.marks.iter().any(|mark| mark.starts_with("IMPORTED"))
     }
 }
 

@@ -116,8 +116,14 @@ impl Submission {
 }
 
 impl Record {
-    /// Checks that a run with these marks and this grade may be published, as [`objection`] does for a run.
+    /// Checks that a run with these marks and this grade may be published, as [`objection`] does for a run. One that others have
+    /// published has no samples that could be graded.
     fn check_published(&self) -> Checked {
+        if self.origin.is_some() {
+            return ensure(self.grade.is_none(), "record.grade", || {
+                "a run with an `origin` has none".into()
+            });
+        }
         let published = ["MODEL", "SPAN SCALED", "POLLED", "PASS-THROUGH"];
         let other = self.marks.iter().find(|mark| !published.contains(&mark.as_str()));
         ensure(other.is_none(), "record.marks", || {

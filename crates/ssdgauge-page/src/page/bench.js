@@ -112,15 +112,15 @@ function table() {
     if (focus && focus !== document.activeElement) focus.focus({ preventScroll: true });
     const tray = $("tray");
     tray.hidden = !chosen.length;
-    tray.replaceChildren(...chosen.map((one, place) => make("button", { type: "button", onclick: () => {
+    tray.replaceChildren(make("div", { className: "chips" }, ...chosen.map((one, place) => make("button", { type: "button", onclick: () => {
       const q = state();
       q.set("sel", chosen.filter(other => other !== one).join(","));
       go(q);
-    } }, mark(place), " " + (names.get(one) || one) + " ×")));
+    } }, mark(place), " " + (names.get(one) || one) + " ×"))));
     tray.querySelectorAll("button").forEach((button, place) => button.setAttribute("aria-label", "Remove " + (names.get(chosen[place]) || chosen[place])));
     if (chosen.length === 1) tray.append(make("span", { textContent: "Tick another drive to compare them" }));
     if (chosen.length > 1) answer(chosen, tray);
-    if (chosen.length > 1) tray.append(make("a", { href: up + "compare.html#d=" + chosen.join(","), textContent: `Compare ${chosen.length} drives (up to ${MOST})` }));
+    if (chosen.length > 1) tray.append(make("a", { href: up + "compare.html#d=" + chosen.join(",") }, "Compare", make("span", {}, ` ${chosen.length} drives (up to ${MOST})`)));
   };
 }
 
@@ -319,7 +319,7 @@ function comparison() {
     const sentence = !chosen.some(slug => counts[slug]) ? "No drive leads by more than noise" : chosen.map(slug => `${name(slug)} leads ${counts[slug] ? "by more than noise in " + titles(counts[slug]) : "in no use"}`).join("; ");
     const missing = unknown.length ? "Not on this site: " + unknown.join(", ") + ". " : "";
     $("answer").replaceChildren(missing, ...(chosen.length < 2 ? ["Choose two to six drives."] : !common.length ? ["These drives have no test in common."]
-      : [...forDatabase(judged), " " + sentence + (counts.close.length ? "; too close to call or level: " + titles(counts.close) : "")
+      : [make("span", { className: "block" }, ...forDatabase(judged), " "), sentence + (counts.close.length ? "; too close to call or level: " + titles(counts.close) : "")
         + (counts.open.length ? "; not decided, without an interval: " + titles(counts.open) : "") + "."]));
     $("status").textContent = missing + `${counted(chosen.length, "drive")}, ${counted(common.length, "test")} in common`;
     const apart = having.filter(([test, slugs]) => slugs.length && !common.some(one => one.id === test.id));

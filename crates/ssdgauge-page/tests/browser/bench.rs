@@ -143,6 +143,8 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
         browser.view(width, scheme);
         browser.picture(&pictures.join(format!("bench-index-{width}.png")), width, 1_400);
         check_that(browser, "document.documentElement.scrollWidth <= innerWidth", json!(true));
+        // The tray leaves a phone to the drives.
+        check_that(browser, "document.getElementById('tray').offsetHeight <= 96", json!(true));
         super::check_by_axe(browser, &format!("index at {width}"), "others");
         super::check_by_axe(browser, &format!("index at {width}"), "contrast");
     }

@@ -4,6 +4,8 @@ use crate::page::{style, whole};
 use maud::{Markup, html};
 use ssdgauge_analysis::bench::board::Bench;
 use ssdgauge_analysis::text::{number, sanitize};
+use ssdgauge_core::rounded::count_of;
+use std::collections::BTreeSet;
 
 /// The mark of every file of a site, by which the program recognises its own.
 pub const MARK: &str = "ssdgauge-site";
@@ -47,6 +49,9 @@ impl Page<'_> {
         let records = &self.site.bench.records;
         let models =
             records.iter().filter(|one| one.marks.iter().any(|mark| mark == "MODEL")).count();
+        let origins: BTreeSet<String> =
+            records.iter().filter_map(|one| Some(one.origin.as_ref()?.words())).collect();
+        let by_others = records.iter().filter(|one| one.origin.is_some()).count();
         let body = html! {
             a.skip href="#main" { "Skip to the content" }
             @if models > 0 {
@@ -55,6 +60,12 @@ impl Page<'_> {
                     @if models == records.len() { "All drives here are virtual." }
                     @else { (number::count(models as u64)) " of " (number::count(records.len() as u64)) " runs are of virtual drives." }
                     " They say nothing about any product."
+                } } }
+            }
+            @if !origins.is_empty() {
+                aside.flag aria-label="Sources" { div.wrap { p {
+                    strong { "MEASURED BY OTHERS" } " "
+                    (number::count(by_others as u64)) " of " (count_of(records.len(), "run")) ": " (origins.into_iter().collect::<Vec<_>>().join("; ")) "."
                 } } }
             }
             div.wrap { nav.bench aria-label="Bench" {

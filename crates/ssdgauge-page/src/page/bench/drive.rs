@@ -66,7 +66,7 @@ pub(super) fn page(site: &BenchSite<'_>, drive: usize) -> String {
                 tbody { @for place in own.records.iter().rev() {
                     @let record = &bench.records[*place];
                     tr {
-                        td.day { (row::day(record.started_unix_ms)) }
+                        td.day { (row::day(record)) }
                         td {
                             // An X-ray has no page of its suite.
                             @let path = bench.boards.iter().any(|board| bench.shown(board).0.suite == record.suite)
@@ -111,7 +111,7 @@ fn health(record: &Record) -> Vec<String> {
 /// Returns the facts on the drive side by side: runs, firmware, price, health and X-ray, as far as they are known.
 fn tiles(bench: &Bench, own: &BenchDrive) -> Markup {
     let records = || own.records.iter().map(|place| &bench.records[*place]);
-    let days: Vec<String> = records().map(|record| row::day(record.started_unix_ms)).collect();
+    let days: Vec<String> = records().map(row::day).collect();
     let days = match (days.first(), days.last()) {
         (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
         (Some(day), _) => day.clone(),
@@ -121,13 +121,14 @@ fn tiles(bench: &Bench, own: &BenchDrive) -> Markup {
     let mut others: Vec<&str> = records().filter_map(|record| record.firmware.as_deref()).collect();
     others.retain(|one| Some(*one) != latest);
     others.dedup();
+    let is_dated = records().any(|record| record.started_unix_ms.is_some());
     let health = records().rev().map(health).find(|words| !words.is_empty());
     let xray = records().rev().find_map(|record| record.xray.as_deref());
     html! {
         div.facts {
             div { b { (count_of(own.records.len(), "run")) } small { (days) } }
             @if let Some(latest) = latest {
-                div { b { (latest) } small { "latest firmware" @if !others.is_empty() { "; " (others.join(", ")) " measured too" } } }
+                div { b { (latest) } small { @if is_dated { "latest firmware" } @else { "firmware" } @if !others.is_empty() { "; " (others.join(", ")) " measured too" } } }
             }
             @if let Some((price, per_tb)) = row::price(bench, own) { div { b { (price) } small { (per_tb) } } }
             @if let Some((first, rest)) = health.as_deref().and_then(<[_]>::split_first) {

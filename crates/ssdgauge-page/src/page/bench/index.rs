@@ -134,7 +134,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
                 tbody { @for drive in &order {
                     @let own = &bench.drives[*drive];
                     tr.marked[is_marked(*drive)] data-n=(drive) data-f=(filter_words(bench, *drive)) {
-                        (row::head(own, "", &firmwares(bench, *drive, &columns)))
+                        (row::head(bench, own, "", &firmwares(bench, *drive, &columns)))
                         @for (column, places) in columns.iter().zip(&places) {
                             @match column.place(*drive) {
                                 Some((board, place, _)) => (row::cell(bench, board, &board.entries[place], places)),
@@ -184,11 +184,13 @@ fn short(name: &str) -> &str {
 /// Returns where the numbers of the site come from.
 fn origin(bench: &Bench) -> String {
     let has = |is_of: &dyn Fn(&Record) -> bool| bench.records.iter().any(is_of);
-    let is_imported =
-        |record: &Record| record.marks.iter().any(|mark| mark.starts_with("IMPORTED"));
+    let is_by_others = |record: &Record| record.origin.is_some();
     let exceptions = [
-        has(&|record| record.submitted).then_some("those “submitted without samples”"),
-        has(&is_imported).then_some("those IMPORTED, which another program measured"),
+        has(&|record| record.submitted && !is_by_others(record))
+            .then_some("those “submitted without samples”"),
+        has(&|record| record.is_imported() && !is_by_others(record))
+            .then_some("those IMPORTED, which another program measured"),
+        has(&is_by_others).then_some("those measured by others"),
     ];
     let exceptions: Vec<&str> = exceptions.into_iter().flatten().collect();
     match exceptions.as_slice() {
@@ -242,7 +244,9 @@ fn properties(bench: &Bench, drive: usize) -> [(u64, String); 7] {
     let kind = |record: &Record| {
         let has = |name: &str| record.marks.iter().any(|mark| mark.starts_with(name));
         if has("MODEL") {
-            (2, "MODEL")
+            (3, "MODEL")
+        } else if record.origin.is_some() {
+            (2, row::BY_OTHERS)
         } else if has("IMPORTED") {
             (1, "imported")
         } else {

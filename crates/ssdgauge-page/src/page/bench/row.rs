@@ -32,7 +32,13 @@ pub(super) fn rank_words(bench: &Bench, board: &Board, entry: &Entry) -> String 
 
 /// Returns why a result without an interval has none, as `compare` gives it.
 pub(super) fn no_interval(bench: &Bench, entry: &Entry) -> &'static str {
-    interval::reason(&bench.result(entry).1.headline.0.interval).unwrap_or("no 95 % interval")
+    let (record, test) = bench.result(entry);
+    match interval::reason(&test.headline.0.interval) {
+        Some(_) if record.origin.is_some() => {
+            "no 95 % interval: one run, published without samples"
+        }
+        reason => reason.unwrap_or("no 95 % interval"),
+    }
 }
 
 /// Returns the value of `entry` with its unit, marked where the protocol also counts a start that flatters.
@@ -54,7 +60,7 @@ pub(super) fn mark_words(bench: &Bench) -> Option<String> {
 pub(super) fn interval_words(bench: &Bench, entry: &Entry) -> String {
     let headline = &bench.result(entry).1.headline.0;
     interval::words(&headline.interval, headline.metric)
-        .unwrap_or_else(|| interval::reason(&headline.interval).unwrap_or("no interval").to_owned())
+        .unwrap_or_else(|| no_interval(bench, entry).to_owned())
 }
 
 /// Returns the run of a value: firmware, day, id and marks.
@@ -66,9 +72,10 @@ pub(super) fn run(record: &Record) -> String {
         None if is_model => String::new(),
         None => "firmware unknown, ".to_owned(),
     };
-    let mut words =
-        format!("{firmware}{}, run {}", day(record.started_unix_ms), short_id(&record.id));
-    if record.submitted {
+    let mut words = format!("{firmware}{}, run {}", day(record), short_id(&record.id));
+    if let Some(origin) = &record.origin {
+        words.push_str(&format!(", {BY_OTHERS}: {}", origin.words()));
+    } else if record.submitted {
         words.push_str(", submitted without samples");
     }
     for mark in &record.marks {
@@ -77,9 +84,13 @@ pub(super) fn run(record: &Record) -> String {
     words
 }
 
-/// Returns the day of a time.
-pub(super) fn day(unix_ms: i64) -> String {
-    number::date(unix_ms).chars().take(10).collect()
+/// What numbers are called that others have published.
+pub(super) const BY_OTHERS: &str = "measured by others";
+
+/// Returns the day of a run.
+pub(super) fn day(record: &Record) -> String {
+    let date = record.started_unix_ms.map(number::date);
+    date.map_or_else(|| "date unknown".to_owned(), |date| date.chars().take(10).collect())
 }
 
 /// Returns what tells `drive` from others: class, interface and flash, as far as they are known.
@@ -155,11 +166,13 @@ pub(super) fn by_name_where_equal<T, S: PartialEq>(
 }
 
 /// Returns the head of a row: the box that chooses the drive, its name and its facts.
-pub(super) fn head(drive: &BenchDrive, up: &str, firmware: &str) -> Markup {
+pub(super) fn head(bench: &Bench, drive: &BenchDrive, up: &str, firmware: &str) -> Markup {
     let name = drive.facts.full_name();
+    let by_others = drive.records.iter().any(|place| bench.records[*place].origin.is_some());
+    let by_others = by_others.then(|| BY_OTHERS.to_owned());
     let firmware = Some(format!("firmware {firmware}")).filter(|_| !firmware.is_empty());
     let facts = Some(facts(drive)).filter(|facts| !facts.is_empty());
-    let about = facts.into_iter().chain(firmware).collect::<Vec<_>>().join(" · ");
+    let about = facts.into_iter().chain(firmware).chain(by_others).collect::<Vec<_>>().join(" · ");
     html! {
         td.c { label { input type="checkbox" class="pick" value=(drive.slug) aria-label={ "Choose " (name) }; } }
         th scope="row" {

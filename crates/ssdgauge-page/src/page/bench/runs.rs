@@ -110,7 +110,11 @@ struct Change<'a> {
 }
 
 fn change<'a>(bench: &'a Bench, board: &Board, entry: &Entry) -> Option<Change<'a>> {
-    let is_plain = |record: &Record| record.marks.iter().all(|mark| board.marks.contains(mark));
+    // Without a date nothing tells which firmware is the newer one.
+    let is_plain = |record: &Record| {
+        record.started_unix_ms.is_some()
+            && record.marks.iter().all(|mark| board.marks.contains(mark))
+    };
     let results = results(bench, entry);
     let new =
         results.iter().rev().find(|(record, _)| is_plain(record) && record.firmware.is_some())?;

@@ -45,7 +45,11 @@ pub(super) fn pages(site: &BenchSite<'_>) -> Vec<(String, String)> {
             (table(site, &boards, "../"))
             section.use aria-labelledby="method" {
                 h2 #method { "Protocol" }
-                p { "The whole protocol of this suite, with the source of each value: " code { "ssdgauge suites " (suite) } }
+                @if record.is_imported() {
+                    p { "Another program measured it; the page of each test has its load." }
+                } @else {
+                    p { "The whole protocol of this suite, with the source of each value: " code { "ssdgauge suites " (suite) } }
+                }
             }
         };
         let text = document(

@@ -53,7 +53,7 @@ pub(super) fn page(site: &BenchSite<'_>, board: &Board, frame: &Frame) -> String
                    tbody { @for entry in &entries {
                        @let (own, result) = bench.result(entry);
                        tr.marked[!entry.marks.is_empty()] data-n=(entry.drive) {
-                           (row::head(&bench.drives[entry.drive], "../", ""))
+                           (row::head(bench, &bench.drives[entry.drive], "../", ""))
                            (row::cell(bench, board, entry, &places))
                            td { (row::interval_words(bench, entry)) }
                            td { (spread(bench, entry)) }
