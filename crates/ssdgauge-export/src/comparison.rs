@@ -127,7 +127,7 @@ fn compared_test(test: &TestComparison) -> ComparedTest<'_> {
 pub(super) fn doubts_in_words(comparison: &Comparison) -> Vec<String> {
     let named = ["A", "B"].into_iter().zip(&comparison.doubts);
     let sentence = |(name, doubt): (&str, &Option<String>)| {
-        doubt.as_ref().map(|doubt| format!("Measurement grade of {name}: {doubt}."))
+        doubt.as_ref().map(|doubt| format!("Measurement quality of {name}: grade {doubt}."))
     };
     named.filter_map(sentence).collect()
 }

@@ -66,7 +66,7 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     }
     writeln!(
         text,
-        "\n| Test | Result | {} | Full seconds | Rule |",
+        "\n| Test | Result | {} | Measured for, s | Computed as |",
         interval::heading(run.is_repeated())
     )?;
     writeln!(text, "|---|--:|--:|--:|---|")?;
@@ -83,7 +83,7 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     if let Some(trust) = trust::of_runs([run]).filter(|_| run_outcome::has_grade(run)) {
         writeln!(
             text,
-            "\nMeasurement grade: **{}**: {}",
+            "\nMeasurement quality: grade **{}**, {}",
             trust.grade.letter(),
             escaped(&trust.in_words())
         )?;

@@ -179,6 +179,31 @@ fn nothing_is_good_for_a_use_whose_number_is_questionable() {
     assert!(page.contains("Copies larger than"));
 }
 
+/// Returns the uses that `page` lists under "Good for" and under "Not good for", each as text with its tags.
+fn uses(page: &str) -> [String; 2] {
+    let list = |class: &str| {
+        let list = page.split(&format!("<ul class=\"{class}\">")).nth(1);
+        list.map_or("", |list| list.split("</ul>").next().unwrap()).to_owned()
+    };
+    [list("yes"), list("nay")]
+}
+
+#[test]
+fn a_mark_follows_the_comparison_and_not_the_fall() {
+    let own = drive("Own", 100);
+    let of = |percents: &[u64]| uses(&shown(&own, &others(percents)));
+    let [good, not_good] = of(&[40, 45, 50, 55, 60]);
+    assert!(good.contains("Copies larger than"), "the others fall to half of its speed: {good}");
+    assert_eq!(not_good, "");
+    let [good, not_good] = of(&[200, 210, 220, 230, 240]);
+    assert!(not_good.contains("Copies larger than") && not_good.contains("slower than 5 of 5"));
+    assert!(good.contains("Short copies") && good.contains("level with 5 of 5"), "{good}");
+    // The last of drives that are near each other is not bad.
+    assert_eq!(of(&[105, 106, 106, 107, 108])[1], "");
+    // Without other drives nothing is good or bad.
+    assert_eq!(uses(&shown(&own, &[])), ["", ""]);
+}
+
 #[test]
 fn charts_have_the_lines_of_other_drives_and_equal_repetitions_are_one_value() {
     let page = shown(&drive("Own", 100), &others(&[80, 90, 100, 110]));

@@ -68,7 +68,7 @@ fn a_drive_that_disappeared_has_no_speed_and_no_grade_on_any_surface() {
     assert_eq!(named(&run), "failed");
     for words in first_words(&run) {
         assert!(words.contains("The drive disappeared after 61 s"), "{words}");
-        assert!(!words.contains("MB/s") && !words.contains("easurement grade"), "{words}");
+        assert!(!words.contains("MB/s") && !words.contains("easurement quality"), "{words}");
     }
     let runs = std::slice::from_ref(&run);
     let page = page(runs, &PageOptions::default());
@@ -79,6 +79,27 @@ fn a_drive_that_disappeared_has_no_speed_and_no_grade_on_any_surface() {
     }
     let text = markdown(runs) + &terminal_summary(&run, 80, false);
     assert!(!text.contains("MB/s") && !text.contains("trust"), "{text}");
+}
+
+#[test]
+fn a_virtual_drive_has_no_cable_and_no_line_in_the_log_of_the_kernel() {
+    let mut run = gone();
+    let shown = |run: &Run| page(std::slice::from_ref(run), &PageOptions::default());
+    // Ten minutes before it failed, or from its start.
+    let date = ssdgauge_analysis::text::number::date(run.head.started_unix_ms);
+    assert!(shown(&run).contains(&format!("journalctl -k --since &quot;{date}&quot;")));
+    run.head.drive.kind = ssdgauge_core::TargetKind::Virtual;
+    let page = shown(&run);
+    assert!(page.contains("The drive disappeared") && page.contains("ssdgauge resume"));
+    for words in ["journalctl", "cable", "ssdgauge drives", "Save what matters"] {
+        assert!(!page.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn a_disturbed_run_has_the_grade_that_forbids_quoting() {
+    let page = page(&[busy(0..22)], &PageOptions::default());
+    assert!(page.contains("grade D</a>") && page.contains("not to be quoted"));
 }
 
 #[test]

@@ -262,7 +262,7 @@ fn check_answer(page: &str, runs: &[Run], drives: &[Drive]) {
         }
         let grade = between(row, "class=\"g g", "\"")[0];
         assert!(["A", "B", "C", "D"].contains(&grade), "{grade}");
-        let why = between(row, &format!("title=\"Measurement grade {grade}: "), "\"")[0];
+        let why = between(row, &format!("title=\"Measurement quality: grade {grade}, "), "\"")[0];
         assert!(!why.is_empty() && why.chars().count() <= 2 * DEK, "{row}");
         check_grade(grade, &runs[drive], drives[drive]);
     }

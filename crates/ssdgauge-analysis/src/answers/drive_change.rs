@@ -3,9 +3,10 @@
 use crate::drives::caches;
 use crate::drives::report_drives::ReportDrives;
 use crate::drives::run_facts;
+use crate::drives::run_lines::{self, LineOver};
 use crate::findings::trust;
-use crate::groups::group::Group;
-use crate::model::{PointRun, Run, SpeedFall, TestRun};
+use crate::groups::group::{Group, Member};
+use crate::model::{PointRun, Run, SpeedFall};
 use crate::steps::slc_cache;
 use crate::text::number;
 use ssdgauge_core::{Bytes, Metric, Stream};
@@ -23,6 +24,8 @@ pub struct Change {
     pub load: String,
     /// The bytes of a request.
     pub block: Bytes,
+    /// The key of the lines of other drives over what they wrote in the same test.
+    pub line: String,
 }
 
 /// Writes in order of smaller requests are not those of a copy. Chosen, as for the numbers of a run.
@@ -36,15 +39,15 @@ impl Change {
     /// about 3 GB`.
     pub(crate) fn clause(&self) -> String {
         let subject = if self.is_random { "small random writes" } else { "long writes" };
-        format!("{subject} drop {} to {} {}", self.before(), self.rate(self.settled), self.after())
+        let after = self.after();
+        format!("{subject} drop from {} to {} {after}", self.before(), self.rate(self.settled))
     }
 
-    /// Returns the rate before in words: `from 2.3 GB/s`, or a lower bound.
-    fn before(&self) -> String {
-        let rate = self.rate(self.first.edge.before);
+    /// Returns the rate before in words: `2.3 GB/s`, or a lower bound: `over 2.1 GB/s`.
+    pub(crate) fn before(&self) -> String {
         match self.first.edge.is_bounded_below() {
-            true => format!("from {rate}"),
-            false => format!("from over {}", self.rate(self.first.edge.before * BELOW)),
+            true => self.rate(self.first.edge.before),
+            false => format!("over {}", self.rate(self.first.edge.before * BELOW)),
         }
     }
 
@@ -94,12 +97,15 @@ fn gigabytes(bytes: u64) -> String {
 /// Returns the change of the write speed: that of writes in order, else of the random writes that lose most.
 pub(crate) fn change(run: &Run, groups: &[Group<'_>], drives: &ReportDrives) -> Option<Change> {
     let valid = run.tests.iter().filter(|test| trust::invalid(run, test).is_none());
-    let steps: Vec<(&TestRun, &PointRun)> =
-        valid.flat_map(|test| test.points.iter().map(move |point| (test, point))).collect();
+    let steps: Vec<(Member<'_>, &PointRun)> = valid
+        .map(|test| Member { index: 0, run, test })
+        .flat_map(|member| member.test.points.iter().map(move |point| (member, point)))
+        .collect();
     let of_figure = caches::of_drives(groups, drives).into_iter().flatten().next();
     let wanted = of_figure.and_then(|writes| writes.fall().copied());
-    let shows =
-        |step: &&(&TestRun, &PointRun)| wanted.is_some() && step.1.falls.first().copied() == wanted;
+    let shows = |step: &&(Member<'_>, &PointRun)| {
+        wanted.is_some() && step.1.falls.first().copied() == wanted
+    };
     if let Some(change) = steps.iter().find(shows).and_then(change_of) {
         return Some(change);
     }
@@ -113,7 +119,8 @@ pub(crate) fn change(run: &Run, groups: &[Group<'_>], drives: &ReportDrives) -> 
 }
 
 /// Returns the change of `point`, where one stream writes as fast as the drive takes it.
-fn change_of((test, point): &(&TestRun, &PointRun)) -> Option<Change> {
+fn change_of((member, point): &(Member<'_>, &PointRun)) -> Option<Change> {
+    let test = member.test;
     let [stream] = point.workload.streams.as_slice() else { return None };
     let is_free = point.workload.never_pauses() && stream.arrival.per_second().is_none();
     if !is_free || stream.reads() || !stream.writes() {
@@ -131,7 +138,8 @@ fn change_of((test, point): &(&TestRun, &PointRun)) -> Option<Change> {
         Some(rate) if metric == Metric::ThroughputMbS => rate * 1e6,
         Some(_) | None => point.falls.last().unwrap_or(&first).edge.after,
     };
-    Some(Change { first, settled, is_random: stream.is_random(), load: load(stream), block })
+    let line = run_lines::key(*member, LineOver::Written);
+    Some(Change { first, settled, is_random: stream.is_random(), load: load(stream), block, line })
 }
 
 fn load(stream: &Stream) -> String {

@@ -208,7 +208,9 @@ fn sentences(tiles: &[Tile], change: Option<&Change>, peers: Option<&Peers>) -> 
     }
     let large = tiles.iter().find(|tile| tile.number.question == Question::LargeWrites);
     let large = large.and_then(|tile| Some((tile, tile.standing?)));
-    if let (Some((_, standing)), Some(_), Some(peers)) = (large, change, peers) {
+    // The numbers of other drives are those of writes in order.
+    let in_order = change.filter(|change| !change.is_random);
+    if let (Some((_, standing)), Some(_), Some(peers)) = (large, in_order, peers) {
         let ahead = standing.of - standing.ahead_of - standing.level;
         let all = in_letters(peers.drives.min(standing.of));
         sentences.push(match (ahead, standing.ahead_of) {

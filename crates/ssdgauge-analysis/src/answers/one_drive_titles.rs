@@ -12,6 +12,9 @@ use crate::text::number;
 use ssdgauge_core::{Bytes, Family, Metric, Scope, Stream};
 use ssdgauge_statistics::difference::{NOISE, are_apart};
 
+/// The share of the offered requests that a drive completes where it keeps up. Chosen, as for `overloaded`.
+const KEPT: f64 = 0.99;
+
 /// Returns the title of the chart of the only member of `group`; `None` without a result.
 pub(crate) fn title(group: &Group<'_>) -> Option<String> {
     let test = group.first().test;
@@ -27,6 +30,7 @@ pub(crate) fn title(group: &Group<'_>) -> Option<String> {
             Swept::BlockSize => by_size(&places, &subject),
             Swept::Mix => by_mix(&places, &subject),
             Swept::Fill => by_fill(&places, &subject, metric),
+            Swept::Rate if metric == Metric::Iops => by_rate(&places, &subject),
             Swept::Rate | Swept::Repeat | Swept::Steps => None,
         };
         if let Some(title) = title {
@@ -147,6 +151,17 @@ fn by_size(places: &[Place], subject: &str) -> Option<String> {
         size(first.0),
         size(last.0)
     ))
+}
+
+/// Returns up to which rate the requests of an open loop are completed as fast as they are offered.
+fn by_rate(places: &[Place], subject: &str) -> Option<String> {
+    let kept = places.iter().take_while(|(offered, done, ..)| *done >= KEPT * *offered).count();
+    let last = places.get(kept.checked_sub(1)?)?;
+    let up_to = format!("{subject} keep up with the load up to {}/s", number::text(last.0));
+    let next = places.get(kept);
+    Some(next.map_or(up_to.clone(), |(offered, _, done, _)| {
+        format!("{up_to}; offered {}/s, they run at {done}", number::text(*offered))
+    }))
 }
 
 fn by_mix(places: &[Place], subject: &str) -> Option<String> {

@@ -1,11 +1,12 @@
 //! What a drive is good for and what not, each with the number that decides it.
 
 use crate::answers::drive_change::Change;
-use crate::answers::tile::Tile;
-use crate::drives::peers::Peers;
+use crate::answers::tile::{self, Tile};
+use crate::drives::peers::{Peers, Standing};
 use crate::drives::run_facts::Question;
 use crate::model::FallCause;
 use crate::text::number;
+use ssdgauge_core::Metric;
 use ssdgauge_statistics::difference::Outcome;
 
 /// The maximum number of uses of each kind.
@@ -27,75 +28,97 @@ pub struct Suited {
     pub number: String,
 }
 
-/// Returns what the drive is good for, and what it is not good for. Nothing is listed whose number is questionable.
+/// A drive does not suit a use only where it is also slower than the median by this factor. Chosen: where all drives are
+/// near each other, nobody notices which is last.
+const FAR: f64 = 1.1;
+
+/// Returns what the drive is good for, and what it is not good for: only by comparison with other drives, and nothing
+/// whose number is questionable.
 pub(crate) fn uses(
     tiles: &[Tile],
     change: Option<&Change>,
     peers: Option<&Peers>,
 ) -> (Vec<Suited>, Vec<Suited>) {
     let (mut good, mut not_good) = (Vec::new(), Vec::new());
-    if let Some(change) = change {
-        let (before, after) = of_change(change);
-        good.push(before);
-        not_good.push(after);
+    let Some(peers) = peers else { return (good, not_good) };
+    let mut place = |suited: Suited, standing: &Standing, more_is_better: bool| match suits(
+        standing,
+        more_is_better,
+    ) {
+        Some(true) => good.push(suited),
+        Some(false) => not_good.push(suited),
+        None => {}
+    };
+    if let Some((before, standing)) = change.and_then(|change| start(change, peers)) {
+        place(before, &standing, true);
     }
-    let clear = tiles.iter().filter(|tile| tile.number.doubts.is_empty());
-    for tile in clear.filter(|_| peers.is_some()) {
-        let Some((name, is_of_change)) = name(tile.number.question, change) else { continue };
+    let mut clear: Vec<&Tile> = tiles.iter().filter(|tile| tile.number.doubts.is_empty()).collect();
+    // Long copies follow short ones.
+    clear.sort_by_key(|tile| tile.number.question != Question::LargeWrites);
+    for tile in clear {
+        let Some(name) = name(tile.number.question, change) else { continue };
         let (Some(standing), Some(count)) = (tile.standing, tile.count()) else { continue };
-        if standing.of < FEWEST {
-            continue;
-        }
-        let slower = standing.of - standing.ahead_of - standing.level;
-        let share = |count: usize| count as f64 / standing.of as f64;
-        let is_among_first = share(slower) <= 1.0 - MANY && standing.ahead_of >= slower;
         let value = number::measured(tile.number.value, tile.number.metric);
-        let suited = Suited { name: name.to_owned(), number: format!("{value}, {count}") };
-        match standing.judged {
-            Outcome::Higher | Outcome::Equal if is_among_first => good.push(suited),
-            Outcome::Lower if share(slower) >= MANY && !is_of_change => not_good.push(suited),
-            Outcome::Higher | Outcome::Equal | Outcome::Lower | Outcome::NotDecided => {}
-        }
+        let suited = Suited { name, number: format!("{value}, {count}") };
+        place(suited, &standing, tile.number.metric.more_is_better());
     }
     good.truncate(MOST);
     not_good.truncate(MOST);
     (good, not_good)
 }
 
-/// Returns the uses before and after a fall of the write speed.
-fn of_change(change: &Change) -> (Suited, Suited) {
-    let amount = change.amount();
-    let (short, long) = match (change.is_random, change.first.cause) {
-        (true, _) => {
-            ("Small writes in bursts".to_owned(), "Small writes without a pause".to_owned())
-        }
-        (false, FallCause::Heat) => {
-            ("Short copies".to_owned(), format!("Copies larger than {amount} without cooling"))
-        }
-        (false, _) => ("Short copies".to_owned(), format!("Copies larger than {amount}")),
-    };
-    let before = change.rate(change.first.edge.before);
-    let least = if change.first.edge.is_bounded_below() { "" } else { "at least " };
-    let first = match change.first.edge.is_bounded_below() {
-        true => format!("{before} for the first {amount}"),
-        false => format!("{least}{before} at the start, for less than {amount}"),
-    };
-    (
-        Suited { name: short, number: first },
-        Suited { name: long, number: format!("{} from there on", change.rate(change.settled)) },
-    )
+/// Returns whether a drive with this `standing` suits a use; `None` where the comparison decides neither.
+fn suits(standing: &Standing, more_is_better: bool) -> Option<bool> {
+    if standing.of < FEWEST {
+        return None;
+    }
+    let slower = standing.of - standing.ahead_of - standing.level;
+    let share = slower as f64 / standing.of as f64;
+    let is_among_first = share <= 1.0 - MANY && standing.ahead_of >= slower;
+    let loss = if more_is_better { 1.0 / standing.to_median } else { standing.to_median };
+    match standing.judged {
+        Outcome::Higher | Outcome::Equal => is_among_first.then_some(true),
+        Outcome::Lower => (share >= MANY && loss >= FAR).then_some(false),
+        Outcome::NotDecided => None,
+    }
 }
 
-/// Returns the use that `question` decides, and whether a fall of the write speed decides it already.
-fn name(question: Question, change: Option<&Change>) -> Option<(&'static str, bool)> {
-    let falls = |is_random: bool| change.is_some_and(|change| change.is_random == is_random);
-    Some(match question {
-        Question::SmallReads => ("Starting programs", false),
-        Question::SmallWrites => ("Saving small files", falls(true)),
-        Question::LargeReads => ("Loading games and other large files", false),
-        Question::LargeWrites => ("Large copies", falls(false)),
-        Question::Mixed => ("Reading and writing at once", false),
-        Question::Slowest => ("Programs that wait for each answer", false),
+/// Returns the use of writes before their speed falls; `None` where other drives have no line of them.
+fn start(change: &Change, peers: &Peers) -> Option<(Suited, Standing)> {
+    let standing = peers.standing_at_start(&change.line, change.first.edge.before / 1e6)?;
+    let amount = change.amount();
+    let span = match change.first.edge.is_bounded_below() {
+        true => format!("for the first {amount}"),
+        false => format!("at the start, for less than {amount}"),
+    };
+    let count = tile::count(&standing, Metric::ThroughputMbS);
+    let number = format!("{} {span}, {count}", change.before());
+    Some((Suited { name: "Short copies".to_owned(), number }, standing))
+}
+
+/// Returns the use that `question` decides.
+fn name(question: Question, change: Option<&Change>) -> Option<String> {
+    let name = match question {
+        Question::SmallReads => "Starting programs",
+        Question::SmallWrites => "Saving small files",
+        Question::LargeReads => "Loading games and other large files",
+        Question::LargeWrites => {
+            let fall = change.filter(|change| !change.is_random);
+            return Some(fall.map_or_else(|| "Large copies".to_owned(), of_long_copies));
+        }
+        Question::Mixed => "Reading and writing at once",
+        Question::Slowest => "Programs that wait for each answer",
         Question::Test => return None,
-    })
+    };
+    Some(name.to_owned())
+}
+
+fn of_long_copies(change: &Change) -> String {
+    let amount = change.amount();
+    match change.first.cause {
+        FallCause::Heat => format!("Copies larger than {amount} without cooling"),
+        FallCause::Cache | FallCause::SpareArea | FallCause::GiveBack | FallCause::Unknown => {
+            format!("Copies larger than {amount}")
+        }
+    }
 }

@@ -42,18 +42,23 @@ impl Tile {
 
     /// Returns how it compares in words: `faster than 6 of 8, level with 1, slower than 1`.
     pub fn count(&self) -> Option<String> {
-        let Standing { ahead_of, level, of, .. } = self.standing?;
-        let (better, worse) = comparatives(self.number.metric);
-        let parts = [(better, ahead_of), ("level with", level), (worse, of - ahead_of - level)];
-        let parts = parts.iter().filter(|(_, count)| *count > 0).enumerate();
-        let words: Vec<String> = parts
-            .map(|(place, (words, count))| match place {
-                0 => format!("{words} {count} of {of}"),
-                _ => format!("{words} {count}"),
-            })
-            .collect();
-        Some(words.join(", "))
+        Some(count(&self.standing?, self.number.metric))
     }
+}
+
+/// Returns how a value of `metric` compares in words.
+pub(crate) fn count(standing: &Standing, metric: Metric) -> String {
+    let Standing { ahead_of, level, of, .. } = *standing;
+    let (better, worse) = comparatives(metric);
+    let parts = [(better, ahead_of), ("level with", level), (worse, of - ahead_of - level)];
+    let parts = parts.iter().filter(|(_, count)| *count > 0).enumerate();
+    let words: Vec<String> = parts
+        .map(|(place, (words, count))| match place {
+            0 => format!("{words} {count} of {of}"),
+            _ => format!("{words} {count}"),
+        })
+        .collect();
+    words.join(", ")
 }
 
 /// Returns the words of a better and of a worse value of `metric`.

@@ -179,15 +179,17 @@ fn weak_mix(test: &TestRun) -> Option<String> {
     };
     let mixes: Vec<(u8, f64)> = test.points.iter().map(mix).collect::<Option<_>>()?;
     let at = |share: u8| mixes.iter().find(|(read, _)| *read == share).map(|(_, value)| *value);
-    let pure = at(100)?.min(at(0)?);
+    let (reads, writes) = (at(100)?, at(0)?);
+    let pure = reads.min(writes);
     let mixed = mixes.iter().filter(|(read, _)| (1..100).contains(read));
     let (read, least) = *mixed.min_by(|a, b| a.1.total_cmp(&b.1))?;
     (metric.more_is_better() && pure > 0.0 && least < WEAK * pure).then(|| {
         format!(
-            "Slowest mix: {} at {read} % reads, {:.0} % of the slower of pure reads and pure \
-             writes ({}).",
+            "A mix of reads and writes is slower than either: {} with {read} % reads, {} with reads \
+             only, {} with writes only ({}).",
             metric.about(least),
-            100.0 * least / pure,
+            metric.about(reads),
+            metric.about(writes),
             title(test)
         )
     })

@@ -166,6 +166,12 @@ impl Peers {
     pub fn standing(&self, number: &Number) -> Option<Standing> {
         standing(number.value, self.values(&number.key), number.metric.more_is_better())
     }
+
+    /// Returns how the rate in MB/s at which writes begin compares with the start of the lines with this `key`.
+    pub(crate) fn standing_at_start(&self, key: &str, rate: f64) -> Option<Standing> {
+        let starts = self.lines(key).iter().filter_map(|line| Some(line.first()?.1));
+        standing(rate, &starts.collect::<Vec<f64>>(), true)
+    }
 }
 
 fn standing(value: f64, others: &[f64], more_is_better: bool) -> Option<Standing> {

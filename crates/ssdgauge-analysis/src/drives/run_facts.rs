@@ -278,7 +278,7 @@ fn number(question: Question, load: &Load<'_>) -> Option<Number> {
         ),
         question,
         title: title(question, load.stream).to_owned(),
-        setting: setting(load, is_end, repetitions.as_deref()),
+        setting: setting(load, is_end, metric, repetitions.as_deref()),
         metric,
         value,
         doubts: doubts(load, is_end),
@@ -342,7 +342,7 @@ pub(crate) fn settled(test: &TestRun, point: &PointRun, metric: Metric) -> Optio
 }
 
 /// Returns the setting of `load` in words: size, depth, and the state of the drive.
-fn setting(load: &Load<'_>, is_end: bool, repetitions: Option<&[f64]>) -> String {
+fn setting(load: &Load<'_>, is_end: bool, metric: Metric, repetitions: Option<&[f64]>) -> String {
     let stream = load.stream;
     let depth = match stream.total_depth() {
         1 => "one at a time".to_owned(),
@@ -365,8 +365,8 @@ fn setting(load: &Load<'_>, is_end: bool, repetitions: Option<&[f64]>) -> String
         }
         Some(_) | None if is_end => parts.push("once it has settled".to_owned()),
         Some(_) | None => match (repetitions, load.is_burst()) {
-            (Some(values), true) => parts.push(mean_of(values, "short bursts")),
-            (Some(values), false) => parts.push(mean_of(values, "repetitions")),
+            (Some(values), true) => parts.push(mean_of(values, metric, "short bursts")),
+            (Some(values), false) => parts.push(mean_of(values, metric, "repetitions")),
             (None, true) => parts.push("short bursts".to_owned()),
             (None, false) => {}
         },
@@ -374,11 +374,16 @@ fn setting(load: &Load<'_>, is_end: bool, repetitions: Option<&[f64]>) -> String
     parts.join(", ")
 }
 
-/// Returns what a mean is of, with its spread: `mean of 32 short bursts of 210 to 231`.
-fn mean_of(values: &[f64], noun: &str) -> String {
-    let low = number::text(values.iter().copied().fold(f64::INFINITY, f64::min));
-    let high = number::text(values.iter().copied().fold(0.0, f64::max));
-    let spread = if low == high { String::new() } else { format!(" of {low} to {high}") };
+/// Returns what a mean is of, with its spread: `mean of 32 short bursts, 210 to 231 MB/s`.
+fn mean_of(values: &[f64], metric: Metric, noun: &str) -> String {
+    let (low, high) = values
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(*value), high.max(*value)));
+    let [least, most] = [low, high].map(number::text);
+    let spread = match least == most {
+        true => String::new(),
+        false => format!(", {least} to {}", number::measured(high, metric)),
+    };
     format!("mean of {} {noun}{spread}", number::count(values.len() as u64))
 }
 

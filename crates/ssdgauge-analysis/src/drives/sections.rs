@@ -70,6 +70,23 @@ pub fn is_one_step(group: &Group<'_>) -> bool {
     tests().all(|test| test.points.len() <= 1 && test.planned <= 1 && test.test.search.is_none())
 }
 
+impl Section {
+    /// Returns the question that its charts answer about one drive: whether a speed lasts is shown by a test over time.
+    pub fn question(&self, groups: &[Group<'_>]) -> &'static str {
+        let mut figures = self.figures.iter().map(|number| &groups[*number]);
+        match self.of {
+            Use::Sustained if !figures.any(is_over_time) => "How fast are long writes?",
+            Use::Sustained
+            | Use::Everyday
+            | Use::Transfers
+            | Use::Durable
+            | Use::Mixed
+            | Use::Latency
+            | Use::Power => self.of.question(),
+        }
+    }
+}
+
 /// A single drive, or a test with a result of one drive, has a figure. Of several results, two have to
 /// differ by 3 %.
 fn has_figure(group: &Group<'_>) -> bool {

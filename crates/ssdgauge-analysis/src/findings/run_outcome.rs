@@ -88,6 +88,9 @@ const BUSY: [FindingKind; 4] = [
 /// The findings that no quiet machine removes.
 const IN_THE_WAY: [FindingKind; 2] = [FindingKind::PageCache, FindingKind::ResultsFull];
 
+/// How long before a failure the kernel may have written its first line about it, in milliseconds. Chosen.
+const BEFORE_MS: i64 = 10 * 60 * 1_000;
+
 /// How many causes of a disturbance are named at most; the caveats have all.
 const SHOWN_CAUSES: usize = 2;
 
@@ -184,8 +187,7 @@ fn failed(run: &Run) -> Account {
     });
     let reason = run.recorded_outcome.as_ref().map(|one| sanitize::prose(&one.reason));
     let reason = reason.filter(|reason| !reason.is_empty());
-    let quoted =
-        "This run does not show how fast the drive is: no speed is quoted, and no grade is given.";
+    let quoted = "This run does not show how fast the drive is: no speed is quoted.";
     let (title, meaning) = match (gone, reason) {
         (Some(_), _) => (format!("The drive disappeared{after}"), format!("{step}{quoted}")),
         (None, Some(reason)) => {
@@ -193,31 +195,41 @@ fn failed(run: &Run) -> Account {
         }
         (None, None) => (format!("The run failed{after}"), quoted.to_owned()),
     };
+    let next = if run.is_model() { Vec::new() } else { look(run, gone.is_some()) };
+    let next = next.into_iter().chain(go_on(run)).collect();
+    Account { title, meaning, next }
+}
+
+/// Returns what to look at after a real drive failed; a virtual one has no cable, and the kernel knows nothing of it.
+fn look(run: &Run, is_gone: bool) -> Vec<NextStep> {
+    // Whenever the page is read.
+    let start = run.head.started_unix_ms;
+    let since = run.recorded_outcome.as_ref().map_or(start, |one| one.unix_ms - BEFORE_MS);
+    let since = number::date(since.max(start));
     let mut next = vec![NextStep {
         what: "Save what matters on this drive, if it comes back.".to_owned(),
         why: "A drive that drops out once often does so again.".to_owned(),
         command: None,
     }];
-    if gone.is_none() {
+    if !is_gone {
         next.clear();
     }
     next.push(NextStep {
         what: "Ask the kernel what happened.".to_owned(),
         why: "A reset, a timeout or a lost link leaves a line there.".to_owned(),
         command: Some((
-            r#"journalctl -k --since "10 min ago" | grep -iE "nvme|ata|scsi|pcie""#.to_owned(),
+            format!(r#"journalctl -k --since "{since}" | grep -iE "nvme|ata|scsi|pcie""#),
             READS_ONLY,
         )),
     });
-    if gone.is_some() {
+    if is_gone {
         next.push(NextStep {
             what: "Check seat, cable and slot, then see whether it is back.".to_owned(),
             why: String::new(),
             command: Some(("ssdgauge drives".to_owned(), READS_ONLY)),
         });
     }
-    next.extend(go_on(run));
-    Account { title, meaning, next }
+    next
 }
 
 /// Returns the step that continues `run`, or begins it again where its target has ended with it.
@@ -273,7 +285,7 @@ fn unfinished(run: &Run, rest: Option<&str>) -> Account {
     let mut meaning = vec!["Finished steps are kept.".to_owned()];
     meaning.extend(rest.map(|rest| format!("{}.", capital(rest))));
     if !has_grade(run) {
-        meaning.push("A grade needs half of the tests.".to_owned());
+        meaning.push("Measurement quality is graded once half of the tests are done.".to_owned());
     }
     Account { title, meaning: meaning.join(" "), next: go_on(run).into_iter().collect() }
 }
@@ -332,13 +344,16 @@ fn disturbed(run: &Run) -> Account {
     }
     let is_in_the_way = shown().any(|finding| IN_THE_WAY.contains(&finding.kind));
     let again = match is_in_the_way {
-        true => "Run it again.",
-        false => "Run it again, and leave the machine alone while it runs.",
+        true => "Run it again, and compare the two runs.",
+        false => "Run it again, leave the machine alone while it runs, and compare the two runs.",
     };
     next.push(NextStep {
         what: again.to_owned(),
-        why: "`ssdgauge compare` then shows whether the two runs agree.".to_owned(),
-        command: None,
+        why: String::new(),
+        command: run.file_name.as_deref().map(|file| {
+            let file = shell_word(&sanitize::prose(file));
+            (format!("ssdgauge compare {file} NEW.ssdg"), READS_ONLY)
+        }),
     });
     if !is_in_the_way {
         next.push(NextStep {

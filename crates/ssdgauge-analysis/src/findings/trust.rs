@@ -4,6 +4,7 @@
 //! numbers a page shows first, changes nothing.
 
 use crate::findings::finding_words;
+use crate::findings::run_outcome::{self, RunOutcome};
 use crate::model::{CachePlace, PointRun, Run, StepFinding, TestRun};
 use crate::steps::headline_points;
 use crate::steps::steady_state;
@@ -26,7 +27,7 @@ pub enum Grade {
     B,
     /// More of the results are in doubt.
     C,
-    /// Not to be quoted: an invalid result, or a shortened run.
+    /// Not to be quoted: an invalid result, or a shortened or disturbed run.
     D,
 }
 
@@ -90,6 +91,10 @@ pub fn of_runs<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Option<Trust> {
     for run in runs {
         if run.is_shortened() {
             doubts.push(Doubt { grade: Grade::D, reason: "shortened run".to_owned() });
+        }
+        if run_outcome::of(run) == RunOutcome::Disturbed {
+            let reason = "most results were disturbed from outside the drive".to_owned();
+            doubts.push(Doubt { grade: Grade::D, reason });
         }
         // What concerns a whole run concerns each of its results.
         let of_run = run.findings.iter().filter(|finding| is_doubt(finding, None));

@@ -63,7 +63,7 @@ pub(super) fn table(facts: &Facts<'_>, drives: &ReportDrives) -> Markup {
                         "Until it slows" small { "first " (gigabytes(range)) " written in order" }
                     }
                 }
-                th scope="col" { "Grade" small { "of the run" } }
+                th scope="col" { "Quality" small { "of the run" } }
             } }
             tbody {
                 @for drive in &answer.order {
@@ -127,8 +127,10 @@ fn legend(answer: &Answer, uses: Uses) -> String {
     }
     let grades = [Grade::A, Grade::B, Grade::C, Grade::D];
     let grades = grades.map(|grade| format!("{} {}", grade.letter(), grade.meaning()));
-    sentences
-        .push(format!("Measurement grade, from all results of the drive: {}", grades.join(", ")));
+    sentences.push(format!(
+        "Measurement quality, a grade from all results of the drive: {}",
+        grades.join(", ")
+    ));
     format!("{}.", sentences.join(". "))
 }
 

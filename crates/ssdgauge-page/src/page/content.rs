@@ -200,7 +200,7 @@ impl<'a> Content<'a> {
                 section.use aria-labelledby="caveats" { (self.caveats()) }
                 @if self.screen.is_some() {
                     details.fold #results {
-                        summary { "Every test: result, interval and rule" }
+                        summary { "Every test: result, interval and computation" }
                         (results::table(self.runs, &self.groups, &self.ids))
                     }
                 }
@@ -306,7 +306,7 @@ impl<'a> Content<'a> {
     /// Returns the grade of the only drive.
     fn grade(&self) -> Markup {
         match (trust::of_runs(self.runs), &self.screen) {
-            (Some(trust), Some(screen)) => one_drive::grade(&trust, &screen.tiles),
+            (Some(trust), Some(screen)) => one_drive::quality(&trust, &screen.tiles),
             (trust, _) => grade::line(trust.as_ref()),
         }
     }
@@ -316,8 +316,10 @@ impl<'a> Content<'a> {
             return one_drive::screen(screen, &self.ids, self.drives.peers());
         }
         if self.runs.len() < 2 || self.drives.count() < 2 {
+            // A run that has no result yet has no table either.
+            let has_rows = self.groups.iter().any(|group| !group.members.is_empty());
             return html! {
-                div #answer { (results::table(self.runs, &self.groups, &self.ids)) }
+                div #answer { @if has_rows { (results::table(self.runs, &self.groups, &self.ids)) } }
             };
         }
         let mut below = head::below(self.runs, &self.drives);

@@ -118,7 +118,8 @@ impl Scale {
 
     /// Returns the ticks that fit, in percent.
     fn ticks(&self) -> Vec<i32> {
-        let all = [-90, -50, -30, -10, -3, 0, 3, 10, 30, 100, 300, 1_000, 10_000, 100_000];
+        // From twice the latency on the multiples 2, 4, 10, 100 and 1,000.
+        let all = [-90, -50, -30, -10, -3, 0, 3, 10, 30, 100, 300, 900, 9_900, 99_900];
         let fits = |tick: &i32| (2.0..=98.0).contains(&self.percent(f64::from(*tick) / 100.0));
         all.into_iter().filter(fits).collect()
     }
@@ -133,7 +134,7 @@ fn strips(drawn: &[BatchStrip], batch: &Batch) -> Markup {
                 svg width="100%" height="18" {
                     @for tick in scale.ticks() {
                         text.tk x={ (at(scale.percent(f64::from(tick) / 100.0))) "%" } y="13" text-anchor="middle" {
-                            (signed(f64::from(tick) / 100.0)) @if tick != 0 { "%" }
+                            (excess(f64::from(tick) / 100.0, "×"))
                         }
                     }
                 }
@@ -143,7 +144,7 @@ fn strips(drawn: &[BatchStrip], batch: &Batch) -> Markup {
             @for strip in drawn { (row(strip, &scale, batch)) }
         }
         p.small {
-            "Longer latency than expected, in percent; the scale is even to about 2% and logarithmic beyond. "
+            "Longer latency than expected, in percent, and from twice as long on as a multiple; the scale is even to about 2% and logarithmic beyond. "
             "What is expected of a drive follows from all others with the same load."
         }
     }
@@ -183,14 +184,14 @@ fn row(strip: &BatchStrip, scale: &Scale, batch: &Batch) -> Markup {
                 @for (place, dot) in strip.dots.iter().filter(|dot| dot.is_slow).rev().enumerate() {
                     @let x = scale.percent(dot.excess);
                     circle.dot.slow cx={ (at(x)) "%" } cy=(at(MIDDLE)) r="4.5" {
-                        title { (sanitize::prose(name(dot))) ": " (dot.value) ", " (signed(dot.excess)) "%" }
+                        title { (sanitize::prose(name(dot))) ": " (dot.value) ", " (excess(dot.excess, " times")) }
                     }
                     // Names are shown with the slowest ones; more would overlap.
                     @if place == 0 { (named(dot, name(dot), x)) }
                 }
             }
             span.m { (sanitize::prose(&strip.median)) }
-            span.f.bad[is_slow] { @if let Some(dot) = slowest { (signed(dot.excess)) "%" } }
+            span.f.bad[is_slow] { @if let Some(dot) = slowest { (excess(dot.excess, " times")) } }
         }
     }
 }
@@ -202,6 +203,21 @@ fn named(dot: &BatchDot, name: &str, x: f64) -> Markup {
         text.sl x={ (at(x)) "%" } dx=(shift) y="17" text-anchor=(anchor) {
             tspan.b { (sanitize::prose(name)) } " " (dot.value)
         }
+    }
+}
+
+/// Returns what a latency has beyond another in percent with its sign, and from twice the other on as a multiple of it:
+/// `+328 %` is read as 3.3 times.
+fn excess(share: f64, times: &str) -> String {
+    let multiple = share + 1.0;
+    match signed(share) {
+        _ if multiple >= 9.95 => format!("{}{times}", number::count(multiple.round() as u64)),
+        _ if multiple >= 1.95 => {
+            let digits = format!("{multiple:.1}");
+            format!("{}{times}", digits.strip_suffix(".0").unwrap_or(&digits))
+        }
+        none if none == "0" => none,
+        percent => format!("{percent}%"),
     }
 }
 
@@ -270,7 +286,7 @@ fn grid(drawn: &[BatchStrip], batch: &Batch) -> Markup {
     order.truncate(MOST_COLUMNS);
     html! {
         p {
-            "A number is the latency beyond what is expected, in percent, where it is outside of the bound. "
+            "A number is the latency beyond what is expected, in percent, or as a multiple (2×), where it is outside of the bound. "
             @if judged > order.len() {
                 (order.len()) " of " (number::count(judged as u64)) " drives, the farthest first."
             }
@@ -300,9 +316,9 @@ fn cell(strip: &BatchStrip, drive: usize) -> Markup {
         return html! { td.no { "–" } };
     };
     let of_bound = dot.excess.ln_1p() / strip.bound.ln_1p();
-    // Whole percent fit a cell; beyond four times the latency the multiple does.
+    // Whole percent fit a cell; from twice the latency on the multiple does.
     let words = match dot.excess {
-        times if times >= 3.0 => format!("{:.0}×", times + 1.0),
+        times if times >= 0.95 => excess(times, "×"),
         share => {
             let sign = if share < 0.0 { "\u{2212}" } else { "+" };
             format!("{sign}{:.0}", 100.0 * share.abs())
@@ -408,6 +424,14 @@ mod tests {
         assert_eq!(address("quick-S1.html"), "./quick-S1.html");
         assert_eq!(address("javascript:a.html"), "./javascript%3Aa.html");
         assert_eq!(address("//host/ä?#.html"), ".///host/%C3%A4%3F%23.html");
+    }
+
+    #[test]
+    fn twice_a_latency_and_more_is_a_multiple() {
+        let words =
+            [0.94, 0.97, 1.0, 3.28, 9.0, 1_200.0].map(|share| super::excess(share, " times"));
+        assert_eq!(words, ["+94%", "2 times", "2 times", "4.3 times", "10 times", "1,201 times"]);
+        assert_eq!(super::excess(0.0, "×"), "0");
     }
 
     #[test]

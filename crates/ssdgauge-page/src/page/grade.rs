@@ -14,8 +14,13 @@ pub(super) fn letter(trust: Option<&Trust>) -> Markup {
         return html! { span.no title="no result, no grade" { "–" } };
     };
     let letter = trust.grade.letter();
-    let why = format!("Measurement grade {letter}: {}", trust.in_words());
+    let why = format!("Measurement quality: grade {letter}, {}", trust.in_words());
     html! { a.g.{ "g" (letter) } href="#caveats" title=(why) aria-label=(why) { (letter) } }
+}
+
+/// Returns the grade in words that lead to the caveats. A letter in a box is read as the mark of the drive.
+pub(super) fn link(trust: &Trust) -> Markup {
+    html! { a href="#caveats" { "grade " (trust.grade.letter()) } }
 }
 
 /// Returns the grade of the only drive of a page, with its meaning and the reasons.
@@ -28,7 +33,7 @@ pub(super) fn line(trust: Option<&Trust>) -> Markup {
     let more = trust.reasons.len().saturating_sub(MOST);
     html! {
         p.trust {
-            (letter(Some(trust))) " " b { "Measurement grade " (trust.grade.letter()) } ": " (trust.grade.meaning())
+            b { "Measurement quality: " (link(trust)) } ", " (trust.grade.meaning())
             @if !shown.is_empty() { ": " (shown.join("; ")) }
             @if more > 0 { "; " (more) " more, see Caveats" }
             "."

@@ -3,6 +3,7 @@
 
 use crate::chart::coordinate::percent;
 use crate::chart::panels::repeated::Repeated;
+use crate::page::grade;
 use maud::{Markup, html};
 use ssdgauge_analysis::answers::one_drive::{FirstScreen, others};
 use ssdgauge_analysis::answers::suited::Suited;
@@ -50,7 +51,9 @@ fn number(tile: &Tile, ids: &[String]) -> Markup {
                     None => { (tile.number.title) }
                 }
             }
-            p.set { (tile.number.setting) @if !is_more { "; less is better" } }
+            @let less = (!is_more).then_some("less is better");
+            @let setting = Some(tile.number.setting.as_str()).filter(|words| !words.is_empty());
+            p.set { (setting.into_iter().chain(less).collect::<Vec<_>>().join("; ")) }
             p.val { b { (value) } " " (unit) }
             // A bar of its own says nothing.
             @if !tile.others.is_empty() { (bars(tile.number.value, &tile.others, tile.number.metric)) }
@@ -147,8 +150,8 @@ fn legend(screen: &FirstScreen, peers: Option<&Peers>) -> Markup {
 }
 
 /// Returns the grade in words about the run, with its first reasons and those that concern one of `tiles`.
-pub(super) fn grade(trust: &Trust, tiles: &[Tile]) -> Markup {
-    let Trust { grade, reasons, doubted, results } = trust;
+pub(super) fn quality(trust: &Trust, tiles: &[Tile]) -> Markup {
+    let Trust { grade: of_run, reasons, doubted, results } = trust;
     let (doubted, results) = (number::count(*doubted as u64), number::count(*results as u64));
     let first = reasons.iter().take(REASONS);
     let first = first.map(|one| one.split_once("in doubt: ").map_or(one.as_str(), |(_, why)| why));
@@ -165,16 +168,16 @@ pub(super) fn grade(trust: &Trust, tiles: &[Tile]) -> Markup {
         "2" => "Both results are clear".to_owned(),
         _ => format!("All {results} results are clear"),
     };
-    let first = match grade {
+    let first = match of_run {
         Grade::A if shown.is_empty() => clear,
         Grade::A | Grade::B if doubted == "0" => format!("{clear}, some further numbers are not"),
         Grade::A | Grade::B | Grade::C => format!("{doubted} of {results} results unclear"),
-        Grade::D => "Not to be quoted".to_owned(),
+        Grade::D => "not to be quoted".to_owned(),
     };
     html! {
         p.trust {
-            b { (first) } @if !shown.is_empty() { ": " (shown.join("; ")) }
-            " (" a href="#caveats" { "measurement grade " (grade.letter()) } ")."
+            b { "Measurement quality: " (grade::link(trust)) } ", " (uncapitalised(&first))
+            @if !shown.is_empty() { ": " (shown.join("; ")) } "."
         }
     }
 }

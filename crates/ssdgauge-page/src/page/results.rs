@@ -15,7 +15,8 @@ pub(super) fn table(runs: &[Run], groups: &[Group<'_>], ids: &[String]) -> Marku
     // The state is a column where it differs from the usual one.
     let mut members = groups.iter().flat_map(|group| &group.members);
     let has_state = members.any(|member| !member.test.complete);
-    let mut heads = vec!["Test", "Result", interval::heading(is_repeated), "Full seconds", "Rule"];
+    let mut heads =
+        vec!["Test", "Result", interval::heading(is_repeated), "Measured for", "Computed as"];
     heads.extend(has_state.then_some("State"));
     html! {
         div.scroll tabindex="0" role="group" aria-label="Results of all tests" {
@@ -77,5 +78,5 @@ fn state(done: usize, planned: usize, complete: bool) -> String {
 
 /// Returns full seconds in words: a burst may have none, and an imported result states none.
 fn seconds(full: u64) -> String {
-    if full == 0 { number::NOTHING.to_owned() } else { number::count(full) }
+    if full == 0 { number::NOTHING.to_owned() } else { format!("{}\u{a0}s", number::count(full)) }
 }

@@ -30,7 +30,7 @@ pub(super) fn sections(
         @for section in sections {
             section.use id=(section.of.anchor()) aria-labelledby={ (section.of.anchor()) "-title" } {
                 h2 id={ (section.of.anchor()) "-title" } {
-                    (if drives.count() == 1 { section.of.question() } else { section.of.title() })
+                    (if drives.count() == 1 { section.question(groups) } else { section.of.title() })
                 }
                 p { (section.of.sentence()) }
                 @for number in &section.figures {

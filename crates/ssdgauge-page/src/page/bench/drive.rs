@@ -62,7 +62,7 @@ pub(super) fn page(site: &BenchSite<'_>, drive: usize) -> String {
         section.use aria-labelledby="runs" {
             h2 #runs { "Runs and firmware" }
             div.scroll tabindex="0" role="group" aria-label="Runs" { table.num.left {
-                thead { tr { @for head in ["Day", "Suite", "Firmware", "Grade", "Health", "Marks", "Run", "Program"] { th scope="col" { (head) } } } }
+                thead { tr { @for head in ["Day", "Suite", "Firmware", "Measurement quality", "Health", "Marks", "Run", "Program"] { th scope="col" { (head) } } } }
                 tbody { @for place in own.records.iter().rev() {
                     @let record = &bench.records[*place];
                     tr {
