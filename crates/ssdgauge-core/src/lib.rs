@@ -41,6 +41,7 @@ pub use results::steady_rounds::SteadyRounds;
 pub use rig::durability::{Flush, LostWrite, ReadBack, Verified};
 pub use rig::extents::Extents;
 pub use rig::recording::{Recording, check_forwarding};
+pub use rig::thermal::ThermalReport;
 pub use rig::timed::{Lane, LaneLimits, LaneRecord, LanesEnded, TimedRequest, Timing, Timings};
 pub use rig::{
     Ended, EndedBy, EngineReport, KernelQueue, Rig, RigError, Sink, StampedBlocks, StampedReads,

@@ -3,6 +3,7 @@
 pub(crate) mod durability;
 pub(crate) mod extents;
 pub(crate) mod recording;
+pub(crate) mod thermal;
 pub(crate) mod timed;
 
 use crate::drive::DriveInfo;
@@ -11,6 +12,7 @@ use crate::plan::preparation::{Preparation, Prepared};
 use crate::plan::{Action, Replay};
 use crate::proof::{Found, Stamp};
 use crate::rig::durability::{Flush, ReadBack, Verified};
+use crate::rig::thermal::ThermalReport;
 use crate::rig::timed::{Lane, LaneLimits, LanesEnded, TimedRequest, Timings};
 use crate::sample::recorded::RecordedRequests;
 use crate::sample::{Interval, LogPage, Reading};
@@ -124,6 +126,11 @@ pub trait Rig {
     /// since the last reading; `None` where the drive reports no media writes. Where it counts other bytes than this
     /// rig has written meanwhile, a finding goes to `sink`.
     fn media_writes(&mut self, _sink: &mut dyn Sink) -> Option<MediaWrites> {
+        None
+    }
+
+    /// Asks the drive between two loads for the limit and the counters of its temperature; `None` where it states none.
+    fn thermal_report(&mut self) -> Option<ThermalReport> {
         None
     }
 

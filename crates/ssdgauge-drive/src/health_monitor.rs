@@ -6,6 +6,7 @@
 
 mod log_pages;
 mod media_watch;
+mod thermal;
 
 use crate::health::DATA_UNIT;
 use crate::media::{Counter, Source};
@@ -56,6 +57,8 @@ pub struct HealthMonitor {
     poller: Option<Poller>,
     /// The counters of what the drive writes to its media; `None` where they are not known.
     media: Option<MediaWatch>,
+    /// The lowest temperature from which the drive warns or throttles, once it was asked for.
+    limit_c: Option<Option<f64>>,
 }
 
 impl std::fmt::Debug for HealthMonitor {
@@ -95,6 +98,7 @@ impl HealthMonitor {
             is_unavailable: false,
             poller: None,
             media: None,
+            limit_c: None,
         })
     }
 

@@ -30,7 +30,7 @@ use instruments::{Instruments, PollPolicy};
 use ssdgauge_core::{
     Action, Bytes, DriveInfo, Ended, Finding, FindingKind, Flush, MediaWrites, Nanos, Preparation,
     Prepared, ReadBack, RecordedRequests, Replay, Rig, RigError, Severity, Sink, StampedBlocks,
-    StepNumbers, TimedLoads, Until, Verified, Workload,
+    StepNumbers, ThermalReport, TimedLoads, Until, Verified, Workload,
 };
 use ssdgauge_drive::health_monitor::HealthMonitor;
 use ssdgauge_drive::helper::{EndOfHelper, HelperClient};
@@ -258,6 +258,10 @@ impl Rig for LinuxRig {
 
     fn media_writes(&mut self, sink: &mut dyn Sink) -> Option<MediaWrites> {
         self.read_media_writes(sink)
+    }
+
+    fn thermal_report(&mut self) -> Option<ThermalReport> {
+        self.health.as_mut()?.thermal_report()
     }
 
     fn prepare(

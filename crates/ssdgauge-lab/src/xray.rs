@@ -43,7 +43,7 @@ use sizes::Sizes;
 use ssdgauge_core::{Bytes, DriveInfo, Rig};
 use ssdgauge_xray::{
     Answer, Completions, Drop, Flushes, Identified, Later, Reads, Refusal, Series, Structure,
-    Volumes, check_ceilings, lacks,
+    Volumes, check_ceilings, lacks, refuse_throttled,
 };
 use std::collections::BTreeSet;
 
@@ -218,8 +218,12 @@ impl Examination<'_> {
         carry_out: fn(&mut Self) -> Result<(), Ended>,
     ) -> Result<(), Ended> {
         self.access.begin(experiment);
-        let result = carry_out(self);
-        self.access.end(result)
+        let before = self.answers.len();
+        let result = carry_out(self).and_then(|()| self.access.throttling());
+        if let Ok(Some(throttling)) = &result {
+            refuse_throttled(&mut self.answers[before..], throttling);
+        }
+        self.access.end(result.map(drop))
     }
 
     fn wants(&self, structure: Structure) -> bool {

@@ -239,6 +239,45 @@ fn a_drive_that_is_hot_when_the_x_ray_begins_gives_the_figures_of_a_cold_one_or_
 }
 
 #[test]
+fn a_drive_that_counts_its_throttling_is_not_its_own_baseline() {
+    let only = [Structure::Link, Structure::Command];
+    // At rest it is at 64 degrees, and throttled from 62 on; no rule of temperature says so, and it never recovers.
+    let hot = "tlc-client?capacity=16GB&thermal.ambient_c=60&thermal.throttle_c=62\
+               &thermal.resume_c=58&effects.reports_heat=true";
+    for answer in look_after_reads(hot, 60, &only) {
+        assert!(answer.outcome.is_err(), "{answer:?}");
+    }
+    // Throttled when the X-ray begins, it recovers in the rests before the ceilings.
+    let recovers = "tlc-client?capacity=16GB&state=filled&thermal.r_c_per_w=14&thermal.c_j_per_c=80\
+                    &thermal.throttle_c=75&thermal.resume_c=70&effects.reports_heat=true";
+    let found = look_after_reads(recovers, 900, &only);
+    for (structure, truth) in [(Structure::Link, 3_400.0), (Structure::Command, 2.6)] {
+        let answer = found.iter().find(|answer| answer.structure == structure).unwrap();
+        assert!(answer.outcome.as_ref().is_ok_and(|value| value.contains(truth)), "{answer:?}");
+    }
+    // The second model: a controller of half the speed from the first second on.
+    let mut figures = second_model::Figures::draw(0);
+    figures.throttling.period_ns = None;
+    (figures.throttling.upper_c, figures.throttling.lower_c) = (50.0, 45.0);
+    (figures.throttling.factor, figures.air_c) = (0.5, 46.0);
+    let true_mb_s = figures.link_rate * 1e3;
+    for reports_heat in [false, true] {
+        let rig = second_model::SecondRig::new(
+            second_model::Figures { reports_heat, ..figures.clone() },
+            1,
+        );
+        let link = gate::look(rig, 1, &only, true).remove(0).outcome;
+        match reports_heat {
+            true => assert!(link.is_err(), "{link:?}"),
+            false => assert!(link.is_ok_and(|link| link.high < 0.6 * true_mb_s), "nothing else"),
+        }
+    }
+    let without = hot.replace("&effects.reports_heat=true", "");
+    let link = look_after_reads(&without, 60, &only).remove(0);
+    assert!(link.outcome.is_ok_and(|value| value.value < 3_000.0), "nothing else shows it");
+}
+
+#[test]
 fn pages_of_one_cell_and_repeated_reads_hide_neither_units_nor_their_times() {
     let only = [Structure::Units, Structure::Chunk, Structure::PageRead, Structure::Folding];
     for (bits, ratio, more) in [

@@ -7,7 +7,7 @@ use crate::operations::Work;
 use crate::power_limit::PowerLimit;
 use crate::profile::{EffectFigures, PowerFigures, PowerState, ThermalFigures};
 use crate::time::SimTime;
-use ssdgauge_core::PowerSaving;
+use ssdgauge_core::{PowerSaving, ThermalReport};
 
 /// The most throttle steps. At the usual factor of 0.6 a twentieth of the speed is left.
 const MAX_THROTTLE_STEPS: u32 = 6;
@@ -30,6 +30,8 @@ pub(crate) struct PowerThermal {
     body_c: f64,
     /// How many steps the drive is slowed down by; 0 is full speed.
     throttle_steps: u32,
+    /// How often it began to be throttled, and the seconds for which it was; `None` where it does not count them.
+    counted: Option<(u64, f64)>,
     /// Energy since the drive was created, in joules.
     energy_j: f64,
     /// Whether the drive enters power states without a command (NVMe: autonomous power state
@@ -116,6 +118,7 @@ impl PowerThermal {
             work: Work::default(),
             body_c: idle_c,
             throttle_steps: 0,
+            counted: effects.reports_heat.then_some((0, 0.0)),
             energy_j: 0.0,
             autonomous: true,
             set_state: None,
@@ -267,7 +270,7 @@ impl PowerThermal {
         let end = thermal.ambient_c + thermal.r_c_per_w * power_w;
         let time_constant = thermal.r_c_per_w * thermal.c_j_per_c;
         let decay = if time_constant > 0.0 { (-seconds / time_constant).exp() } else { 0.0 };
-        let before = self.body_c;
+        let (before, was_throttled) = (self.body_c, self.is_throttled());
         self.body_c = end + (self.body_c - end) * decay;
         if let Some(light) = &mut self.light {
             light.update(self.body_c);
@@ -279,6 +282,23 @@ impl PowerThermal {
         } else if hot && (self.throttle_steps == 0 || self.body_c > before) {
             self.throttle_steps = (self.throttle_steps + 1).min(MAX_THROTTLE_STEPS);
         }
+        let is_throttled = self.is_throttled();
+        if let Some((transitions, throttled_s)) = &mut self.counted {
+            *transitions += u64::from(is_throttled && !was_throttled);
+            *throttled_s += if was_throttled { seconds } else { 0.0 };
+        }
+    }
+
+    /// Returns what the drive states about its temperature; `None` where it does not.
+    pub(crate) fn report(&self) -> Option<ThermalReport> {
+        let (transitions, throttled_s) = self.counted?;
+        let light = self.light.map(|light| light.from_c);
+        Some(ThermalReport {
+            limit_c: Some(light.unwrap_or(self.thermal.throttle_c)),
+            transitions: Some(transitions),
+            throttled_s: Some(throttled_s as u64),
+            above_minutes: None,
+        })
     }
 
     /// Returns the energy of the power states from the last update to `now`, in joules.

@@ -40,7 +40,7 @@ use request_log::{LoadLog, RequestLog};
 use ssdgauge_core::{
     Bytes, DriveDescription, DriveInfo, Ended, EndedBy, EngineReport, Extents, Flush, MAX_LAG,
     MediaWrites, Nanos, Preparation, Prepared, ReadBack, RecordedRequests, Replay, Rig, RigError,
-    Sink, StampedBlocks, StepNumbers, TimedLoads, Until, Verified, Workload,
+    Sink, StampedBlocks, StepNumbers, ThermalReport, TimedLoads, Until, Verified, Workload,
 };
 use std::io;
 use validation::{MAX_STEP, check_workload};
@@ -420,6 +420,10 @@ impl Rig for VirtualRig {
 
     fn media_writes(&mut self, _: &mut dyn Sink) -> Option<MediaWrites> {
         self.drive.media_writes()
+    }
+
+    fn thermal_report(&mut self) -> Option<ThermalReport> {
+        self.drive.power_thermal.report()
     }
 
     fn read_back(&mut self, _: Nanos) -> Result<Option<ReadBack>, RigError> {

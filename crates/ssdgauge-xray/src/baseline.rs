@@ -5,6 +5,7 @@
 
 use crate::answer::{Answer, Refusal, Value};
 use crate::structure::Structure;
+use ssdgauge_core::ThermalReport;
 use ssdgauge_core::rounded::number;
 
 /// The temperature from which a drive at rest may be throttled, in degrees Celsius. Chosen: the warning temperatures
@@ -12,9 +13,9 @@ use ssdgauge_core::rounded::number;
 const HOT_C: f64 = 70.0;
 /// The fall over a rest up to which a temperature is level, in kelvin. Chosen: half a step of a sensor of whole degrees.
 const LEVEL_K: f64 = 0.5;
-/// The temperature below which no drive is throttled, in degrees Celsius, so that it need not be level. Chosen: the lowest
-/// thresholds that can be set are near 60, and a drive recovers some degrees below.
-const COOL_C: f64 = 50.0;
+/// How far below the temperature from which it may be throttled a drive is not, in kelvin, so that its temperature need not
+/// be level. Chosen: the lowest thresholds that can be set are near 60, and a drive recovers some degrees below.
+const COOL_K: f64 = 20.0;
 /// The share beyond its interval from which a rate refutes a ceiling. Chosen, as that by which its two sizes may differ.
 const BEYOND: f64 = 0.02;
 
@@ -41,17 +42,31 @@ impl Later {
     }
 }
 
-/// Returns whether a drive at rest may be throttled at `celsius`.
-pub fn is_hot(celsius: f64) -> bool {
-    celsius >= HOT_C
+/// Returns the temperature from which a drive at rest that states this may be throttled, in degrees Celsius.
+fn hot_c(stated: Option<ThermalReport>) -> f64 {
+    stated.and_then(|stated| stated.limit_c).map_or(HOT_C, |limit| limit.min(HOT_C))
+}
+
+/// Returns whether a drive at rest may be throttled at `celsius`, by what it has `stated`.
+pub fn is_hot(celsius: f64, stated: Option<ThermalReport>) -> bool {
+    celsius >= hot_c(stated)
 }
 
 /// Returns whether a rest that began at one of these temperatures and ended at the other has changed nothing; also where
 /// there is no sensor.
-pub fn is_level(before: Option<f64>, after: Option<f64>) -> bool {
+pub fn is_level(before: Option<f64>, after: Option<f64>, stated: Option<ThermalReport>) -> bool {
     match (before, after) {
-        (Some(before), Some(after)) => after < COOL_C || before - after < LEVEL_K,
+        (Some(before), Some(after)) => after < hot_c(stated) - COOL_K || before - after < LEVEL_K,
         (None, _) | (_, None) => true,
+    }
+}
+
+/// Refuses what heat changes among `answers` of an experiment in which the drive counted `throttling`.
+pub fn refuse_throttled(answers: &mut [Answer], throttling: &str) {
+    let changed =
+        |answer: &&mut Answer| depends_on_heat(answer.structure) && answer.outcome.is_ok();
+    for answer in answers.iter_mut().filter(changed) {
+        answer.outcome = Err(Refusal(format!("the drive counted {throttling} meanwhile")));
     }
 }
 
@@ -168,8 +183,22 @@ mod tests {
 
     #[test]
     fn a_temperature_is_level_where_a_rest_does_not_lower_it() {
+        let is_level = |before, after| super::is_level(before, after, None);
         assert!(is_level(Some(40.0), Some(40.0)) && is_level(Some(39.0), Some(40.0)));
         assert!(!is_level(Some(78.0), Some(77.0)) && is_level(None, Some(40.0)));
         assert!(is_level(Some(48.0), Some(45.0)), "cool");
+        let stated = |limit| Some(ThermalReport { limit_c: Some(limit), ..Default::default() });
+        assert!(!super::is_level(Some(48.0), Some(45.0), stated(60.0)), "warm for this drive");
+        assert!(is_hot(62.0, stated(60.0)) && !is_hot(62.0, stated(85.0)) && !is_hot(62.0, None));
+        assert!(is_hot(72.0, stated(85.0)), "a drive may be slower below its limit");
+    }
+
+    #[test]
+    fn counted_throttling_refuses_times_and_rates_of_its_experiment_alone() {
+        let mut answers = answers(40.0);
+        refuse_throttled(&mut answers[..], "3 s of throttling");
+        let refused: Vec<bool> = answers.iter().map(|answer| answer.outcome.is_err()).collect();
+        assert_eq!(refused, [true, true, false]);
+        assert!(answers[0].outcome.as_ref().unwrap_err().0.contains("counted 3 s of throttling"));
     }
 }

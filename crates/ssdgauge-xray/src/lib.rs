@@ -40,7 +40,7 @@ mod write_buffer;
 
 pub use amplification::{Round, programs_once, steady as steady_amplification};
 pub use answer::{Answer, Identified, Refusal, Value};
-pub use baseline::{Later, check_ceilings, faster, is_hot, is_level};
+pub use baseline::{Later, check_ceilings, faster, is_hot, is_level, refuse_throttled};
 pub use cache::{Course, Drop, first_drop, is_not_a_buffer, level, native_rate, rest_of_buffer};
 pub use card::{CARD_FORMAT, CARD_VERSION, Card, CardError, CardFinding, CheckedCard};
 pub use command::{Saturation, find as command_time};

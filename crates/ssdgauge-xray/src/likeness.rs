@@ -69,7 +69,7 @@ pub fn compare(one: &[Answer], two: &[Answer]) -> Vec<Compared> {
 fn unlike_heat(celsius: [Option<[f64; 2]>; 2]) -> Option<String> {
     let [Some([low, high]), Some([other_low, other_high])] = celsius else { return None };
     let is_apart = low - other_high > MOST_KELVIN || other_low - high > MOST_KELVIN;
-    (is_apart || is_hot(high) || is_hot(other_high))
+    (is_apart || is_hot(high, None) || is_hot(other_high, None))
         .then(|| format!("taken at {high:.0} and {other_high:.0} °C"))
 }
 

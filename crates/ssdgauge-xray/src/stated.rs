@@ -44,7 +44,8 @@ pub fn judge(stated: Stated, answers: &[Answer]) -> Verdict {
     let found = answer.and_then(|answer| answer.outcome.as_ref().ok());
     let (from, until) = stated.figure.range();
     let verdict = found.map_or(Verdict::NotDecided, |found| found.lies_in(from, until));
-    let was_hot = answer.is_some_and(|answer| answer.celsius.is_some_and(|[_, high]| is_hot(high)));
+    let was_hot =
+        answer.is_some_and(|answer| answer.celsius.is_some_and(|[_, high]| is_hot(high, None)));
     match was_hot && verdict == Verdict::Fails && depends_on_heat(stated.structure) {
         true => Verdict::NotDecided,
         false => verdict,

@@ -9,7 +9,7 @@ use super::sizes::{MIB, Sizes};
 use ssdgauge_core::{
     Bytes, Direction, DriveInfo, Finding, FindingKind, Flush, Interval, Lane, LaneLimits,
     LanesEnded, MediaWrites, Nanos, Preparation, Reading, Rig, RigError, Sink, TargetKind,
-    TimedRequest, Timings,
+    ThermalReport, TimedRequest, Timings,
 };
 use ssdgauge_runfile::RunFileError;
 use std::collections::{BTreeMap, VecDeque};
@@ -111,6 +111,8 @@ struct Current {
     written: u64,
     /// Whether the watcher knows that it began.
     has_begun: bool,
+    /// What the drive stated about its temperature before its first question, or later; `None` before that.
+    thermal: Option<Option<ThermalReport>>,
 }
 
 impl<'a> Access<'a> {
@@ -201,8 +203,9 @@ impl<'a> Access<'a> {
     /// Ends the experiment in progress, which ended with `result`.
     pub(super) fn end(&mut self, result: Result<(), Ended>) -> Result<(), Ended> {
         let current = std::mem::take(&mut self.current);
-        let Current { experiment, recorded, exchanges, readings, elapsed, written, has_begun } =
-            current;
+        let Current {
+            experiment, recorded, exchanges, readings, elapsed, written, has_begun, ..
+        } = current;
         if let (Some(experiment), true) = (experiment, has_begun) {
             let cut_short = match &result {
                 Ok(()) => None,
@@ -280,6 +283,39 @@ impl<'a> Access<'a> {
         })?;
         let Reply::Counted(counted) = reply else { return Err(self.differs()) };
         Ok(counted)
+    }
+
+    /// Returns what the drive stated about its temperature before the experiment, where it did.
+    pub(super) fn thermal(&self) -> Option<ThermalReport> {
+        self.current.thermal.flatten()
+    }
+
+    /// Lets the throttling before now be no concern of the experiment.
+    pub(super) fn forget_throttling(&mut self) -> Result<(), Ended> {
+        self.current.thermal = Some(self.thermal_report()?);
+        Ok(())
+    }
+
+    /// Returns the throttling that the drive has counted since the experiment began, or since it was forgotten, as the object
+    /// of a clause.
+    pub(super) fn throttling(&mut self) -> Result<Option<String>, Ended> {
+        let Some(before) = self.thermal() else { return Ok(None) };
+        let now = self.thermal_report()?;
+        Ok(now.and_then(|now| now.counted_since(&before)))
+    }
+
+    /// Asks for what the drive states about its temperature; records of earlier versions do not have it.
+    fn thermal_report(&mut self) -> Result<Option<ThermalReport>, Ended> {
+        let question = "{\"thermal\":1}";
+        let recorded = self.current.recorded.as_ref();
+        if recorded.is_some_and(|ahead| ahead.front().is_none_or(|next| next.asked != question)) {
+            return Ok(None);
+        }
+        let reply = self.answer(question.into(), 0, |rig, _| {
+            Ok(Some((Reply::Thermal(rig.thermal_report()), Nanos::ZERO)))
+        })?;
+        let Reply::Thermal(report) = reply else { return Err(self.differs()) };
+        Ok(report)
     }
 
     /// Sends requests, and returns their times.
@@ -370,6 +406,9 @@ impl<'a> Access<'a> {
             &mut Observations<'_>,
         ) -> Result<Option<(Reply, Nanos)>, RigError>,
     ) -> Result<Reply, Ended> {
+        if self.current.thermal.is_none() {
+            self.current.thermal = Some(self.thermal_report()?);
+        }
         let reply = self.answer(question, written, call)?;
         for (_, celsius) in reply.temperatures() {
             self.celsius = Some(*celsius);

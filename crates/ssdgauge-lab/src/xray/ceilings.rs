@@ -58,8 +58,11 @@ impl Examination<'_> {
             let before = self.access.celsius();
             self.access.doing("link: rest until the temperature is level");
             self.access.rest(Nanos::from_secs(Sizes::LEVEL_S))?;
-            let is_level = inference::is_level(before, self.access.celsius());
+            let stated = self.access.thermal();
+            let is_level = inference::is_level(before, self.access.celsius(), stated);
+            self.access.forget_throttling()?;
             let (again, second) = self.link_reads()?;
+            let throttles = self.access.throttling()?.is_some();
             let rises = match (&found, &second) {
                 (Ok(first), Ok(second)) => inference::faster(first, second),
                 (Err(_), Ok(_)) => true,
@@ -69,11 +72,11 @@ impl Examination<'_> {
             if second.is_ok() {
                 (reads, found) = (again, second);
             }
-            if is_level && !rises {
+            if is_level && !rises && !throttles {
                 return Ok((reads, found));
             }
         }
-        let reason = "the drive was still cooling, or its reads still became faster, after ten minutes of rest";
+        let reason = "the drive was still cooling or throttled, or its reads still became faster, after ten minutes of rest";
         Ok((reads, Err(Refusal(reason.into()))))
     }
 
@@ -89,7 +92,8 @@ impl Examination<'_> {
     pub(super) fn check_heat(&self) -> Result<(), Refusal> {
         match self.access.celsius() {
             Some(celsius)
-                if inference::is_hot(celsius) && self.value(Structure::Link).is_none() =>
+                if inference::is_hot(celsius, self.access.thermal())
+                    && self.value(Structure::Link).is_none() =>
             {
                 Err(Refusal(format!(
                     "the drive is at {celsius:.0} °C, where it may be throttled: cool it"

@@ -4,8 +4,8 @@ use super::sizes::MIB;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use ssdgauge_core::{
-    Flush, Lane, LaneLimits, LaneRecord, LanesEnded, MediaWrites, Nanos, TimedRequest, Timing,
-    Timings,
+    Flush, Lane, LaneLimits, LaneRecord, LanesEnded, MediaWrites, Nanos, ThermalReport,
+    TimedRequest, Timing, Timings,
 };
 
 /// A question with its answer.
@@ -57,6 +57,8 @@ pub enum Reply {
     Flushed(Option<Flush>),
     /// The counters of media writes, where the drive has them.
     Counted(Option<MediaWrites>),
+    /// What the drive states about its temperature, where it does.
+    Thermal(Option<ThermalReport>),
 }
 
 impl Reply {
@@ -69,6 +71,7 @@ impl Reply {
             Reply::Trimmed(_) => "trim",
             Reply::Flushed(_) => "flush",
             Reply::Counted(_) => "media",
+            Reply::Thermal(_) => "thermal",
         }
     }
 
@@ -101,7 +104,8 @@ impl Reply {
             | Reply::Rested
             | Reply::Trimmed(_)
             | Reply::Flushed(_)
-            | Reply::Counted(_) => &[],
+            | Reply::Counted(_)
+            | Reply::Thermal(_) => &[],
         }
     }
 

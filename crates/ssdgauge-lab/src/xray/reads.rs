@@ -109,7 +109,7 @@ impl Examination<'_> {
             self.access.doing(what);
             self.access.rest(Nanos::from_secs(Sizes::FOLDING_S))?;
         }
-        Ok(())
+        self.access.forget_throttling()
     }
 
     /// Parallel units, chunk and page read time: pairs of reads in a range that was written in ascending

@@ -2,8 +2,8 @@
 
 use ssdgauge_core::{
     DriveInfo, Ended, Finding, Flush, Interval, Lane, LaneLimits, LanesEnded, MediaWrites, Nanos,
-    Preparation, Prepared, Random, Reading, Rig, RigError, Sink, TimedLoads, TimedRequest, Timings,
-    Until, Workload,
+    Preparation, Prepared, Random, Reading, Rig, RigError, Sink, ThermalReport, TimedLoads,
+    TimedRequest, Timings, Until, Workload,
 };
 
 /// Mean of the exponential noise of a latency, as a share of it.
@@ -81,6 +81,9 @@ impl<R: Rig + TimedLoads> Rig for Noisy<R> {
     }
     fn media_writes(&mut self, sink: &mut dyn Sink) -> Option<MediaWrites> {
         self.rig.media_writes(sink)
+    }
+    fn thermal_report(&mut self) -> Option<ThermalReport> {
+        self.rig.thermal_report()
     }
     fn timed_loads(&mut self) -> Option<&mut dyn TimedLoads> {
         Some(self)

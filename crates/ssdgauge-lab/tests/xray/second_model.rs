@@ -21,12 +21,12 @@ mod flash;
 
 pub(crate) use figures::{Figures, Suspension};
 
-use drive::Drive;
+use drive::{Drive, TICK};
 use figures::SLOT;
 use ssdgauge_core::{
     Access, Bytes, Counted, Data, Direction, DriveInfo, Ended, Flush, Lane, LaneLimits, LaneRecord,
     LanesEnded, MediaWrites, Nanos, Preparation, Prepared, Random, Reading, Rig, RigError, Sink,
-    TargetKind, TimedLoads, TimedRequest, Timing, Timings, Until, Workload,
+    TargetKind, ThermalReport, TimedLoads, TimedRequest, Timing, Timings, Until, Workload,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -187,6 +187,16 @@ impl Rig for SecondRig {
         self.drive.flush();
         let elapsed = Nanos(self.drive.agenda.now - begin);
         Ok(Some(Flush { sent: 1, elapsed, device: None, counted: None }))
+    }
+
+    fn thermal_report(&mut self) -> Option<ThermalReport> {
+        let [transitions, ticks] = self.drive.throttled;
+        self.drive.figures.reports_heat.then(|| ThermalReport {
+            limit_c: Some(self.drive.figures.throttling.upper_c),
+            transitions: Some(transitions),
+            throttled_s: Some(ticks * TICK / SECOND),
+            above_minutes: None,
+        })
     }
 
     fn timed_loads(&mut self) -> Option<&mut dyn TimedLoads> {

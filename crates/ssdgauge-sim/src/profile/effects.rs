@@ -147,6 +147,9 @@ pub struct EffectFigures {
     /// Whether the fixed part of the SLC cache is taken from `drive.raw_gib`, where it leaves less spare area.
     #[serde(skip_serializing_if = "is_false")]
     pub fixed_cache_inside: bool,
+    /// Whether the drive states the temperature from which it is throttled, and counts how often and how long it was.
+    #[serde(skip_serializing_if = "is_false")]
+    pub reports_heat: bool,
     /// Limit of the media of a drive that writes in place, in MB/s; 0 for that of its dies.
     #[serde(skip_serializing_if = "is_zero")]
     pub in_place_write_mb_s: f64,
@@ -173,6 +176,7 @@ impl EffectFigures {
             "deduplicates",
             "fixed_cache_inside",
             "map_updates",
+            "reports_heat",
         ];
         let counts = ["map_unit_kib", "volumes", "volume_kib", "fetched_commands"];
         let figures = [

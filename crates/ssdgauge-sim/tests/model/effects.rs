@@ -397,6 +397,35 @@ fn counters_of_media_writes_repeat_the_ground_truth_in_granules_and_change_nothi
     assert_eq!(rig.ground_truth().host_bytes, 1 << 28);
 }
 
+#[test]
+fn a_drive_that_reports_heat_counts_the_throttling_that_its_readings_show_and_behaves_alike() {
+    let hot = "tlc-client?capacity=4GB&state=filled&thermal.c_j_per_c=4&thermal.throttle_c=52&thermal.resume_c=50";
+    let throttled = |rig: &mut VirtualRig| {
+        let mut recording = Recording::default();
+        let reads = workload(stream(Access::Sequential, 1 << 20, 100, 8, Bytes(1 << 30)));
+        rig.run(&reads, &seconds(60), &mut recording).unwrap();
+        rig.rest(Nanos::from_secs(300), &mut recording).unwrap();
+        rig.run(&reads, &seconds(60), &mut recording).unwrap();
+        let throttled = recording.readings.iter().filter(|one| one.quantity == "throttled");
+        throttled.map(|one| one.value).collect::<Vec<f64>>()
+    };
+    let mut rig = VirtualRig::open(&format!("{hot}&effects.reports_heat=true"), 1).unwrap();
+    let before = rig.thermal_report().unwrap();
+    assert_eq!((before.limit_c, before.transitions), (Some(52.0), Some(0)));
+    let seen = throttled(&mut rig);
+    let begins = seen.windows(2).filter(|pair| pair[0] < pair[1]).count() as u64;
+    let report = rig.thermal_report().unwrap();
+    assert!(begins >= 2, "{seen:?}");
+    assert_eq!(report.transitions, Some(begins));
+    // A reading that ends throttled stands for the second before it or after it.
+    let whole: f64 = seen.iter().sum();
+    let counted = report.throttled_s.unwrap() as f64;
+    assert!((counted - whole).abs() <= 2.0 * begins as f64, "{counted} {whole}");
+    let mut silent = VirtualRig::open(hot, 1).unwrap();
+    assert_eq!(silent.thermal_report(), None);
+    assert_eq!(throttled(&mut silent), seen);
+}
+
 /// Returns the mean time that retries add to a read at QD1 on a drive with `keys`, after a rest of `rest_s` seconds.
 fn retries_us(keys: &str, rest_s: u64) -> f64 {
     let cycle = |keys: &str| {

@@ -9,9 +9,7 @@ use ssdgauge_core::{Direction, Random};
 use std::collections::VecDeque;
 
 /// The time between two looks at the temperature, in nanoseconds.
-const TICK: u64 = 250_000_000;
-/// The air, in degrees Celsius.
-const AIR_C: f64 = 30.0;
+pub(super) const TICK: u64 = 250_000_000;
 /// Watts of the controller, of a die that works, and joules per byte on the link. Chosen.
 const POWER: (f64, f64, f64) = (0.8, 0.15, 1.5e-9);
 
@@ -72,6 +70,8 @@ pub(super) struct Drive {
     timers: [bool; 2],
     pub(super) celsius: f64,
     is_hot: bool,
+    /// How often it began to throttle, and the ticks for which it did.
+    pub(super) throttled: [u64; 2],
     bytes_linked: u64,
     /// Map pages that were read, and looked up.
     pub(super) map_reads: [u64; 2],
@@ -113,8 +113,9 @@ impl Drive {
             last_write: 0,
             next_patrol: 0,
             timers: [false; 2],
-            celsius: AIR_C + 10.0,
+            celsius: figures.air_c + 10.0,
             is_hot: false,
+            throttled: [0; 2],
             bytes_linked: 0,
             map_reads: [0; 2],
             figures,
@@ -472,13 +473,16 @@ impl Drive {
         let watts = controller + joules / seconds;
         let throttling = self.figures.throttling;
         let (resistance, capacity) = throttling.thermal;
-        let end = AIR_C + watts * resistance;
+        let end = self.figures.air_c + watts * resistance;
         let share = 1.0 - (-seconds / (resistance * capacity)).exp();
         self.celsius += (end - self.celsius) * share;
-        self.is_hot = match self.is_hot {
+        let was_hot = self.is_hot;
+        self.is_hot = match was_hot {
             true => self.celsius > throttling.lower_c,
             false => self.celsius >= throttling.upper_c,
         };
+        self.throttled[0] += u64::from(self.is_hot && !was_hot);
+        self.throttled[1] += u64::from(was_hot);
         self.agenda.add(self.agenda.now + TICK, Event::Tick);
     }
 }

@@ -106,6 +106,10 @@ pub(crate) struct Figures {
     /// Work between requests: its interval, the time on a die, and that of the controller.
     pub(crate) patrol: Option<(u64, u64, u64)>,
     pub(crate) throttling: Throttling,
+    /// The air, in degrees Celsius.
+    pub(crate) air_c: f64,
+    /// Whether it states from where on it throttles, and counts how often and how long it does.
+    pub(crate) reports_heat: bool,
     /// The bytes of a granule of its counters of what it and hosts have written, where it has them.
     pub(crate) media_granule: Option<u64>,
 }
@@ -210,6 +214,8 @@ impl Figures {
                 )
             }),
             throttling: throttling(random),
+            air_c: 30.0,
+            reports_heat: false,
             media_granule: media_granule(seed),
         }
     }
