@@ -42,8 +42,8 @@ use options::excluded;
 use sizes::Sizes;
 use ssdgauge_core::{Bytes, DriveInfo, Rig};
 use ssdgauge_xray::{
-    Answer, Completions, Drop, Flushes, Identified, Later, Reads, Refusal, Series, Structure,
-    Volumes, check_ceilings, lacks, refuse_throttled,
+    Answer, Completions, Drop, Flushes, Identified, Later, NegotiatedLink, Reads, Refusal, Series,
+    Structure, Volumes, check_ceilings, lacks, refuse_throttled,
 };
 use std::collections::BTreeSet;
 
@@ -115,7 +115,7 @@ fn examine<'a>(
         Err(Ended::Failed(error)) => return Err(error),
     };
     let Examination { access, wanted, mut answers, mut series, later, .. } = examination;
-    check_ceilings(&mut answers, later);
+    check_ceilings(&mut answers, later, NegotiatedLink::of(drive).as_ref());
     for structure in wanted {
         if answers.iter().all(|answer| answer.structure != structure) {
             let outcome = Err(Refusal("the X-ray ended before".into()));

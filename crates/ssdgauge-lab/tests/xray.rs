@@ -1,6 +1,7 @@
 //! X-rays of random virtual drives: a small part of the blind gate, and the rules of the command.
 
 mod gate;
+mod heat;
 mod noise;
 mod prior;
 mod programs;
@@ -11,14 +12,12 @@ mod second_model_gates;
 mod steady_gate;
 
 use gate::judge;
-use ssdgauge_core::{
-    Access, Action, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Recording, Rig,
-};
+use ssdgauge_core::{Action, Bytes, Nanos, Rig};
 use ssdgauge_lab::{
     RecordedXray, XrayOptions, XrayWatcher, assumed_rates, estimate, xray, xray_plan,
 };
 use ssdgauge_sim::VirtualRig;
-use ssdgauge_xray::{Answer, Likeness, Structure, Value, compare};
+use ssdgauge_xray::{Answer, Structure, Value};
 
 /// Seeds of small random drives whose steady state shows both of its structures, and whether they keep hot data
 /// apart; tuning seeds.
@@ -176,105 +175,6 @@ fn compression_and_deduplication_are_found_under_noise() {
         }
     }
     assert_eq!(seen.len(), 4, "both answers to both: {seen:?}");
-}
-
-/// Looks for `only` in the drive of `target`, after reads for `heated_s` seconds.
-fn look_after_reads(target: &str, heated_s: u64, only: &[Structure]) -> Vec<Answer> {
-    let mut rig = VirtualRig::open(target, 1).expect("the target is a virtual drive");
-    if heated_s > 0 {
-        let lane = Lane {
-            direction: Direction::Read,
-            access: Access::Sequential,
-            block_size: Bytes(131_072),
-            offset: Bytes(0),
-            span: Bytes(1 << 30),
-            queue_depth: 32,
-            think: Nanos::ZERO,
-            latencies: 0,
-            data: Data::Incompressible,
-        };
-        let limits =
-            LaneLimits { time: Nanos::from_secs(heated_s), written: Bytes(0), bin: Nanos::SECOND };
-        let loads = rig.timed_loads().expect("a virtual drive times its requests");
-        loads.run_lanes(&[lane], limits, &mut Recording::default()).expect("it reads");
-    }
-    gate::look(rig, 1, only, false)
-}
-
-#[test]
-fn a_drive_that_is_hot_when_the_x_ray_begins_gives_the_figures_of_a_cold_one_or_none() {
-    let only = [Structure::Command, Structure::PageRead, Structure::NativeRate];
-    // It resumes at 70 degrees, which it reaches minutes after the load.
-    let target = "tlc-client?capacity=16GB&state=filled&thermal.r_c_per_w=14&thermal.c_j_per_c=80\
-             &thermal.throttle_c=75&thermal.resume_c=70";
-    let [cold, hot] = [0, 900].map(|heated_s| look_after_reads(target, heated_s, &only));
-    for (structure, truth) in [(Structure::Link, 3_400.0), (Structure::Command, 2.6)] {
-        for answers in [&cold, &hot] {
-            let answer = answers.iter().find(|one| one.structure == structure).unwrap();
-            let found = answer.outcome.as_ref().unwrap();
-            assert!(found.contains(truth), "{structure:?}: {found:?}");
-            assert!(answer.celsius.is_some_and(|[_, high]| high < 70.0), "{answer:?}");
-        }
-    }
-    let different: Vec<_> = compare(&cold, &hot)
-        .into_iter()
-        .filter(|one| one.likeness == Likeness::Different)
-        .collect();
-    assert_eq!(different, []);
-    // It never cools: nothing that a throttled controller changes is answered.
-    let target = "tlc-client?capacity=16GB&thermal.ambient_c=65";
-    for only in [&only[..], &[Structure::Command, Structure::Throttle, Structure::PageRead]] {
-        for answer in look_after_reads(target, 0, only) {
-            let truth = match answer.structure {
-                Structure::Link => 3_400.0,
-                Structure::Command => 2.6,
-                Structure::PageRead => 40.0,
-                Structure::Throttle => 79.0,
-                _ => continue,
-            };
-            let is_right = answer.outcome.as_ref().is_ok_and(|value| value.contains(truth));
-            assert!(answer.outcome.is_err() || is_right, "{answer:?}");
-        }
-    }
-}
-
-#[test]
-fn a_drive_that_counts_its_throttling_is_not_its_own_baseline() {
-    let only = [Structure::Link, Structure::Command];
-    // At rest it is at 64 degrees, and throttled from 62 on; no rule of temperature says so, and it never recovers.
-    let hot = "tlc-client?capacity=16GB&thermal.ambient_c=60&thermal.throttle_c=62\
-               &thermal.resume_c=58&effects.reports_heat=true";
-    for answer in look_after_reads(hot, 60, &only) {
-        assert!(answer.outcome.is_err(), "{answer:?}");
-    }
-    // Throttled when the X-ray begins, it recovers in the rests before the ceilings.
-    let recovers = "tlc-client?capacity=16GB&state=filled&thermal.r_c_per_w=14&thermal.c_j_per_c=80\
-                    &thermal.throttle_c=75&thermal.resume_c=70&effects.reports_heat=true";
-    let found = look_after_reads(recovers, 900, &only);
-    for (structure, truth) in [(Structure::Link, 3_400.0), (Structure::Command, 2.6)] {
-        let answer = found.iter().find(|answer| answer.structure == structure).unwrap();
-        assert!(answer.outcome.as_ref().is_ok_and(|value| value.contains(truth)), "{answer:?}");
-    }
-    // The second model: a controller of half the speed from the first second on.
-    let mut figures = second_model::Figures::draw(0);
-    figures.throttling.period_ns = None;
-    (figures.throttling.upper_c, figures.throttling.lower_c) = (50.0, 45.0);
-    (figures.throttling.factor, figures.air_c) = (0.5, 46.0);
-    let true_mb_s = figures.link_rate * 1e3;
-    for reports_heat in [false, true] {
-        let rig = second_model::SecondRig::new(
-            second_model::Figures { reports_heat, ..figures.clone() },
-            1,
-        );
-        let link = gate::look(rig, 1, &only, true).remove(0).outcome;
-        match reports_heat {
-            true => assert!(link.is_err(), "{link:?}"),
-            false => assert!(link.is_ok_and(|link| link.high < 0.6 * true_mb_s), "nothing else"),
-        }
-    }
-    let without = hot.replace("&effects.reports_heat=true", "");
-    let link = look_after_reads(&without, 60, &only).remove(0);
-    assert!(link.outcome.is_ok_and(|value| value.value < 3_000.0), "nothing else shows it");
 }
 
 #[test]

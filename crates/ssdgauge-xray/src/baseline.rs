@@ -4,6 +4,7 @@
 //! ceilings are measured twice with a rest between, and every later observation may refute them.
 
 use crate::answer::{Answer, Refusal, Value};
+use crate::negotiated::NegotiatedLink;
 use crate::structure::Structure;
 use ssdgauge_core::ThermalReport;
 use ssdgauge_core::rounded::number;
@@ -16,6 +17,9 @@ const LEVEL_K: f64 = 0.5;
 /// How far below the temperature from which it may be throttled a drive is not, in kelvin, so that its temperature need not
 /// be level. Chosen: the lowest thresholds that can be set are near 60, and a drive recovers some degrees below.
 const COOL_K: f64 = 20.0;
+/// The temperature from which writes may be throttled, in degrees Celsius. Chosen: the lowest thresholds that can be set are
+/// near 60, and flash is warmer than a sensor of whole degrees near it shows.
+const WARM_C: f64 = 55.0;
 /// The share beyond its interval from which a rate refutes a ceiling. Chosen, as that by which its two sizes may differ.
 const BEYOND: f64 = 0.02;
 
@@ -30,6 +34,8 @@ pub struct Later {
     pub trimmed_mb_s: f64,
     /// The highest rate of a second of reads of data.
     pub data_mb_s: f64,
+    /// The highest number of small reads of data in a second.
+    pub small_per_s: f64,
 }
 
 impl Later {
@@ -61,6 +67,26 @@ pub fn is_level(before: Option<f64>, after: Option<f64>, stated: Option<ThermalR
     }
 }
 
+/// Returns whether a drive at `celsius` may throttle only its writes, which no read shows; without a sensor, always.
+pub fn writes_may_be_throttled(celsius: Option<f64>) -> bool {
+    celsius.is_none_or(|celsius| celsius >= WARM_C)
+}
+
+/// Returns the refusal of a cache whose writes may have been throttled at `celsius`: they `recovered` in a light load, or
+/// there was no room left to see it.
+pub fn writes_throttled(celsius: Option<f64>, recovered: bool) -> Refusal {
+    let state = match celsius {
+        Some(celsius) => format!("the drive was at {celsius:.0} °C"),
+        None => "the drive has no temperature sensor".into(),
+    };
+    Refusal(match recovered {
+        true => format!(
+            "writes were fast again after a light load, as those of a throttled drive that cooled; {state}"
+        ),
+        false => format!("no room is left to tell a full cache from throttled writes; {state}"),
+    })
+}
+
 /// Refuses what heat changes among `answers` of an experiment in which the drive counted `throttling`.
 pub fn refuse_throttled(answers: &mut [Answer], throttling: &str) {
     let changed =
@@ -88,8 +114,9 @@ pub(crate) fn depends_on_heat(structure: Structure) -> bool {
     }
 }
 
-/// Refuses the ceilings that `later` observations refute, and with them what was compared with them.
-pub fn check_ceilings(answers: &mut [Answer], later: Later) {
+/// Refuses the ceilings that `later` observations or the `negotiated` link refute, and with them what was compared with them.
+pub fn check_ceilings(answers: &mut [Answer], later: Later, negotiated: Option<&NegotiatedLink>) {
+    check_command(answers, later);
     let of = |structure| answers.iter().find(|answer: &&Answer| answer.structure == structure);
     let value = |structure| of(structure).and_then(|answer| answer.outcome.as_ref().ok());
     let Some(link) = value(Structure::Link) else { return };
@@ -106,10 +133,38 @@ pub fn check_ceilings(answers: &mut [Answer], later: Later) {
         }
         _ if later.data_mb_s > most => {
             let reason = format!("reads of data ran at {} MB/s later", number(later.data_mb_s));
+            let reason = format!("the ceilings were not those of a cold drive: {reason}");
             return refute(answers, &[Structure::Link], &reason);
         }
-        _ => return,
+        _ => match negotiated.filter(|negotiated| link.low > negotiated.mb_s) {
+            Some(NegotiatedLink { name, mb_s }) => {
+                let reason = format!(
+                    "reads at {} MB/s did not come over its link, {name}, which carries {} MB/s",
+                    number(link.value),
+                    number(*mb_s)
+                );
+                return refuse_of_baseline(answers, &reason);
+            }
+            None => return,
+        },
     };
+    let reason = format!("the ceilings were not those of a cold drive: {reason}");
+    refuse_of_baseline(answers, &reason);
+}
+
+/// Refuses a time of commands that later reads contradict.
+fn check_command(answers: &mut [Answer], later: Later) {
+    let command = answers.iter().find(|answer| answer.structure == Structure::Command);
+    let value = command.and_then(|answer| answer.outcome.as_ref().ok());
+    let is_refuted = |value: &&Value| later.small_per_s * value.low > 1e6 * (1.0 + BEYOND);
+    if value.filter(is_refuted).is_some() {
+        let per_s = number(later.small_per_s);
+        let reason = format!("later reads of data ran at {per_s} commands/s");
+        refute(answers, &[Structure::Command], &reason);
+    }
+}
+
+fn refuse_of_baseline(answers: &mut [Answer], reason: &str) {
     let of_baseline = [
         Structure::Link,
         Structure::Command,
@@ -121,14 +176,13 @@ pub fn check_ceilings(answers: &mut [Answer], later: Later) {
         Structure::Folding,
         Structure::Spare,
     ];
-    refute(answers, &of_baseline, &reason);
+    refute(answers, &of_baseline, reason);
 }
 
 fn refute(answers: &mut [Answer], structures: &[Structure], reason: &str) {
     let of = answers.iter_mut().filter(|answer| structures.contains(&answer.structure));
     for answer in of.filter(|answer| answer.outcome.is_ok()) {
-        answer.outcome =
-            Err(Refusal(format!("the ceilings were not those of a cold drive: {reason}")));
+        answer.outcome = Err(Refusal(reason.to_owned()));
     }
 }
 
@@ -153,7 +207,7 @@ mod tests {
             celsius: None,
         });
         answers.extend(more);
-        check_ceilings(&mut answers, later);
+        check_ceilings(&mut answers, later, None);
         answers[..3].iter().map(|answer| answer.outcome.is_err()).collect()
     }
 
@@ -168,6 +222,24 @@ mod tests {
         for (point, expected) in [(70.0, of_ceilings), (80.0, [false; 3])] {
             assert_eq!(refused(none, Some((Structure::Throttle, point))), expected);
             assert_eq!(refused(none, Some((Structure::Resume, point))), expected);
+        }
+    }
+
+    #[test]
+    fn a_ceiling_above_the_negotiated_link_and_a_command_slower_than_later_ones_are_refuted() {
+        let mut ceilings = answers(40.0);
+        let link = |mb_s| Some(NegotiatedLink { name: "PCIe 3.0 x1".into(), mb_s });
+        check_ceilings(&mut ceilings, Later::default(), link(1_250.0).as_ref());
+        assert!(ceilings.iter().all(|answer| answer.outcome.is_ok()));
+        check_ceilings(&mut ceilings, Later::default(), link(985.0).as_ref());
+        let refused: Vec<bool> = ceilings.iter().map(|answer| answer.outcome.is_err()).collect();
+        assert_eq!(refused, [true, true, false]);
+        // 7.2 us are 139,000 commands in a second.
+        for (small_per_s, expected) in [(140_000.0, false), (300_000.0, true)] {
+            let mut ceilings = answers(40.0);
+            check_ceilings(&mut ceilings, Later { small_per_s, ..Later::default() }, None);
+            assert_eq!(ceilings[1].outcome.is_err(), expected);
+            assert!(ceilings[0].outcome.is_ok());
         }
     }
 
@@ -194,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn counted_throttling_refuses_times_and_rates_of_its_experiment_alone() {
+    fn counted_throttling_refuses_only_times_and_rates() {
         let mut answers = answers(40.0);
         refuse_throttled(&mut answers[..], "3 s of throttling");
         let refused: Vec<bool> = answers.iter().map(|answer| answer.outcome.is_err()).collect();

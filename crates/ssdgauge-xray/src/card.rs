@@ -1,6 +1,7 @@
 //! Cards of earlier X-rays: the JSON of `ssdgauge xray`, read again. Their values are not trusted.
 
 use crate::answer::{Answer, Refusal, Value};
+use crate::negotiated::NegotiatedLink;
 use crate::series::{MOST_POINTS, Series, axes};
 use crate::structure::{Structure, Unit};
 use serde::Deserialize;
@@ -27,6 +28,9 @@ pub struct Card {
     pub capacity_bytes: u64,
     /// Whether every experiment was carried out.
     pub is_complete: bool,
+    /// The negotiated link, where it is known; cards of earlier versions have none.
+    #[serde(default)]
+    pub negotiated_link: Option<NegotiatedLink>,
     /// The bytes that were written.
     #[serde(default)]
     pub written_bytes: u64,
@@ -134,7 +138,9 @@ impl Card {
     pub fn check_texts(&self) -> Result<(), CardError> {
         let reasons = self.structures.iter().filter_map(|entry| entry.not_identifiable.as_ref());
         let findings = self.findings.iter().flat_map(|finding| [&finding.text, &finding.advice]);
+        let link = self.negotiated_link.iter().map(|link| ("link", &link.name));
         let mut texts = std::iter::once(("drive", &self.drive))
+            .chain(link)
             .chain(reasons.map(|text| ("reason", text)))
             .chain(findings.map(|text| ("finding", text)));
         match texts.find(|(_, text)| text.chars().any(char::is_control)) {
@@ -243,6 +249,7 @@ mod tests {
             is_model: true,
             capacity_bytes: 1_000,
             is_complete: true,
+            negotiated_link: None,
             written_bytes: 0,
             read_bytes: 0,
             findings: Vec::new(),
@@ -305,6 +312,9 @@ mod tests {
         assert_eq!(card(Vec::new()).check_texts(), Ok(()));
         let forged = Card { drive: "a\n  link ceiling".into(), ..card(Vec::new()) };
         assert_eq!(forged.check_texts(), Err(CardError::Text("drive")));
+        let link = NegotiatedLink { name: "a\n".into(), mb_s: 1.0 };
+        let forged = Card { negotiated_link: Some(link), ..card(Vec::new()) };
+        assert_eq!(forged.check_texts(), Err(CardError::Text("link")));
         let reason = Some("no\n  cache".to_owned());
         let refused = entry("units", "count", 1.0, [1.0, 1.0]);
         let refused = Entry { value: None, interval: None, not_identifiable: reason, ..refused };

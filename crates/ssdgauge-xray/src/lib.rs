@@ -20,6 +20,7 @@ mod likeness;
 mod link;
 mod map_reach;
 mod mapping_unit;
+mod negotiated;
 mod overflow;
 mod page_read;
 mod pairs;
@@ -40,7 +41,10 @@ mod write_buffer;
 
 pub use amplification::{Round, programs_once, steady as steady_amplification};
 pub use answer::{Answer, Identified, Refusal, Value};
-pub use baseline::{Later, check_ceilings, faster, is_hot, is_level, refuse_throttled};
+pub use baseline::{
+    Later, check_ceilings, faster, is_hot, is_level, refuse_throttled, writes_may_be_throttled,
+    writes_throttled,
+};
 pub use cache::{Course, Drop, first_drop, is_not_a_buffer, level, native_rate, rest_of_buffer};
 pub use card::{CARD_FORMAT, CARD_VERSION, Card, CardError, CardFinding, CheckedCard};
 pub use command::{Saturation, find as command_time};
@@ -55,6 +59,7 @@ pub use likeness::{Compared, Likeness, compare, inside};
 pub use link::find as link_ceiling;
 pub use map_reach::{Range, find as map_reach};
 pub use mapping_unit::{Shift, find as mapping_unit};
+pub use negotiated::NegotiatedLink;
 pub use overflow::find as overflow;
 pub use page_read::{busy as unit_busy, larger_busy, mean_busy, without_transfer};
 pub use pairs::{Layout, MOST_CHUNKS, Pair, chunk, layout};

@@ -45,6 +45,11 @@ impl Completions {
         self.mb_s().filter(|_| self.at.len() >= LONG)
     }
 
+    /// Returns the requests in a second, as [`Completions::long_mb_s`].
+    pub fn long_per_s(&self) -> Option<f64> {
+        Some(self.rate()?.per_second).filter(|_| self.at.len() >= LONG)
+    }
+
     /// Returns the rate; `None` for too few requests.
     pub(crate) fn rate(&self) -> Option<Rate> {
         let mut at: Vec<u64> = self.at.iter().map(|at| at.0).collect();

@@ -1,6 +1,8 @@
 //! Access of the experiments to the drive: every question goes through one place, which takes the answer
 //! from the drive or from the record, and keeps it.
 
+mod thermal;
+
 use super::error::{Ended, XrayError};
 use super::exchange::{Exchange, Reply, decimal, of_lanes, of_requests, of_rest, of_trim};
 use super::experiment::Experiment;
@@ -285,39 +287,6 @@ impl<'a> Access<'a> {
         Ok(counted)
     }
 
-    /// Returns what the drive stated about its temperature before the experiment, where it did.
-    pub(super) fn thermal(&self) -> Option<ThermalReport> {
-        self.current.thermal.flatten()
-    }
-
-    /// Lets the throttling before now be no concern of the experiment.
-    pub(super) fn forget_throttling(&mut self) -> Result<(), Ended> {
-        self.current.thermal = Some(self.thermal_report()?);
-        Ok(())
-    }
-
-    /// Returns the throttling that the drive has counted since the experiment began, or since it was forgotten, as the object
-    /// of a clause.
-    pub(super) fn throttling(&mut self) -> Result<Option<String>, Ended> {
-        let Some(before) = self.thermal() else { return Ok(None) };
-        let now = self.thermal_report()?;
-        Ok(now.and_then(|now| now.counted_since(&before)))
-    }
-
-    /// Asks for what the drive states about its temperature; records of earlier versions do not have it.
-    fn thermal_report(&mut self) -> Result<Option<ThermalReport>, Ended> {
-        let question = "{\"thermal\":1}";
-        let recorded = self.current.recorded.as_ref();
-        if recorded.is_some_and(|ahead| ahead.front().is_none_or(|next| next.asked != question)) {
-            return Ok(None);
-        }
-        let reply = self.answer(question.into(), 0, |rig, _| {
-            Ok(Some((Reply::Thermal(rig.thermal_report()), Nanos::ZERO)))
-        })?;
-        let Reply::Thermal(report) = reply else { return Err(self.differs()) };
-        Ok(report)
-    }
-
     /// Sends requests, and returns their times.
     pub(super) fn send(&mut self, requests: &[TimedRequest], depth: u32) -> Result<Timings, Ended> {
         let reply = self.load(requests, depth, Reply::sent)?;
@@ -472,8 +441,7 @@ impl<'a> Access<'a> {
 
 /// Returns the end of an X-ray whose record belongs to other questions, or to another virtual drive.
 fn differs(experiment: Option<Experiment>) -> Ended {
-    let key = experiment.map_or("", Experiment::key);
-    Ended::Failed(XrayError::Differs(key))
+    Ended::Failed(XrayError::Differs(experiment.map_or("", Experiment::key)))
 }
 
 fn take_finding(finding: Finding, known: &mut Vec<FindingKind>, watcher: &mut dyn XrayWatcher) {

@@ -19,6 +19,9 @@ const LIGHT: f64 = 0.5;
 /// The time of a light load at most, in seconds, and the pause between its writes.
 const MOST_LIGHT_S: f64 = 60.0;
 const LIGHT_THINK: Nanos = Nanos(5_000_000);
+/// The minimum time of a light load in which a drive cools, in seconds, and the share of the cache that is written after it.
+const LEAST_LIGHT_S: f64 = 10.0;
+const LEAST_AGAIN: f64 = 0.05;
 /// Requests in flight of a fill.
 const DEPTH: u32 = 32;
 /// The length of a random overwrite: a mapping unit up to this length has no part in what it programs.
@@ -87,6 +90,9 @@ impl Examination<'_> {
         self.keep([Series::of_course(Structure::Cache, &course)]);
         if let Ok(drop) = found {
             found = self.check_buffer(&drop)?.map(|()| drop);
+        }
+        if let Ok(drop) = found {
+            found = self.check_heat_of_writes(&drop)?.map(|()| drop);
         }
         self.drop = found.as_ref().ok().copied();
         let rate = found.as_ref().map(native_rate).map_err(Clone::clone);
@@ -282,6 +288,54 @@ impl Examination<'_> {
         }
     }
 
+    /// Returns reads at random with a few writes, for `load_s` at most.
+    fn light_load(&self, load_s: f64) -> ([Lane; 2], LaneLimits) {
+        let reads = self.small_reads();
+        let span = Bytes(self.sizes.during_reads);
+        let writes = Lane {
+            direction: Direction::Write,
+            access: Order::Sequential,
+            offset: Bytes(self.sizes.capacity - self.sizes.trimmed - span.0),
+            span,
+            think: LIGHT_THINK,
+            ..reads.clone()
+        };
+        let time = Nanos((load_s.min(MOST_LIGHT_S) * 1e9) as u64);
+        ([reads, writes], LaneLimits { time, written: span, bin: Nanos::SECOND })
+    }
+
+    /// Checks that `drop` is not that of a drive which throttles only its writes, as no read shows: where the drive is warm, or
+    /// has no sensor, a light load as long as the writes before the drop must not bring their rate back. It leaves a full
+    /// cache full, and lets a drive cool.
+    fn check_heat_of_writes(&mut self, drop: &Drop) -> Result<Result<(), Refusal>, Ended> {
+        let celsius = self.access.celsius();
+        if !inference::writes_may_be_throttled(celsius) {
+            return Ok(Ok(()));
+        }
+        let (lanes, limits) = self.light_load(drop.at_s.max(LEAST_LIGHT_S));
+        if self.access.was_not_run(&lanes, limits) {
+            return Ok(Ok(()));
+        }
+        let end = self.sizes.fill.min(self.filled + self.sizes.into_cache);
+        let bytes = (LIGHT * drop.bytes.value) as u64 / MIB * MIB;
+        let bytes = bytes.min(end - self.filled.min(end));
+        if bytes < self.sizes.stage.min((LEAST_AGAIN * drop.bytes.value) as u64) {
+            return Ok(Err(inference::writes_throttled(celsius, false)));
+        }
+        self.access.doing("fast cache: reads with a few writes, and writes again");
+        self.access.run(&lanes, limits)?;
+        let mut course = Course::default();
+        self.write_ascending(bytes, &mut course)?;
+        if !self.is_cold()? {
+            self.is_throttled = true;
+            return Ok(Err(throttled(self.filled)));
+        }
+        match inference::folds_under_load(&course, drop) {
+            true => Ok(Err(inference::writes_throttled(celsius, true))),
+            false => Ok(Ok(())),
+        }
+    }
+
     /// Returns whether the drive empties its cache under load: whether a part of it is free again after reads with a few
     /// writes for `load_s` instead of a rest. `None` where there is no `room` left to write so much.
     fn folds_under_load(
@@ -296,19 +350,8 @@ impl Examination<'_> {
             return Ok(None);
         }
         self.access.doing("folding: reads with a few writes instead of a rest");
-        let reads = self.small_reads();
-        let writes = Lane {
-            direction: Direction::Write,
-            access: Order::Sequential,
-            offset: Bytes(self.sizes.capacity - self.sizes.trimmed - self.sizes.during_reads),
-            span: Bytes(self.sizes.during_reads),
-            think: LIGHT_THINK,
-            ..reads.clone()
-        };
-        let time = Nanos((load_s.min(MOST_LIGHT_S) * 1e9) as u64);
-        let limits =
-            LaneLimits { time, written: Bytes(self.sizes.during_reads), bin: Nanos::SECOND };
-        self.access.run(&[reads, writes], limits)?;
+        let (lanes, limits) = self.light_load(load_s);
+        self.access.run(&lanes, limits)?;
         let mut course = Course::default();
         self.write_ascending(bytes, &mut course)?;
         room.seconds -= course.seconds();

@@ -77,6 +77,9 @@ impl Examination<'_> {
         if let Some(mb_s) = reads.long_mb_s().filter(|_| is_of_data) {
             self.later.data_mb_s = self.later.data_mb_s.max(mb_s);
         }
+        if let Some(per_s) = reads.long_per_s().filter(|_| is_of_data && block <= BLOCK) {
+            self.later.small_per_s = self.later.small_per_s.max(per_s);
+        }
         Ok(reads)
     }
 

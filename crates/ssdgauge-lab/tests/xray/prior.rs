@@ -170,6 +170,14 @@ fn target(random: &mut Random) -> String {
 
     let link = pick(random, &[550, 1_700, 3_400, 6_800]);
     add("front.link_mb_s", link.to_string());
+    // Its description has to carry it.
+    let interface = match link {
+        550 => "SATA 6 Gb/s",
+        1_700 => "PCIe 3.0 x2",
+        3_400 => "PCIe 3.0 x4",
+        _ => "PCIe 4.0 x4",
+    };
+    add("front.interface", interface.into());
     add("front.half_duplex", (link == 550).to_string());
     add("front.max_queue_depth", if link == 550 { "32".into() } else { "1024".into() });
     let slower = if link == 550 { 3.0 } else { 1.0 };

@@ -131,7 +131,9 @@ impl<'a> Passage<'a> {
         while drive.agenda.now >= self.next_second {
             let at = Nanos(self.next_second - self.begin);
             let (instrument, quantity) = ("second model".to_owned(), "temperature_c".to_owned());
-            self.sink.reading(&Reading { at, instrument, quantity, value: drive.celsius });
+            if drive.figures.has_sensor {
+                self.sink.reading(&Reading { at, instrument, quantity, value: drive.celsius });
+            }
             self.next_second += SECOND;
             stops |= self.sink.stop();
         }

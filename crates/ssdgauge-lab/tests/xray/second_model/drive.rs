@@ -73,6 +73,8 @@ pub(super) struct Drive {
     /// How often it began to throttle, and the ticks for which it did.
     pub(super) throttled: [u64; 2],
     bytes_linked: u64,
+    /// What heats the writes that they have not cooled from: bytes, when that was, and whether they are throttled.
+    write_heat: (f64, u64, bool),
     /// Map pages that were read, and looked up.
     pub(super) map_reads: [u64; 2],
 }
@@ -117,6 +119,7 @@ impl Drive {
             is_hot: false,
             throttled: [0; 2],
             bytes_linked: 0,
+            write_heat: (0.0, 0, false),
             map_reads: [0; 2],
             figures,
         };
@@ -176,10 +179,22 @@ impl Drive {
     fn link(&mut self, bytes: u64, is_read: bool) -> u64 {
         let lane = usize::from(is_read && !self.figures.is_half_duplex);
         let start = self.awake(self.agenda.now.max(self.link_free[lane]));
-        let ns = bytes as f64 / (self.figures.link_rate * self.speed());
+        let rate = if is_read { f64::INFINITY } else { self.rate_of_hot_writes(bytes) };
+        let ns = bytes as f64 / (self.figures.link_rate * self.speed()).min(rate);
         self.link_free[lane] = start + ns as u64;
         self.bytes_linked += bytes;
         self.link_free[lane]
+    }
+
+    /// Heats the writes by `bytes`; returns the rate that throttling leaves them.
+    fn rate_of_hot_writes(&mut self, bytes: u64) -> f64 {
+        let Some((most, cools, share)) = self.figures.write_heat else { return f64::INFINITY };
+        let (heat, at, is_hot) = &mut self.write_heat;
+        let passed = self.agenda.now.saturating_sub(*at) as f64 / 1e9;
+        *heat = (*heat - cools * passed).max(0.0) + bytes as f64;
+        *at = self.agenda.now;
+        *is_hot = *heat > if *is_hot { 0.5 * most } else { most };
+        if *is_hot { share * self.figures.native() } else { f64::INFINITY }
     }
 
     /// Lets the next event happen; returns the command that it completes.

@@ -108,6 +108,11 @@ pub(crate) struct Figures {
     pub(crate) throttling: Throttling,
     /// The air, in degrees Celsius.
     pub(crate) air_c: f64,
+    /// Whether its temperature can be read.
+    pub(crate) has_sensor: bool,
+    /// Throttling of writes that reads do not have: the bytes after which it begins, those that cool in a second, and the
+    /// share of the native rate that is left until half of them has cooled.
+    pub(crate) write_heat: Option<(f64, f64, f64)>,
     /// Whether it states from where on it throttles, and counts how often and how long it does.
     pub(crate) reports_heat: bool,
     /// The bytes of a granule of its counters of what it and hosts have written, where it has them.
@@ -215,6 +220,8 @@ impl Figures {
             }),
             throttling: throttling(random),
             air_c: 30.0,
+            has_sensor: true,
+            write_heat: None,
             reports_heat: false,
             media_granule: media_granule(seed),
         }

@@ -8,7 +8,9 @@ use ssdgauge_core::{Bytes, DriveInfo, Plan};
 use ssdgauge_lab::{RecordedXray, XrayError, review_xray};
 use ssdgauge_runfile::RunFile;
 use ssdgauge_watch::terminal;
-use ssdgauge_xray::{Answer, CARD_FORMAT, CARD_VERSION, CheckedCard, Series, Value, axes};
+use ssdgauge_xray::{
+    Answer, CARD_FORMAT, CARD_VERSION, CheckedCard, NegotiatedLink, Series, Structure, Value, axes,
+};
 use ssdgauge_xray::{shown, shown_interval};
 use std::path::Path;
 
@@ -43,6 +45,9 @@ struct Document {
     capacity_bytes: u64,
     /// Whether every experiment was carried out; false after an interruption.
     is_complete: bool,
+    /// The negotiated link, by the kernel or by the description of the drive; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    negotiated_link: Option<ShownLink>,
     /// Bytes that the X-ray wrote.
     written_bytes: u64,
     /// Bytes that the X-ray read.
@@ -56,6 +61,16 @@ struct Document {
     /// With `--spec`: stated numbers, and whether what was found agrees with them.
     #[serde(skip_serializing_if = "Option::is_none")]
     stated: Option<Vec<JudgedBound>>,
+}
+
+/// A negotiated link.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ShownLink {
+    /// Its name, such as `PCIe 4.0 x4`.
+    name: String,
+    /// What it carries, headers of packets included, in 10^6 bytes per second.
+    mb_s: f64,
 }
 
 /// What was found of a structure: its value, or why it is not identifiable.
@@ -152,8 +167,9 @@ pub(super) fn text(card: &CheckedCard) -> String {
         if let Ok(value) = &answer.outcome {
             let unit = answer.structure.unit();
             let (shown, interval) = (shown(value.value, unit), shown_interval(value, unit));
+            let doubt = of_controller(answer.structure, value, card.negotiated_link.as_ref());
             lines.push(format!(
-                "{}{shown:<VALUE$}{interval:<INTERVAL$}{}",
+                "{}{shown:<VALUE$}{interval:<INTERVAL$}{}{doubt}",
                 named(answer),
                 answer.structure.method()
             ));
@@ -172,6 +188,23 @@ pub(super) fn text(card: &CheckedCard) -> String {
         lines.push(format!("warning: {}", finding.text));
     }
     lines.join("\n")
+}
+
+/// Returns what to add to a ceiling `value` that is far below what the `negotiated` link carries; else nothing.
+fn of_controller(
+    structure: Structure,
+    value: &Value,
+    negotiated: Option<&NegotiatedLink>,
+) -> String {
+    let is_below =
+        |link: &&NegotiatedLink| structure == Structure::Link && link.is_above(value.high);
+    match negotiated.filter(is_below) {
+        Some(NegotiatedLink { name, mb_s }) => {
+            let share = 100.0 * value.value / mb_s;
+            format!("; {share:.0} % of {name}: the controller may be the limit")
+        }
+        None => String::new(),
+    }
 }
 
 fn read(file: &Path) -> Result<(RunFile, RecordedXray), Failure> {
@@ -217,6 +250,8 @@ pub(super) fn of_run(file: &Path) -> Result<serde_json::Value, Failure> {
         is_model: drive.is_model(),
         capacity_bytes: drive.capacity.0,
         is_complete: examined.is_complete,
+        negotiated_link: NegotiatedLink::of(drive)
+            .map(|NegotiatedLink { name, mb_s }| ShownLink { name, mb_s: rounded(mb_s) }),
         written_bytes: recorded.written.0,
         read_bytes: examined.read.0,
         structures: examined.answers.iter().map(shown_answer).collect(),
@@ -308,6 +343,19 @@ mod tests {
     #[test]
     fn the_published_schema_is_that_of_the_types() {
         crate::published::check::<Document>("xray.json");
+    }
+
+    #[test]
+    fn a_ceiling_far_below_its_link_may_be_that_of_the_controller() {
+        let link = NegotiatedLink { name: "PCIe 3.0 x4".into(), mb_s: 3_938.0 };
+        let words = |structure, mb_s| {
+            of_controller(structure, &Value::within(mb_s, 0.0, 0.01), Some(&link))
+        };
+        assert_eq!(words(Structure::Link, 3_400.0), "");
+        let expected = "; 38 % of PCIe 3.0 x4: the controller may be the limit";
+        assert_eq!(words(Structure::Link, 1_500.0), expected);
+        assert_eq!(words(Structure::NativeRate, 700.0), "");
+        assert_eq!(of_controller(Structure::Link, &Value::exact(1.0), None), "");
     }
 
     #[test]
