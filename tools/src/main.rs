@@ -20,13 +20,14 @@ mod slow_drives;
 mod speed;
 mod windows;
 mod xray_gate;
+mod xray_pairs;
 
 use std::error::Error;
 use std::process::ExitCode;
 
 type Tool = fn(&[String]) -> Result<(), Box<dyn Error>>;
 
-const TOOLS: [(&str, Tool); 17] = [
+const TOOLS: [(&str, Tool); 18] = [
     ("code_lines", code_lines::run),
     ("coverage", coverage::run),
     ("field", field::run),
@@ -44,6 +45,7 @@ const TOOLS: [(&str, Tool); 17] = [
     ("speed", speed::run),
     ("windows", windows::run),
     ("xray_gate", xray_gate::run),
+    ("xray_pairs", xray_pairs::run),
 ];
 
 fn main() -> ExitCode {

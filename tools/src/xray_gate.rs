@@ -10,11 +10,11 @@
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
 
 #[path = "../../crates/ssdgauge-lab/tests/xray/gate.rs"]
-mod gate;
+pub(crate) mod gate;
 #[path = "../../crates/ssdgauge-lab/tests/xray/noise.rs"]
 mod noise;
 #[path = "../../crates/ssdgauge-lab/tests/xray/prior.rs"]
-mod prior;
+pub(crate) mod prior;
 #[allow(dead_code, reason = "tests count what it states")]
 #[path = "../../crates/ssdgauge-lab/tests/xray/programs.rs"]
 mod programs;
