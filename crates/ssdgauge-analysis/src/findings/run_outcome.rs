@@ -1,6 +1,6 @@
 //! How a run ended, and what that means for the reader: every surface says it before any number.
 
-use crate::findings::trust;
+use crate::findings::doubt;
 use crate::model::{Run, TestRun};
 use crate::text::case::capital;
 use crate::text::{labels, number, sanitize};
@@ -125,9 +125,9 @@ fn is_disturbed(run: &Run) -> bool {
 }
 
 fn is_test_disturbed(run: &Run, test: &TestRun) -> bool {
-    let of_test = test.findings.iter().filter(|one| trust::concerns_result(one, test));
+    let of_test = test.findings.iter().filter(|one| doubt::concerns_result(one, test));
     let mut findings = run.findings.iter().chain(of_test.map(|one| &one.finding));
-    findings.any(|finding| place(finding).is_some() && trust::is_doubt(finding, Some(&test.test)))
+    findings.any(|finding| place(finding).is_some() && doubt::is_doubt(finding, Some(&test.test)))
 }
 
 /// Returns the place of `finding` among those from outside; `None` where it is about the drive.
@@ -298,12 +298,12 @@ fn before_rerun(advice: &str) -> &str {
 
 fn disturbed(run: &Run) -> Account {
     let of_tests = run.tests.iter().flat_map(|test| {
-        let of_result = test.findings.iter().filter(|one| trust::concerns_result(one, test));
+        let of_result = test.findings.iter().filter(|one| doubt::concerns_result(one, test));
         of_result.map(|one| (&one.finding, Some(&test.test)))
     });
     let all = run.findings.iter().map(|finding| (finding, None)).chain(of_tests);
     let mut from_outside: Vec<(usize, &Finding)> = all
-        .filter(|(finding, test)| trust::is_doubt(finding, *test))
+        .filter(|(finding, test)| doubt::is_doubt(finding, *test))
         .filter_map(|(finding, _)| Some((place(finding)?, finding)))
         .collect();
     from_outside.sort_by_key(|(place, finding)| (*place, finding.severity < Severity::Invalid));

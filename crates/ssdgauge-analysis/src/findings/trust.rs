@@ -3,20 +3,19 @@
 //! A grade follows only from the runs of a drive: which other drives are shown with it, and which of its
 //! numbers a page shows first, changes nothing.
 
+pub(crate) use crate::findings::doubt::{concerns_result, is_beyond_knee};
+pub use crate::findings::doubt::{is_doubt, is_intended};
+
 use crate::findings::finding_words;
 use crate::findings::run_outcome::{self, RunOutcome};
 use crate::model::{CachePlace, PointRun, Run, StepFinding, TestRun};
-use crate::steps::headline_points;
 use crate::steps::steady_state;
 use crate::text::number;
-use ssdgauge_core::{Finding, FindingKind, Score, ScoreFamily, Severity, Test};
+use ssdgauge_core::{Finding, FindingKind, ScoreFamily, Severity};
 
 /// The share of the results that may be in doubt for a B. Chosen: with one in four a reader finds three
 /// sound numbers for each of the others.
 pub(crate) const FEW: f64 = 0.25;
-
-/// The findings of a load that is too high.
-const OF_OVERLOAD: [FindingKind; 2] = [FindingKind::Overloaded, FindingKind::Withheld];
 
 /// The grade of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -193,28 +192,6 @@ fn of_test(test: &TestRun) -> Vec<Doubt> {
     doubts
 }
 
-/// Returns whether `found` concerns the result of `test`: not where it is about a measured step that the
-/// headline does not count.
-pub(crate) fn concerns_result(found: &StepFinding, test: &TestRun) -> bool {
-    let Some(step) = &found.step else { return true };
-    let mut points = test.points.iter().filter(|point| point.point.label == *step).peekable();
-    points.peek().is_none() || points.any(|point| test.test.score.needs(point.point.position))
-}
-
-/// Returns whether `found` says that a load above the one that an open loop's headline quotes was too high: the loads go
-/// up until the drive no longer keeps up.
-pub(crate) fn is_beyond_knee(found: &StepFinding, test: &TestRun) -> bool {
-    if !matches!(test.test.score, Score::KneeOfLoad(_))
-        || !OF_OVERLOAD.contains(&found.finding.kind)
-    {
-        return false;
-    }
-    let points = headline_points::points(test);
-    let Some(knee) = points.first().map(|point| point.point.position) else { return false };
-    let is_above = |point: &&PointRun| found.step.as_ref() == Some(&point.point.label);
-    test.points.iter().find(is_above).is_some_and(|point| point.point.position > knee)
-}
-
 /// Returns whether `found` is about a step that a further number of `test` counts: that one is printed with
 /// the result.
 fn concerns_further(found: &StepFinding, test: &TestRun) -> bool {
@@ -237,17 +214,4 @@ fn mixes_cache(test: &TestRun) -> bool {
 fn has_unknown_cache(test: &TestRun) -> bool {
     let is_mean = test.test.score.family() == ScoreFamily::Mean;
     is_mean && test.points.iter().any(|point| point.cache == Some(CachePlace::Unknown))
-}
-
-/// Returns whether `finding` puts a number in doubt.
-pub fn is_doubt(finding: &Finding, test: Option<&Test>) -> bool {
-    let is_intended = is_intended(finding.kind, test);
-    let is_settling = finding.kind == FindingKind::StillSettling;
-    !is_intended && (finding.severity > Severity::Note || is_settling)
-}
-
-/// Returns whether a search produces findings of this kind on purpose: it tries loads until the drive
-/// no longer keeps up.
-pub fn is_intended(kind: FindingKind, test: Option<&Test>) -> bool {
-    OF_OVERLOAD.contains(&kind) && test.is_some_and(|test| test.search.is_some())
 }

@@ -135,6 +135,11 @@ impl Up {
         }
     }
 
+    /// Returns the unit without the word on the scale.
+    pub(crate) fn bare_unit(&self) -> &str {
+        self.unit.trim_end_matches("logarithmic").trim_end_matches(", ")
+    }
+
     /// Returns the value at the top.
     pub(crate) fn high(&self) -> f64 {
         self.high
@@ -269,6 +274,7 @@ mod tests {
         assert_eq!((near.share(0.0), near.unit.as_str()), (0.0, "IOPS"));
         let wide = Up::new([10.0, 1e6].into_iter(), "IOPS", true, number::short);
         assert_eq!(wide.unit, "IOPS, logarithmic");
+        assert_eq!(wide.bare_unit(), "IOPS");
         assert!(wide.share(1e3) < wide.share(1e4));
         assert!(wide.ticks.len() <= 8, "{:?}", wide.ticks);
         let never = Up::new([10.0, 1e6].into_iter(), "IOPS", false, number::short);

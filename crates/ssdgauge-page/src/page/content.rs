@@ -181,8 +181,10 @@ impl<'a> Content<'a> {
                 }
                 @if let Some(progress) = &self.options.progress { (live::now(progress, &self.drives)) }
                 @if let Some((_, account)) = &self.account { (outcome::next(account)) }
-                section aria-label="Answer" { (self.answer_table()) }
-                @if let (Some(_), [run]) = (&self.account, self.runs) { (outcome::to_come(run)) }
+                section aria-label="Answer" {
+                    (self.answer_table())
+                    @if let (Some(_), [run]) = (&self.account, self.runs) { (outcome::to_come(run)) }
+                }
             }
             (bar::bar(&self.sections, &self.answer.order, &self.drives, &self.further()))
             main.wrap {

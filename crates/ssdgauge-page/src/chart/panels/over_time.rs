@@ -87,7 +87,8 @@ fn add_background(
     }
     let own = plot.lines.iter().flat_map(|line| line.points.iter().chain(&line.thin));
     let all: Vec<f64> = own.chain(plot.background.iter().flatten()).map(|point| point.1).collect();
-    plot.up = Up::new(all.into_iter(), &plot.up.unit.clone(), true, words);
+    let unit = plot.up.bare_unit().to_owned();
+    plot.up = Up::new(all.into_iter(), &unit, true, words);
 }
 
 /// Returns latency or power of every second, where `measure` has one; power has a plot for each scope
