@@ -399,6 +399,25 @@ fn the_card_of_a_drive_of_1_tb_takes_50_minutes_and_1_7_drive_writes_by_plan_at_
 }
 
 #[test]
+fn reads_that_are_faster_than_their_link_are_not_a_ceiling() {
+    let link = |keys: &str| {
+        let target = format!("tlc-client?capacity=16GB&front.link_mb_s=6800{keys}");
+        let rig = VirtualRig::open(&target, 1).expect("the target is a virtual drive");
+        let answers = gate::look(rig, 1, &[Structure::Link, Structure::Command], true);
+        answers
+            .into_iter()
+            .map(|answer| answer.outcome.map(|value| value.value))
+            .collect::<Vec<_>>()
+    };
+    // Its description states PCIe 3.0 x4, which carries 3,938 MB/s.
+    for refused in link("") {
+        assert!(refused.as_ref().unwrap_err().0.contains("PCIe 3.0 x4"), "{refused:?}");
+    }
+    let found = link("&front.interface=PCIe 4.0 x4");
+    assert!(found.iter().all(Result::is_ok), "{found:?}");
+}
+
+#[test]
 fn a_stop_leaves_a_card_that_says_so() {
     let mut rig = VirtualRig::open("tlc-client?capacity=4GB", 1).unwrap();
     let examined =
