@@ -1,10 +1,11 @@
 //! The drift of drives as JSON.
 
 use crate::{
-    Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, NotJudged, Reason, TestKey, Unjudged,
+    Drift, DriveModel, DriveRun, FleetDrift, LEAST_DRIVES, NotJudged, Reason, TestKey, Trouble,
+    Unjudged,
 };
 use serde::Serialize;
-use ssdgauge_core::RequestPath;
+use ssdgauge_core::{FindingKind, RequestPath};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the label of the latest run of each serial that has one.
@@ -30,6 +31,8 @@ pub struct Document<'a> {
     drives: usize,
     /// The runs that were not.
     left_out: Vec<LeftOut<'a>>,
+    /// Runs to look at before any speed: faults of the drive, failed, invalid and disturbed runs.
+    troubles: Vec<TroubleRow<'a>>,
     /// The change of each number of each drive.
     drift: Vec<DriftRow<'a>>,
     /// The drives slower than their peers.
@@ -45,6 +48,34 @@ pub struct Document<'a> {
 struct LeftOut<'a> {
     reason: &'a str,
     runs: usize,
+}
+
+/// A run to look at before any speed.
+#[derive(Serialize)]
+struct TroubleRow<'a> {
+    /// The serial; the id of the run of a drive without one.
+    serial: &'a str,
+    label: Option<&'a str>,
+    model: &'a str,
+    /// `MODEL` for a virtual drive.
+    model_data: Option<&'static str>,
+    run: &'a str,
+    started: String,
+    /// `failed`, `faults`, `invalid` or `disturbed`.
+    kind: &'static str,
+    /// What the run observed of the drive, the gravest first.
+    faults: Vec<FaultRow<'a>>,
+    /// The same and the end of the run in words.
+    words: &'a [String],
+}
+
+/// What a run observed of its drive.
+#[derive(Serialize)]
+struct FaultRow<'a> {
+    /// The key of the findings; null for a capacity that was not proved.
+    finding: Option<&'static str>,
+    text: &'a str,
+    findings: usize,
 }
 
 /// The drives of one model and firmware.
@@ -150,15 +181,18 @@ enum UnjudgedRow<'a> {
     Outliers { drive: Model<'a>, loads: usize, latencies: usize, near: usize, needed: usize },
 }
 
-/// Returns the document about `runs` and what was `found` about them. `left_out` has the runs without a verdict by their
+/// Returns the document about `runs`, their `troubles` and what was `found` about them. `left_out` has the runs without a verdict by their
 /// reason, `time` writes milliseconds since 1970 (UTC).
 pub fn document<'a>(
     runs: &'a [DriveRun],
+    troubles: &'a [Trouble],
     found: &'a FleetDrift,
     left_out: &BTreeMap<&'a str, usize>,
     time: &dyn Fn(i64) -> String,
 ) -> Document<'a> {
     let drives: BTreeSet<&str> = runs.iter().map(|run| run.serial.as_str()).collect();
+    let mut of_model = runs.iter().map(|run| run.is_model);
+    let is_model = of_model.any(|is_model| is_model) || troubles.iter().any(|one| one.is_model);
     let labels = labels(runs);
     let label = |serial: &String| labels.get(serial.as_str()).copied();
     let left_out = left_out.iter().map(|(reason, runs)| LeftOut { reason, runs: *runs });
@@ -179,14 +213,34 @@ pub fn document<'a>(
     });
     Document {
         schema_version: 1,
-        marks: runs.iter().any(|run| run.is_model).then_some("MODEL").into_iter().collect(),
+        marks: is_model.then_some("MODEL").into_iter().collect(),
         runs: runs.len(),
         drives: drives.len(),
         left_out: left_out.collect(),
+        troubles: troubles.iter().map(|one| trouble_row(one, time)).collect(),
         drift: found.drifts.iter().map(|drift| drift_row(drift, label(&drift.serial))).collect(),
         suspects: suspects.collect(),
         groups: groups.collect(),
         not_judged: found.unjudged.iter().map(unjudged).collect(),
+    }
+}
+
+fn trouble_row<'a>(trouble: &'a Trouble, time: &dyn Fn(i64) -> String) -> TroubleRow<'a> {
+    let faults = trouble.faults.iter().map(|fault| FaultRow {
+        finding: fault.kind.map(FindingKind::key),
+        text: &fault.text,
+        findings: fault.findings,
+    });
+    TroubleRow {
+        serial: &trouble.drive,
+        label: trouble.label.as_deref(),
+        model: &trouble.model,
+        model_data: trouble.is_model.then_some("MODEL"),
+        run: &trouble.run_id,
+        started: time(trouble.started_unix_ms),
+        kind: trouble.kind.name(),
+        faults: faults.collect(),
+        words: &trouble.words,
     }
 }
 

@@ -15,6 +15,7 @@ mod parquet_file;
 mod path;
 mod rows;
 mod table;
+mod trouble;
 
 pub use drift::{
     Drift, DriveModel, DriveRun, FleetDrift, Group, LEAST_DRIVES, NotJudged, Place, Reason, Strip,
@@ -26,6 +27,7 @@ pub use parquet_file::{ParquetError, parquet};
 pub use path::path;
 pub use rows::{SCHEMA_VERSION, TABLES, tables};
 pub use table::{Cell, Column, Kind, Table};
+pub use trouble::{Trouble, TroubleKind, trouble};
 
 /// The name of the program in each file: `created_by` of Parquet, `program` of the first JSON line.
 pub const MARK: &str = "ssdgauge tables";

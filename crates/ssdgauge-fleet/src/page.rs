@@ -3,6 +3,7 @@
 mod judged;
 mod names;
 mod strips;
+mod title;
 
 pub use judged::Extract;
 use judged::{Judged, OneRun};
@@ -37,7 +38,7 @@ pub fn batch(runs: &[Extract], files: &Files<'_>) -> Batch {
     // The latest run of a drive stands for it.
     let mut drives: Vec<(Option<usize>, BatchDrive)> = Vec::new();
     for (place, name) in latest.iter().copied().zip(names) {
-        let OneRun { state, mut reasons, beyond } = judged.of(place);
+        let OneRun { state, did, mut reasons, beyond } = judged.of(place);
         let run = &runs[place];
         if matches!(run.outcome, RunOutcome::Unfinished | RunOutcome::Failed) {
             reasons.extend((files.last_error)(&files.of_runs[place]));
@@ -50,6 +51,7 @@ pub fn batch(runs: &[Extract], files: &Files<'_>) -> Batch {
             file: Some(files.of_runs[place].display().to_string()),
             page: (files.page)(&files.of_runs[place]),
             state,
+            did,
             reasons,
             beyond,
         };
@@ -66,7 +68,7 @@ pub fn batch(runs: &[Extract], files: &Files<'_>) -> Batch {
     let strips = strips::strips(&judged, runs, &places, &drives);
     Batch {
         kick: kick(runs, drives.len()),
-        title: title(&drives, &judged),
+        title: title::title(&drives, judged.drives()),
         sentences: sentences(&drives, &strips, &judged),
         next: next(&places, &drives, runs),
         is_model: runs.iter().any(|one| one.is_model),
@@ -76,14 +78,19 @@ pub fn batch(runs: &[Extract], files: &Files<'_>) -> Batch {
     }
 }
 
+/// The drives of one kind that have a sentence each.
+const MOST_SENTENCES: usize = 3;
+
 /// How drives are judged.
 const METHOD: [&str; 2] = [
     "Drives are compared with others of their model, firmware, capacity and suite. For each step, what is expected follows \
      from all of them: the latency in the middle in a closed loop, a regression on the rate in an open loop. The bound is \
-     the latency that one healthy drive of a thousand exceeds. A drive is slow if it is beyond the bound in two steps or \
-     more. The latest run of a drive counts.",
+     the latency that one healthy drive of a thousand would exceed if they scattered normally. A drive is slow if it is \
+     beyond the bound in two steps or more. The latest run of a drive counts; faults count in every run.",
     "A dot is red where a slow drive is beyond the bound. A drive beyond it in one step stays grey: among many drives and \
-     steps, some are by chance. Runs that failed or were disturbed are listed and not used as a reference.",
+     steps, some are by chance. A measure “scatters” where two or more drives that are not slow are beyond the bound: \
+     such latencies, the p99 of short bursts above all, are not spread normally. Runs that failed or were disturbed are \
+     listed and not used as a reference.",
 ];
 
 /// Returns the drives of run files that do not exist or cannot be read.
@@ -99,6 +106,7 @@ fn without_run<'a>(
         file: None,
         page: None,
         state: BatchState::NoRun,
+        did: Vec::new(),
         reasons: vec![(files.last_error)(file).unwrap_or_else(|| words.to_owned())],
         beyond: (0, 0),
     })
@@ -115,13 +123,20 @@ fn kick(runs: &[Extract], drives: usize) -> String {
     format!("{}{of}", count_of(drives, "drive"))
 }
 
-/// Returns the command that tests the slowest drive again; `None` where none is slow.
+/// Returns what to do first: read what the run of a drive with faults observed, or test the slowest drive again; `None`
+/// where no drive is either.
 fn next(
     places: &[Option<usize>],
     drives: &[BatchDrive],
     runs: &[Extract],
 ) -> Option<(String, String)> {
-    let slow = drives.iter().position(|drive| drive.state == BatchState::Slow)?;
+    let with_faults =
+        |drive: &&BatchDrive| matches!(drive.state, BatchState::Failed | BatchState::Faults);
+    if let Some(drive) = drives.iter().find(with_faults) {
+        let command = format!("ssdgauge show {}", shell_word(drive.file.as_ref()?));
+        return Some((format!("Read what the run of {} found:", drive.name), command));
+    }
+    let slow = drives.iter().position(BatchDrive::is_slow)?;
     let run = &runs[places[slow]?];
     let (name, target) = (&drives[slow].name, shell_word(&run.target));
     let command = match run.suite.strip_prefix("quick") {
@@ -131,58 +146,14 @@ fn next(
     Some((format!("Test {name} again, alone:"), command))
 }
 
-fn title(drives: &[BatchDrive], judged: &Judged<'_>) -> String {
-    let of_state = |state: BatchState| {
-        let of = drives.iter().filter(|drive| drive.state == state);
-        of.map(|drive| drive.name.as_str()).collect::<Vec<_>>()
-    };
-    let (all, slow) = (drives.len(), of_state(BatchState::Slow));
-    let without = of_state(BatchState::NoRun).len() + of_state(BatchState::Unfinished).len();
-    let mut title = match (slow.len(), judged.drives()) {
-        (0, 0) => format!("{}: not judged against each other", count_of(all, "drive")),
-        (0, n) => format!("No drive of {n} is slower than its peers"),
-        (1, _) => format!("1 of {all} drives is slower than its peers: {}", slow[0]),
-        (n, _) => format!("{n} of {all} drives are slower than their peers: {}", listed(&slow)),
-    };
-    match of_state(BatchState::Failed).as_slice() {
-        [] => {}
-        [one] => title.push_str(&format!("; {one} failed")),
-        many => title.push_str(&format!("; {} failed", count_of(many.len(), "drive"))),
-    }
-    match of_state(BatchState::Worse).as_slice() {
-        [] => {}
-        [one] => title.push_str(&format!("; {one} has become worse")),
-        many => title.push_str(&format!("; {} drives have become worse", many.len())),
-    }
-    match without {
-        0 => {}
-        1 => title.push_str("; 1 has no complete run"),
-        n => title.push_str(&format!("; {n} have no complete run")),
-    }
-    title
-}
-
-/// Returns `names` as a list, at most four of them.
-fn listed(names: &[&str]) -> String {
-    match names {
-        [first, .., last] if names.len() <= 4 => {
-            let between = &names[1..names.len() - 1];
-            let between: String = between.iter().map(|name| format!(", {name}")).collect();
-            format!("{first}{between} and {last}")
-        }
-        _ => {
-            let shown = names.iter().take(4).copied().collect::<Vec<_>>().join(", ");
-            match names.len().saturating_sub(4) {
-                0 => shown,
-                more => format!("{shown} and {more} more"),
-            }
-        }
-    }
-}
-
-/// Returns where the slowest drives stand out most, and which drives were judged.
+/// Returns what was observed of the drives that have faults, where the slowest drives stand out most, and which drives
+/// were judged.
 fn sentences(drives: &[BatchDrive], strips: &[BatchStrip], judged: &Judged<'_>) -> Vec<String> {
-    let slow = drives.iter().enumerate().filter(|(_, drive)| drive.state == BatchState::Slow);
+    let slow = drives.iter().enumerate().filter(|(_, drive)| drive.is_slow());
+    let observed = drives
+        .iter()
+        .filter(|drive| !drive.did.is_empty())
+        .filter_map(|drive| Some(format!("{}: {}.", drive.name, drive.reasons.first()?)));
     let sentence = |(place, drive): (usize, &BatchDrive)| {
         let dots = strips.iter().flat_map(|strip| strip.dots.iter().map(move |dot| (strip, dot)));
         let own = dots.filter(|(_, dot)| dot.drive == place && dot.is_slow);
@@ -193,20 +164,8 @@ fn sentences(drives: &[BatchDrive], strips: &[BatchStrip], judged: &Judged<'_>) 
             drive.name, strip.title, dot.value, strip.median
         ))
     };
-    let mut sentences: Vec<String> = slow.take(3).filter_map(sentence).collect();
+    let mut sentences: Vec<String> = observed.take(MOST_SENTENCES).collect();
+    sentences.extend(slow.filter_map(sentence).take(MOST_SENTENCES));
     sentences.push(judged.coverage());
     sentences
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_listed_up_to_four() {
-        assert_eq!(listed(&["A"]), "A");
-        assert_eq!(listed(&["A", "B"]), "A and B");
-        assert_eq!(listed(&["A", "B", "C", "D"]), "A, B, C and D");
-        assert_eq!(listed(&["A", "B", "C", "D", "E", "F"]), "A, B, C, D and 2 more");
-    }
 }

@@ -6,6 +6,7 @@ mod catalogue;
 mod effects;
 mod figures;
 mod geometry;
+mod typed_value;
 
 pub(crate) use catalogue::{InitialState, ProfileSpec};
 pub use catalogue::{ProfileError, ProfileListing, profiles, reviewed_profiles, target_keys};

@@ -54,6 +54,33 @@ fn a_value_that_cannot_be_read_is_refused_with_its_key() {
 }
 
 #[test]
+fn a_size_has_the_unit_of_its_key_or_its_own() {
+    let alike = |a: &str, b: &str| {
+        // The serial covers every figure of the drive.
+        let serial = |spec: &str| {
+            let rig = VirtualRig::open(&format!("tiny?{spec}"), 1).unwrap();
+            rig.drive().serial.clone().unwrap()
+        };
+        assert_eq!(serial(a), serial(b), "{a} and {b}");
+        assert_ne!(serial(a), serial("seed=1"), "{a}");
+    };
+    alike("fault.error_at=1GB", "fault.error_at=1000000000");
+    alike("fault.error_bytes=64KiB", "fault.error_bytes=65536");
+    alike("slc.fixed_gb=0.5", "slc.fixed_gb=500MB");
+    alike("front.buffer_kib=2048", "front.buffer_kib=2MiB");
+    for (pair, words) in [
+        ("fault.error_at=far", "not a size such as 4096, 64KiB or 1GB"),
+        ("front.buffer_kib=1500B", "in the unit of the key"),
+        ("fault.stall_at_s=1GB", "not a number"),
+        ("power.link_nj_per_kib=1GB", "not a number"),
+        ("fault.error_reads=1", "not true or false"),
+    ] {
+        let error = refused(&format!("tiny?{pair}")).to_string();
+        assert!(error.contains(words), "{pair}: {error}");
+    }
+}
+
+#[test]
 fn impossible_drives_are_refused_with_their_figures() {
     for query in [
         "capacity=0",

@@ -398,7 +398,11 @@ fn profile_failure(error: &ProfileError, profile: &str) -> Failure {
             };
             (format!("a virtual drive has no key '{key}'"), hint)
         }
-        ProfileError::Value { .. } | ProfileError::Text { .. } | ProfileError::Impossible(_) => {
+        ProfileError::Value { .. } => (
+            error.to_string(),
+            format!("`{all}` lists the keys; docs/reference/virtual-drives.md explains them"),
+        ),
+        ProfileError::Text { .. } | ProfileError::Impossible(_) => {
             (error.to_string(), format!("`{all}` lists the profiles"))
         }
     };

@@ -67,6 +67,17 @@ impl FindingLine<'_> {
         if !self.differs.1 && !advice.is_empty() {
             words.push_str(&format!(" ({})", sanitize::prose(advice)));
         }
+        words + &self.extent(all)
+    }
+
+    /// Returns the first finding without its advice, with the tests and the number of findings.
+    pub(crate) fn observation(&self, all: usize) -> String {
+        sanitize::prose(&self.first.text) + &self.extent(all)
+    }
+
+    /// Returns the tests of the line, unless it concerns all of them, and the number of findings.
+    fn extent(&self, all: usize) -> String {
+        let mut words = String::new();
         if !self.tests.is_empty() && self.tests.len() < all {
             words.push_str(&format!("; in {}", sanitize::prose(&named(&self.tests))));
         }

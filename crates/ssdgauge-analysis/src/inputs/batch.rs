@@ -30,6 +30,8 @@ pub struct BatchStrip {
     pub title: String,
     /// The value in the middle of the drives, with its unit.
     pub median: String,
+    /// Whether several drives that are not slow are beyond the bound.
+    pub scatters: bool,
     /// The excess that one healthy drive of a thousand has.
     pub bound: f64,
     /// The drives, from the fastest to the slowest.
@@ -64,25 +66,40 @@ pub struct BatchDrive {
     pub page: Option<String>,
     /// What was found.
     pub state: BatchState,
+    /// What its runs observed of it that no speed outweighs, as predicates such as `failed requests`.
+    pub did: Vec<&'static str>,
     /// The reasons; empty where there is nothing to say.
     pub reasons: Vec<String>,
     /// The steps beyond their bound, and the steps that have one.
     pub beyond: (usize, usize),
 }
 
+impl BatchDrive {
+    /// Returns whether it is slower than its peers, whatever else was found.
+    pub fn is_slow(&self) -> bool {
+        self.beyond.0 > 0
+    }
+}
+
 /// What was found about a drive of a batch, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BatchState {
-    /// The run is missing or cannot be read.
-    NoRun,
     /// Its run failed.
     Failed,
+    /// It failed requests, stood still, lost data or warned of its health.
+    Faults,
+    /// The run is missing or cannot be read.
+    NoRun,
     /// Its run is not complete.
     Unfinished,
     /// Slower than the other drives of its model.
     Slow,
     /// Worse from run to run.
     Worse,
+    /// Its results must not be used.
+    Invalid,
+    /// Something outside of the drive changed most of its results.
+    Disturbed,
     /// Not judged, with the reason.
     NotJudged,
     /// Judged, and nothing was found.
@@ -93,11 +110,14 @@ impl BatchState {
     /// Returns the word of the table.
     pub fn name(self) -> &'static str {
         match self {
-            BatchState::NoRun => "no run",
             BatchState::Failed => "failed",
+            BatchState::Faults => "faults",
+            BatchState::NoRun => "no run",
             BatchState::Unfinished => "unfinished",
             BatchState::Slow => "slow",
             BatchState::Worse => "worse",
+            BatchState::Invalid => "invalid results",
+            BatchState::Disturbed => "disturbed run",
             BatchState::NotJudged => "not judged",
             BatchState::Unsuspicious => "within the batch",
         }

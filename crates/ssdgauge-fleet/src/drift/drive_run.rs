@@ -1,6 +1,8 @@
 //! What one run contributes to the judgement of its drive.
 
-use ssdgauge_analysis::{PointRun, Run, TestRun, power_meters, sanitize_device, sanitize_prose};
+use ssdgauge_analysis::{
+    PointRun, Run, RunOutcome, TestRun, power_meters, run_outcome, sanitize_device, sanitize_prose,
+};
 use ssdgauge_core::{Bytes, Detail, Direction, Metric, RequestPath, Scope, Severity, Workload};
 use std::fmt;
 
@@ -139,7 +141,7 @@ pub fn serial(run: &Run) -> Option<String> {
 ///
 /// # Errors
 ///
-/// The run was imported, its drive has no serial, or all of its results are invalid.
+/// The run was imported, failed or was disturbed, its drive has no serial, or all of its results are invalid.
 pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
     let (head, drive) = (&run.head, &run.head.drive);
     if head.imported_from().is_some() {
@@ -147,6 +149,12 @@ pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
     }
     if run.findings.iter().any(|finding| finding.severity == Severity::Invalid) {
         return Err("its results are invalid");
+    }
+    match run_outcome(run) {
+        RunOutcome::Complete | RunOutcome::Unfinished => {}
+        RunOutcome::Failed => return Err("its run failed"),
+        // What something outside of the drive changed is not a measure for others either.
+        RunOutcome::Disturbed => return Err("its run was disturbed from outside"),
     }
     let serial = serial(run);
     let revision = drive.detail(Detail::ModelRevision).map_or(String::new(), sanitize_prose);

@@ -1,7 +1,9 @@
 //! The judgement of the fleet, by run: the state of each drive with its reasons in words.
 
 use crate::drift_words::drift_line;
-use crate::{DriveRun, FleetDrift, NotJudged, Reason, Strip, Suspect, Unjudged};
+use crate::{
+    DriveRun, FleetDrift, NotJudged, Reason, Strip, Suspect, Trouble, TroubleKind, Unjudged,
+};
 use ssdgauge_analysis::findings::finding_words;
 use ssdgauge_analysis::text::case::uncapitalised;
 use ssdgauge_analysis::{BatchState, Run, RunOutcome, run_outcome};
@@ -17,6 +19,8 @@ pub struct Extract {
     /// The run, or why it says nothing about its drive.
     pub(super) drive_run: Result<DriveRun, &'static str>,
     pub(super) outcome: RunOutcome,
+    /// What has to be said of it before any speed.
+    pub(super) trouble: Option<Trouble>,
     /// The label, the serial and the model of the drive, and the id of the run.
     pub(super) label: Option<String>,
     pub(super) serial: Option<String>,
@@ -42,6 +46,7 @@ impl Extract {
         Extract {
             drive_run: crate::drive_run(run),
             outcome: run_outcome(run),
+            trouble: crate::trouble(run),
             label: head.environment.get("label").map(|label| prose(label)),
             serial: crate::serial(run),
             started_unix_ms: head.started_unix_ms,
@@ -72,6 +77,8 @@ pub(super) struct Judged<'a> {
 /// What was found about the drive of a run.
 pub(super) struct OneRun {
     pub(super) state: BatchState,
+    /// What the drive did, as predicates.
+    pub(super) did: Vec<&'static str>,
     pub(super) reasons: Vec<String>,
     /// The steps beyond their bound, and those that have one.
     pub(super) beyond: (usize, usize),
@@ -80,12 +87,8 @@ pub(super) struct OneRun {
 impl<'a> Judged<'a> {
     /// Judges the drives of `runs`.
     pub(super) fn new(runs: &'a [Extract]) -> Judged<'a> {
-        // A run that something outside of the drive disturbed is not a measure for others, nor is one that failed.
-        let counts =
-            |one: &&Extract| matches!(one.outcome, RunOutcome::Complete | RunOutcome::Unfinished);
-        let usable = runs.iter().filter(counts);
         let usable: Vec<DriveRun> =
-            usable.filter_map(|one| one.drive_run.as_ref().ok()).cloned().collect();
+            runs.iter().filter_map(|one| one.drive_run.as_ref().ok()).cloned().collect();
         let mut latest: BTreeMap<&str, usize> = BTreeMap::new();
         for (place, one) in runs.iter().enumerate() {
             let known = latest.entry(one.identity()).or_insert(place);
@@ -111,24 +114,62 @@ impl<'a> Judged<'a> {
         &self.found.strips
     }
 
-    /// Returns what was found about the drive of the run at `place`.
+    /// Returns what was found about the drive of the run at `place`: what its runs observed of it first, then how it
+    /// compares with others.
     pub(super) fn of(&self, place: usize) -> OneRun {
-        let none = |state, reasons: &[&str]| OneRun {
-            state,
-            reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
-            beyond: (0, 0),
+        let compared = self.compared(place);
+        let own = self.runs[place].trouble.as_ref();
+        let earlier: Vec<&Trouble> = self.earlier_faults(place).collect();
+        let state = match own.map(|trouble| trouble.kind) {
+            Some(TroubleKind::Failed) => BatchState::Failed,
+            Some(TroubleKind::Faults) => BatchState::Faults,
+            _ if !earlier.is_empty() => BatchState::Faults,
+            Some(_) if compared.state == BatchState::Unfinished => BatchState::Unfinished,
+            Some(TroubleKind::Invalid) => BatchState::Invalid,
+            Some(TroubleKind::Disturbed) => BatchState::Disturbed,
+            None => return compared,
         };
-        let one = &self.runs[place];
-        let run = match (&one.drive_run, one.outcome) {
-            (_, RunOutcome::Failed) => return none(BatchState::Failed, &[]),
-            (_, RunOutcome::Disturbed) => {
-                let reason =
-                    "its run was disturbed by something outside of the drive: run it again";
-                return none(BatchState::NotJudged, &[reason]);
+        let all = || own.into_iter().chain(earlier.iter().copied());
+        let mut did: Vec<&'static str> = Vec::new();
+        for fault in all().flat_map(|trouble| &trouble.faults) {
+            if !did.contains(&fault.did) {
+                did.push(fault.did);
             }
-            (Err(_), RunOutcome::Unfinished) => return none(BatchState::Unfinished, &[]),
-            (Err(reason), RunOutcome::Complete) => return none(BatchState::NotJudged, &[reason]),
-            (Ok(run), RunOutcome::Complete | RunOutcome::Unfinished) => run,
+        }
+        let mut reasons: Vec<String> = own.map(|one| one.words.clone()).unwrap_or_default();
+        let of_earlier = |trouble: &&Trouble| {
+            let texts: Vec<&str> = trouble.faults.iter().map(|fault| &*fault.text).collect();
+            format!("its earlier run {}: {}", trouble.run_id, texts.join("; "))
+        };
+        reasons.extend(earlier.iter().map(of_earlier));
+        // That it was not compared says nothing more.
+        if compared.state < BatchState::Invalid {
+            reasons.extend(compared.reasons);
+        }
+        OneRun { state, did, reasons, beyond: compared.beyond }
+    }
+
+    /// Returns the earlier runs of the drive of the run at `place` that observed faults of it.
+    fn earlier_faults(&self, place: usize) -> impl Iterator<Item = &Trouble> {
+        let drive = self.runs[place].identity();
+        let others = self.runs.iter().enumerate().filter(move |(other, _)| *other != place);
+        let of_drive = others.filter(move |(_, one)| one.identity() == drive);
+        let troubles = of_drive.filter_map(|(_, one)| one.trouble.as_ref());
+        troubles.filter(|trouble| !trouble.faults.is_empty())
+    }
+
+    /// Returns how the drive of the run at `place` compares with others, and with itself.
+    fn compared(&self, place: usize) -> OneRun {
+        let one = &self.runs[place];
+        let run = match &one.drive_run {
+            Ok(run) => run,
+            Err(reason) => {
+                let (state, reasons) = match one.outcome {
+                    RunOutcome::Unfinished => (BatchState::Unfinished, Vec::new()),
+                    _ => (BatchState::NotJudged, vec![(*reason).to_owned()]),
+                };
+                return OneRun { state, did: Vec::new(), reasons, beyond: (0, 0) };
+            }
         };
         let suspect = self.found.suspects.iter().find(|one| one.serial == run.serial);
         let worse =
@@ -153,7 +194,7 @@ impl<'a> Judged<'a> {
             }
         };
         let beyond = suspect.map_or((0, 0), |suspect| (suspect.slow, suspect.judged));
-        OneRun { state, reasons, beyond }
+        OneRun { state, did: Vec::new(), reasons, beyond }
     }
 
     /// Returns which drives were compared with others, and which were not, with the reason.

@@ -2,7 +2,7 @@
 
 use super::judged::{Extract, Judged};
 use crate::{Place, Strip};
-use ssdgauge_analysis::{BatchDot, BatchDrive, BatchState, BatchStrip};
+use ssdgauge_analysis::{BatchDot, BatchDrive, BatchStrip};
 use ssdgauge_core::{Metric, rounded};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,10 +25,16 @@ pub(super) fn strips(
     let mut all: Vec<&Strip> = judged.strips().iter().collect();
     let is_slow = |place: &Place| {
         let drive = of_serial.get(place.serial.as_str());
-        drive.is_some_and(|drive| drives[*drive].state == BatchState::Slow)
+        drive.is_some_and(|drive| drives[*drive].is_slow())
     };
     let clear = |strip: &Strip| clearness(&strip.places, is_slow);
-    all.sort_by(|a, b| clear(b).total_cmp(&clear(a)).then(b.farthest().total_cmp(&a.farthest())));
+    // Where the bound holds for no healthy drive, the longest latency of one is no outlier.
+    let scatters = |strip: &Strip| scatters(&strip.places, is_slow);
+    let by_scatter = |a: &Strip, b: &Strip| scatters(a).cmp(&scatters(b));
+    all.sort_by(|a, b| {
+        let by_clearness = clear(b).total_cmp(&clear(a)).then_with(|| by_scatter(a, b));
+        by_clearness.then(b.farthest().total_cmp(&a.farthest()))
+    });
     let strip = |one: &&Strip| {
         let own = if models.len() > 1 { format!("{}: ", one.kind.model) } else { String::new() };
         let test = titles.get(one.test.test.as_str()).copied().unwrap_or(&one.test.test);
@@ -39,7 +45,7 @@ pub(super) fn strips(
                 drive,
                 excess: place.excess,
                 value: rounded::latency(place.latency_us),
-                is_slow: place.of_bound() > 1.0 && drives[drive].state == BatchState::Slow,
+                is_slow: place.of_bound() > 1.0 && drives[drive].is_slow(),
             })
         };
         BatchStrip {
@@ -50,6 +56,7 @@ pub(super) fn strips(
             ),
             median: middle(one.places.iter().map(|place| place.latency_us))
                 .map_or_else(String::new, rounded::latency),
+            scatters: scatters(one),
             bound: middle(one.places.iter().map(|place| place.bound)).unwrap_or_default(),
             dots: one.places.iter().filter_map(dot).collect(),
         }
@@ -74,6 +81,12 @@ fn clearness(places: &[Place], is_slow: impl Fn(&Place) -> bool) -> f64 {
     farthest(true).map_or(0.0, |slow| slow - farthest(false).unwrap_or(0.0))
 }
 
+/// Returns whether two drives or more that are not slow are beyond the bound: of drives that scatter normally, two of ten
+/// are there once in twenty thousand fleets.
+fn scatters(places: &[Place], is_slow: impl Fn(&Place) -> bool) -> bool {
+    places.iter().filter(|place| !is_slow(place) && place.of_bound() > 1.0).count() > 1
+}
+
 /// Returns the value in the middle, of two the upper one.
 fn middle(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
@@ -83,7 +96,7 @@ fn middle(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::clearness;
+    use super::{clearness, scatters};
     use crate::Place;
 
     #[test]
@@ -111,5 +124,6 @@ mod tests {
         assert!(clearness(&equal, is_slow) > 10.0);
         assert!(clearness(&scattered, is_slow) < 0.0);
         assert_eq!(clearness(&scattered, |_| false), 0.0);
+        assert!(scatters(&scattered, is_slow) && !scatters(&equal, is_slow));
     }
 }

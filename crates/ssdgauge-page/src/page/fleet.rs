@@ -31,6 +31,8 @@ const MIDDLE: f64 = 13.0;
 pub fn fleet_page(batch: &Batch) -> String {
     let title = sanitize::prose(&batch.title);
     let drawn = &batch.strips[..batch.strips.len().min(MOST_STRIPS)];
+    let has_slow = batch.drives.iter().any(BatchDrive::is_slow);
+    let has_faults = batch.drives.iter().any(|drive| !drive.did.is_empty());
     let body = html! {
         a.skip href="#drives" { "Skip to the drives" }
         @if batch.is_model {
@@ -49,8 +51,13 @@ pub fn fleet_page(batch: &Batch) -> String {
             }
             @if !drawn.is_empty() {
                 section.use aria-labelledby="strips" {
-                    h2 #strips { "Where drives stand out" }
-                    p { "One dot for each drive; to the right, requests take longer than those of its peers. The measure with the clearest outlier comes first. Tinted: up to the bound, which one healthy drive of a thousand exceeds." }
+                    h2 #strips { @if has_slow { "Where drives stand out" } @else { "How the drives compare" } }
+                    p {
+                        "One dot for each drive; to the right, requests take longer than those of its peers. "
+                        @if has_slow { "The measure with the clearest outlier comes first. " }
+                        "Tinted: up to the bound, which one healthy drive of a thousand would exceed if they scattered normally."
+                        @if has_faults { " A ring is a drive with faults, whatever its speed." }
+                    }
                     (strips(drawn, batch))
                     (undrawn(batch))
                 }
@@ -165,7 +172,9 @@ fn row(strip: &BatchStrip, scale: &Scale, batch: &Batch) -> Markup {
         ),
         None => strip.title.clone(),
     };
-    let quiet: Vec<&BatchDot> = strip.dots.iter().filter(|dot| !dot.is_slow).collect();
+    let has_faults = |dot: &&BatchDot| !batch.drives[dot.drive].did.is_empty();
+    let (rings, quiet): (Vec<&BatchDot>, Vec<&BatchDot>) =
+        strip.dots.iter().filter(|dot| !dot.is_slow).partition(has_faults);
     html! {
         li.out[is_slow] {
             span.t { (sanitize::prose(&strip.title)) }
@@ -181,6 +190,11 @@ fn row(strip: &BatchStrip, scale: &Scale, batch: &Batch) -> Markup {
                         circle.dot cx={ (at(x)) "%" } cy=(at(y)) r="2.6" {}
                     },
                 }
+                @for dot in rings {
+                    circle.ring cx={ (at(scale.percent(dot.excess))) "%" } cy=(at(MIDDLE)) r="4.5" {
+                        title { (sanitize::prose(name(dot))) ": " (batch.drives[dot.drive].did.join(", ")) "; " (dot.value) ", " (signed(dot.excess)) "%" }
+                    }
+                }
                 @for (place, dot) in strip.dots.iter().filter(|dot| dot.is_slow).rev().enumerate() {
                     @let x = scale.percent(dot.excess);
                     circle.dot.slow cx={ (at(x)) "%" } cy=(at(MIDDLE)) r="4.5" {
@@ -191,7 +205,10 @@ fn row(strip: &BatchStrip, scale: &Scale, batch: &Batch) -> Markup {
                 }
             }
             span.m { (sanitize::prose(&strip.median)) }
-            span.f.bad[is_slow] { @if let Some(dot) = slowest { (excess(dot.excess, " times")) } }
+            span.f.bad[is_slow] {
+                @if let Some(dot) = slowest { (excess(dot.excess, " times")) }
+                @if strip.scatters { small { "scatters" } }
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 use crate::fake::Fake;
 use crate::profile::effects::EffectFigures;
 use crate::profile::figures::Profile;
+use crate::profile::typed_value;
 use ssdgauge_core::Bytes;
 use thiserror::Error;
 use toml::{Table, Value};
@@ -376,18 +377,10 @@ fn replace(table: &mut Table, key: &str, value: &str) -> Result<(), ProfileError
         .and_then(Value::as_table_mut)
         .and_then(|section| section.get_mut(name))
         .ok_or_else(unknown)?;
-    let typed = match slot {
-        Value::Integer(_) => value.parse().ok().map(Value::Integer),
-        // `nan` and `inf` parse as numbers, and not every figure has a range that excludes them.
-        Value::Float(_) => value.parse().ok().filter(|v: &f64| v.is_finite()).map(Value::Float),
-        Value::Boolean(_) => value.parse().ok().map(Value::Boolean),
-        Value::String(_) => Some(Value::String(value.into())),
-        Value::Datetime(_) | Value::Array(_) | Value::Table(_) => None,
-    };
-    *slot = typed.ok_or_else(|| ProfileError::Value {
+    *slot = typed_value::typed(slot, name, value).map_err(|reason| ProfileError::Value {
         key: key.into(),
         value: value.into(),
-        reason: format!("not a value like {slot}"),
+        reason,
     })?;
     Ok(())
 }

@@ -173,3 +173,83 @@ fn the_page_of_a_batch_leads_with_the_slow_drive_and_states_what_is_missing() {
     }
     assert_eq!(std::fs::read(bench.path("quick-S1.html")).unwrap(), own, "its page is kept");
 }
+
+/// Short runs of nine virtual drives: the second stands still, the fifth fails reads, the seventh disappears.
+fn faulty_batch() -> Bench {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("runs")).unwrap();
+    for n in 1..=9 {
+        let fault = match n {
+            2 => "&fault.stall_at_s=18&fault.stall_for_s=3",
+            5 => "&fault.error_at=1MB&fault.error_bytes=4096&fault.error_reads=true",
+            7 => "&fault.gone_at_s=12",
+            _ => "",
+        };
+        let target = format!("sim:tiny?seed={n}{fault}");
+        let (label, out) = (format!("bay{n}"), format!("runs/bay{n}.ssdg"));
+        let line = ["quick", &target, "--shorten", "10", "--label", &label, "--out", &out];
+        let output = bench.call(&line);
+        let code = if n == 7 { 1 } else { 0 };
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+    }
+    bench
+}
+
+#[test]
+fn a_drive_that_failed_requests_stood_still_or_disappeared_is_named_before_any_speed() {
+    let bench = faulty_batch();
+    let title =
+        "MODEL: 3 of 9 drives disappeared, failed requests or stood still: bay7, bay2 and bay5;";
+    let printed = unfolded(&bench.print(&["fleet", "page", "runs", "-o", "fleet.html"]));
+    assert!(printed.starts_with(title), "{printed}");
+    let page = std::fs::read_to_string(bench.path("fleet.html")).unwrap();
+    let place = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words:?} in {page}"));
+    // Each one in the headline, in the strips, and in the table before the healthy ones.
+    assert!(page.contains("bay2: stood still; ") && page.contains("bay5: failed requests; "));
+    let strips = &page[place("class=\"strips\"")..];
+    assert!(strips.contains("circle class=\"ring\""), "{page}");
+    let table = &page[place("fleet-drives\"><thead>")..];
+    let of_table =
+        |words: &str| table.find(words).unwrap_or_else(|| panic!("no {words:?} in {table}"));
+    for (name, state, words) in [
+        ("bay7", "failed", "is gone"),
+        ("bay2", "faults", "no request completed for at least"),
+        ("bay5", "faults", "requests failed"),
+    ] {
+        let row = &table[of_table(&format!("{name}<"))..];
+        let row = &row[..row.find("</tr>").unwrap()];
+        assert!(row.contains(&format!("<b class=\"bad\">{state}</b>")), "{row}");
+        assert!(row.contains(words), "{row}");
+        assert!(of_table(&format!("{name}<")) < of_table("bay1<"), "{table}");
+    }
+    assert!(page.contains("ssdgauge show runs/bay7.ssdg"), "{page}");
+
+    let output = bench.call(&["fleet", "drift", "runs"]);
+    assert_eq!(output.status.code(), Some(0), "what is found about drives is no error");
+    let printed = unfolded(&text(&output.stdout));
+    let faults = printed.find("Faults and failed runs, before any speed:").unwrap();
+    assert!(faults < printed.find("Drift, from the first run").unwrap(), "{printed}");
+    for (name, kind) in [("bay7", "failed"), ("bay2", "faults"), ("bay5", "faults")] {
+        let line = printed.split("  MODEL ").find(|line| line.starts_with(name)).unwrap();
+        assert!(line.contains(&format!(": {kind}")), "{printed}");
+    }
+    let found = bench.print(&["fleet", "drift", "runs", "--json"]);
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let troubles = found["troubles"].as_array().unwrap();
+    let of = |label: &str| troubles.iter().find(|one| one["label"] == label).unwrap();
+    assert_eq!(troubles.len(), 3, "{troubles:?}");
+    assert_eq!(of("bay7")["kind"], "failed");
+    assert_eq!(of("bay7")["faults"][0]["finding"], "drive-gone");
+    assert_eq!(of("bay2")["faults"][0]["finding"], "stalled");
+    assert_eq!(of("bay5")["faults"][0]["finding"], "faults");
+
+    // A later run of the drive that ends before the fault does not clear it.
+    let target = "sim:tiny?seed=2&fault.stall_at_s=18&fault.stall_for_s=3";
+    let line = ["quick", target, "--shorten", "60", "--label", "bay2", "--out", "runs/later.ssdg"];
+    bench.print(&line);
+    bench.print(&["fleet", "page", "runs", "-o", "fleet.html"]);
+    let page = std::fs::read_to_string(bench.path("fleet.html")).unwrap();
+    let words = "its earlier run ";
+    assert_eq!(page.matches(words).count(), 1, "{page}");
+    assert!(page.contains("3 of 9 drives disappeared, failed requests or stood still"), "{page}");
+}

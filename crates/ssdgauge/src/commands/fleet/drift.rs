@@ -6,7 +6,9 @@ use crate::{process, run_files};
 use ssdgauge_analysis::Run;
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_fleet::drift_document::{document, labels};
-use ssdgauge_fleet::{Drift, DriveRun, FleetDrift, NotJudged, Suspect, Unjudged};
+use ssdgauge_fleet::{
+    Drift, DriveRun, FleetDrift, NotJudged, Suspect, Trouble, Unjudged, drive_run, trouble,
+};
 use ssdgauge_watch::terminal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,17 +25,28 @@ pub(super) fn execute(arguments: &DriftArguments) -> Result<(), Failure> {
     let inputs = run_files::one_for_each_run(run_files::find(&arguments.sources)?);
     let mut runs: Vec<DriveRun> = Vec::new();
     let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
-    let read = |_: &Path, run: &Run| Ok(ssdgauge_fleet::drive_run(run));
-    let count = run_files::for_each_run(&inputs, &read, &mut |result| match result {
-        Ok(run) => runs.push(run),
-        Err(reason) => *left_out.entry(reason).or_default() += 1,
+    let mut troubles: Vec<Trouble> = Vec::new();
+    let read = |_: &Path, run: &Run| Ok((drive_run(run), trouble(run)));
+    let count = run_files::for_each_run(&inputs, &read, &mut |(result, trouble)| {
+        troubles.extend(trouble);
+        match result {
+            Ok(run) => runs.push(run),
+            Err(reason) => *left_out.entry(reason).or_default() += 1,
+        }
     });
     // The order of the files does not count.
     runs.sort_by(|a, b| a.run_id.cmp(&b.run_id));
+    troubles.sort_by(|a, b| (a.kind, &a.drive, &a.run_id).cmp(&(b.kind, &b.drive, &b.run_id)));
     let found = ssdgauge_fleet::drift(&runs);
     match arguments.json {
-        true => terminal::print_document(&document(&runs, &found, &left_out, &process::iso_time)),
-        false => terminal::print_text(&text(&runs, &found, &left_out)),
+        true => terminal::print_document(&document(
+            &runs,
+            &troubles,
+            &found,
+            &left_out,
+            &process::iso_time,
+        )),
+        false => terminal::print_text(&text(&runs, &troubles, &found, &left_out)),
     }
     match inputs.len() - count {
         0 => Ok(()),
@@ -45,11 +58,21 @@ pub(super) fn execute(arguments: &DriftArguments) -> Result<(), Failure> {
     }
 }
 
-fn text(runs: &[DriveRun], found: &FleetDrift, left_out: &BTreeMap<&str, usize>) -> String {
+fn text(
+    runs: &[DriveRun],
+    troubles: &[Trouble],
+    found: &FleetDrift,
+    left_out: &BTreeMap<&str, usize>,
+) -> String {
     let drives: BTreeSet<&str> = runs.iter().map(|run| run.serial.as_str()).collect();
     let counts = [count_of(runs.len(), "run"), count_of(drives.len(), "drive")];
     let mut lines = vec![format!("{}{}", counts.join(" of "), mark(runs))];
     lines.extend(left_out.iter().map(|(reason, count)| format!("{count} left out: {reason}")));
+
+    if !troubles.is_empty() {
+        lines.push("\nFaults and failed runs, before any speed:".to_owned());
+    }
+    lines.extend(troubles.iter().flat_map(trouble_lines));
 
     lines.push("\nDrift, from the first run to the last one:".to_owned());
     if found.drifts.is_empty() {
@@ -109,6 +132,15 @@ fn drive_text(serial: &str, is_model: bool, labels: &BTreeMap<&str, &str>) -> St
         Some(label) => format!("{mark}{label} ({serial})"),
         None => format!("{mark}{serial}"),
     }
+}
+
+fn trouble_lines(trouble: &Trouble) -> Vec<String> {
+    let Trouble { drive, label, model, run_id, is_model, kind, words, .. } = trouble;
+    let labels = label.iter().map(|label| (drive.as_str(), label.as_str())).collect();
+    let drive = drive_text(drive, *is_model, &labels);
+    let mut lines = vec![format!("  {drive}, {model}, run {run_id}: {}", kind.name())];
+    lines.extend(words.iter().map(|words| format!("    {words}")));
+    lines
 }
 
 fn suspect_lines(suspect: &Suspect, labels: &BTreeMap<&str, &str>) -> Vec<String> {

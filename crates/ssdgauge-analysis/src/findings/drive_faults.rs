@@ -1,0 +1,68 @@
+//! What a run observed of its drive that no speed outweighs: failed requests, seconds without an answer, data that were
+//! not kept, a warning of its health. Observations, not causes: the link or the host may have a part in them.
+
+use crate::findings::finding_lines::by_kind;
+use crate::model::Run;
+use ssdgauge_core::proof::Conclusion;
+use ssdgauge_core::{FindingKind, Severity};
+
+/// The kinds of such findings, the gravest first, with what the drive did.
+const KINDS: [(FindingKind, &str); 13] = [
+    (FindingKind::DriveGone, "disappeared"),
+    (FindingKind::WrongData, RETURNED),
+    (FindingKind::NotKept, RETURNED),
+    (FindingKind::LostWrites, RETURNED),
+    (FindingKind::VerifyFailed, RETURNED),
+    (FindingKind::FlushFailed, "failed a flush"),
+    (FindingKind::TargetShrank, "shrank"),
+    (FindingKind::MediaError, "reported media errors"),
+    (FindingKind::Faults, "failed requests"),
+    (FindingKind::ShortTransfer, "shortened requests"),
+    (FindingKind::HealthWarning, "warned of its health"),
+    (FindingKind::Hung, "stopped responding"),
+    (FindingKind::Stalled, "stood still"),
+];
+
+const RETURNED: &str = "returned other data than written";
+
+/// What a run observed of its drive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriveFault {
+    /// The kind of its findings; `None` for a capacity that was not proved.
+    pub kind: Option<FindingKind>,
+    /// What the drive did, as the predicate of a sentence.
+    pub did: &'static str,
+    /// The observation with its numbers, safe to show.
+    pub text: String,
+    /// The findings of this kind.
+    pub findings: usize,
+}
+
+/// Returns what `run` observed of its drive, the gravest first; notes are none.
+pub fn of(run: &Run) -> Vec<DriveFault> {
+    let grave = run.all_findings().into_iter().filter(|one| one.finding.severity > Severity::Note);
+    let lines = by_kind(grave.filter(|one| rank(one.finding.kind).is_some()));
+    let mut found: Vec<(usize, DriveFault)> = Vec::new();
+    for line in lines {
+        let kind = line.first.kind;
+        let Some(rank) = rank(kind) else { continue };
+        let (did, text) = (KINDS[rank].1, line.observation(run.tests.len()));
+        found.push((rank, DriveFault { kind: Some(kind), did, text, findings: line.n }));
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    let proof = run.proof.filter(|proof| {
+        use Conclusion::{Damaged, Ends, Wraps};
+        matches!(proof.verdict, Some(Wraps { .. } | Ends { .. } | Damaged))
+    });
+    let of_proof = proof.map(|proof| DriveFault {
+        kind: None,
+        did: "did not store what it states",
+        text: format!("proof of the capacity: {}", proof.describe()),
+        findings: 1,
+    });
+    of_proof.into_iter().chain(found.into_iter().map(|(_, fault)| fault)).collect()
+}
+
+fn rank(kind: FindingKind) -> Option<usize> {
+    KINDS.iter().position(|(known, _)| *known == kind)
+}
