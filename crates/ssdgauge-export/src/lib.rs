@@ -23,7 +23,7 @@ pub use csv::csv;
 pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSample};
 pub use json::{json, report_json};
 pub use junit::comparison_junit;
-pub use markdown::markdown;
+pub use markdown::{markdown, markdown_with_notes};
 pub use openmetrics::openmetrics;
 pub use stated::claims_markdown;
 pub use terminal::{comparison_text, terminal_summary};

@@ -2,13 +2,16 @@
 
 use crate::compared_markdown::compared;
 use crate::markdown_text::{MODEL, escaped};
+use ssdgauge_analysis::answers::prices;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::findings::finding_lines::{self, FindingLine};
 use ssdgauge_analysis::findings::run_outcome::{self, RunOutcome};
 use ssdgauge_analysis::findings::trust;
 use ssdgauge_analysis::groups::workload_text;
+use ssdgauge_analysis::inputs::notes::Notes;
 use ssdgauge_analysis::model::{LocatedFinding, Run, TestRun};
 use ssdgauge_analysis::steps::knee;
+use ssdgauge_analysis::text::case::uncapitalised;
 use ssdgauge_analysis::text::interval;
 use ssdgauge_analysis::text::labels;
 use ssdgauge_analysis::text::number;
@@ -20,9 +23,60 @@ use std::fmt::Write;
 /// table of headlines and its findings.
 pub fn markdown(runs: &[Run]) -> String {
     let drives = ReportDrives::new(runs, None);
-    if drives.count() > 1 {
-        return compared(runs, &drives).expect("writing to memory cannot fail");
+    match drives.count() {
+        0 | 1 => sections(runs),
+        _ => compared(runs, &drives).expect("writing to memory cannot fail"),
     }
+}
+
+/// Returns [`markdown`] of `runs` between title, author, prices and introduction of the `notes` of an editor, and their
+/// conclusion.
+pub fn markdown_with_notes(runs: &[Run], notes: &Notes) -> String {
+    let drives = ReportDrives::new(runs, None);
+    let parts = [before(notes, runs, &drives), markdown(runs), after(notes)];
+    let parts: Vec<&str> = parts.iter().map(|part| part.trim()).collect();
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n\n") + "\n"
+}
+
+/// Returns title, author, prices and introduction of `notes`.
+fn before(notes: &Notes, runs: &[Run], drives: &ReportDrives) -> String {
+    let title =
+        notes.title.as_deref().map(|title| format!("# {}", escaped(&sanitize::prose(title))));
+    let byline = notes.byline.as_deref().map(sanitize::prose);
+    let prices = prices::in_words(notes, runs, drives);
+    let by: Vec<String> = byline.into_iter().chain(prices).collect();
+    let by = (!by.is_empty()).then(|| escaped(&by.join(" · ")));
+    let parts: Vec<String> =
+        title.into_iter().chain(by).chain([own(&notes.introduction)]).collect();
+    parts.join("\n\n")
+}
+
+/// Returns what speaks for and against each drive by `notes`, and their conclusion.
+fn after(notes: &Notes) -> String {
+    let point =
+        |(sign, point): (&str, &String)| format!("- {sign} {}\n", escaped(&sanitize::prose(point)));
+    let of_drive = |note: &ssdgauge_analysis::DriveNotes| {
+        let pros = note.pros.iter().map(|one| ("+", one));
+        let points: String =
+            pros.chain(note.cons.iter().map(|one| ("\u{2212}", one))).map(point).collect();
+        let name = escaped(&sanitize::prose(&note.name));
+        (!points.is_empty()).then(|| format!("**{name}**\n\n{points}\n"))
+    };
+    let points: String = notes.drives.iter().filter_map(of_drive).collect();
+    let conclusion = own(&notes.conclusion);
+    match points.is_empty() && conclusion.trim().is_empty() {
+        true => String::new(),
+        false => format!("## Conclusion\n\n{points}{conclusion}"),
+    }
+}
+
+/// Returns the editor's own Markdown, without what a terminal would obey.
+fn own(text: &str) -> String {
+    text.chars().filter(|letter| *letter == '\n' || !letter.is_control()).collect()
+}
+
+fn sections(runs: &[Run]) -> String {
     let mut text = String::new();
     for (run, name) in runs
         .iter()
@@ -71,9 +125,9 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     )?;
     writeln!(text, "|---|--:|--:|--:|---|")?;
     for test in &run.tests {
-        row(text, (run, test), &test.headline, &test.test.score)?;
+        row(text, (run, test), &test.headline, &test.test.score, None)?;
         for (headline, score) in test.also.iter().zip(&test.test.also) {
-            row(text, (run, test), headline, score)?;
+            row(text, (run, test), headline, score, Some(headline.metric.title()))?;
         }
         at_knee(text, test)?;
     }
@@ -96,6 +150,7 @@ fn row(
     (run, test): (&Run, &TestRun),
     headline: &Headline,
     score: &Score,
+    further: Option<&str>,
 ) -> std::fmt::Result {
     let invalid = trust::invalid(run, test);
     let value = match &invalid {
@@ -109,8 +164,12 @@ fn row(
         Some(remark) => format!("{interval} ({remark})"),
         None => interval,
     };
-    let title = escaped(&sanitize::prose(&test.test.title));
-    let n = number::count(headline.n);
+    let mut title = escaped(&sanitize::prose(&test.test.title));
+    if let Some(further) = further {
+        title = format!("{title}: {}", escaped(&uncapitalised(further)));
+    }
+    // A sum of counters rests on no single second.
+    let n = if headline.n == 0 { number::NOTHING.to_owned() } else { number::count(headline.n) };
     let rule = workload_text::rule(&test.test, score);
     let rule = escaped(&format!("{}, {rule}", headline.metric.title()));
     writeln!(text, "| {title} (r{}) | {value} | {interval} | {n} | {rule} |", test.test.revision)
@@ -123,10 +182,11 @@ fn at_knee(text: &mut String, test: &TestRun) -> std::fmt::Result {
     let (depth, n, nothing) = (knee.depth(), number::count(knee.full_seconds()), number::NOTHING);
     for (metric, value) in knee.values() {
         let revision = test.test.revision;
-        let (value, name) = (metric.about(value), escaped(metric.title()));
+        let (value, name) = (number::measured(value, metric), escaped(metric.title()));
+        let further = escaped(&uncapitalised(metric.title()));
         writeln!(
             text,
-            "| {title} (r{revision}) | {value} | {nothing} | {n} | {name}, at the knee (QD{depth}) |"
+            "| {title}: {further} (r{revision}) | {value} | {nothing} | {n} | {name}, at the knee (QD{depth}) |"
         )?;
     }
     Ok(())

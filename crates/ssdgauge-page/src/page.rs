@@ -75,7 +75,8 @@ pub(crate) fn page(runs: &[Run], options: &PageOptions, files: Files<'_>) -> Str
     ];
     let scripts: Vec<Script> =
         scripts.into_iter().filter_map(|(script, is_on)| is_on.then_some(script)).collect();
-    document((&content.title, &shared(&content, options)), &style, &body, &scripts)
+    let more = html! { (content.author()) (shared(&content, options)) };
+    document((&content.title, &more), &style, &body, &scripts)
 }
 
 /// Returns the part of the page with the anchor `id` as a fragment of HTML with its styles, for

@@ -4,7 +4,7 @@
 use crate::support::{Pace, Recipe, client, run};
 use ssdgauge_analysis::{Notes, PageOptions, Run};
 use ssdgauge_core::{Bytes, Detail, TargetKind};
-use ssdgauge_export::markdown;
+use ssdgauge_export::{markdown, markdown_with_notes};
 use ssdgauge_page::{fragment, page, share_image};
 
 /// A PNG of one pixel, as far as its head says.
@@ -112,8 +112,46 @@ fn notes_stand_on_the_page_and_nothing_in_them_is_markup() {
     for part in ["<script", "javascript:", "<div onclick", "<b>on"] {
         assert!(!page.contains(part), "{part}");
     }
+    assert!(page.contains("<meta name=\"author\" content=\"Anna Example &amp; co\">"));
+    let below_title = page.split("</h1>").nth(1).unwrap();
+    assert!(below_title.starts_with("<p class=\"by\">Anna Example &amp; co</p>"), "{below_title}");
     assert!(page.find("First words.") < page.find("id=\"conclusion\""));
     assert!(page.find("id=\"conclusion\"") < page.find("Last words."));
+}
+
+#[test]
+fn author_and_price_of_one_drive_stand_below_its_headline() {
+    let notes = "+++\ntitle = \"A test\"\nbyline = \"Anna\"\ncurrency = \"EUR\"\n[[drive]]\nname = \"Alpha\"\n\
+                 price = 100\n+++\nFirst words.\n";
+    let page = page(&runs(TargetKind::Block)[..1], &noted(notes));
+    assert!(page.contains("<h1>A test</h1><p class=\"by\">Anna · 100\u{a0}EUR</p>"), "{page}");
+}
+
+#[test]
+fn markdown_has_the_notes_around_the_results() {
+    let runs = runs(TargetKind::Block);
+    let options = noted(NOTES);
+    let text = markdown_with_notes(&runs, options.notes.as_ref().unwrap());
+    let places = [
+        "# Three drives",
+        "Anna Example & co · Alpha 100\u{a0}EUR, Beta 49.50\u{a0}EUR",
+        "First words.",
+        "| Test |",
+        "## Conclusion",
+        "- \u{2212} Dear",
+        "Last words.",
+    ];
+    let places =
+        places.map(|part| text.find(part).unwrap_or_else(|| panic!("no {part:?} in {text}")));
+    assert!(places.is_sorted() && places[0] == 0, "{places:?} {text}");
+    assert!(!text.contains("<b>on"), "a title is no markup: {text}");
+    let one = markdown(&runs[..1]);
+    for (number, line) in one.lines().filter(|line| line.starts_with("| ")).enumerate() {
+        assert!(
+            !line.contains(" | 0 | "),
+            "a number rests on seconds or says none: {number} {line}"
+        );
+    }
 }
 
 /// Returns what the table of prices has for `drive`.

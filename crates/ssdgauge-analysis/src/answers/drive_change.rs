@@ -2,7 +2,6 @@
 
 use crate::drives::caches;
 use crate::drives::report_drives::ReportDrives;
-use crate::drives::run_facts;
 use crate::drives::run_lines::{self, LineOver};
 use crate::findings::trust;
 use crate::groups::group::{Group, Member};
@@ -16,8 +15,10 @@ use ssdgauge_core::{Bytes, Metric, Stream};
 pub struct Change {
     /// The first fall.
     pub first: SpeedFall,
-    /// The bytes of a second once it has settled.
-    pub settled: f64,
+    /// The falls that follow it, in their order.
+    pub later: Vec<SpeedFall>,
+    /// The MB/s of each full second from the start.
+    pub course: Vec<f64>,
     /// Whether the requests are random.
     pub is_random: bool,
     /// The load in words, such as `128 KiB, 32 at once`.
@@ -38,9 +39,40 @@ impl Change {
     /// Returns what changes, from what to what, and after how much: `long writes drop from 2.3 GB/s to 724 MB/s after
     /// about 3 GB`.
     pub(crate) fn clause(&self) -> String {
-        let subject = if self.is_random { "small random writes" } else { "long writes" };
-        let after = self.after();
-        format!("{subject} drop from {} to {} {after}", self.before(), self.rate(self.settled))
+        let subject = self.subject();
+        let (to, after) = (self.rate(self.first.edge.after), self.after());
+        format!("{subject} drop from {} to {to} {after}{}", self.before(), self.then())
+    }
+
+    /// Returns where the speed falls again, and to what: `, then to 123 MB/s after about 990 GB`; of several further falls
+    /// the last one, because it holds from there on.
+    fn then(&self) -> String {
+        self.later.last().map_or_else(String::new, |fall| {
+            let amount = gigabytes(fall.edge.bytes);
+            format!(", then to {} after about {amount}", self.rate(fall.edge.after))
+        })
+    }
+
+    /// Returns the speed after the fall in words, with a further fall: `145 MB/s up to 990 GB, then 123 MB/s`.
+    pub(crate) fn speed_after(&self) -> String {
+        let after = self.rate(self.first.edge.after);
+        match self.later.last() {
+            None => after,
+            Some(fall) => {
+                let amount = gigabytes(fall.edge.bytes);
+                format!("{after} up to {amount}, then {}", self.rate(fall.edge.after))
+            }
+        }
+    }
+
+    /// Returns the bytes of a second that are left in the end.
+    pub(crate) fn last(&self) -> f64 {
+        self.later.last().unwrap_or(&self.first).edge.after
+    }
+
+    /// Returns what becomes slower.
+    pub(crate) fn subject(&self) -> &'static str {
+        if self.is_random { "small random writes" } else { "long writes" }
     }
 
     /// Returns the rate before in words: `2.3 GB/s`, or a lower bound: `over 2.1 GB/s`.
@@ -110,7 +142,7 @@ pub(crate) fn change(run: &Run, groups: &[Group<'_>], drives: &ReportDrives) -> 
         return Some(change);
     }
     let all: Vec<Change> = steps.iter().filter_map(change_of).collect();
-    let loss = |change: &Change| change.first.edge.before / change.settled.max(1.0);
+    let loss = |change: &Change| change.first.edge.before / change.last().max(1.0);
     let of_order = |is_random: bool| {
         let those = all.iter().filter(|change| change.is_random == is_random);
         those.max_by(|a, b| loss(a).total_cmp(&loss(b))).cloned()
@@ -120,7 +152,6 @@ pub(crate) fn change(run: &Run, groups: &[Group<'_>], drives: &ReportDrives) -> 
 
 /// Returns the change of `point`, where one stream writes as fast as the drive takes it.
 fn change_of((member, point): &(Member<'_>, &PointRun)) -> Option<Change> {
-    let test = member.test;
     let [stream] = point.workload.streams.as_slice() else { return None };
     let is_free = point.workload.never_pauses() && stream.arrival.per_second().is_none();
     if !is_free || stream.reads() || !stream.writes() {
@@ -132,14 +163,18 @@ fn change_of((member, point): &(Member<'_>, &PointRun)) -> Option<Change> {
     if !stream.is_random() && block < LARGE {
         return None;
     }
-    let metric = test.test.score.metric();
-    let settled = match run_facts::settled(test, point, metric) {
-        Some(iops) if metric == Metric::Iops => iops * block.0 as f64,
-        Some(rate) if metric == Metric::ThroughputMbS => rate * 1e6,
-        Some(_) | None => point.falls.last().unwrap_or(&first).edge.after,
-    };
+    let later = point.falls.iter().skip(1).copied().collect();
+    let course = point.point.seconds.full().rates(Metric::ThroughputMbS);
     let line = run_lines::key(*member, LineOver::Written);
-    Some(Change { first, settled, is_random: stream.is_random(), load: load(stream), block, line })
+    Some(Change {
+        first,
+        later,
+        course,
+        is_random: stream.is_random(),
+        load: load(stream),
+        block,
+        line,
+    })
 }
 
 fn load(stream: &Stream) -> String {

@@ -195,16 +195,16 @@ const MUCH: f64 = 32.0;
 fn sentences(tiles: &[Tile], change: Option<&Change>, peers: Option<&Peers>) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(change) = change {
-        let load = &change.load;
-        sentences.push(match change.first.cause {
-            FallCause::Cache => format!("The drop is the fast cache filling up ({load})."),
-            FallCause::Heat => format!("The drop is heat: the drive throttles itself ({load})."),
-            FallCause::SpareArea => {
-                format!("The drop is the spare area running out ({load}).")
-            }
-            FallCause::GiveBack => format!("The drop is the free space running out ({load})."),
-            FallCause::Unknown => format!("The run does not show the cause of the drop ({load})."),
-        });
+        // An editor's headline need not mention the drop: the sentence stands by itself.
+        let why = match change.first.cause {
+            FallCause::Cache => "when the fast cache is full",
+            FallCause::Heat => "because the drive throttles itself when hot",
+            FallCause::SpareArea => "when the spare area runs out",
+            FallCause::GiveBack => "when the free space runs out",
+            FallCause::Unknown => "for a reason that the run does not show",
+        };
+        let subject = capital(change.subject());
+        sentences.push(format!("{subject} become slower {why} ({}).", change.load));
     }
     let large = tiles.iter().find(|tile| tile.number.question == Question::LargeWrites);
     let large = large.and_then(|tile| Some((tile, tile.standing?)));

@@ -8,6 +8,7 @@ use crate::inputs::notes::Notes;
 use crate::model::metrics;
 use crate::model::{Run, TestRun};
 use crate::steps::headline_points;
+use crate::text::{number, sanitize};
 use ssdgauge_core::{Metric, Scope};
 
 /// The prices of a report.
@@ -35,6 +36,27 @@ pub struct Price {
     pub iops: Option<f64>,
     /// Rated writes in TB (10^12 bytes) per unit.
     pub tbw: Option<f64>,
+}
+
+/// Returns a price with its currency.
+pub fn amount(price: f64, currency: &str) -> String {
+    let whole = price.fract().abs() < 0.005;
+    let (units, rest) = (price.trunc() as u64, (price.fract() * 100.0).round() as u64);
+    let price = match whole || rest == 100 {
+        true => number::count(price.round() as u64),
+        false => format!("{}.{rest:02}", number::count(units)),
+    };
+    format!("{price}\u{a0}{}", sanitize::prose(currency))
+}
+
+/// Returns the price of each drive with its name where there are several, such as `100 EUR`; `None` without a price.
+pub fn in_words(notes: &Notes, runs: &[Run], drives: &ReportDrives) -> Option<String> {
+    let price = |drive: usize| {
+        let price = amount(notes.of_drive(drive, runs, drives)?.price?, &notes.currency);
+        Some(if drives.count() > 1 { format!("{} {price}", drives.short(drive)) } else { price })
+    };
+    let prices: Vec<String> = (0..drives.count()).filter_map(price).collect();
+    (!prices.is_empty()).then(|| prices.join(", "))
 }
 
 /// Returns the prices in `notes`; `None` without any.

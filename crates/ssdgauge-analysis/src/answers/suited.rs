@@ -58,7 +58,13 @@ pub(crate) fn uses(
     for tile in clear {
         let Some(name) = name(tile.number.question, change) else { continue };
         let (Some(standing), Some(count)) = (tile.standing, tile.count()) else { continue };
-        let value = number::measured(tile.number.value, tile.number.metric);
+        // A number of the last part of a fill may lie across a further fall: its levels are the speed of copies.
+        let of_copies =
+            change.filter(|one| !one.is_random && tile.number.question == Question::LargeWrites);
+        let value = of_copies.map_or_else(
+            || number::measured(tile.number.value, tile.number.metric),
+            Change::speed_after,
+        );
         let suited = Suited { name, number: format!("{value}, {count}") };
         place(suited, &standing, tile.number.metric.more_is_better());
     }

@@ -11,6 +11,7 @@ const HEIGHT: f64 = 630.0;
 const LEFT: f64 = 56.0;
 const LARGEST_ROW: f64 = 120.0;
 const TITLE_LINES: usize = 3;
+const DOUBT_LINES: usize = 2;
 
 /// Numbers with settings side by side.
 const COLUMNS: usize = 3;
@@ -25,6 +26,10 @@ pub(crate) struct Card {
     pub(crate) title: String,
     /// The marks of the runs, such as `MODEL`.
     pub(crate) marks: Vec<String>,
+    /// Why the numbers are in doubt; before them.
+    pub(crate) doubt: Option<String>,
+    /// Author and price, shown where there is room.
+    pub(crate) by: Option<String>,
     /// What the rows show, with its unit; empty for none.
     pub(crate) caption: String,
     /// The rows, the best first.
@@ -64,13 +69,38 @@ pub(crate) fn drawn(card: &Card) -> Drawing {
         y += 54.0;
         drawing.words((LEFT, y), &line, &look::CARD_TITLE);
     }
+    if let Some(doubt) = &card.doubt {
+        y += 14.0;
+        for line in look::CARD_DOUBT.wrapped(doubt, room, DOUBT_LINES) {
+            y += 32.0;
+            drawing.words((LEFT, y), &line, &look::CARD_DOUBT);
+        }
+        y -= 6.0;
+    }
     y += 48.0;
-    drawing.words((LEFT, y), &look::CARD_WORDS.cut(&card.caption, room), &look::CARD_WORDS);
+    let caption = with(&card.caption, card.by.as_deref(), room);
+    drawing.words((LEFT, y), &look::CARD_WORDS.cut(&caption, room), &look::CARD_WORDS);
     match card.rows.iter().any(|row| !row.note.is_empty()) {
         true => tiles(&mut drawing, &card.rows, y + 22.0),
         false => rows(&mut drawing, &card.rows, y + 22.0),
     }
     drawing
+}
+
+/// Returns the caption with author and price, where both fit.
+fn with(caption: &str, by: Option<&str>, room: f64) -> String {
+    let both = by.map(|by| [caption, by].join(if caption.is_empty() { "" } else { " · " }));
+    let fits = both.filter(|both| look::CARD_WORDS.width_of(both) <= room);
+    fits.unwrap_or_else(|| caption.to_owned())
+}
+
+/// Returns the lines of a setting without its last parts where they do not fit: half of a condition would be another one.
+fn whole_parts(note: &str, width: f64, most: usize) -> Vec<String> {
+    let parts: Vec<&str> = note.split(", ").collect();
+    let shown = (1..=parts.len()).rev().map(|count| parts[..count].join(", "));
+    let lines = |note: String| look::CARD_NOTE.wrapped(&note, width, usize::MAX);
+    let fits = shown.map(lines).find(|lines| lines.len() <= most);
+    fits.unwrap_or_else(|| look::CARD_NOTE.wrapped(note, width, most))
 }
 
 /// Draws numbers with their settings side by side: a row has no room for both.
@@ -83,7 +113,8 @@ fn tiles(drawing: &mut Drawing, rows: &[Row], top: f64) {
         let name = look::CARD_TILE.cut(&row.name, SLACK * (width - 10.0));
         drawing.words((x, y + 36.0), &name, &look::CARD_TILE);
         drawing.words((x, y + 76.0), &row.words, &look::CARD_VALUE);
-        let lines = look::CARD_NOTE.wrapped(&row.note, width - 24.0, 2);
+        let most = (((height - 96.0) / 24.0) as usize).clamp(1, 3);
+        let lines = whole_parts(&row.note, width - 24.0, most);
         for (line, words) in lines.iter().enumerate() {
             drawing.words((x, y + 104.0 + 24.0 * line as f64), words, &look::CARD_NOTE);
         }
@@ -115,5 +146,26 @@ fn rows(drawing: &mut Drawing, rows: &[Row], top: f64) {
         }
         let at = from + length + if has_bars { 14.0 } else { 0.0 };
         drawing.words((at, y + 11.0), &row.words, &look::CARD_VALUE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_cut_between_its_parts() {
+        let note = "drops to 146 MB/s, 128 KiB, QD32, bursts of 30.0 to 30.4 GB after a rest";
+        let lines = whole_parts(note, 240.0, 2).join(" ");
+        assert!(note.starts_with(&lines) && !lines.contains('…'), "{lines}");
+        assert!(["MB/s", "KiB", "QD32", "rest"].iter().any(|end| lines.ends_with(end)), "{lines}");
+        assert_eq!(whole_parts("QD1", 240.0, 2), ["QD1"]);
+    }
+
+    #[test]
+    fn author_and_price_are_added_only_where_both_fit() {
+        assert_eq!(with("drive", Some("Anna, 100 EUR"), 900.0), "drive · Anna, 100 EUR");
+        assert_eq!(with("", Some("Anna"), 900.0), "Anna");
+        assert_eq!(with("drive", Some(&"x".repeat(200)), 900.0), "drive");
     }
 }

@@ -133,6 +133,17 @@ impl<'a> Content<'a> {
         self.options.notes.as_ref()?.accent.as_deref()
     }
 
+    /// Returns author, date and price by the notes of an editor.
+    fn byline(&self) -> Markup {
+        let notes = self.options.notes.as_ref();
+        notes.map_or_else(|| html! {}, |notes| notes::byline(notes, self.runs, &self.drives))
+    }
+
+    /// Returns what the notes of an editor add to the head of the document.
+    pub(super) fn author(&self) -> Markup {
+        self.options.notes.as_ref().map_or_else(|| html! {}, notes::author)
+    }
+
     /// Returns the body of the page.
     pub(super) fn body(&self) -> Markup {
         if let [run] = self.runs
@@ -145,7 +156,7 @@ impl<'a> Content<'a> {
                 (flag::flag(self.runs))
                 (quick::body(
                     (run, self.files),
-                    (&self.title, self.scripts()),
+                    (&self.title, &self.byline(), self.scripts()),
                     tests,
                     &self.drives,
                     self.options.cohort.as_ref(),
@@ -173,11 +184,11 @@ impl<'a> Content<'a> {
                         (self.kick)
                     }
                     h1 { (names_kept(&self.title, &self.drives)) }
+                    (self.byline())
                     p.dek { (self.dek) }
                     @if self.drives.count() == 1 && self.runs.iter().any(run_outcome::has_grade) {
                         (self.grade())
                     }
-                    @if let Some(notes) = notes { (notes::byline(notes)) }
                 }
                 @if let Some(progress) = &self.options.progress { (live::now(progress, &self.drives)) }
                 @if let Some((_, account)) = &self.account { (outcome::next(account)) }
@@ -189,9 +200,9 @@ impl<'a> Content<'a> {
             (bar::bar(&self.sections, &self.answer.order, &self.drives, &self.further()))
             main.wrap {
                 @if let Some(notes) = notes { (notes::introduction(notes)) }
-                @if let ([run], Some(copies)) = (self.runs, self.screen.as_ref().and_then(|screen| screen.copies)) {
+                @if let ([run], Some(copies)) = (self.runs, self.screen.as_ref().and_then(|screen| screen.copies.as_ref())) {
                     @let heading = html! { h2 { "How long does a copy take?" } };
-                    @let bars = copies::bars(&copies, run, &heading);
+                    @let bars = copies::bars(copies, run, &heading);
                     @if !bars.0.is_empty() { section.use { (bars) } }
                 }
                 (self.uses(|_| true))

@@ -25,7 +25,7 @@ pub(super) fn bars(copies: &Copies, run: &Run, heading: &Markup) -> Markup {
     html! {
         @if most > 0.0 {
             (heading)
-            p.cond { (marks(&run_outcome::marks(run))) "Computed from the speeds before the fall (solid) and after it (faint)" }
+            p.cond { (marks(&run_outcome::marks(run))) "Computed from the recorded speeds before the fall (solid) and after it (faint)" }
             ol.bars.d-0 style="--nm:104px" {
                 @for (gb, name) in sizes() {
                     @let (inside, after) = copies.seconds(gb);

@@ -5,7 +5,7 @@ use crate::page::prices;
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ssdgauge_analysis::answers::answer::Answer;
-use ssdgauge_analysis::answers::prices::Prices;
+use ssdgauge_analysis::answers::prices::{self as amounts, Prices};
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::inputs::notes::{Notes, Photograph};
 use ssdgauge_analysis::model::Run;
@@ -22,9 +22,17 @@ pub(super) fn logo(notes: &Notes) -> Markup {
     html! { img.logo src=(logo.address) alt="" height=(LOGO); }
 }
 
-/// Returns author and date.
-pub(super) fn byline(notes: &Notes) -> Markup {
-    html! { @if let Some(byline) = &notes.byline { p.by { (sanitize::prose(byline)) } } }
+/// Returns author and date, and the price of a single drive: those of several stand below their names.
+pub(super) fn byline(notes: &Notes, runs: &[Run], drives: &ReportDrives) -> Markup {
+    let price = amounts::in_words(notes, runs, drives).filter(|_| drives.count() == 1);
+    let parts: Vec<String> =
+        notes.byline.as_deref().map(sanitize::prose).into_iter().chain(price).collect();
+    html! { @if !parts.is_empty() { p.by { (parts.join(" · ")) } } }
+}
+
+/// Returns author and date for the head of the document.
+pub(super) fn author(notes: &Notes) -> Markup {
+    html! { @if let Some(byline) = &notes.byline { meta name="author" content=(sanitize::prose(byline)); } }
 }
 
 /// Adds the price of each drive to the line below its name.
@@ -32,7 +40,7 @@ pub(super) fn add_prices(below: &mut [String], notes: &Notes, runs: &[Run], driv
     for (drive, line) in below.iter_mut().enumerate() {
         let note = notes.of_drive(drive, runs, drives);
         let Some(price) = note.and_then(|note| note.price) else { continue };
-        let price = prices::amount(price, &notes.currency);
+        let price = amounts::amount(price, &notes.currency);
         *line = if line.is_empty() { price } else { format!("{line} · {price}") };
     }
 }

@@ -3,23 +3,13 @@
 use crate::page::kit::mark::{class, icon};
 use crate::page::kit::stack;
 use maud::{Markup, html};
+pub(super) use ssdgauge_analysis::answers::prices::amount;
 use ssdgauge_analysis::answers::prices::{Price, Prices};
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::text::{number, sanitize};
 
 /// What a column shows of a drive.
 type Value = fn(&Price) -> Option<f64>;
-
-/// Returns a price with its currency.
-pub(super) fn amount(price: f64, currency: &str) -> String {
-    let whole = price.fract().abs() < 0.005;
-    let (units, rest) = (price.trunc() as u64, (price.fract() * 100.0).round() as u64);
-    let price = match whole || rest == 100 {
-        true => number::count(price.round() as u64),
-        false => format!("{}.{rest:02}", number::count(units)),
-    };
-    format!("{price}\u{a0}{}", sanitize::prose(currency))
-}
 
 /// Returns the table; `test` is the title of the test whose requests are counted.
 pub(super) fn table(prices: &Prices, test: Option<String>, drives: &ReportDrives) -> Markup {

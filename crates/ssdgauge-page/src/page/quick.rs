@@ -40,7 +40,7 @@ pub(super) fn fits(runs: &[Run]) -> bool {
 /// Returns the body of the page; `claims` are those of the spec files, judged.
 pub(super) fn body(
     (run, files): (&Run, Option<Files<'_>>),
-    (title, scripts): (&str, &str),
+    (title, byline, scripts): (&str, &Markup, &str),
     (groups, of_groups, ids): (&[Group<'_>], &Sections, &[String]),
     drives: &ReportDrives,
     cohort: Option<&Cohort>,
@@ -57,6 +57,7 @@ pub(super) fn body(
             header.page {
                 p.kick { (kick(run)) }
                 h1 { (title) }
+                (byline)
                 p.dek { (dek(run, fall.as_ref())) }
                 (grade::line(trust::of_runs(runs).as_ref()))
             }

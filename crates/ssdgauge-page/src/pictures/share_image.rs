@@ -7,17 +7,21 @@ use crate::pictures::figure_files::PNG_MARK;
 use ssdgauge_analysis::answers::answer::{self, Answer, Column, Question};
 use ssdgauge_analysis::answers::many_drives;
 use ssdgauge_analysis::answers::one_drive;
+use ssdgauge_analysis::answers::prices;
 use ssdgauge_analysis::drives::caches;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::drives::run_facts;
 use ssdgauge_analysis::drives::sections;
+use ssdgauge_analysis::findings::drive_faults;
 use ssdgauge_analysis::findings::run_outcome;
+use ssdgauge_analysis::findings::trust::{self, Grade};
 use ssdgauge_analysis::groups::group;
+use ssdgauge_analysis::inputs::notes::Notes;
 use ssdgauge_analysis::inputs::options::PageOptions;
 use ssdgauge_analysis::model::Run;
 use ssdgauge_analysis::quick::quick_look;
 use ssdgauge_analysis::steps::level_pair;
-use ssdgauge_analysis::text::case::uncapitalised;
+use ssdgauge_analysis::text::case::{capital, uncapitalised};
 use ssdgauge_analysis::text::short_names::without_capacities;
 use ssdgauge_analysis::text::{interval, labels, number, sanitize};
 
@@ -37,6 +41,10 @@ fn card(runs: &[Run], options: &PageOptions) -> Card {
     let writes = caches::of_drives(&groups, &drives);
     let of_notes = options.notes.as_ref().and_then(|notes| notes.title.as_deref());
     let stated = options.title.as_deref().or(of_notes).map(sanitize::prose);
+    // What went wrong comes before the words of an editor.
+    let has_account =
+        matches!(runs, [run] if run_outcome::account(run, options.rest.as_deref()).is_some());
+    let stated = stated.filter(|_| !has_account);
     let generated = match drives.count() {
         0 => "No runs".to_owned(),
         1 => match runs {
@@ -69,7 +77,41 @@ fn card(runs: &[Run], options: &PageOptions) -> Card {
         }
         Some(_) | None => (String::new(), Vec::new()),
     };
-    Card { title: stated.unwrap_or(generated), marks, caption, rows }
+    let by = options.notes.as_ref().and_then(|notes| by(notes, runs, &drives));
+    let title = stated.unwrap_or(generated);
+    Card { title, marks, doubt: doubt(runs, drives.count()), caption, by, rows }
+}
+
+/// Returns why the numbers of a single drive are in doubt, faults of the drive first; `None` where nothing puts them in
+/// doubt. A run that is not quoted has no numbers.
+fn doubt(runs: &[Run], drives: usize) -> Option<String> {
+    if drives != 1 || !runs.iter().all(run_outcome::is_quoted) {
+        return None;
+    }
+    let mut parts: Vec<String> = Vec::new();
+    for fault in runs.iter().flat_map(drive_faults::of) {
+        let words = format!("the drive {}", fault.did);
+        if !parts.contains(&words) {
+            parts.push(words);
+        }
+    }
+    let trust = trust::of_runs(runs.iter().filter(|run| run_outcome::has_grade(run)));
+    if let Some(trust) = trust.filter(|trust| trust.grade != Grade::A) {
+        let meaning = trust.grade.meaning();
+        parts.push(match trust.grade {
+            Grade::D => format!("{meaning}: {}", trust.in_words()),
+            _ => trust.in_words(),
+        });
+    }
+    (!parts.is_empty()).then(|| capital(&parts.join("; ")))
+}
+
+/// Returns author and prices by the notes of an editor.
+fn by(notes: &Notes, runs: &[Run], drives: &ReportDrives) -> Option<String> {
+    let byline = notes.byline.as_deref().map(sanitize::prose);
+    let parts: Vec<String> =
+        byline.into_iter().chain(prices::in_words(notes, runs, drives)).collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
 /// Returns the column that the image shows: sustained writes, else the first one with values.
@@ -130,14 +172,24 @@ fn of_run(run: &Run) -> Vec<Row> {
                 let (value, unit) = figure.quoted();
                 let words = format!("{value}\u{a0}{unit}").replace("at least ", "≥\u{a0}");
                 let name = format!("{kind}: {}", uncapitalised(figure.name));
-                row(name, &figure.conditions, words.trim_end().to_owned())
+                // What a short step did has no second level in it.
+                let levels = figure.levels.as_ref().filter(|_| figure.did.is_some());
+                let drop = levels.map_or_else(String::new, |levels| {
+                    format!("drops to {}, ", number::measured(levels.after, levels.metric))
+                });
+                let note = format!("{drop}{}", figure.conditions);
+                row(name, &note, words.trim_end().to_owned())
             })
         };
         return figures(true).chain(figures(false)).collect();
     }
     let numbers = run_facts::numbers(run).into_iter().take(MOST);
     numbers
-        .map(|one| row(one.title.clone(), &one.setting, number::measured(one.value, one.metric)))
+        .map(|one| {
+            let doubt = if one.doubts.is_empty() { "" } else { "questionable, " };
+            let note = format!("{doubt}{}", one.setting);
+            row(one.title.clone(), &note, number::measured(one.value, one.metric))
+        })
         .collect()
 }
 

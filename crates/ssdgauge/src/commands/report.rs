@@ -208,6 +208,10 @@ fn print_text(
         let words = "CSV and OpenMetrics have no claims; JSON (--json), Markdown and pages do";
         terminal::print_message(words);
     }
+    if arguments.notes.is_some() && (arguments.json || arguments.csv || arguments.openmetrics) {
+        let words = "JSON, CSV and OpenMetrics have no notes; Markdown (--markdown) and pages do";
+        terminal::print_message(words);
+    }
     if let Some(id) = &arguments.embed {
         terminal::print(&fragment(runs, options, id)?);
     } else if arguments.json {
@@ -217,7 +221,10 @@ fn print_text(
     } else if arguments.csv {
         terminal::print(&ssdgauge_export::csv(runs));
     } else if arguments.markdown {
-        terminal::print(&ssdgauge_export::markdown(runs));
+        terminal::print(&match &options.notes {
+            Some(notes) => ssdgauge_export::markdown_with_notes(runs, notes),
+            None => ssdgauge_export::markdown(runs),
+        });
         terminal::print(&ssdgauge_export::claims_markdown(runs, specifications));
     } else if arguments.openmetrics {
         terminal::print(&ssdgauge_export::openmetrics(runs));
