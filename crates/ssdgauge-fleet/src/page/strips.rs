@@ -28,7 +28,7 @@ pub(super) fn strips(
         drive.is_some_and(|drive| drives[*drive].is_slow())
     };
     let clear = |strip: &Strip| clearness(&strip.places, is_slow);
-    // Where the bound holds for no healthy drive, the longest latency of one is no outlier.
+    // Where the bound holds for no healthy drive, the longest latency of one does not stand out.
     let scatters = |strip: &Strip| scatters(&strip.places, is_slow);
     let by_scatter = |a: &Strip, b: &Strip| scatters(a).cmp(&scatters(b));
     all.sort_by(|a, b| {

@@ -44,7 +44,7 @@ pub(super) fn typed(slot: &Value, name: &str, text: &str) -> Result<Value, Strin
     })
 }
 
-/// Returns the bytes of the unit of the key `name`; `None` where it is no size.
+/// Returns the bytes of the unit of the key `name`; `None` where it is not a size.
 fn unit(name: &str) -> Option<f64> {
     let is_rate = name.contains("_per_");
     let of_end = UNITS.iter().find(|(end, _)| name.ends_with(end) && !is_rate);
