@@ -37,12 +37,12 @@ impl Copies {
     /// Returns how long a copy of so many gigabytes takes before the fall and after it, in seconds: what the fill took for
     /// as many bytes, and by the two speeds what is beyond it.
     pub fn seconds(&self, gb: f64) -> (f64, f64) {
-        let inside = self.recorded(gb.min(self.gb), self.before);
-        (inside, self.recorded(gb, self.after) - inside)
+        let inside = self.until(gb.min(self.gb));
+        (inside, self.until(gb) - inside)
     }
 
-    /// Returns the seconds for the first `gb` gigabytes: recorded ones, then those of `rate`, in MB/s.
-    fn recorded(&self, gb: f64, rate: f64) -> f64 {
+    /// Returns the seconds for the first `gb` gigabytes.
+    fn until(&self, gb: f64) -> f64 {
         let (mut left, mut seconds) = (gb * 1e3, 0.0);
         for second in &self.course {
             if left <= *second {
@@ -51,11 +51,9 @@ impl Copies {
             left -= second;
             seconds += 1.0;
         }
-        let inside = (self.gb * 1e3).min(gb * 1e3);
-        match self.course.is_empty() && gb > self.gb {
-            true => inside / self.before + (gb * 1e3 - inside) / rate,
-            false => seconds + left / rate,
-        }
+        let written = gb * 1e3 - left;
+        let inside = (self.gb * 1e3 - written).clamp(0.0, left);
+        seconds + inside / self.before + (left - inside) / self.after
     }
 }
 
