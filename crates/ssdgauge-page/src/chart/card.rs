@@ -12,6 +12,8 @@ const LEFT: f64 = 56.0;
 const LARGEST_ROW: f64 = 120.0;
 const TITLE_LINES: usize = 3;
 const DOUBT_LINES: usize = 2;
+/// A caption above this leaves room for a further line.
+const FREE_ABOVE: f64 = 290.0;
 
 /// Numbers with settings side by side.
 const COLUMNS: usize = 3;
@@ -80,6 +82,12 @@ pub(crate) fn drawn(card: &Card) -> Drawing {
     y += 48.0;
     let caption = with(&card.caption, card.by.as_deref(), room);
     drawing.words((LEFT, y), &look::CARD_WORDS.cut(&caption, room), &look::CARD_WORDS);
+    // A line of its own where the headline leaves the room of one.
+    let by = card.by.as_ref().filter(|_| caption == card.caption && y < FREE_ABOVE);
+    if let Some(by) = by {
+        y += 36.0;
+        drawing.words((LEFT, y), &look::CARD_WORDS.cut(by, room), &look::CARD_WORDS);
+    }
     match card.rows.iter().any(|row| !row.note.is_empty()) {
         true => tiles(&mut drawing, &card.rows, y + 22.0),
         false => rows(&mut drawing, &card.rows, y + 22.0),
