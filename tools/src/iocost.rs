@@ -17,36 +17,36 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 
-const SOURCE: &str = "iocost-benchmarks, github.com/iocost-benchmark/iocost-benchmarks";
+const SOURCE: &str = "iocost-benchmark/iocost-benchmarks on GitHub";
 const LICENCE: &str = "Apache-2.0";
 
 /// What each number measures: `tools/cgroup/iocost_coef_gen.py` of Linux, which resctl-bench runs, in its order.
 struct Load {
     column: &'static str,
-    id: &'static str,
+    title: &'static str,
     requests: &'static str,
     metric: Metric,
     purpose: Use,
 }
 
 const LOADS: [Load; 6] = [
-    load("wbps", "large-write", "Sequential write, 128 MiB, QD1", Use::Sustained),
-    load("rbps", "large-read", "Sequential read, 128 MiB, QD1", Use::Transfers),
-    load("wseqiops", "sequential-write", "Sequential write, 4 KiB, QD64", Use::Sustained),
-    load("rseqiops", "sequential-read", "Sequential read, 4 KiB, QD64", Use::Everyday),
-    load("wrandiops", "random-write", "Random write, 4 KiB, QD64", Use::Sustained),
-    load("rrandiops", "random-read", "Random read, 4 KiB, QD64", Use::Everyday),
+    load("wbps", "Sequential write, 128 MiB, QD1", "sequential writes of 128 MiB", Use::Sustained),
+    load("rbps", "Sequential read, 128 MiB, QD1", "sequential reads of 128 MiB", Use::Transfers),
+    load("wseqiops", "Sequential write, 4 KiB, QD64", "sequential writes of 4 KiB", Use::Sustained),
+    load("rseqiops", "Sequential read, 4 KiB, QD64", "sequential reads of 4 KiB", Use::Everyday),
+    load("wrandiops", "Random write, 4 KiB, QD64", "random writes of 4 KiB", Use::Sustained),
+    load("rrandiops", "Random read, 4 KiB, QD64", "random reads of 4 KiB", Use::Everyday),
 ];
 
 const fn load(
     column: &'static str,
-    id: &'static str,
+    title: &'static str,
     requests: &'static str,
     purpose: Use,
 ) -> Load {
     let is_rate = matches!(column.as_bytes(), b"wbps" | b"rbps");
     let metric = if is_rate { Metric::ThroughputMbS } else { Metric::Iops };
-    Load { column, id, requests, metric, purpose }
+    Load { column, title, requests, metric, purpose }
 }
 
 const CONDITIONS: &str = "fio for 120 s, one process, libaio without the page cache, on a file of \
@@ -155,20 +155,16 @@ fn test(load: &Load, rows: &[Row<'_>], program: &str) -> Result<TestRecord, Box<
     };
     let each = rows.iter().map(number).collect::<Result<Vec<_>, _>>()?;
     let headline = Headline::of_repetitions(&each, Stopping::Fixed).ok_or("no run")?;
-    let rule = match each.len() {
-        1 => "one run".to_owned(),
-        n => format!("mean of {n} runs of equal drives, by us"),
-    };
     let repetitions = if each.len() > 1 { each.into_iter().map(Number).collect() } else { vec![] };
     Ok(TestRecord {
-        id: load.id.to_owned(),
+        id: load.column.to_owned(),
         revision: 1,
-        title: load.requests.to_owned(),
-        key: format!("iocost/{} r1; {program}", load.id),
+        title: load.title.to_owned(),
+        key: format!("iocost/{} r1; {program}", load.column),
         settings: program.to_owned(),
         purpose: load.purpose.anchor().to_owned(),
         requests: load.requests.to_owned(),
-        rule,
+        rule: "the mean where equal drives were measured several times".to_owned(),
         load: CONDITIONS.to_owned(),
         source: format!("tools/cgroup/iocost_coef_gen.py of Linux, run by {program}"),
         headline: Number(headline),

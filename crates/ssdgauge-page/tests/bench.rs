@@ -2,6 +2,8 @@
 //! becomes markup or script.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod others;
+
 use crate::support::{Pace, Recipe, client, run};
 use crate::wear::reading;
 use serde_json::Value;

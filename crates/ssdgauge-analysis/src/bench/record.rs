@@ -183,6 +183,12 @@ impl Record {
 }
 
 impl Record {
+    /// Returns the number of runs that it stands for: others publish repeated runs of equal drives as one record.
+    pub fn runs(&self) -> usize {
+        let repetitions = self.tests.iter().map(|test| test.repetitions.len()).max();
+        repetitions.filter(|_| self.origin.is_some()).unwrap_or_default().max(1)
+    }
+
     /// Returns whether another program measured it.
     pub fn is_imported(&self) -> bool {
         self.marks.iter().any(|mark| mark.starts_with("IMPORTED"))

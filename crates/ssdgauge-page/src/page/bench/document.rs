@@ -3,6 +3,7 @@
 use crate::page::{style, whole};
 use maud::{Markup, html};
 use ssdgauge_analysis::bench::board::Bench;
+use ssdgauge_analysis::bench::record::Record;
 use ssdgauge_analysis::text::{number, sanitize};
 use ssdgauge_core::rounded::count_of;
 use std::collections::BTreeSet;
@@ -51,7 +52,9 @@ impl Page<'_> {
             records.iter().filter(|one| one.marks.iter().any(|mark| mark == "MODEL")).count();
         let origins: BTreeSet<String> =
             records.iter().filter_map(|one| Some(one.origin.as_ref()?.words())).collect();
-        let by_others = records.iter().filter(|one| one.origin.is_some()).count();
+        let all: usize = records.iter().map(Record::runs).sum();
+        let by_others: usize =
+            records.iter().filter(|one| one.origin.is_some()).map(Record::runs).sum();
         let body = html! {
             a.skip href="#main" { "Skip to the content" }
             @if models > 0 {
@@ -65,7 +68,7 @@ impl Page<'_> {
             @if !origins.is_empty() {
                 aside.flag aria-label="Sources" { div.wrap { p {
                     strong { "MEASURED BY OTHERS" } " "
-                    (number::count(by_others as u64)) " of " (count_of(records.len(), "run")) ": " (origins.into_iter().collect::<Vec<_>>().join("; ")) "."
+                    (number::count(by_others as u64)) " of " (count_of(all, "run")) ": " (origins.into_iter().collect::<Vec<_>>().join("; ")) "."
                 } } }
             }
             div.wrap { nav.bench aria-label="Bench" {

@@ -126,7 +126,7 @@ fn tiles(bench: &Bench, own: &BenchDrive) -> Markup {
     let xray = records().rev().find_map(|record| record.xray.as_deref());
     html! {
         div.facts {
-            div { b { (count_of(own.records.len(), "run")) } small { (days) } }
+            div { b { (count_of(records().map(Record::runs).sum(), "run")) } small { (days) } }
             @if let Some(latest) = latest {
                 div { b { (latest) } small { @if is_dated { "latest firmware" } @else { "firmware" } @if !others.is_empty() { "; " (others.join(", ")) " measured too" } } }
             }

@@ -116,7 +116,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
     let count = count_of(bench.drives.len(), "drive");
     let has_prices = bench.drives.iter().any(|drive| drive.price.is_some());
     let main = html! {
-        h1 { (count) ", " (count_of(bench.records.len(), "run")) }
+        h1 { (count) ", " (count_of(bench.records.iter().map(Record::runs).sum(), "run")) }
         p.small.intro { "After each value its rank among the drives with the same test: a range where they are too close to call, “–” for a marked run. Rows that show equal values are in the order of their names." @if let Some(words) = database_words(bench, &columns) { " " (words) } }
         (row::controls(bench.drives.len(), marked))
         (filters(bench))
@@ -147,7 +147,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
             }
         }
         p.small { (origin(bench)) " Point at a number for its interval, firmware and run." (row::mark_words(bench).unwrap_or_default()) }
-        p.small { "Bars begin at zero; points are on a logarithmic scale, where to the right is better. The thin line, or a dot where it is narrow, is the 95% interval within the run; it does not cover the spread between units of a model." }
+        p.small { "Bars begin at zero; points are on a logarithmic scale, where to the right is better. The thin line, or a dot where it is narrow, is the 95% interval within the run; it does not cover the spread between units of a model." @if bench.records.iter().any(|record| record.runs() > 1) { " Of drives measured several times by others, it is the interval between these runs." } }
     };
     let page = Page {
         site,

@@ -35,7 +35,7 @@ pub(super) fn pages(site: &BenchSite<'_>) -> Vec<(String, String)> {
         let (record, _) = site.bench.shown(boards[0]);
         let runs = site.bench.records.iter().filter(|one| one.suite == suite);
         let revisions: BTreeMap<u32, usize> = runs.fold(BTreeMap::new(), |mut counts, one| {
-            *counts.entry(one.suite_revision).or_insert(0) += 1;
+            *counts.entry(one.suite_revision).or_insert(0) += one.runs();
             counts
         });
         let main = html! {

@@ -87,7 +87,10 @@ pub(super) fn spread(bench: &Bench, entry: &Entry) -> String {
     let (low, high, runs) = entry.spread;
     let metric = bench.result(entry).1.headline.0.metric;
     match runs {
-        1 => "1 run".to_owned(),
+        1 => match bench.result(entry).0.runs() {
+            1 => "1 run".to_owned(),
+            n => format!("mean of {n} runs"),
+        },
         n => format!(
             "{n} runs, {} to {}",
             number::measured(low, metric),
