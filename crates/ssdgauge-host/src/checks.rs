@@ -7,8 +7,8 @@ use ssdgauge_os::sysfs::{attribute, block_device_of};
 use std::path::Path;
 use std::time::Duration;
 
-/// The time for which a drive is watched for traffic of others. Chosen: a second is short enough to wait for,
-/// and shows a program that loads the drive.
+/// The time for which other programs are watched. Chosen: a second is short enough to wait for, and shows a
+/// program that loads the drive or the processors.
 const WATCHED: Duration = Duration::from_secs(1);
 
 /// Checks the settings and the facilities of this machine.
@@ -29,10 +29,12 @@ pub fn check_device(number: u64, is_block: bool) -> Option<Vec<HostCheck>> {
     Some(monitor::check_device(Path::new("/"), number, is_block))
 }
 
-/// Watches the same device for traffic of other programs.
-pub fn check_traffic(number: u64, is_block: bool) -> Option<HostCheck> {
-    let folder = block_device_of(number)?;
-    Some(monitor::watch_traffic(&folder, is_block, WATCHED))
+/// Watches for a second what other programs do to the processors and, where `device` has the number of a block
+/// device or of the one below a file system, to that device; its second value says whether a drive is tested.
+pub fn check_activity(device: Option<(u64, bool)>) -> Vec<HostCheck> {
+    let folder = device.and_then(|(number, _)| block_device_of(number));
+    let is_block = device.is_some_and(|(_, is_block)| is_block);
+    monitor::watch_activity(Path::new("/"), folder.as_deref(), is_block, WATCHED)
 }
 
 /// Returns when the kernel gives huge pages to the data of requests, such as `madvise`: they save the processor

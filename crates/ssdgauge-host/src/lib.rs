@@ -22,7 +22,7 @@ mod rig;
 mod settings;
 mod system_calls;
 
-pub use checks::{HUGE_PAGES, check_device, check_machine, check_traffic, huge_pages};
+pub use checks::{HUGE_PAGES, check_activity, check_device, check_machine, huge_pages};
 pub use environment::environment;
 pub use helper::search::serve as serve_as_search;
 pub use helper::server::serve as serve_as_helper;

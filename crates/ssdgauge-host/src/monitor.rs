@@ -1,19 +1,19 @@
 //! Conditions that affect the results during the load: the state of the host before a run, and
 //! disturbance while a step runs.
 
+mod activity;
 mod counters;
 mod disturbance;
 mod host_checks;
 mod queue;
 mod stall_detector;
 mod step;
-mod traffic;
 mod unwritten_reads;
 
+pub(crate) use activity::watch as watch_activity;
 pub(crate) use counters::completed_flushes;
 pub(crate) use disturbance::{DisturbanceMonitor, LatencyWatch, PauseMonitor};
 pub use host_checks::{CheckState, HostCheck};
 pub(crate) use host_checks::{check_device, check_host, check_machine};
 pub(crate) use step::{Counted, Step};
-pub(crate) use traffic::watch as watch_traffic;
 pub(crate) use unwritten_reads::find_unwritten_reads;

@@ -133,7 +133,7 @@ fn a_run_is_disturbed_where_more_than_half_of_its_results_are() {
         assert!(!words.contains("MB/s"), "{words}");
     }
     let page = page(std::slice::from_ref(&run), &PageOptions::default());
-    assert!(page.contains("pidstat") && page.contains("What it measured, for the record"));
+    assert!(page.contains("ssdgauge doctor ") && page.contains("What it measured, for the record"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::step_title;
 use crate::terminal::colour::Paint;
 use crate::terminal::live_lines::LiveLines;
 use crate::terminal::{self, width};
-use live::{Live, Moment};
+use live::{Live, Moment, Told};
 use ssdgauge_core::rounded;
 use ssdgauge_core::{
     Bytes, Finding, Interval, Nanos, Phase, Plan, Prepared, Reading, RecordedRequests, Replay,
@@ -71,14 +71,12 @@ pub struct Progress<'a> {
     totals: Totals,
     /// Since when there is no space for the results.
     full_since: Option<Instant>,
-    /// Whether the user was told, in this step, that a reader holds the run file.
-    told_of_reader: bool,
+    /// What the user was told already.
+    told: Told,
     /// The recorded steps that a virtual drive has repeated.
     replayed: usize,
     /// The interval between commits within a step.
     commit_interval: Nanos,
-    /// Whether the verification at the end of the run has begun.
-    verifies: bool,
     /// The requests of the trace that the run replays.
     requests: Option<RequestsOf>,
     /// Where the preparation that has ended changed nothing: that in words.
@@ -110,10 +108,9 @@ impl<'a> Progress<'a> {
             title: String::new(),
             totals: Totals::default(),
             full_since: None,
-            told_of_reader: false,
+            told: Told::default(),
             replayed: 0,
             commit_interval: SHARED_COMMIT_INTERVAL,
-            verifies: false,
             requests: None,
             live_seconds: None,
             without_effect: None,
@@ -343,7 +340,7 @@ impl Watcher for Progress<'_> {
         self.title = step_title::title(test, phase, step);
         self.last_line = Instant::now();
         self.full_since = None;
-        self.told_of_reader = false;
+        self.told.of_reader = false;
         self.totals = Totals::of_workload(step.action.workload().unwrap_or(Workload::no_load()));
         self.began = Instant::now();
         self.within = Nanos::ZERO;
@@ -358,6 +355,9 @@ impl Watcher for Progress<'_> {
 
     fn finding_recorded(&mut self, finding: &Finding) {
         self.print_line(&format!("{}: {}", finding.severity.name(), finding.text));
+        if live::names_others(finding) && !std::mem::replace(&mut self.told.of_others, true) {
+            self.print_line(live::OTHERS);
+        }
     }
 
     fn wait_for_room(&mut self) -> bool {
@@ -375,8 +375,8 @@ impl Watcher for Progress<'_> {
     }
 
     fn wait_for_reader(&mut self) -> bool {
-        if !self.told_of_reader {
-            self.told_of_reader = true;
+        if !self.told.of_reader {
+            self.told.of_reader = true;
             self.print_line("another process reads the run file: the run waits for it");
         }
         std::thread::sleep(SPACE_POLL);
@@ -408,8 +408,8 @@ impl Watcher for Progress<'_> {
     fn verifying(&mut self, read: Bytes, total: Bytes) {
         let share = read.0 as f64 / total.0.max(1) as f64 * 100.0;
         let text = format!("verified {} of {} ({share:.0} %)", read.about(), total.about());
-        if !self.verifies {
-            self.verifies = true;
+        if !self.told.of_verification {
+            self.told.of_verification = true;
             self.last_line = Instant::now();
             self.print_line(&format!("verifying up to {}", total.about()));
         }

@@ -108,7 +108,7 @@ pub(crate) enum Command {
     Suites(SuitesArguments),
     /// List the drives and which may be tested, or describe one drive.
     Drives(DrivesArguments),
-    /// Check this machine and a target before a run, with the command that mends each thing.
+    /// Check this machine and a target before a run, with a command to fix each problem.
     Doctor(DoctorArguments),
     /// Print the settings that count, and where each comes from.
     Config(ConfigArguments),

@@ -77,7 +77,7 @@ pub struct NextStep {
     pub command: Option<(String, &'static str)>,
 }
 
-/// The findings whose cause `pidstat` may show.
+/// The findings whose cause `doctor` may show.
 const BUSY: [FindingKind; 4] = [
     FindingKind::OtherTraffic,
     FindingKind::Disturbed,
@@ -243,7 +243,7 @@ fn go_on(run: &Run) -> Option<NextStep> {
         return None;
     }
     if head.has_lost_its_target() {
-        let target = shell_word(&sanitize::prose(&head.drive.target));
+        let target = target_of(run);
         let suite = sanitize::prose(&head.plan.suite.id);
         let run = if suite == "quick" { "" } else { "run " };
         let command = format!("ssdgauge {run}{} {target}", shell_word(&suite));
@@ -296,6 +296,11 @@ fn before_rerun(advice: &str) -> &str {
     ends.iter().find_map(|end| advice.strip_suffix(end)).unwrap_or(advice)
 }
 
+/// Returns the target of `run`, as it is typed.
+fn target_of(run: &Run) -> String {
+    shell_word(&sanitize::prose(&run.head.drive.target))
+}
+
 fn disturbed(run: &Run) -> Account {
     let of_tests = run.tests.iter().flat_map(|test| {
         let of_result = test.findings.iter().filter(|one| doubt::concerns_result(one, test));
@@ -335,11 +340,11 @@ fn disturbed(run: &Run) -> Account {
         })
         .collect();
     next.dedup();
-    if shown().any(|finding| BUSY.contains(&finding.kind)) {
+    if shown().any(|finding| BUSY.contains(&finding.kind)) && run.head.imported_from().is_none() {
         next.push(NextStep {
             what: "See what uses the drive and the processor.".to_owned(),
             why: "Backups, updates, virtual machines and browsers are the usual ones.".to_owned(),
-            command: Some(("pidstat -d -u 2 5".to_owned(), READS_ONLY)),
+            command: Some((format!("ssdgauge doctor {}", target_of(run)), READS_ONLY)),
         });
     }
     let is_in_the_way = shown().any(|finding| IN_THE_WAY.contains(&finding.kind));

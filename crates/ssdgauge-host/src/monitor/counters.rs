@@ -89,7 +89,9 @@ pub(super) fn compare(compared: &Compared) -> Vec<Finding> {
     let Compared { before, after, issued, counts_own, kind, random, page_cached } = *compared;
     let is_drive = kind == TargetKind::Block;
     let mut findings = Vec::new();
-    for (direction, word) in ["read", "written"].into_iter().enumerate() {
+    for (direction, [word, past]) in
+        [["read", "read"], ["written", "wrote"]].into_iter().enumerate()
+    {
         let issued = issued[direction];
         let counted = after.bytes[direction].wrapping_sub(before.bytes[direction]);
         let moved = if counts_own { counted } else { counted.saturating_add(issued) };
@@ -111,11 +113,11 @@ pub(super) fn compare(compared: &Compared) -> Vec<Finding> {
         let others = moved.saturating_sub(issued);
         let share = others as f64 / issued.max(1) as f64;
         let own = match issued {
-            0 => "where the step sent nothing in this direction".to_owned(),
-            _ => format!("{:.1} % of the traffic of the step", share * 100.0),
+            0 => format!("which itself {past} nothing"),
+            _ => format!("{:.1} % of its own traffic", share * 100.0),
         };
         let text =
-            format!("other programs have {word} {} during the step, {own}", Bytes(others).about(),);
+            format!("other programs {past} {} during the step, {own}", Bytes(others).about());
         let (is_reported, severity) = match is_drive {
             true => (
                 others > SLACK && share > OTHER_SHARES[0],
@@ -160,7 +162,7 @@ pub(super) fn while_idle(
             FindingKind::OtherTraffic,
             Severity::Warning,
             format!(
-                "other programs have read {read_text} and written {written_text} within {} s",
+                "other programs read {read_text} and wrote {written_text} within {} s",
                 time.as_secs_f64()
             ),
             OTHER_ADVICE,

@@ -7,7 +7,7 @@ use crate::second::Second;
 use crate::terminal::colour::{Paint, Role};
 use crate::terminal::{fold, live_lines};
 use crate::{screen, style};
-use ssdgauge_core::rounded;
+use ssdgauge_core::{Finding, FindingKind, Severity, rounded};
 use std::collections::VecDeque;
 use textwrap::core::display_width;
 
@@ -21,6 +21,26 @@ const NAME: usize = 7;
 const NARROWEST: usize = 8;
 /// What the user can do meanwhile.
 pub(super) const ADVICE: &str = "Ctrl-C stops; the run can be resumed";
+/// What follows the first finding about other programs, once.
+pub(super) const OTHERS: &str = "        `ssdgauge doctor` names the programs; a disturbed run has no number to \
+                                 quote, so stop it (Ctrl-C) and resume when the machine is idle";
+
+/// Returns whether `finding` says that other programs affect the run.
+pub(super) fn names_others(finding: &Finding) -> bool {
+    matches!(finding.kind, FindingKind::OtherTraffic | FindingKind::Disturbed)
+        && finding.severity >= Severity::Warning
+}
+
+/// What the user was told already.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// In this step: that a reader holds the run file.
+    pub(super) of_reader: bool,
+    /// That the verification at the end of the run has begun.
+    pub(super) of_verification: bool,
+    /// What to do about other programs.
+    pub(super) of_others: bool,
+}
 
 /// What the lines around the sparklines state at one moment.
 #[derive(Clone, Debug, Default)]

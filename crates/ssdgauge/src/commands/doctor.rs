@@ -44,7 +44,7 @@ pub(crate) fn execute(arguments: &DoctorArguments) -> Result<(), Failure> {
         _ => Err(Failure::new(
             FailureKind::Criterion,
             card::summary(&diagnosis),
-            "a run would record each as a finding, or be refused; the list has what mends it",
+            "a run would record each as a finding, or be refused; the list says how to fix each",
         )),
     }
 }
@@ -65,6 +65,7 @@ fn of_virtual(name: &str) -> Result<Diagnosis, Failure> {
 
 fn of_machine(power: &PowerOptions) -> Result<Diagnosis, Failure> {
     let mut checks = machine();
+    checks.extend(activity(None));
     checks.extend(meters(power, None)?);
     let drives = ssdgauge_guard::drives(&LookPlace::own_process());
     let drives = drives.into_iter().map(drive_line).collect();
@@ -96,6 +97,7 @@ fn of_target(name: &str, power: &PowerOptions) -> Result<Diagnosis, Failure> {
         checks.extend(scratch_file(candidate)?);
     }
     checks.extend(machine());
+    checks.extend(activity(number.map(|number| (number, is_block))));
     checks.extend(meters(power, is_block.then_some(&path))?);
     Ok(Diagnosis::new(Some(target), checks, None))
 }
@@ -120,11 +122,15 @@ fn machine() -> Vec<Check> {
     checks
 }
 
+/// What other programs do meanwhile.
+fn activity(device: Option<(u64, bool)>) -> impl Iterator<Item = Check> {
+    ssdgauge_host::check_activity(device).into_iter().map(Check::of_host)
+}
+
 /// The device `number` of a target, or the one below its file system.
 fn of_device(number: Option<u64>, is_block: bool) -> Vec<Check> {
     let checks = number.and_then(|number| {
-        let mut checks = ssdgauge_host::check_device(number, is_block)?;
-        checks.extend(ssdgauge_host::check_traffic(number, is_block));
+        let checks = ssdgauge_host::check_device(number, is_block)?;
         let node = Path::new("/dev").join(name_of(&block_device_of(number)?).replace('!', "/"));
         let checks = checks.into_iter().map(Check::of_host).chain(condition(&node));
         Some(checks.collect())

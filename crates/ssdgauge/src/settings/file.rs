@@ -61,7 +61,7 @@ pub(super) fn read() -> Result<Option<Written>, Failure> {
 
 fn unreadable(path: &Path, reason: &str) -> Failure {
     let text = format!("the configuration {} cannot be read: {reason}", path.display());
-    let hint = "nothing was written; mend or move it, or name another folder by XDG_CONFIG_HOME";
+    let hint = "nothing was written; correct or move it, or set another folder by XDG_CONFIG_HOME";
     Failure::new(FailureKind::Usage, text, hint)
 }
 

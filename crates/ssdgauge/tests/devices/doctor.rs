@@ -116,7 +116,7 @@ fn targets_that_do_not_exist_are_refused_and_virtual_ones_have_nothing_to_mend()
     }
     let (code, json) = diagnosis(&bench, &["sim:tiny"]);
     assert_eq!((code, &json["to_mend"]), (Some(0), &0.into()));
-    assert!(bench.print(&["doctor", "sim:tiny"]).contains("nothing to mend"));
+    assert!(bench.print(&["doctor", "sim:tiny"]).contains("nothing to fix"));
 }
 
 #[test]

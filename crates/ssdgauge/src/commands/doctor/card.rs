@@ -41,7 +41,7 @@ fn word(state: State) -> (&'static str, Role) {
         State::Fine => ("ok", Role::Good),
         State::Note => ("note", Role::Second),
         State::Unknown => ("unknown", Role::Warn),
-        State::Mend => ("MEND", Role::Bad),
+        State::Mend => ("FIX", Role::Bad),
     }
 }
 
@@ -75,8 +75,9 @@ fn drive_line(drive: &DriveLine, width: usize) -> String {
 /// Returns the result in one line.
 pub(super) fn summary(diagnosis: &Diagnosis) -> String {
     let mend = match diagnosis.to_mend {
-        0 => "nothing to mend".to_owned(),
-        count => format!("{count} to mend"),
+        0 => "nothing to fix".to_owned(),
+        1 => "1 problem to fix".to_owned(),
+        count => format!("{count} problems to fix"),
     };
     match diagnosis.unknown {
         0 => mend,

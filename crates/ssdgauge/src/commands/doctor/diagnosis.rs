@@ -96,7 +96,7 @@ impl DriveLine {
         match of(State::Mend).next() {
             Some(first) if !self.testable => parts.push(format!("not testable: {}", first.text)),
             Some(_) => parts.extend(of(State::Mend).map(|check| check.text.clone())),
-            None => parts.push("nothing to mend".to_owned()),
+            None => parts.push("nothing to fix".to_owned()),
         }
         let unknown: Vec<String> =
             of(State::Unknown).map(|check| check.name.replace('-', " ")).collect();
