@@ -230,8 +230,9 @@ fn a_drive_that_failed_requests_stood_still_or_disappeared_is_named_before_any_s
     let faults = printed.find("Faults and failed runs, before any speed:").unwrap();
     assert!(faults < printed.find("Drift, from the first run").unwrap(), "{printed}");
     for (name, kind) in [("bay7", "failed"), ("bay2", "faults"), ("bay5", "faults")] {
-        let line = printed.split("MODEL ").find(|line| line.starts_with(name)).unwrap();
-        assert!(line.contains(&format!(": {kind}")), "{printed}");
+        let at = printed.find(&format!("MODEL {name} (")).unwrap();
+        let after_run = printed[at..].split(": ").nth(1).unwrap();
+        assert!(after_run.starts_with(kind), "{printed}");
     }
     let found = bench.print(&["fleet", "drift", "runs", "--json"]);
     let found: Value = serde_json::from_str(&found).unwrap();
