@@ -10,7 +10,7 @@ use ssdgauge_runfile::{Outcome, OutcomeKind};
 
 const BUSY: &str = "other processes moved 4.3 GB on this drive";
 
-fn busy(steps: std::ops::Range<usize>) -> Run {
+pub(crate) fn busy(steps: std::ops::Range<usize>) -> Run {
     let finding = |step| {
         (Some(step), Finding::new(FindingKind::OtherTraffic, Severity::Warning, BUSY, "stop them"))
     };
@@ -27,7 +27,7 @@ fn broken(reason: &str, findings: Vec<(Option<usize>, Finding)>) -> Run {
     run
 }
 
-fn gone() -> Run {
+pub(crate) fn gone() -> Run {
     let text = "the drive disappeared";
     broken(
         text,

@@ -145,8 +145,8 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
         check_that(browser, "document.documentElement.scrollWidth <= innerWidth", json!(true));
         // The tray leaves a phone to the drives.
         check_that(browser, "document.getElementById('tray').offsetHeight <= 96", json!(true));
-        super::check_by_axe(browser, &format!("index at {width}"), "others");
-        super::check_by_axe(browser, &format!("index at {width}"), "contrast");
+        super::axe::check(browser, &format!("index at {width}"), "others");
+        super::axe::check(browser, &format!("index at {width}"), "contrast");
     }
     let link = browser.evaluate("function () { return document.querySelector('#tray a').href }");
     for page in pages_of_one(&folder.join("site")) {
@@ -155,8 +155,8 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
             let name = page.parent().unwrap().file_name().unwrap().to_str().unwrap();
             browser.picture(&pictures.join(format!("bench-{name}-{width}.png")), width, 2_400);
             check_that(browser, "document.documentElement.scrollWidth <= innerWidth", json!(true));
-            super::check_by_axe(browser, &format!("{name} at {width}"), "others");
-            super::check_by_axe(browser, &format!("{name} at {width}"), "contrast");
+            super::axe::check(browser, &format!("{name} at {width}"), "others");
+            super::axe::check(browser, &format!("{name} at {width}"), "contrast");
         }
     }
     let (_, hash) = link.as_str().unwrap().split_once('#').unwrap();
@@ -203,8 +203,8 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
         browser.view(width, scheme);
         browser.picture(&pictures.join(format!("bench-compare-{width}.png")), width, 2_400);
         check_that(browser, "document.documentElement.scrollWidth <= innerWidth", json!(true));
-        super::check_by_axe(browser, &format!("compare at {width}"), "others");
-        super::check_by_axe(browser, &format!("compare at {width}"), "contrast");
+        super::axe::check(browser, &format!("compare at {width}"), "others");
+        super::axe::check(browser, &format!("compare at {width}"), "contrast");
     }
     run(browser, "history.back()");
     check_that(browser, TITLE, json!("Beta or Alpha?"));

@@ -141,6 +141,10 @@ impl Browser for Chromium {
         self.ask("Emulation.setEmulatedMedia", json!({ "media": medium }));
     }
 
+    fn has_page_margins(&self) -> bool {
+        true
+    }
+
     fn show(&mut self, file: &Path, width: u32, scheme: &str) {
         self.view(width, scheme);
         self.loaded.clear();

@@ -30,7 +30,7 @@ pub(crate) struct Firefox {
 
 /// Returns whether this machine has the browser, and the program that ends it with its test.
 pub(crate) fn is_here() -> bool {
-    has_programs(&["firefox-esr", "setpriv"])
+    has_programs(&["firefox-esr", "setpriv", "pdfinfo", "pdftotext"])
 }
 
 /// Returns the process and the host of its WebSocket.
@@ -160,6 +160,10 @@ impl Browser for Firefox {
 
     fn medium(&mut self, medium: &str) {
         self.pretend("mediumOverride", medium);
+    }
+
+    fn has_page_margins(&self) -> bool {
+        false
     }
 
     fn show(&mut self, file: &Path, width: u32, scheme: &str) {

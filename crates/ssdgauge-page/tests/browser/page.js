@@ -45,7 +45,7 @@ function () {
     for (const chart of charts.filter(chart => chart.querySelector('.pt'))) {
       if (!chart.parentElement.querySelector('.vals table')) say('a chart without a table', figure);
     }
-    const rows = [...figure.querySelectorAll('ol.bars li, ol.rows li')].filter(shown);
+    const rows = [...figure.querySelectorAll('ol.bars li, ol.rows li, .half rect')].filter(shown);
     if (charts.length + rows.length === 0) say('a figure without a chart', figure);
     if (figure.querySelectorAll('svg title').length === 0) say('a figure without values', figure);
   }

@@ -37,6 +37,9 @@ pub(crate) trait Browser {
     /// Returns what a function without arguments answers in the page, also one that answers later.
     fn evaluate(&mut self, function: &str) -> Value;
 
+    /// Returns whether the browser prints what a style sheet puts into the margins of a sheet.
+    fn has_page_margins(&self) -> bool;
+
     /// Presses a key, by its code in WebDriver.
     fn key(&mut self, key: &str);
 

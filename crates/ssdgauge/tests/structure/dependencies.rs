@@ -194,8 +194,7 @@ fn the_list_of_third_parties_is_complete() {
          file with the lock file; `SNAPSHOTS=overwrite cargo test -p ssdgauge --test it third`\n\
          writes it again. SQLite, which `libsqlite3-sys` contains, is in the public domain. The program\n\
          contains a subset of the font Roboto 2.138, regular and bold, of Google (Apache-2.0, whose text is\n\
-         LICENSE-APACHE), and no picture. A test of the page contains axe-core 4.14.1 (MPL-2.0, with its licence in\n\
-         crates/ssdgauge-page/tests/browser/axe); the program does not. The program contains a summary of\n\
+         LICENSE-APACHE), and no picture. A test of the page fetches axe-core (MPL-2.0). The program contains a summary of\n\
          [linuxhw/EnterpriseDrive](https://github.com/linuxhw/EnterpriseDrive) by the hw-probe contributors\n\
          (CC-BY-4.0, https://creativecommons.org/licenses/by/4.0/), made by the tool `field`; it was changed:\n\
          percentiles of models, crates/ssdgauge-core/src/field.tsv.\n\n\
