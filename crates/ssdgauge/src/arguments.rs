@@ -24,6 +24,7 @@ mod run;
 mod serve;
 mod site;
 mod trace;
+mod twin;
 mod values;
 mod watch;
 mod xray;
@@ -53,6 +54,7 @@ pub(crate) use run::RunArguments;
 pub(crate) use serve::ServeArguments;
 pub(crate) use site::{SiteArguments, SubmitArguments};
 pub(crate) use trace::{TraceAction, TraceArguments, TraceConvertArguments, TraceInfoArguments};
+pub(crate) use twin::TwinArguments;
 pub(crate) use watch::WatchArguments;
 pub(crate) use xray::XrayArguments;
 
@@ -126,6 +128,8 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     /// Check the claims of published reviews on virtual drives.
     Claims(ClaimsArguments),
+    /// Fit a virtual drive to the runs of a drive, and predict loads that were not run.
+    Twin(TwinArguments),
     /// Compare two runs, and separate differences from noise.
     Compare(CompareArguments),
     /// Print a request log as CSV.

@@ -33,6 +33,7 @@ mod stored_drives;
 mod submit;
 mod suites;
 mod trace;
+mod twin;
 mod watch;
 mod xray;
 
@@ -95,6 +96,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Report(arguments) => report::execute(&arguments),
         Command::Claims(arguments) => claims::execute(&arguments),
         Command::Demo(arguments) => demo::execute(&arguments),
+        Command::Twin(arguments) => twin::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
         Command::Fleet(arguments) => fleet::execute(&arguments),

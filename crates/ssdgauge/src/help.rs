@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "suites", "demo",
         ],
     ),
-    ("Understand a drive", &["xray", "prove"]),
+    ("Understand a drive", &["xray", "prove", "twin"]),
     ("Drives and this machine", &["drives", "doctor", "meters", "config"]),
     ("Laboratory", &["fleet", "site", "submit", "crosscheck", "claims", "serve"]),
     ("Exchange with other programs", &["export", "import", "trace", "log", "completions"]),

@@ -85,6 +85,7 @@ fn of(command: &Command) -> Option<&str> {
         | Command::Report(_)
         | Command::Demo(_)
         | Command::Claims(_)
+        | Command::Twin(_)
         | Command::Compare(_)
         | Command::Log(_)
         | Command::Trace(_)

@@ -34,6 +34,8 @@ pub(crate) enum Format {
     Site,
     /// The results of a run for the repository of a collection.
     Submission,
+    /// The profile of a twin.
+    Twin,
 }
 
 impl Format {
@@ -47,6 +49,7 @@ impl Format {
             Format::Index => "index",
             Format::Site => "site",
             Format::Submission => "submission",
+            Format::Twin => "twin",
         }
     }
 
@@ -62,6 +65,7 @@ impl Format {
             Format::Index => INDEX_MARK,
             Format::Site => ssdgauge_page::SITE_MARK.as_bytes(),
             Format::Submission => b"{\"ssdgauge-run\":",
+            Format::Twin => b"# The twin of ",
         }
     }
 
@@ -74,7 +78,8 @@ impl Format {
             | Format::FioJob
             | Format::Index
             | Format::Site
-            | Format::Submission => 4_096,
+            | Format::Submission
+            | Format::Twin => 4_096,
             Format::PackedTrace => ssdgauge_trace::PACKED_MARK.len() as u64,
             // It has its program at its end; the seconds of a run of a week take some 50 MB.
             Format::Parquet => 1 << 30,

@@ -141,6 +141,11 @@ fn of(command: &Command) -> Restriction {
             let folders = [&claims.runs].into_iter().chain(&claims.pictures).cloned();
             Confined(folders.collect())
         }
+        Command::Twin(twin) => {
+            let files: Vec<_> = twin.files.iter().chain(&twin.card).collect();
+            let out = twin.out.iter().map(|out| folder_of(Some(out)));
+            Confined(journals(&files).into_iter().chain(out).collect())
+        }
         // It reads no file of others, and starts the browser of a user who has a desktop.
         Command::Demo(_) if !ssdgauge_host::is_root() => Unrestricted,
         Command::Demo(demo) => Confined(vec![folder_of(demo.output.as_deref())]),

@@ -14,6 +14,7 @@ use ssdgauge_guard::{
 use ssdgauge_host::{LinuxRig, ReadingRig};
 use ssdgauge_meter::MeterSpec;
 use ssdgauge_sim::{ProfileError, VirtualRig};
+use ssdgauge_twin::Twin;
 use ssdgauge_watch::terminal;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -353,6 +354,9 @@ fn open_virtual(spec: &str, size: SizeRequest, seed: u64) -> Result<VirtualRig, 
     let rig = match name.contains('/') || name.ends_with(".toml") {
         true => {
             let text = text_file::read_text_file(name).map_err(failure)?;
+            // What the profile of a twin says of itself is not part of the drive.
+            let twin = Twin::read(&text).map_err(|error| failure(format!("{name}: {error}")))?;
+            let text = twin.map_or(text, |twin| twin.profile);
             VirtualRig::from_toml(name, &text, query, seed)
         }
         false => VirtualRig::open(spec, seed),

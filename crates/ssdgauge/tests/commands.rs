@@ -44,6 +44,7 @@ mod stored_drives;
 mod submissions;
 mod tables;
 mod traces;
+mod twin;
 mod until;
 pub(crate) mod watch;
 mod watch_metrics;

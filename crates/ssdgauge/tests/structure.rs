@@ -141,7 +141,7 @@ const PAGE: &[(&str, &[&str])] =
     &[("chart", &[]), ("page", &["chart"]), ("pictures", &["chart", "page"])];
 
 /// The crates whose files form no circle.
-const CRATES: [&str; 22] = [
+const CRATES: [&str; 23] = [
     "ssdgauge-statistics",
     "ssdgauge-core",
     "ssdgauge-os",
@@ -161,6 +161,7 @@ const CRATES: [&str; 22] = [
     "ssdgauge-fio",
     "ssdgauge-fleet",
     "ssdgauge-claims",
+    "ssdgauge-twin",
     "ssdgauge-trace",
     "ssdgauge-watch",
     "ssdgauge",

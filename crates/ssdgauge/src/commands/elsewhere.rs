@@ -78,6 +78,7 @@ fn need(command: &Command) -> Option<(&'static str, &'static str)> {
         }
         Command::Demo(_) => ("demo", MODELS),
         Command::Claims(_) => ("claims", MODELS),
+        Command::Twin(_) => ("twin", "it computes with virtual drives"),
         Command::Trace(_) => ("trace", "it reads traces in a process without rights"),
         Command::Import(_) => ("import", "it writes a run file"),
         Command::Crosscheck(_) => ("crosscheck", "it runs fio on a drive"),

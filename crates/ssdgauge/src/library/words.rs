@@ -32,6 +32,10 @@ pub(crate) fn resolve(command: &mut Command) -> Result<(), Failure> {
             words.all(&mut compare.files)?;
             check_two(&compare.files)
         }
+        Command::Twin(twin) if twin.ask.is_none() => {
+            twin.card.iter_mut().try_for_each(|file| words.one(file, Wanted::Any))?;
+            words.all(&mut twin.files)
+        }
         Command::Watch(watch) if watch.files.is_empty() => {
             watch.files = words.running()?;
             Ok(())
@@ -90,6 +94,7 @@ pub(crate) fn resolve(command: &mut Command) -> Result<(), Failure> {
         | Command::Meters(_)
         | Command::Demo(_)
         | Command::Claims(_)
+        | Command::Twin(_)
         | Command::Log(_)
         | Command::Trace(_)
         | Command::Import(_)

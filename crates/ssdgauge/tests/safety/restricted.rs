@@ -43,6 +43,8 @@ const RESTRICTED: &[&[&str]] = &[
     &["report", "a.ssdg", "--svg", "charts", "--share-image", "share.png", "--csv"],
     &["claims", "--runs", "claims", "--no-runs"],
     &["demo", "-o", "demo.html"],
+    &["twin", "whole.ssdg", "-o", "twin.toml"],
+    &["twin", "--ask", "reads", "drive.toml"],
     &["compare", "a.ssdg", "a.ssdg"],
     &["export", "--jsonl", "a.ssdg"],
     &["export", "--parquet", "tables", "a.ssdg"],
@@ -76,6 +78,8 @@ const UNRESTRICTED: &[(&str, &str)] = &[
 
 const XRAY: &str = "sim:tlc-client?capacity=8GB&slc.fixed_gb=25&slc.dynamic_gb=0";
 
+const TWIN: &str = "inherits = \"tiny\"\n[twin]\nof = \"a\"\nmodel_revision = 3\ncommand = \"-\"\n";
+
 const SUITE: &str = include_str!("../reads.toml");
 
 const TRACE: &str = "128166372003061629,hm,1,Read,383496192,32768,113736\n\
@@ -87,6 +91,7 @@ fn prepare(bench: &Bench) {
     write("suite.toml", SUITE);
     write("trace.csv", TRACE);
     write("fio.json", FIO);
+    write("drive.toml", TWIN);
     std::fs::create_dir(bench.path("claims")).unwrap();
     for line in [
         &["quick", "sim:tiny", "--shorten", "50", "--out", "a.ssdg", "--log-ios", "log.bin"][..],

@@ -209,6 +209,7 @@ const SINKS: [(&str, usize, bool); 9] = [
     ("ssdgauge-lab/src/conductor/sink.rs", 1, false),
     ("ssdgauge-lab/src/xray/access.rs", 1, false),
     ("ssdgauge-sim/src/rig/write_limit.rs", 1, true),
+    ("ssdgauge-twin/src/replay.rs", 1, false),
     ("ssdgauge/src/commands/bench.rs", 1, false),
 ];
 

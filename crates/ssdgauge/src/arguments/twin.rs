@@ -1,0 +1,23 @@
+//! The arguments of `ssdgauge twin`.
+
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct TwinArguments {
+    /// Runs of one drive in full length: run files, numbers of the library or a folder; with --ask its twin.
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Card of an X-ray of the drive, a run file or JSON, at which the fit begins.
+    #[arg(long, value_name = "CARD", conflicts_with = "ask")]
+    pub(crate) card: Option<PathBuf>,
+    /// Profile to write, such as drive.toml; `run SUITE sim:drive.toml` tests it.
+    #[arg(short, long, alias = "output", value_name = "FILE", required_unless_present = "ask")]
+    pub(crate) out: Option<PathBuf>,
+    /// Predict this load, such as "4 KiB random, 70 % read, 20000/s, 60 % full", by the twin that is named.
+    #[arg(long, value_name = "LOAD", conflicts_with = "out")]
+    pub(crate) ask: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
