@@ -18,6 +18,7 @@ mod real_curves;
 mod site_verdicts;
 mod slow_drives;
 mod speed;
+mod twin;
 mod windows;
 mod xray_gate;
 mod xray_pairs;
@@ -27,7 +28,7 @@ use std::process::ExitCode;
 
 type Tool = fn(&[String]) -> Result<(), Box<dyn Error>>;
 
-const TOOLS: [(&str, Tool); 18] = [
+const TOOLS: [(&str, Tool); 19] = [
     ("code_lines", code_lines::run),
     ("coverage", coverage::run),
     ("field", field::run),
@@ -43,6 +44,7 @@ const TOOLS: [(&str, Tool); 18] = [
     ("site_verdicts", site_verdicts::run),
     ("slow_drives", slow_drives::run),
     ("speed", speed::run),
+    ("twin", twin::run),
     ("windows", windows::run),
     ("xray_gate", xray_gate::run),
     ("xray_pairs", xray_pairs::run),
