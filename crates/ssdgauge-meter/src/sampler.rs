@@ -226,7 +226,8 @@ impl RunningMeter {
                 Ok(Message::Gone(cause)) => return Err(absent(cause)),
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(absent(format!(
-                        "it gave no reading within {FIRST_READING_TIMEOUT:?}{unusable}"
+                        "it gave no reading within {} s{unusable}",
+                        FIRST_READING_TIMEOUT.as_secs()
                     )));
                 }
                 Err(RecvTimeoutError::Disconnected) => {

@@ -125,7 +125,10 @@ fn parse_period(text: &str) -> Result<Duration, String> {
     let period = Duration::from(period);
     match (MIN_PERIOD..=MAX_PERIOD).contains(&period) {
         true => Ok(period),
-        false => Err(format!("the period must be between {MIN_PERIOD:?} and {MAX_PERIOD:?}")),
+        false => {
+            let (min, max) = (MIN_PERIOD.as_millis(), MAX_PERIOD.as_secs());
+            Err(format!("the period must be between {min} ms and {max} s"))
+        }
     }
 }
 

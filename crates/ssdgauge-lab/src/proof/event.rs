@@ -149,7 +149,10 @@ impl Recorded {
         }
         let layout = settings.layout();
         match events.iter().find(|event| !is_valid(event, &layout)) {
-            Some(event) => Err(damaged(format!("an event outside the drive: {event:?}"))),
+            Some(event) => {
+                let event = serde_json::to_string(event).expect("events always serialise");
+                Err(damaged(format!("an event outside the drive: {event}")))
+            }
             None => Ok(Some(Recorded { settings, events })),
         }
     }

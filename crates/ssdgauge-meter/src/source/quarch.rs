@@ -255,7 +255,8 @@ impl Connection {
             .map_err(|error| format!("QIS connection failed: {error}"))?;
         self.read_response(TIMEOUT).map_err(|error| match error {
             ReadError::TimedOut => {
-                format!("QIS sent no response to '{command}' within {TIMEOUT:?}")
+                let limit = TIMEOUT.as_secs();
+                format!("QIS sent no response to '{command}' within {limit} s")
             }
             ReadError::Broken(cause) => cause,
         })

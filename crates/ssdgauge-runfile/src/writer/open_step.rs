@@ -29,12 +29,14 @@ impl OpenStep {
             self.last_seconds.resize(series + 1, None);
         }
         let last = self.last_seconds[series].replace(interval.second);
-        assert!(
-            last.is_none_or(|last| interval.second > last),
-            "second {} of stream {} follows second {last:?}",
-            interval.second,
-            interval.stream
-        );
+        if let Some(last) = last {
+            assert!(
+                interval.second > last,
+                "second {} of stream {} follows second {last}",
+                interval.second,
+                interval.stream
+            );
+        }
     }
 }
 

@@ -223,7 +223,10 @@ fn check_figures(profile: &Profile) -> Result<(), ProfileError> {
     for state in &profile.power.states {
         let figures = [state.w, state.after_ms, state.entry_us, state.exit_us];
         if !figures.iter().all(|value| (0.0..=1e9).contains(value)) {
-            return impossible(format!("a power state of {figures:?}"));
+            let [w, after_ms, entry_us, exit_us] = figures;
+            return impossible(format!(
+                "a power state of {w} W after {after_ms} ms, entered in {entry_us} us and left in {exit_us} us"
+            ));
         }
     }
     check_limited_states(profile)?;

@@ -90,7 +90,8 @@ impl VirtualRig {
             }
         }
         if requests.iter().any(|request| request.due > MAX_STEP) {
-            return Err(RigError::Refused(format!("a request after {MAX_STEP:?}")));
+            let limit = MAX_STEP.0 / 1_000_000_000;
+            return Err(RigError::Refused(format!("a request after {limit} s")));
         }
         match requests.is_sorted_by_key(|request| request.due) {
             true => Ok(()),

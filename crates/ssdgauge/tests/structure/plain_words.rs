@@ -26,6 +26,18 @@ const ALLOWED_IN_CODE: [(&str, &str); 6] = [
     ("ssdgauge/tests/structure/plain_words.rs", ""),
 ];
 
+/// Texts with a value in the form of a programmer, for a reason: the end of the file's path.
+const DEBUG_FORMS: [&str; 5] = [
+    // A foreign text with its control characters escaped.
+    "nbd/src/handshake.rs",
+    "fio/src/line.rs",
+    // Quotes of TOML.
+    "analysis/src/drives/model_cohort.rs",
+    // What digests are computed of.
+    "core/src/workload/step_number.rs",
+    "fleet/src/drift/drive_run.rs",
+];
+
 /// Words after "is no" and "are no" that make plain English.
 const AFTER_NO: [&str; 10] = [
     "longer", "more", "less", "other", "doubt", "larger", "smaller", "faster", "slower", "cheaper",
@@ -280,6 +292,36 @@ fn texts_of_the_program_avoid_the_patterns_of_the_style_sheet() {
     }
     assert!(read > 10_000, "only {read} texts were read");
     assert!(refused.is_empty(), "CONTRIBUTING.md, Texts, says what to write: {refused:#?}");
+    assert!(unused.is_empty(), "no such text any more, remove it from the list: {unused:#?}");
+}
+
+#[test]
+fn no_text_shows_a_value_in_the_form_of_a_programmer() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    for entry in fs::read_dir(crates).unwrap() {
+        sources(&entry.unwrap().path().join("src"), &mut files);
+    }
+    let (mut refused, mut unused) = (Vec::new(), DEBUG_FORMS.to_vec());
+    for file in files {
+        let name = file.display().to_string();
+        let source = fs::read_to_string(&file).unwrap();
+        let is_debug = |text: &str| text.contains(":?}") || text.contains(":#?}");
+        // What ends the program through an error of its own is for those who program it.
+        let own = |line: &&str| ["assert", "debug_"].iter().any(|word| line.contains(word));
+        let lines: Vec<&str> = source.lines().collect();
+        for (line, text) in literals(&source) {
+            let near = &lines[line.saturating_sub(4)..line];
+            if !is_debug(&text) || near.iter().any(own) {
+                continue;
+            }
+            unused.retain(|path| !name.ends_with(path));
+            if !DEBUG_FORMS.iter().any(|path| name.ends_with(path)) {
+                refused.push(format!("{name}:{line}: {text}"));
+            }
+        }
+    }
+    assert!(refused.is_empty(), "write the value as a person reads it: {refused:#?}");
     assert!(unused.is_empty(), "no such text any more, remove it from the list: {unused:#?}");
 }
 

@@ -137,7 +137,8 @@ pub fn read_beginning(namespace: &Namespace, length: u32) -> Result<Vec<u8>, Str
         None => {
             std::mem::forget(ring);
             let cause = entered.err().map_or(String::new(), |error| format!(" ({error})"));
-            Err(format!("a read by command did not complete within {ANSWER_LIMIT:?}{cause}"))
+            let limit = ANSWER_LIMIT.as_secs();
+            Err(format!("a read by command did not complete within {limit} s{cause}"))
         }
     }
 }
