@@ -32,6 +32,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
+pub(crate) use condition::overall;
+
 /// Failure to describe a drive.
 #[derive(Debug, Error)]
 pub enum DescribeError {
@@ -79,7 +81,7 @@ pub struct DriveCondition {
 pub fn read_condition(path: &Path) -> Result<DriveCondition, DescribeError> {
     let (device, results) = query_device(path)?;
     let is_reason = |reason: &String| reason != NOT_NVME && reason != NOT_ATA;
-    let unread = match (&results.health, &results.statistics) {
+    let unread = match (&results.health, &results.passes) {
         (Ok(_), _) | (_, Ok(_)) => None,
         (Err(nvme), Err(ata)) => Some([nvme, ata].into_iter().find(|one| is_reason(one))),
     };
@@ -146,6 +148,8 @@ pub(crate) struct QueryResults {
     pub(crate) thermal: QueryResult<u32>,
     pub(crate) power_log: QueryResult<PowerLog>,
     pub(crate) ata: QueryResult<ata::Identity>,
+    /// Whether the SMART status of an ATA drive has passed.
+    pub(crate) passes: QueryResult<bool>,
     pub(crate) attributes: QueryResult<Vec<ata::SmartAttribute>>,
     pub(crate) statistics: QueryResult<ata::DeviceStatistics>,
     pub(crate) media: QueryResult<(Source, Written)>,
@@ -184,6 +188,7 @@ impl QueryResults {
             thermal: Err(reason()),
             power_log: Err(reason()),
             ata: Err(reason()),
+            passes: Err(reason()),
             attributes: Err(reason()),
             statistics: Err(reason()),
             media: Err(reason()),
@@ -203,6 +208,9 @@ impl QueryResults {
                 Err(CommandError::System(self.0.clone()))
             }
             fn ata(&self, _: &AtaCommand, _: &mut [u8]) -> Result<(), CommandError> {
+                Err(CommandError::System(self.0.clone()))
+            }
+            fn ata_registers(&self, _: &AtaCommand) -> Result<u32, CommandError> {
                 Err(CommandError::System(self.0.clone()))
             }
         }
@@ -278,6 +286,7 @@ impl QueryResults {
         let security = has(|identity| identity.has_trusted, "trusted commands");
         let smart = has(|identity| identity.has_smart, "SMART");
         QueryResults {
+            passes: smart.clone().and_then(|()| with_reason(query::ata_smart_passes(pass_through))),
             attributes: smart
                 .clone()
                 .and_then(|()| with_reason(query::ata_attributes(pass_through))),
@@ -401,6 +410,9 @@ fn findings(device: &SysfsDevice, results: &QueryResults) -> Vec<Finding> {
                 .map(|warning| health_warning(&format!("a critical warning: {warning}"))),
         );
     }
+    if results.passes == Ok(false) {
+        findings.push(health_warning(OVERALL_FAILED));
+    }
     findings.extend(implausible_values(device, results).into_iter().map(|text| {
         Finding::new(
             FindingKind::Implausible,
@@ -411,6 +423,9 @@ fn findings(device: &SysfsDevice, results: &QueryResults) -> Vec<Finding> {
     }));
     findings
 }
+
+/// What a drive reports whose overall health has failed.
+pub(crate) const OVERALL_FAILED: &str = "that it is failing (SMART overall health: FAILED)";
 
 /// Returns the finding for a drive that reports `what` about its health.
 pub(crate) fn health_warning(what: &str) -> Finding {

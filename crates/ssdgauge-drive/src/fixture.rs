@@ -30,6 +30,8 @@ pub struct Fixture {
     pub security: BTreeMap<(u8, u16), Vec<u8>>,
     /// The data of ATA commands, by command code and LBA.
     pub ata: BTreeMap<(u8, u64), Vec<u8>>,
+    /// The LBA field that SMART RETURN STATUS returns.
+    pub smart_status: Option<u32>,
     /// The errors of other commands, by opcode; a command without one succeeds.
     pub changes: BTreeMap<u8, CommandError>,
     /// The other NVMe commands: opcode, namespace, words.
@@ -47,6 +49,7 @@ impl Fixture {
             features: BTreeMap::new(),
             security: BTreeMap::new(),
             ata: BTreeMap::new(),
+            smart_status: None,
             changes: BTreeMap::new(),
             sent: Mutex::new(Vec::new()),
             sent_ata: Mutex::new(Vec::new()),
@@ -87,6 +90,8 @@ impl Fixture {
     pub fn sata() -> Fixture {
         let mut drive = Fixture::without_responses();
         drive.ata.insert((0xec, 0), ata_identity());
+        // It has passed (ACS-3, 7.48.8).
+        drive.smart_status = Some(0xc2_4f00);
         let mut wear = vec![0; ata::SECTOR];
         wear[2] = 7;
         wear[8..16].copy_from_slice(&(0xc0u64 << 56 | 12).to_le_bytes());
@@ -140,6 +145,11 @@ impl PassThrough for Fixture {
                 self.changes.get(&opcode).map_or(Ok(0), |error| Err(error.clone()))
             }
         }
+    }
+
+    fn ata_registers(&self, command: &AtaCommand) -> Result<u32, CommandError> {
+        let is_status = (command.command, command.feature, command.lba) == (0xb0, 0xda, 0xc2_4f00);
+        self.smart_status.filter(|_| is_status).ok_or(CommandError::Sense(5, 0x20, 0))
     }
 
     fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError> {
@@ -285,6 +295,10 @@ impl PassThrough for WriteCacheFixture {
             (0x0a, [0x06, ..]) => Ok(u32::from(*self.on.lock().unwrap())),
             (_, _) => self.drive.nvme(command, data),
         }
+    }
+
+    fn ata_registers(&self, command: &AtaCommand) -> Result<u32, CommandError> {
+        self.drive.ata_registers(command)
     }
 
     fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError> {

@@ -311,6 +311,7 @@ impl HelperClient {
         Ok(match kind {
             0 => ScsiAnswer::Good,
             1 => ScsiAnswer::Sense(byte(first), byte(second), byte(third)),
+            3 => ScsiAnswer::Registers(first),
             _ => ScsiAnswer::Lost(first as u16),
         })
     }

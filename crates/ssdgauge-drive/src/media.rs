@@ -8,11 +8,14 @@
 mod attributes;
 mod logs;
 
-pub(crate) use attributes::Family;
+pub(crate) use attributes::{Family, WIDE};
 pub(crate) use logs::LogSource;
 
 use crate::pass_through::{CommandError, PassThrough};
 use crate::query;
+
+/// The write amplification below which counters are wrong, or a drive compresses.
+pub(crate) const LEAST_AMPLIFICATION: f64 = 0.95;
 
 /// A counter that never decreases, in its own granules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +42,8 @@ pub(crate) struct Written {
     pub(crate) host: Option<Counter>,
     /// What was written to the media.
     pub(crate) media: Counter,
+    /// Whether `host` may be only the low 32 bits of the sectors.
+    pub(crate) may_wrap: bool,
 }
 
 /// What counts the data that a drive writes to its media.

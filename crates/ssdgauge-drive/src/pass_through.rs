@@ -128,6 +128,18 @@ pub trait PassThrough: Send + Sync {
     /// # Errors
     /// The drive rejected the command, the kernel did not send it, or the time limit passed.
     fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError>;
+
+    /// Sends an ATA command of 28 bits without data, and returns its LBA field as the drive sets it.
+    ///
+    /// # Errors
+    /// As [`PassThrough::ata`]; the connection does not return the registers of commands.
+    fn ata_registers(&self, _command: &AtaCommand) -> Result<u32, CommandError> {
+        Err(no_registers())
+    }
+}
+
+fn no_registers() -> CommandError {
+    CommandError::System("its adapter does not return the registers of ATA commands".into())
 }
 
 /// An open drive, with the privileged helper process where this process has no privileges.
@@ -175,14 +187,37 @@ impl PassThrough for OpenDevice {
             AtaDirection::In => ScsiDirection::In,
             AtaDirection::Out => ScsiDirection::Out,
         };
-        let cdb = ata_pass_through(command);
-        let limit = millis(command.timeout);
+        self.scsi(&ata_pass_through(command), direction, data, command.timeout).map(|_| ())
+    }
+
+    fn ata_registers(&self, command: &AtaCommand) -> Result<u32, CommandError> {
+        let mut cdb = ata_pass_through(command);
+        cdb[2] |= CHECK_CONDITION;
+        let registers = self.scsi(&cdb, ScsiDirection::None, &mut [], command.timeout)?;
+        registers.ok_or_else(no_registers)
+    }
+}
+
+/// CK_COND of ATA PASS-THROUGH: the command ends with its registers in the sense data, also where it succeeded.
+const CHECK_CONDITION: u8 = 1 << 5;
+
+impl OpenDevice {
+    /// Sends a SCSI command, and returns the registers of an ATA command that was to return them.
+    fn scsi(
+        &self,
+        cdb: &[u8; 16],
+        direction: ScsiDirection,
+        data: &mut [u8],
+        timeout: Duration,
+    ) -> Result<Option<u32>, CommandError> {
+        let limit = millis(timeout);
         let outcome = match &self.helper {
-            Some(helper) => helper.scsi(&cdb, direction, data, limit)?,
-            None => ssdgauge_os::ioctl::scsi(&self.file, &cdb, direction, data, limit)?,
+            Some(helper) => helper.scsi(cdb, direction, data, limit)?,
+            None => ssdgauge_os::ioctl::scsi(&self.file, cdb, direction, data, limit)?,
         };
         match outcome {
-            ScsiAnswer::Good => Ok(()),
+            ScsiAnswer::Good => Ok(None),
+            ScsiAnswer::Registers(lba) => Ok(Some(lba)),
             ScsiAnswer::Sense(key, code, qualifier) => {
                 Err(CommandError::Sense(key, code, qualifier))
             }

@@ -35,6 +35,10 @@ pub mod feature {
     pub(crate) const POWER_MEASUREMENT: u8 = 0x25;
 }
 
+/// The LBA field that SMART commands require: 4Fh, C2h.
+const SMART_SIGNATURE: u64 = 0xc2_4f00;
+/// The LBA field of a drive that has detected that a threshold is exceeded: F4h, 2Ch.
+const SMART_EXCEEDED: u64 = 0x2c_f400;
 /// The identifier of the power measurement log.
 const POWER_LOG: u8 = 0x25;
 /// The length of the list of supported log pages in bytes.
@@ -260,10 +264,32 @@ pub fn ata_identity(pass_through: &dyn PassThrough) -> Result<ata::Identity, Com
 pub(crate) fn ata_attributes(
     pass_through: &dyn PassThrough,
 ) -> Result<Vec<ata::SmartAttribute>, CommandError> {
-    // SMART READ DATA; the LBA contains the signature 4Fh, C2h that SMART commands require.
-    let command = AtaCommand { command: 0xb0, feature: 0xd0, lba: 0xc2_4f00, ..Default::default() };
+    // SMART READ DATA.
+    let lba = SMART_SIGNATURE;
+    let command = AtaCommand { command: 0xb0, feature: 0xd0, lba, ..Default::default() };
     let data = ata_read(pass_through, command)?;
     ata::smart_attributes(&data).ok_or_else(|| malformed("SMART data"))
+}
+
+/// Returns whether the SMART status of an ATA drive has passed: no attribute that predicts a failure exceeds its
+/// threshold (SMART RETURN STATUS; ACS-3, 7.48.8).
+///
+/// # Errors
+/// See the [module](self); the drive returned neither signature.
+pub(crate) fn ata_smart_passes(pass_through: &dyn PassThrough) -> Result<bool, CommandError> {
+    let command = AtaCommand {
+        command: 0xb0,
+        feature: 0xda,
+        lba: SMART_SIGNATURE,
+        timeout: QUERY_TIMEOUT,
+        ..AtaCommand::default()
+    };
+    // The lowest byte is not defined.
+    match u64::from(pass_through.ata_registers(&command)? & 0xff_ff00) {
+        SMART_SIGNATURE => Ok(true),
+        SMART_EXCEEDED => Ok(false),
+        _ => Err(malformed("SMART status")),
+    }
 }
 
 /// Returns the device statistics of an ATA drive. The fields of unsupported pages are `None`; it is

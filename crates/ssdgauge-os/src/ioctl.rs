@@ -98,6 +98,9 @@ pub enum ScsiAnswer {
     Good,
     /// Any other status: sense key, additional sense code and its qualifier.
     Sense(u8, u8, u8),
+    /// Status CHECK CONDITION because an ATA command that succeeded was to return its registers: bits 23:0 of the
+    /// LBA field.
+    Registers(u32),
     /// The command did not reach the drive: status of the host adapter.
     Lost(u16),
 }
@@ -140,7 +143,7 @@ pub fn scsi(
     data: &mut [u8],
     timeout_ms: u32,
 ) -> io::Result<ScsiAnswer> {
-    let mut sense = [0u8; 32];
+    let mut sense = [0u8; SENSE];
     let mut request = ScsiRequest {
         interface: i32::from(b'S'),
         direction: match direction {
@@ -178,11 +181,101 @@ pub fn scsi(
     Ok(match (request.host_status, request.status) {
         (0, 0) => ScsiAnswer::Good,
         // Bit 7 is not part of the response code.
-        (0, _) => match sense[0] & 0x7f {
-            // Descriptor format, else fixed format (SPC-4, section 4.5).
-            0x72 | 0x73 => ScsiAnswer::Sense(sense[1] & 15, sense[2], sense[3]),
-            _ => ScsiAnswer::Sense(sense[2] & 15, sense[12], sense[13]),
-        },
+        (0, _) => answer_of(&sense),
         (host_status, _) => ScsiAnswer::Lost(host_status),
     })
+}
+
+/// The length of the sense data that is read, in bytes: several descriptors.
+const SENSE: usize = 64;
+
+/// Sense key and code of a command that succeeded, with its registers: "recovered error, ATA pass through
+/// information available" (SAT-3, section 12.2.5).
+const ATA_INFORMATION: (u8, u8, u8) = (1, 0x00, 0x1d);
+
+/// Returns what the sense data state.
+fn answer_of(sense: &[u8; SENSE]) -> ScsiAnswer {
+    // Bit 7 is not part of the response code. Descriptor format, else fixed format (SPC-4, section 4.5).
+    let is_descriptors = matches!(sense[0] & 0x7f, 0x72 | 0x73);
+    let (key, code, qualifier) = match is_descriptors {
+        true => (sense[1] & 15, sense[2], sense[3]),
+        false => (sense[2] & 15, sense[12], sense[13]),
+    };
+    let registers = match is_descriptors {
+        true => ata_descriptor(sense),
+        // The command-specific information, after its flags (SAT-3, table 161).
+        false => Some([sense[9], sense[10], sense[11]]),
+    };
+    match registers.filter(|_| (key, code, qualifier) == ATA_INFORMATION) {
+        Some([low, middle, high]) => {
+            ScsiAnswer::Registers(u32::from_le_bytes([low, middle, high, 0]))
+        }
+        None => ScsiAnswer::Sense(key, code, qualifier),
+    }
+}
+
+/// Returns bits 23:0 of the LBA field in the ATA Status Return descriptor (SAT-3, table 160), the lowest byte first;
+/// `None` where the sense data have none.
+fn ata_descriptor(sense: &[u8; SENSE]) -> Option<[u8; 3]> {
+    const ATA_STATUS_RETURN: u8 = 0x09;
+    let end = SENSE.min(8 + usize::from(sense[7]));
+    let mut rest = &sense[8..end];
+    while let [kind, length, ..] = *rest {
+        let whole = 2 + usize::from(length);
+        let descriptor = rest.get(..whole)?;
+        if kind == ATA_STATUS_RETURN {
+            return Some([*descriptor.get(7)?, *descriptor.get(9)?, *descriptor.get(11)?]);
+        }
+        rest = &rest[whole..];
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sense(bytes: &[u8]) -> [u8; SENSE] {
+        let mut sense = [0; SENSE];
+        sense[..bytes.len()].copy_from_slice(bytes);
+        sense
+    }
+
+    #[test]
+    fn registers_of_an_ata_command_are_read_from_both_formats() {
+        // SMART RETURN STATUS (ACS-3, 7.48.8) of a failing drive: LBA 2CF400h. SAT-3, tables 160 and 161.
+        let descriptor = [
+            0x72, 1, 0, 0x1d, 0, 0, 0, 14, 0x09, 12, 0, 0, 0, 0, 0, 0x00, 0, 0xf4, 0, 0x2c, 0xa0,
+            0x50,
+        ];
+        let fixed = [0xf0, 0, 1, 0, 0x50, 0xa0, 0, 10, 0, 0x00, 0xf4, 0x2c, 0x00, 0x1d];
+        // Another descriptor in front: information (SPC-4, 4.5.2.2).
+        let mut second =
+            vec![0x72, 1, 0, 0x1d, 0, 0, 0, 26, 0x00, 10, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        second.extend(&descriptor[8..22]);
+        for bytes in [&descriptor[..], &fixed, &second] {
+            let found = answer_of(&sense(bytes));
+            assert!(matches!(found, ScsiAnswer::Registers(0x2c_f400)), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn other_sense_data_are_errors_and_damaged_ones_end_no_program() {
+        // The drive aborted the command: no registers are taken from it, although they are there.
+        let mut aborted = [
+            0x72, 0x0b, 0, 0, 0, 0, 0, 14, 0x09, 12, 0, 4, 0, 0, 0, 0, 0, 0x4f, 0, 0xc2, 0xa0, 0x51,
+        ];
+        assert!(matches!(answer_of(&sense(&aborted)), ScsiAnswer::Sense(0x0b, 0, 0)));
+        (aborted[1], aborted[3], aborted[8]) = (1, 0x1d, 0x0a);
+        assert!(
+            matches!(answer_of(&sense(&aborted)), ScsiAnswer::Sense(1, 0, 0x1d)),
+            "no descriptor"
+        );
+        for length in 0..=255 {
+            for inner in 0..=255 {
+                let bytes = [0x72, 1, 0, 0x1d, 0, 0, 0, length, 0x03, inner, 0, 0, 0x09, inner];
+                answer_of(&sense(&bytes));
+            }
+        }
+    }
 }

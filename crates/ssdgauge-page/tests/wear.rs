@@ -122,6 +122,43 @@ fn the_endurance_states_rating_life_cost_and_years() {
 }
 
 #[test]
+fn a_count_of_sectors_that_may_have_32_bits_is_not_that_of_a_life() {
+    // Sectors of 512 bytes; the log of a drive with 32 bits begins again at 2^32.
+    const ROUND: f64 = 4_294_967_296.0;
+    let card = |first: f64, last: f64, read: f64| {
+        let at = |at, quantity, value| (WRITES, reading(at, quantity, value));
+        let readings = vec![
+            at(0, "host_written_sectors", first),
+            at(12, "host_written_sectors", last),
+            at(12, "host_read_sectors", read),
+            at(12, "media_written_bytes", 91e12),
+            at(12, "used_percent", 12.0),
+        ];
+        let run = run(readings, Some("600000000000000"));
+        let card = json(std::slice::from_ref(&run))["runs"][0]["endurance"].clone();
+        (card, page(&[run], &PageOptions::default()).replace('\u{a0}', " "))
+    };
+    let (wide, _) = card(2.0 * ROUND, 2.0 * ROUND + 1e6, 5e6);
+    assert_eq!(wide["host_written_bytes"], (2.0 * ROUND + 1e6) * 512.0);
+    assert_eq!(wide["run_host_bytes"], 512e6);
+    // The reads of the same log have more than 32 bits.
+    assert_eq!(card(1e9, 1e9 + 1e6, ROUND).0["host_written_bytes"], (1e9 + 1e6) * 512.0);
+    let (narrow, html) = card(1e9, 1e9 + 1e6, 5e6);
+    for key in ["host_written_bytes", "life_write_amplification", "years_at_this_load"] {
+        assert_eq!(narrow[key], Value::Null, "{key}");
+    }
+    assert_eq!(
+        narrow["run_host_bytes"], 512e6,
+        "a difference is right as long as it does not begin again"
+    );
+    assert!(narrow["years_not_stated"].as_str().unwrap().contains("low 32 bits"), "{narrow}");
+    assert!(html.contains("low 32 bits of the sectors; 91.0 TB to the media"));
+    let (wrapped, _) = card(ROUND - 1e6, 1e6, 5e6);
+    assert_eq!(wrapped["run_host_bytes"], Value::Null);
+    assert!(wrapped["run_sent_bytes"].as_u64().unwrap() > 0, "the cost is what was sent");
+}
+
+#[test]
 fn what_is_not_stated_has_its_reason_and_a_model_has_no_endurance() {
     let reason = |run: &Run| {
         let all = json(std::slice::from_ref(run));

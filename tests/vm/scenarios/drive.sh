@@ -303,6 +303,9 @@ a_sata_drive_has_a_card_and_is_purged() {
     is 'the trim' "$(fact trim)" true
     is 'the power log' "$(grep -c measured_power out)" 0
     is 'an attribute' "$(grep -c 'power-on hours' out)" 1
+    # QEMU's drive answers SMART RETURN STATUS with 4Fh C2h.
+    is 'the overall health' "$(fact overall_health)" passed
+    is 'the health' "$(ssdgauge doctor /dev/sda 2>talk | grep -c 'no warning of the drive')" 1
     purges erase
     gauge 0 run erase.toml /dev/sda --confirm "$(confirmation sda)" --out a.ssdg
     is 'the purge method' "$(way a.ssdg purge)" 'discard of the whole drive, verified by reading back'

@@ -11,7 +11,8 @@ pub struct Wear {
     pub used_percent: Option<f64>,
     /// What hosts wrote to the drive.
     pub host: Option<LifeCounter>,
-    /// The bytes that the run wrote by its own count, where the drive has no counter of hosts.
+    /// The bytes that the run wrote by its own count, where the drive has no counter of hosts, or one that may have
+    /// only 32 bits.
     pub sent: Option<Bytes>,
     /// The last count of bytes that the drive has written to its media.
     pub media: Option<f64>,
@@ -28,4 +29,13 @@ pub struct LifeCounter {
     pub last: f64,
     /// The time between both.
     pub elapsed: Nanos,
+    /// Whether it may have only the low 32 bits of the sectors: nothing has shown that it has more.
+    pub may_wrap: bool,
+}
+
+impl LifeCounter {
+    /// Returns the bytes over the life of the drive; `None` where only a part of them may be counted.
+    pub fn life(&self) -> Option<f64> {
+        (!self.may_wrap).then_some(self.last)
+    }
 }

@@ -14,6 +14,12 @@ const YEAR: f64 = 31_557_600.0;
 /// derived rating is within a fifth.
 const LEAST_USED: f64 = 5.0;
 
+/// Why a count of sectors is not that of a life: on many SATA drives the log has no more.
+const PART: &str = "the Device Statistics log may have only the low 32 bits of the sectors";
+
+/// The bytes after which a counter of 32 bits begins again, with the smallest sectors.
+const LEAST_ROUND: f64 = 512.0 * (1u64 << 32) as f64;
+
 /// The rating of a drive, and where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Rating {
@@ -62,7 +68,7 @@ pub fn endurance(run: &Run, noted_tb: Option<f64>) -> Option<Endurance> {
     let wear = run.wear;
     let derived = || {
         let used = wear.used_percent.filter(|used| *used >= LEAST_USED)?;
-        let last = wear.host.map(|host| host.last).filter(|bytes| *bytes > 0.0)?;
+        let last = wear.host.and_then(|host| host.life()).filter(|bytes| *bytes > 0.0)?;
         Some(Rating::Derived(last / used * 100.0))
     };
     let rating = match (wear.rated, noted_tb) {
@@ -86,10 +92,13 @@ impl Endurance {
         (self.rating.bytes(), self.rating.source())
     }
 
-    /// Returns what hosts wrote in the run; `None` where the drive does not count it.
+    /// Returns what hosts wrote in the run; `None` where the drive does not count it, or its counter may have begun
+    /// again at 0.
     pub fn cost(&self) -> Option<f64> {
         let host = self.wear.host?;
-        (host.last >= host.first).then_some(host.last - host.first)
+        let sent = self.wear.sent.map_or(0.0, |sent| sent.0 as f64);
+        let is_hidden = host.may_wrap && sent >= LEAST_ROUND;
+        (host.last >= host.first && !is_hidden).then_some(host.last - host.first)
     }
 
     /// Returns the years to the rating at the mean rate of the run.
@@ -100,11 +109,12 @@ impl Endurance {
     pub fn years(&self) -> Result<f64, &'static str> {
         let rated = self.rating.bytes().ok_or("the rating is not stated")?;
         let host = self.wear.host.ok_or("the drive does not report what hosts wrote")?;
+        let life = host.life().ok_or(PART)?;
         let cost = self.cost().ok_or("the counter of the drive decreased")?;
         if cost <= 0.0 || host.elapsed == Nanos::ZERO {
             return Err("the run wrote nothing");
         }
-        let left = rated - host.last;
+        let left = rated - life;
         if left <= 0.0 {
             return Err("the rating is used up");
         }
@@ -129,7 +139,10 @@ impl Endurance {
             None => format!("{NOT_STATED} for the media"),
         };
         let written = match self.wear.host {
-            Some(host) => format!("{} by hosts, {}", about(host.last), media(self.wear.media)),
+            Some(host) => match host.life() {
+                Some(life) => format!("{} by hosts, {}", about(life), media(self.wear.media)),
+                None => format!("{NOT_STATED} by hosts: {PART}; {}", media(self.wear.media)),
+            },
             None => format!("{NOT_STATED} by hosts, {}", media(self.wear.media)),
         };
         let share = |cost: f64| {
@@ -176,7 +189,7 @@ impl Endurance {
 
     /// Returns the write amplification over the life of the drive, where it is one that is stated.
     pub fn of_life(&self) -> Option<f64> {
-        let host = self.wear.host?.last;
+        let host = self.wear.host?.life()?;
         (host > 0.0).then_some(self.wear.media? / host).filter(|value| STATED.contains(value))
     }
 

@@ -2,7 +2,7 @@
 
 use super::host_bytes::{HostBytes, host_bytes};
 use super::source::{
-    CONTROLLER, FEATURES, HWMON, POWER_LOG, SMART, STATISTICS, first_known, reported,
+    CONTROLLER, FEATURES, HWMON, POWER_LOG, SMART, SMART_STATUS, STATISTICS, first_known, reported,
 };
 use super::{NOT_ATA, NOT_NVME, QueryResults, life, paired};
 use crate::ata::usual_name;
@@ -150,6 +150,11 @@ pub(super) fn thermal(device: &SysfsDevice, results: &QueryResults) -> Section {
 /// A field of the SMART log as a count.
 type FromHealth = fn(&Health) -> Option<u64>;
 
+/// Returns the overall health of an ATA drive in words.
+pub(crate) fn overall(passes: bool) -> &'static str {
+    if passes { "passed" } else { "failing" }
+}
+
 pub(super) fn health(results: &QueryResults) -> Section {
     let mut section = Section::new("health", "Health");
     let health = &results.health;
@@ -159,6 +164,8 @@ pub(super) fn health(results: &QueryResults) -> Section {
         Some(if warnings.is_empty() { "none".to_owned() } else { warnings.join("; ") })
     });
     section.add(SMART, "critical_warning", "Critical warnings", "", warnings);
+    let passes = reported(&results.passes, |passes| Some(overall(*passes)));
+    section.add(SMART_STATUS, "overall_health", "Overall health", "", passes);
     let used = first_known([
         reported(health, |health| Some(u64::from(health.used_percent))),
         reported(statistics, |statistics| statistics.used_percent),

@@ -2,14 +2,14 @@
 
 use super::QueryResults;
 use crate::health::DATA_UNIT;
-use crate::media::{Counter, Unit};
+use crate::media::{Counter, LEAST_AMPLIFICATION, Unit};
 use ssdgauge_core::{Amplification, Bytes, Counted, MediaWrites, Value};
 use std::ops::RangeInclusive;
 
 /// The write amplifications that are stated. Below 0.95 a drive would write less than hosts did: it
 /// compresses, or its counters are wrong, and nothing tells which. Above 100 its own work (tests, formats,
 /// retention) outweighs what hosts wrote.
-const STATED: RangeInclusive<f64> = 0.95..=100.0;
+const STATED: RangeInclusive<f64> = LEAST_AMPLIFICATION..=100.0;
 
 /// Returns the write amplification, rounded to thousandths, or why it is not stated.
 pub(super) fn amplification(results: &QueryResults) -> Value {
@@ -21,6 +21,11 @@ pub(super) fn amplification(results: &QueryResults) -> Value {
 
 fn known(results: &QueryResults) -> Result<f64, String> {
     let (_, written) = results.media.as_ref().map_err(String::clone)?;
+    if written.may_wrap {
+        return Err("only the Device Statistics log counts what hosts wrote, and it may have only the low 32 bits \
+                    of the sectors"
+            .into());
+    }
     let host = written
         .host
         .or_else(|| counted_by_the_drive(results))

@@ -8,6 +8,7 @@ pub(super) const CONTROLLER: &str = "identify controller";
 pub(super) const NAMESPACE: &str = "identify namespace";
 pub(super) const ATA: &str = "identify device";
 pub(super) const SMART: &str = "SMART log";
+pub(super) const SMART_STATUS: &str = "SMART status";
 pub(super) const STATISTICS: &str = "device statistics";
 pub(super) const FEATURES: &str = "get features";
 pub(super) const POWER_LOG: &str = "power measurement log";

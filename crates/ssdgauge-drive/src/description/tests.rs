@@ -14,6 +14,13 @@ fn describe_nvme(drive: &Fixture, speed: &str) -> DriveDescription {
     assemble("/dev/nvme0n1", &device, &QueryResults::query(&device, drive))
 }
 
+fn describe_sata(drive: &Fixture) -> DriveDescription {
+    let tree = SysfsTree::new();
+    tree.file("sda/dev", "8:0").file("sda/device/scsi_level", "6");
+    let device = SysfsDevice::from_folder(&tree.root(), &tree.root().join("sda"));
+    assemble("/dev/sda", &device, &QueryResults::query(&device, drive))
+}
+
 fn check(description: &DriveDescription, expected: &[(&str, &str, Value)]) {
     for (section, key, value) in expected {
         let found = description.value(section, key);
@@ -202,6 +209,40 @@ fn a_slow_link_and_critical_warnings_are_findings() {
         .collect();
     let warning = FindingKind::HealthWarning;
     assert_eq!(kinds, [FindingKind::LinkBelowCapability, warning, warning]);
+}
+
+#[test]
+fn the_overall_health_of_a_sata_drive_is_asked_for_and_a_failing_one_has_a_warning() {
+    // The LBA field of SMART RETURN STATUS (ACS-3, table 136): 4Fh C2h without a threshold exceeded, F4h 2Ch with
+    // one; its lowest byte is not defined.
+    for (lba, expected) in [
+        (Some(0xc2_4f00), Ok("passed")),
+        (Some(0xc2_4f01), Ok("passed")),
+        (Some(0x2c_f400), Ok("failing")),
+        (Some(0x2c_4f00), Err("the SMART status that the drive returned is malformed")),
+        (Some(0), Err("the SMART status that the drive returned is malformed")),
+        (None, Err("the drive rejects the command (sense 05 20 00)")),
+    ] {
+        let mut drive = Fixture::sata();
+        drive.smart_status = lba;
+        let description = describe_sata(&drive);
+        let health = description.sections.iter().find(|one| one.key == "health").unwrap();
+        let fact = health.facts.iter().find(|fact| fact.key == "overall_health").unwrap();
+        let found = match &fact.value {
+            Value::Text(text) => Ok(text.as_str()),
+            Value::Missing(reason) => Err(reason.as_str()),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found, expected, "{lba:x?}");
+        let warns = |one: &&Finding| one.kind == FindingKind::HealthWarning;
+        let warnings: Vec<&Finding> = description.findings.iter().filter(warns).collect();
+        assert_eq!(warnings.len(), usize::from(found == Ok("failing")), "{warnings:?}");
+        assert!(warnings.iter().all(|one| one.text.contains("overall health: FAILED")));
+    }
+    // An NVMe drive has critical warnings instead.
+    let nvme = describe_nvme(&Fixture::nvme(), "16.0 GT/s PCIe");
+    let health = nvme.sections.iter().find(|one| one.key == "health").unwrap();
+    assert!(health.facts.iter().all(|fact| fact.key != "overall_health"));
 }
 
 #[test]

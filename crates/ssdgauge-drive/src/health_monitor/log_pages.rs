@@ -48,6 +48,10 @@ impl PassThrough for KeptPages<'_> {
         Ok(result)
     }
 
+    fn ata_registers(&self, command: &AtaCommand) -> Result<u32, CommandError> {
+        self.drive.ata_registers(command)
+    }
+
     fn ata(&self, command: &AtaCommand, data: &mut [u8]) -> Result<(), CommandError> {
         self.drive.ata(command, data)?;
         if command.command == READ_LOG {

@@ -3,7 +3,7 @@
 //! Within a step they are not read: one more query each ten seconds would answer nothing. What the
 //! drive writes between two steps counts in the second one, so that the steps add up to the run.
 
-use crate::media::{Counter, Source, Steps, Unit};
+use crate::media::{Counter, Source, Steps, Unit, WIDE, Written};
 use crate::pass_through::PassThrough;
 use ssdgauge_core::{Bytes, Finding, FindingKind, MediaWrites, Nanos, Reading, Severity, Sink};
 
@@ -24,7 +24,23 @@ pub(super) struct MediaWatch {
 }
 
 /// The counters of the media and of hosts at one time.
-type Counters = [Counter; 2];
+#[derive(Clone, Copy, Debug)]
+struct Counters {
+    media: Counter,
+    host: Counter,
+    /// Whether the counter of hosts may be only the low 32 bits of the sectors.
+    may_wrap: bool,
+}
+
+impl Counters {
+    /// Returns the bytes at which the counter of hosts begins again, where it may have only 32 bits.
+    fn round(&self) -> Option<u64> {
+        match self.host.unit {
+            Unit::Bytes(bytes) if self.may_wrap => bytes.checked_mul(WIDE),
+            Unit::Bytes(_) | Unit::Pages => None,
+        }
+    }
+}
 
 impl MediaWatch {
     /// Returns the counters of `source`, before their first reading.
@@ -66,7 +82,13 @@ impl MediaWatch {
         let now = self.read(pass_through, host, sink);
         let before = std::mem::replace(&mut self.before, now);
         let (Some(before), Some(now)) = (before, now) else { return };
-        let [media, host] = [0, 1].map(|which| now[which].since(before[which], self.steps[which]));
+        let media = now.media.since(before.media, self.steps[0]);
+        let host = now.host.since(before.host, self.steps[1]);
+        // A count that has more than 32 bits in either reading shows that the counter has them.
+        let round = before.round().and(now.round());
+        if media.is_some() && round.is_some_and(|round| host.is_none() || sent >= round) {
+            return sink.finding(wrapped(self.source.name(), host.is_none()));
+        }
         let Some((media, host)) = media.zip(host) else {
             sink.finding(Finding::new(
                 FindingKind::Implausible,
@@ -76,7 +98,7 @@ impl MediaWatch {
             ));
             return;
         };
-        let is_in_pages = now[0].unit == Unit::Pages;
+        let is_in_pages = now.media.unit == Unit::Pages;
         let quantities = match is_in_pages {
             true => MediaWrites::PAGES,
             false => MediaWrites::BYTES,
@@ -86,7 +108,7 @@ impl MediaWatch {
             let instrument = self.source.name().to_owned();
             sink.reading(&Reading { at: elapsed, instrument, quantity: quantity.into(), value });
         };
-        if let Some(bytes) = now[0].bytes() {
+        if let Some(bytes) = now.media.bytes() {
             read("media_written_bytes", bytes as f64);
         }
         quantities.into_iter().zip(values).for_each(|(quantity, value)| read(quantity, value));
@@ -103,11 +125,14 @@ impl MediaWatch {
         sink: &mut dyn Sink,
     ) -> Option<Counters> {
         let read = self.source.read(pass_through).map_err(|error| error.to_string());
-        let counters = read.and_then(|written| Ok([written.media, written.host.map_or(host, Ok)?]));
+        let counters = read.and_then(|Written { host: own, media, may_wrap }| {
+            Ok(Counters { media, host: own.map_or(host, Ok)?, may_wrap })
+        });
         match counters {
-            Ok([media, host]) => {
-                self.steps = [self.steps[0].with(media), self.steps[1].with(host)];
-                Some([media, host])
+            Ok(counters) => {
+                let [of_media, of_host] = self.steps;
+                self.steps = [of_media.with(counters.media), of_host.with(counters.host)];
+                Some(counters)
             }
             Err(reason) => {
                 if !std::mem::replace(&mut self.is_failure_reported, true) {
@@ -127,6 +152,24 @@ fn unread(source: &str, reason: &str) -> Finding {
         format!(
             "the counters of media writes ({source}) could not be read: {reason}; the steps before \
              and after each such reading have no media writes, and further ones are not reported"
+        ),
+        "",
+    )
+}
+
+/// Returns the finding about a step after which the counter of hosts may have begun again at 0; `has_fallen` where it is
+/// lower than before the step.
+fn wrapped(source: &str, has_fallen: bool) -> Finding {
+    let what = match has_fallen {
+        true => "is lower than before this step",
+        false => "has only 32 bits as far as is known, and this step wrote more sectors",
+    };
+    Finding::new(
+        FindingKind::NotMeasured,
+        Severity::Note,
+        format!(
+            "the Device Statistics log, which counts what hosts wrote with the {source}, {what}: it may have begun \
+             again at 0, and the step has no media writes"
         ),
         "",
     )
@@ -305,6 +348,57 @@ mod tests {
         assert!(finding.text.contains("wrote nothing: a late update, or another writer"));
         assert!(finding.advice.contains("look for other writers"), "{}", finding.advice);
         assert_eq!(steps(&[(Some((2_000_001, media)), 0)]).findings, []);
+    }
+
+    /// A Samsung PM863 without attribute 241, whose log counts `sectors` of 512 bytes and whose attribute 251
+    /// `media` of them.
+    fn logged_drive(sectors: u64, media: u64) -> Fixture {
+        let mut drive = Fixture::sata_of_model("SAMSUNG MZ7LM480HCHP", &[(251, media)]);
+        let page = drive.ata.get_mut(&(0x2f, 1 << 8 | 4)).unwrap();
+        page[24..32].copy_from_slice(&(0xc0u64 << 56 | sectors).to_le_bytes());
+        drive
+    }
+
+    #[test]
+    fn a_log_of_32_bits_that_begins_again_is_not_a_counter_that_fell() {
+        let tree = SysfsTree::new();
+        let folder = "devices/pci0/ata3/host2/block/sda";
+        tree.file(&format!("{folder}/dev"), "8:0")
+            .file(&format!("{folder}/device/scsi_level"), "6");
+        tree.link("dev/block/8:0", folder);
+        let place = SysfsDevice::from_number(&tree.root(), 8, 0).unwrap();
+        let seen = |from: (u64, u64), after: Vec<((u64, u64), u64)>| {
+            let start = Arc::new(logged_drive(from.0, from.1));
+            let mut monitor = HealthMonitor::for_device(&place, start).unwrap();
+            assert_eq!(monitor.watch_media(&place), "attributes 251 and 241 of Samsung");
+            let drives =
+                after.into_iter().map(|((host, media), sent)| (logged_drive(host, media), sent));
+            record(monitor, drives.collect())
+        };
+        let round = 1u64 << 32;
+        let [media, _, host, _] = MediaWrites::BYTES;
+        let million = 512_000_000;
+        // Three steps of 1,000,000 sectors; the second one crosses 2^32.
+        let (base, after) = (9 * round, round - 1_500_000);
+        let steps = vec![
+            ((after + 1_000_000, base + 2_000_000), million),
+            ((500_000, base + 4_000_000), million),
+            ((1_500_000, base + 6_000_000), million),
+        ];
+        let wrapped = seen((after, base), steps);
+        assert_eq!(readings(&wrapped, host), [512e6, 512e6], "the first and the third step");
+        assert_eq!(readings(&wrapped, media), [1_024e6, 1_024e6]);
+        let kinds: Vec<_> = wrapped.findings.iter().map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [FindingKind::NotMeasured], "{:?}", wrapped.findings);
+        assert!(wrapped.findings[0].text.contains("may have begun again at 0"));
+        // A step of 2^32 sectors and 1,000: the log rises by 1,000.
+        let steps = vec![((2_000, base + 2 * round), 512 * (round + 1_000))];
+        let hidden = seen((1_000, base), steps);
+        assert_eq!(readings(&hidden, host), [0.0; 0]);
+        assert!(hidden.findings[0].text.contains("has only 32 bits as far as is known"));
+        // A log that has shown more than 32 bits has fallen.
+        let fallen = seen((round + 5_000_000, base), vec![((1_000, base + 1), million)]);
+        assert_eq!(fallen.findings[0].kind, FindingKind::Implausible, "{:?}", fallen.findings);
     }
 
     #[test]

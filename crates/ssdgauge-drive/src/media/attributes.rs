@@ -11,7 +11,7 @@
 //! on ten of eleven drives, so neither counts the media alone. SanDisk X600 (`SD9S`) and Ultra 3D
 //! (`SDSSDH3`): attribute 233 of the WD Blue 3D, which has the same hardware, counts TLC alone, and 234 SLC.
 
-use super::{Counter, Unit, Written};
+use super::{Counter, LEAST_AMPLIFICATION, Unit, Written};
 use crate::ata::{DeviceStatistics, SmartAttribute};
 use crate::pass_through::{CommandError, PassThrough};
 use crate::query;
@@ -215,8 +215,7 @@ impl Family {
         let family = Family::of_model(model)?;
         let sectors = statistics.and_then(|log| log.sectors_written);
         let written = family.check(attributes, sectors.map(|sectors| (sectors, block)))?;
-        let logged = sectors.map(|sectors| Counter::of_bytes(sectors.into(), block));
-        Ok((family, Written { host: written.host.or(logged), ..written }))
+        Ok((family, with_logged(written, statistics, block)))
     }
 
     /// Returns the attribute that counts the sectors that hosts wrote, where the family counts pages.
@@ -300,7 +299,7 @@ impl Family {
             .host
             .iter()
             .find_map(|(id, unit)| Some(Counter { count: raw(attributes, *id)?, unit: *unit }));
-        Some(Written { host, media })
+        Some(Written { host, media, may_wrap: false })
     }
 
     /// Reads the counters; hosts are counted by the Device Statistics log where no attribute does, in
@@ -313,16 +312,29 @@ impl Family {
         let Some(written) = self.decode(&query::ata_attributes(pass_through)?) else {
             return Ok(None);
         };
-        let logged = || -> Result<Option<Counter>, CommandError> {
-            let DeviceStatistics { sectors_written, .. } = query::ata_statistics(pass_through)?;
-            Ok(sectors_written.map(|sectors| Counter::of_bytes(sectors.into(), block)))
-        };
-        let host = match written.host {
-            Some(host) => Some(host),
-            None => logged()?,
-        };
-        Ok(Some(Written { host, ..written }))
+        Ok(Some(match written.host {
+            Some(_) => written,
+            None => with_logged(written, Some(query::ata_statistics(pass_through)?), block),
+        }))
     }
+}
+
+/// The sectors from which on a counter is known to have more than 32 bits.
+pub(crate) const WIDE: u64 = 1 << 32;
+
+/// Returns `written` with what hosts wrote by the Device Statistics log, in sectors of `block` bytes, where no attribute
+/// counts it. On many drives the log has only the low 32 bits: there nothing but a larger count, or media writes
+/// that are too few for more sectors, shows that it has all.
+fn with_logged(written: Written, statistics: Option<DeviceStatistics>, block: u64) -> Written {
+    let logged = statistics.and_then(|log| log.sectors_written);
+    let (None, Some(sectors)) = (written.host, logged) else { return written };
+    let is_wide = [logged, statistics.and_then(|log| log.sectors_read)]
+        .into_iter()
+        .any(|sectors| sectors.is_some_and(|sectors| sectors >= WIDE));
+    let least = LEAST_AMPLIFICATION * WIDE as f64 * block as f64;
+    let is_too_little = written.media.bytes().is_some_and(|media| (media as f64) < least);
+    let host = Some(Counter::of_bytes(sectors.into(), block));
+    Written { host, may_wrap: !is_wide && !is_too_little, ..written }
 }
 
 /// Returns the raw value of the attribute `id`.

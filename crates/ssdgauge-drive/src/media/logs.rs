@@ -242,6 +242,7 @@ fn fdp(data: &[u8]) -> Option<Written> {
     (are_counts && host.saturating_sub(media) <= MAX_BUFFERED).then(|| Written {
         host: Some(Counter::of_bytes(host, 1)),
         media: Counter::of_bytes(media, 1),
+        may_wrap: false,
     })
 }
 
@@ -249,7 +250,7 @@ fn fdp(data: &[u8]) -> Option<Written> {
 fn ocp(data: &[u8]) -> Option<Written> {
     let reader = ByteReader(data.get(..LENGTH)?);
     (reader.bytes(496, 16)? == OCP_GUID).then_some(())?;
-    Some(Written { host: None, media: Counter::of_bytes(reader.u128(0)?, 1) })
+    Some(Written { host: None, media: Counter::of_bytes(reader.u128(0)?, 1), may_wrap: false })
 }
 
 fn boot(data: &[u8]) -> Option<Written> {
@@ -264,13 +265,17 @@ fn by_kind_of_cell(data: &[u8]) -> Option<Written> {
     let reader = ByteReader(data.get(..LENGTH)?);
     let whole = reader.u128(0)?.checked_add(reader.u128(16)?)?;
     // A log of zeros is one that the firmware does not fill.
-    (whole > 0).then(|| Written { host: None, media: Counter::of_bytes(whole, 1) })
+    (whole > 0).then(|| Written { host: None, media: Counter::of_bytes(whole, 1), may_wrap: false })
 }
 
 /// Decodes the bytes written to the NAND (`NAND Writes (Bytes Written)`), a number of 64 bits.
 fn micron_d0(data: &[u8]) -> Option<Written> {
     let bytes = ByteReader(data.get(..LENGTH)?).u64(D0_WRITTEN)?;
-    is_a_count(bytes).then(|| Written { host: None, media: Counter::of_bytes(bytes.into(), 1) })
+    is_a_count(bytes).then(|| Written {
+        host: None,
+        media: Counter::of_bytes(bytes.into(), 1),
+        may_wrap: false,
+    })
 }
 
 /// Decodes the NAND statistics of version 0 (bytes 511:510): bytes written to TLC in bytes 15:0 and to SLC
@@ -292,7 +297,7 @@ fn seagate(data: &[u8]) -> Option<Written> {
         let (low, high) = (value(low)?, value(high)?);
         Some(Counter::of_bytes(u128::from(high) << 64 | u128::from(low), 1))
     };
-    Some(Written { host: Some(count(FROM_HOSTS)?), media: count(TO_FLASH)? })
+    Some(Written { host: Some(count(FROM_HOSTS)?), media: count(TO_FLASH)?, may_wrap: false })
 }
 
 /// Returns whether `bytes` can be a count: firmware that does not fill a field leaves zeros or ones.
@@ -308,7 +313,7 @@ fn additional(data: &[u8]) -> Option<Written> {
         let raw = item[5..11].iter().rev().fold(0, |raw, byte| raw << 8 | u128::from(*byte));
         Some(Counter::of_bytes(raw, ITEM_BYTES))
     };
-    Some(Written { host: Some(find(HOST_WRITTEN)?), media: find(NAND_WRITTEN)? })
+    Some(Written { host: Some(find(HOST_WRITTEN)?), media: find(NAND_WRITTEN)?, may_wrap: false })
 }
 
 #[cfg(test)]

@@ -95,7 +95,11 @@ fn a_drive_that_says_it_fails_has_a_warning() {
     let failing = one(&format!("{head}{result} FAILED!\n{table}"));
     warns(&failing, "overall health: FAILED");
     warns(&failing, "Reallocated_Sector_Ct");
-    assert_eq!(one(&format!("{head}{result} PASSED\n")).findings, []);
+    let overall = |drive: &DriveDescription| drive.value("health", "overall_health").cloned();
+    assert_eq!(overall(&failing), Some("failing".into()));
+    let passing = one(&format!("{head}{result} PASSED\n"));
+    assert_eq!((overall(&passing), passing.findings), (Some("passed".into()), vec![]));
+    assert_eq!(overall(&one(&format!("{head}{result} UNKNOWN!\n"))), None);
     let scsi = "smartctl 7.1\nVendor: A\nProduct: B\nSMART Health Status:";
     warns(
         &one(&format!("{scsi} FAILURE PREDICTION THRESHOLD EXCEEDED [asc=5d, ascq=0]\n")),

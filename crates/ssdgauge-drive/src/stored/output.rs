@@ -152,6 +152,7 @@ impl Output {
         let not_ata = || NOT_ATA.to_owned();
         let mut results = QueryResults {
             ata: Err(not_ata()),
+            passes: Err(not_ata()),
             attributes: Err(not_ata()),
             statistics: Err(not_ata()),
             ..QueryResults::all_missing(NOT_IN_OUTPUT)
@@ -204,6 +205,7 @@ impl Output {
         let block = self.count("logical_block_bytes").unwrap_or(512);
         let mut results = QueryResults {
             ata: Err(missing()),
+            passes: Err(missing()),
             attributes: Err(missing()),
             statistics: self.statistics.ok_or_else(missing),
             media: Err(missing()),
@@ -319,5 +321,5 @@ pub(super) fn add(outputs: &mut Vec<Output>, part: Output) {
 /// Returns the counters of a log that counts media in units of `bytes`, and hosts where it does.
 pub(super) fn written(media: u128, host: Option<u128>, bytes: u64) -> Written {
     let counter = |count| Counter::of_bytes(count, bytes);
-    Written { host: host.map(counter), media: counter(media) }
+    Written { host: host.map(counter), media: counter(media), may_wrap: false }
 }

@@ -4,7 +4,7 @@ use super::names::{Fields, plain};
 use super::output::{Attribute, Kind, Output};
 use super::{AS_ROOT, StoredError, numbers, smartctl_text};
 use crate::ata::{self, DeviceStatistics};
-use crate::description::SctTemperatures;
+use crate::description::{OVERALL_FAILED, SctTemperatures, overall};
 use serde_json::Value as Json;
 
 /// Reads the document that begins in line `line`.
@@ -79,9 +79,11 @@ fn common(output: &mut Output, document: &Json) {
     output.add("blocks", "logical_block_bytes", block);
     output.add("blocks", "physical_block_bytes", count(document, "/physical_block_size"));
     output.add("blocks", "rotational", count(document, "/rotation_rate").map(|turns| turns > 0));
-    if flag(document, "/smart_status/passed") == Some(false) {
-        output.failing.push(smartctl_text::OVERALL_FAILED.to_owned());
+    let passes = flag(document, "/smart_status/passed");
+    if passes == Some(false) {
+        output.failing.push(OVERALL_FAILED.to_owned());
     }
+    output.add("health", "overall_health", passes.map(overall));
 }
 
 fn nvme(output: &mut Output, document: &Json) {

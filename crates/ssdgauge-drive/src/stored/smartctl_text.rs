@@ -4,7 +4,7 @@ use super::names::{Fields, plain};
 use super::output::{Attribute, Kind, Output};
 use super::{AS_ROOT, StoredError, numbers};
 use crate::ata::{self, DeviceStatistics};
-use crate::description::SctTemperatures;
+use crate::description::{OVERALL_FAILED, SctTemperatures, overall};
 
 /// Reads the output in `lines`, of which the first is line `first` of the file.
 pub(super) fn read(lines: &[&str], first: usize) -> Result<Output, StoredError> {
@@ -27,6 +27,7 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<Output, StoredError> 
     };
     let mut output = Output::new(kind);
     output.failing = failing(&fields, lines);
+    output.add("health", "overall_health", passes(&fields).map(overall));
     match kind {
         Kind::Nvme => nvme(&mut output, fields),
         Kind::Ata => {
@@ -53,6 +54,19 @@ fn sct(fields: &Fields) -> SctTemperatures {
     }
 }
 
+/// Returns whether the overall health has passed; `None` where it is not printed, or not known to smartctl.
+fn passes(fields: &Fields) -> Option<bool> {
+    let ata = fields.get("smartoverallhealthselfassessmenttestresult").and_then(|text| match text
+        .split(|c: char| !c.is_ascii_alphabetic())
+        .next()
+    {
+        Some("PASSED") => Some(true),
+        Some("FAILED") => Some(false),
+        Some(_) | None => None,
+    });
+    ata.or_else(|| fields.get("smarthealthstatus").map(|text| text.starts_with("OK")))
+}
+
 /// Returns what the drive says of its failure: its overall health, and attributes below their thresholds now.
 fn failing(fields: &Fields, lines: &[&str]) -> Vec<String> {
     let mut failing = Vec::new();
@@ -71,9 +85,6 @@ fn failing(fields: &Fields, lines: &[&str]) -> Vec<String> {
     failing.extend(failing_now(now));
     failing
 }
-
-/// What a drive reports whose overall health has failed.
-pub(super) const OVERALL_FAILED: &str = "that it is failing (SMART overall health: FAILED)";
 
 /// Returns what a drive reports of attributes below their thresholds; `None` without one.
 pub(super) fn failing_now<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {

@@ -320,6 +320,29 @@ pub(super) fn why<'a>(drive: &'a DriveDescription, section: &str, key: &str) -> 
 }
 
 #[test]
+fn a_write_amplification_is_not_made_of_a_log_that_may_have_32_bits() {
+    // A Samsung PM863 without attribute 241; sectors of the media, written and read.
+    let life = |media: i64, written: i64, read: i64| {
+        let log = [("0x01  0x018", written), ("0x01  0x028", read)];
+        sata("SAMSUNG MZ7LM480HCHP", &[(251, &media.to_string())], &log)
+    };
+    let round = 1i64 << 32;
+    let unknown = life(3 * round, round / 2, 5_000_000);
+    let reason = why(&unknown, "health", "write_amplification");
+    assert!(reason.contains("may have only the low 32 bits"), "{reason}");
+    // More than 32 bits, in either field of the log; a drive that cannot have written so much.
+    for (media, written, read, expected) in [
+        (3 * round, 2 * round, 5_000_000, 1.5),
+        (3 * round, round / 2, round, 6.0),
+        (round / 2, round / 4, 5_000_000, 2.0),
+    ] {
+        let known = life(media, written, read);
+        let value = known.value("health", "write_amplification");
+        assert_eq!(value, Some(&Value::Real(expected)), "{media} {written} {read}");
+    }
+}
+
+#[test]
 fn a_log_of_32_bits_gives_way_to_the_attribute_that_has_all() {
     // A Crucial MX500: 126,424,699,233 modulo 2^32 is 1,870,647,649.
     let log = [("0x01  0x018", 1_870_647_649), ("0x01  0x028", 5)];

@@ -148,6 +148,7 @@ fn scsi(
                 [1, u32::from(key), u32::from(code), u32::from(qualifier)]
             }
             ssdgauge_os::ioctl::ScsiAnswer::Lost(status) => [2, u32::from(status), 0, 0],
+            ssdgauge_os::ioctl::ScsiAnswer::Registers(lba) => [3, lba, 0, 0],
         };
     Ok(Reply { status: 0, values, data })
 }

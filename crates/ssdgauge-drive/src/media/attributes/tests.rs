@@ -28,7 +28,7 @@ fn amounts_of(
         Unit::Bytes(bytes) => counter.count as f64 * bytes as f64,
         Unit::Pages => counter.count as f64,
     };
-    let Written { host, media } = found.ok_or("missing")?;
+    let Written { host, media, .. } = found.ok_or("missing")?;
     Ok((amount(media), amount(host.ok_or("no host")?)))
 }
 
