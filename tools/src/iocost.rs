@@ -124,7 +124,7 @@ fn record(rows: &[Row<'_>]) -> Result<Record, Box<dyn Error>> {
         suite_revision: 1,
         drive: DriveFacts {
             name: cell(first, "model")?.to_owned(),
-            capacity: cell(first, "size_bytes")?.parse()?,
+            capacity: Some(cell(first, "size_bytes")?.parse()?),
             class: String::new(),
             interface: String::new(),
             flash: String::new(),

@@ -105,6 +105,11 @@ fn annotate(recorded: RecordedRun) -> Run {
     fall_causes::annotate(&head.drive, &findings, &mut tests, &unrepeated);
     slc_cache::classify_steps(&mut tests);
     separation::judge(&mut tests);
+    if head.imported_from().is_some() {
+        let of_tests = tests.iter_mut().flat_map(|test| &mut test.findings);
+        let of_tests = of_tests.map(|one| &mut one.finding);
+        missing::adapt_to_import(findings.iter_mut().chain(of_tests));
+    }
     Run {
         head,
         file_name,

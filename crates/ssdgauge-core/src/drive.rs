@@ -104,7 +104,10 @@ pub struct DriveInfo {
 }
 
 impl DriveInfo {
-    /// The detail `capacity_from` of a capacity that no one stated.
+    /// [`Detail::CapacityFrom`] where only the jobs of an imported result state what they address.
+    pub const CAPACITY_OF_SPANS: &str = "the largest span of a job";
+
+    /// [`Detail::CapacityFrom`] where nothing states the capacity.
     pub const CAPACITY_ASSUMED: &str = "not stated, 1 TB assumed";
 
     /// Returns the text of `detail`; `None` where it is not known.
@@ -126,6 +129,13 @@ impl DriveInfo {
     pub fn known_capacity(&self) -> Option<Bytes> {
         let from = self.detail(Detail::CapacityFrom);
         (from != Some(DriveInfo::CAPACITY_ASSUMED)).then_some(self.capacity)
+    }
+
+    /// Returns the capacity of the drive under test: that of the whole one where it is stated, and otherwise what was
+    /// tested; `None` where that is only what the jobs of an imported result addressed.
+    pub fn drive_capacity(&self) -> Option<Bytes> {
+        let is_of_import = self.detail(Detail::CapacityFrom).is_some();
+        self.whole_capacity().or_else(|| (!is_of_import).then_some(self.capacity))
     }
 
     /// Returns the capacity of the whole drive; `None` where the run file does not state it, where it

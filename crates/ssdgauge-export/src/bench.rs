@@ -52,7 +52,8 @@ fn result(bench: &Bench, entry: &Entry, drives: usize) -> Value {
     })
 }
 
-/// Returns the feed of the latest runs (RFC 4287). Its addresses are relative to the folder of the site.
+/// Returns the feed of the latest runs (RFC 4287), without those whose date is not known. Its addresses are
+/// relative to the folder of the site.
 pub fn bench_feed(bench: &Bench, title: &str) -> String {
     // A run without a date is not a new one.
     let dated =

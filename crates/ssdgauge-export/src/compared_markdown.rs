@@ -214,8 +214,7 @@ fn of_drives(
         parts.extend(firmware.map(|firmware| format!("firmware {firmware}")));
         let mut last_day = String::new();
         for run in of_drive.iter().take(3) {
-            let day = number::date(run.head.started_unix_ms);
-            let day = day.split(' ').next().unwrap_or_default().to_owned();
+            let day = number::day(run.head.started_unix_ms);
             let mut of_run = vec![labels::suite(&run.head)];
             // The day of several runs stands once.
             if day != last_day {

@@ -83,7 +83,7 @@ fn run_cells(run: &Run) -> Vec<String> {
     let device = |text: Option<&str>| cell(&sanitize::device(text.unwrap_or_default()));
     vec![
         cell(&run.head.id),
-        run.head.started_unix_ms.to_string(),
+        run.head.started().map(|start| start.to_string()).unwrap_or_default(),
         device(Some(drive.name())),
         device(drive.serial.as_deref()),
         device(drive.firmware.as_deref()),

@@ -61,7 +61,7 @@ fn run(run: &Run, cohort: &Cohort) -> document::Run {
     document::Run {
         id: sanitize::prose(&run.head.id),
         program: sanitize::prose(&run.head.program),
-        started_unix_ms: run.head.started_unix_ms,
+        started_unix_ms: run.head.started(),
         outcome: run_outcome::of(run).name(),
         complete: run.complete,
         awaits_flush: run.awaits_flush,
@@ -127,7 +127,7 @@ fn wear(run: &Run) -> Option<Endurance> {
         rated_bytes,
         rated_source,
         used_percent: wear.used_percent,
-        host_written_bytes: wear.host.map(|host| host.last),
+        host_written_bytes: wear.host.and_then(|host| host.life()),
         media_written_bytes: wear.media,
         run_host_bytes: found.cost(),
         run_sent_bytes: wear.sent.map(|bytes| bytes.0),

@@ -59,7 +59,7 @@ impl ActLog {
             planned.title = "Load of ACT with another configuration".into();
         }
         arrange(planned, step, &self.version);
-        if let Some(what) = plan.defect(drive.capacity) {
+        if let Some(what) = plan.defect_of_imported(drive.capacity) {
             return Err(ImportError::unfit("act_storage", what));
         }
         let mut findings = vec![self.imported_finding(&drive)];

@@ -1,7 +1,8 @@
 //! The block sizes of a job of fio, and whether its counts agree with them.
 
 use crate::output::{Job, Options, Side};
-use crate::stream::parse_size;
+use crate::size::parse_size;
+use ssdgauge_core::{BlockSizes, Bytes, SizeShare};
 
 /// The block size of fio where a job states none, in bytes.
 const DEFAULT: u64 = 4_096;
@@ -16,6 +17,7 @@ pub(crate) fn unexpressed(job: &Job, options: &Options) -> Option<String> {
     let stated = stated(options);
     let several = "its several block sizes (the plan shows their mean)";
     let sizes = match &stated {
+        Stated::Several if split(options).is_some() => return None,
         Stated::Several => return Some(several.into()),
         Stated::Each(sizes) => *sizes,
         // A size that is not read here: several requests of one size have a whole quotient.
@@ -35,6 +37,47 @@ pub(crate) fn unexpressed(job: &Job, options: &Options) -> Option<String> {
     };
     let off = sides.iter().zip(sizes).find(|(side, size)| is_off((side, *size)))?.0;
     Some(disagreement(off.total_ios, off.io_bytes, job, options))
+}
+
+/// Returns whether the options of a job state several block sizes for a direction.
+pub(crate) fn has_several(options: &Options) -> bool {
+    matches!(stated(options), Stated::Several)
+}
+
+/// Returns the sizes and shares of `bssplit`, where a plan can have them: the same for reads and writes, and each a
+/// multiple of the smallest one. fio divides what the stated shares leave among the sizes without one (fio,
+/// options.c).
+pub(crate) fn split(options: &Options) -> Option<BlockSizes> {
+    let mut directions = options.get("bssplit")?.split(',').map(str::trim);
+    let text = directions.next()?;
+    if directions.any(|other| other != text) {
+        return None;
+    }
+    let entry = |one: &str| {
+        let (size, share) = one.split_once('/').unwrap_or((one, ""));
+        let share = match share.trim() {
+            "" => None,
+            share => Some(share.parse::<u32>().ok()?),
+        };
+        Some((Bytes(parse_size(size)?), share))
+    };
+    let entries: Vec<(Bytes, Option<u32>)> = text.split(':').map(entry).collect::<Option<_>>()?;
+    let stated =
+        entries.iter().try_fold(0u32, |sum, (_, share)| sum.checked_add(share.unwrap_or(0)))?;
+    let without = entries.iter().filter(|(_, share)| share.is_none()).count() as u32;
+    let left = 100u32.checked_sub(stated)?;
+    if without > 0 && left % without != 0 {
+        return None;
+    }
+    let share = |(size, share): &(Bytes, Option<u32>)| {
+        let percent = share.unwrap_or_else(|| left / without);
+        Some(SizeShare { size: *size, percent: u8::try_from(percent).ok()? })
+    };
+    let mut shares: Vec<SizeShare> = entries.iter().map(share).collect::<Option<_>>()?;
+    shares.retain(|one| one.percent > 0);
+    let sizes = BlockSizes(shares);
+    let is_valid = sizes.0.len() > 1 && sizes.defect(false).is_none();
+    is_valid.then_some(sizes)
 }
 
 /// The block sizes that the options of a job state.
@@ -112,7 +155,8 @@ mod tests {
         let reads = (1_000, 4_096_000);
         // Options, reads, writes.
         let several = [
-            (vec![("bssplit", "4k/50:8k/50")], (2, 12_288), (0, 0)),
+            (vec![("bssplit", "4k/50:6k/50")], (2, 10_240), (0, 0)),
+            (vec![("bssplit", "4k/50:8k/50,4k/100")], (2, 12_288), (0, 0)),
             // A mean that is whole is one of several sizes as well.
             (vec![("bsrange", "4k-12k")], (2, 16_384), (0, 0)),
             (vec![("blocksize_range", "1k-4k,2k-2k")], (2, 6_144), (0, 0)),
@@ -134,6 +178,33 @@ mod tests {
         for (options, read, write) in one {
             assert_eq!(found(&options, read, write), None, "{options:?}");
         }
+    }
+
+    #[test]
+    fn the_shares_of_a_split_are_those_of_the_plan() {
+        let of = |text: &str| {
+            let options = [("bssplit".to_owned(), text.to_owned())].into_iter().collect();
+            split(&options).map(|sizes| sizes.describe())
+        };
+        let quarters = Some("50 % 4 KiB, 25 % 8 KiB, 25 % 16 KiB".to_owned());
+        assert_eq!(of("4k/50:8k/25:16k/25"), quarters);
+        assert_eq!(of("4k/50:8k/:16k"), quarters);
+        assert_eq!(of("4k/50:8k/25:16k/25,4k/50:8k/25:16k/25"), quarters);
+        assert_eq!(of("4608/40:9216/60"), Some("40 % 4,608 B, 60 % 9 KiB".into()));
+        // Shares that are not whole or do not add up, sizes that a plan does not have, unequal directions.
+        for text in [
+            "4k/50:8k/:16k/:32k/",
+            "4k/60:8k/60",
+            "4k/50:8k/40",
+            "4k/50:6k/50",
+            "1000/50:2000/50",
+            "4k/50:8k/50,8k/100",
+            "4k/x:8k/50",
+            "",
+        ] {
+            assert_eq!(of(text), None, "{text}");
+        }
+        assert_eq!(found(&[("bssplit", "4k/50:8k/50")], (2, 12_288), (0, 0)), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::import_error::{ImportError, MAX_GROUPS};
 use crate::output::{Job, Output, Side};
 use ssdgauge_core::{Finding, FindingKind, Severity};
-use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// The longest name of a version.
 const MAX_VERSION: usize = 40;
@@ -18,6 +18,13 @@ const MAX_RUNTIME_SHIFT: u64 = 1_000;
 /// The name that every document begins with.
 const FIRST_NAME: &str = "\"fio version\"";
 
+/// How often the bytes of a text may be read as documents that turn out to be none. Braces that are nested at the
+/// begins of lines would have the rest of the text read once for each of them.
+const MAX_ATTEMPTS: usize = 4;
+
+/// The bytes that may be read in vain in every text, however short.
+const FREE_BYTES: usize = 1 << 20;
+
 /// Returns the last document of each run in `text`, whose counts include those of all before, and what is
 /// to be said of the others. Lines before, between and after the documents are skipped: fio prints
 /// messages and its other formats there.
@@ -27,13 +34,15 @@ const FIRST_NAME: &str = "\"fio version\"";
 pub(crate) fn results(text: &str) -> Result<(Vec<Output>, Vec<Finding>), ImportError> {
     let mut runs: Vec<(Output, u64)> = Vec::new();
     let mut is_cut = false;
+    let text_of_json = Text { text, without_nan: OnceCell::new() };
+    let mut spare = text.len().saturating_mul(MAX_ATTEMPTS).saturating_add(FREE_BYTES);
     let mut begin = next_begin(text, 0);
     if begin.is_none() {
         return Err(ImportError::NoOutput("no line begins with '{'".into()));
     }
     while let Some(at) = begin {
         let rest = &text[at..];
-        let (output, length) = match read(rest) {
+        let (output, length) = match text_of_json.read(at) {
             Ok(read) => read,
             Err(error) if !runs.is_empty() && error.is_eof() && has_first_name(rest) => {
                 is_cut = true;
@@ -45,6 +54,9 @@ pub(crate) fn results(text: &str) -> Result<(Vec<Output>, Vec<Finding>), ImportE
                 if has_first_name(rest) || (begin.is_none() && runs.is_empty()) {
                     return Err(no_output(rest, &error));
                 }
+                spare = spare.checked_sub(place_of(rest, &error)).ok_or_else(|| {
+                    ImportError::NoOutput("its braces are nested too often".into())
+                })?;
                 continue;
             }
         };
@@ -62,30 +74,52 @@ pub(crate) fn results(text: &str) -> Result<(Vec<Output>, Vec<Finding>), ImportE
     Ok((runs.into_iter().map(|(output, _)| output).collect(), findings))
 }
 
-/// Reads the document at the begin of `text`, and returns it with its length.
-fn read(text: &str) -> serde_json::Result<(Output, usize)> {
-    let document = |text: &str| {
-        let mut parsed = serde_json::Deserializer::from_str(text).into_iter::<Output>();
-        let output = parsed.next().unwrap_or_else(|| Err(serde::de::Error::custom("it is empty")));
-        output.map(|output| (output, parsed.byte_offset()))
-    };
-    document(text).or_else(|error| match without_nan(text) {
-        Cow::Owned(text) => document(&text),
-        Cow::Borrowed(_) => Err(error),
-    })
+/// A text with documents.
+struct Text<'a> {
+    text: &'a str,
+    /// The same with numbers for `nan` and `inf`, where it has any.
+    without_nan: OnceCell<Option<String>>,
+}
+
+impl Text<'_> {
+    /// Reads the document that begins at the byte `at`, and returns it with its length.
+    fn read(&self, at: usize) -> serde_json::Result<(Output, usize)> {
+        let document = |text: &str| {
+            let mut parsed = serde_json::Deserializer::from_str(text).into_iter::<Output>();
+            let output =
+                parsed.next().unwrap_or_else(|| Err(serde::de::Error::custom("it is empty")));
+            output.map(|output| (output, parsed.byte_offset()))
+        };
+        document(&self.text[at..]).or_else(|error| {
+            match self.without_nan.get_or_init(|| without_nan(self.text)) {
+                Some(text) => document(&text[at..]),
+                None => Err(error),
+            }
+        })
+    }
 }
 
 /// Returns `text` with a number in place of each `nan` and `inf` that fio prints for a rate or a deviation
-/// over no time, which JSON does not have.
-fn without_nan(text: &str) -> Cow<'_, str> {
+/// over no time, which JSON does not have; `None` where it has none.
+fn without_nan(text: &str) -> Option<String> {
     const NONE: [(&str, &str); 4] =
         [(": -nan", ": -0.0"), (": nan", ": 0.0"), (": -inf", ": -0.0"), (": inf", ": 0.0")];
-    let is_in = |(none, _): &(&str, &str)| text.contains(none);
-    if !NONE.iter().any(is_in) {
-        return Cow::Borrowed(text);
-    }
+    let is_in = |(none, _): &&(&str, &str)| text.contains(none);
+    let found = NONE.iter().filter(is_in);
     // Of the same length, so that places in the text stay.
-    NONE.iter().fold(Cow::Borrowed(text), |text, (none, number)| text.replace(none, number).into())
+    found.fold(None, |text_so_far: Option<String>, (none, number)| {
+        Some(text_so_far.as_deref().unwrap_or(text).replace(none, number))
+    })
+}
+
+/// Returns the bytes of `text` in front of the place of `error`.
+fn place_of(text: &str, error: &serde_json::Error) -> usize {
+    let lines = error.line().saturating_sub(1);
+    let begin = match lines {
+        0 => 0,
+        lines => text.match_indices('\n').nth(lines - 1).map_or(text.len(), |(at, _)| at + 1),
+    };
+    begin.saturating_add(error.column()).min(text.len())
 }
 
 /// Returns the place of the first brace from `from` on with which a document may begin: that of a line, or
@@ -100,7 +134,7 @@ fn next_begin(text: &str, from: usize) -> Option<usize> {
 
 /// Returns whether the object at the begin of `text` has the first name of a document.
 fn has_first_name(text: &str) -> bool {
-    text.trim_start_matches('{').trim_start().starts_with(FIRST_NAME)
+    text.strip_prefix('{').is_some_and(|text| text.trim_start().starts_with(FIRST_NAME))
 }
 
 /// Refuses a document of another version or of several machines, and jobs without results.

@@ -258,7 +258,7 @@ fn test_of(
 ) -> Test {
     let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
     let title = title_of(&names);
-    let is_large = streams.iter().all(|stream| stream.block_size.0 >= LARGE);
+    let is_large = streams.iter().all(|stream| stream.mean_size() >= LARGE as f64);
     let engine = match SYNCHRONOUS.contains(&engine) {
         true => Engine::Synchronous,
         false => Engine::IoUring,

@@ -72,7 +72,7 @@ pub fn import_with_logs(
         polled: false,
         pass_through: false,
     };
-    if let Some(what) = plan.defect(drive.capacity) {
+    if let Some(what) = plan.defect_of_imported(drive.capacity) {
         return Err(ImportError::unfit(&plan.tests[0].title, what));
     }
     if !logs.is_empty() {

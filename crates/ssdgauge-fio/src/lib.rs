@@ -28,6 +28,7 @@ mod line;
 mod output;
 mod samples;
 mod section;
+mod size;
 mod stream;
 mod unexpressed;
 

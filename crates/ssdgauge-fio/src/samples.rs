@@ -131,8 +131,18 @@ fn histogram_of(job: &Job, latency: &Latency) -> Result<Histogram, ImportError> 
         .map(|(value, n)| ((*value).max(min).min(max.max(min)), *n))
         .collect();
     let total = values.iter().try_fold(0u64, |sum, (_, n)| sum.checked_add(*n));
-    if total != Some(count) || min > max || !mean.is_finite() || mean < 0.0 {
-        let what = format!("its bins hold {total:?} latencies, and it counts {count}");
+    let what = match total {
+        None => Some(format!("its bins hold more latencies than {}", u64::MAX)),
+        Some(total) if total != count => {
+            Some(format!("its bins hold {total} latencies, and it counts {count}"))
+        }
+        Some(_) if min > max => {
+            Some(format!("its minimum of {min} ns is above its maximum of {max} ns"))
+        }
+        Some(_) if !mean.is_finite() || mean < 0.0 => Some(format!("its mean is {mean} ns")),
+        Some(_) => None,
+    };
+    if let Some(what) = what {
         return Err(ImportError::contradiction(&job.jobname, &what));
     }
     // The smallest and the largest latency are known exactly, and are members of the outer bins.

@@ -1,8 +1,10 @@
 //! The stream of a plan that does the work of a job of fio.
 
 use crate::act_plan::ASSUMED_CAPACITY;
+use crate::block_sizes;
 use crate::import_error::ImportError;
 use crate::output::{Job, Options, Output, Side};
+use crate::size::parse_size;
 use ssdgauge_core::{
     Access, Arrival, BLOCK_SIZES, Bytes, Data, DriveInfo, Operation, Processors, Stream,
 };
@@ -61,9 +63,8 @@ fn addressed(
     (ios, bytes): (u64, u64),
     random_percent: Option<u8>,
 ) -> Stream {
-    // In whole logical blocks: the mean of several block sizes is not a length of a request.
-    let block_size = Bytes((bytes / ios.max(1)).next_multiple_of(512));
-    let block_size = block_size.clamp(*BLOCK_SIZES.start(), *BLOCK_SIZES.end());
+    let sizes = block_sizes::split(options).unwrap_or_default();
+    let block_size = sizes.largest().unwrap_or_else(|| block_size(options, ios, bytes));
     let is_random = order_of(options).is_some_and(|order| order.starts_with("rand"));
     let (access, random_percent) = match (is_random, random_percent) {
         (false, _) | (true, Some(0)) => (Access::Sequential, 100),
@@ -75,6 +76,7 @@ fn addressed(
         access,
         random_percent,
         block_size,
+        sizes,
         queue_depth: count_of(options, "iodepth").unwrap_or(1),
         threads: count_of(options, "numjobs").unwrap_or(1),
         cpus: cpus(options).unwrap_or_default(),
@@ -84,6 +86,18 @@ fn addressed(
         data: Data::Incompressible,
         sync: false,
         ..Stream::default()
+    }
+}
+
+/// Returns the length of each of `ios` requests with `bytes`, exactly where all have one; else their mean, in whole
+/// logical blocks as it is not a length of a request.
+fn block_size(options: &Options, ios: u64, bytes: u64) -> Bytes {
+    let ios = ios.max(1);
+    let is_one = bytes > 0 && bytes.is_multiple_of(ios) && !block_sizes::has_several(options);
+    let mean = Bytes((bytes / ios).next_multiple_of(512));
+    match is_one {
+        true => Bytes(bytes / ios),
+        false => mean.clamp(*BLOCK_SIZES.start(), *BLOCK_SIZES.end()),
     }
 }
 
@@ -99,7 +113,7 @@ pub(crate) fn capacity_of(outputs: &[Output], size: Option<Bytes>) -> (u64, &'st
     let largest = stated.iter().flatten().copied().max().unwrap_or(0);
     match (size, stated.iter().all(Option::is_some)) {
         (Some(size), _) => (size.0, "--size"),
-        (None, true) => (largest, "the largest span of a job"),
+        (None, true) => (largest, DriveInfo::CAPACITY_OF_SPANS),
         (None, false) => (largest.max(ASSUMED_CAPACITY.0), DriveInfo::CAPACITY_ASSUMED),
     }
 }
@@ -156,23 +170,6 @@ pub(crate) fn cpus(options: &Options) -> Option<Processors> {
     let list: Processors = list.parse().ok()?;
     let is_split = options.get("cpus_allowed_policy").is_some_and(|policy| policy == "split");
     (is_split || list.count() == 1).then_some(list)
-}
-
-/// Returns a size of fio in bytes, whose units are powers of 1,024; `None` for a share of the target.
-pub(crate) fn parse_size(text: &str) -> Option<u64> {
-    let text = text.trim().to_lowercase();
-    let digits = text.find(|one: char| !one.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let shift = match unit.trim_end_matches("ib").trim_end_matches('b') {
-        "" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
-        "p" => 50,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 #[cfg(test)]

@@ -86,6 +86,7 @@ pub(crate) fn findings_of(job: &Job, options: &Options) -> Vec<Finding> {
         .iter()
         .filter(|(key, _)| !EXPRESSED.contains(&key.as_str()) && !is_of_zones(key))
         .filter(|(key, _)| match key.as_str() {
+            "bssplit" => block_sizes::split(options).is_none(),
             "iodepth" | "numjobs" => count_of(options, key).is_none(),
             "percentage_random" => random_percent(job, options).is_none(),
             "cpus_allowed" | "cpus_allowed_policy" => cpus(options).is_none(),

@@ -68,7 +68,7 @@ fn damaged_outputs_are_imported_or_refused() {
                 refused += 1;
             }
             Ok(result) => {
-                assert_eq!(result.plan.defect(result.drive.capacity), None);
+                assert_eq!(result.plan.defect_of_imported(result.drive.capacity), None);
                 assert_eq!(result.plan.tests.len(), result.steps.len());
                 imported += 1;
             }

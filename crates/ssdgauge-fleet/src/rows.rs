@@ -10,7 +10,7 @@ use ssdgauge_export::values;
 /// The first columns of every table.
 const OF_RUN: [Column; 15] = [
     required("run_id", Text),
-    required("started", Time),
+    optional("started", Time),
     required("suite_id", Text),
     required("suite_revision", Small),
     required("shortened", Small),
@@ -19,7 +19,7 @@ const OF_RUN: [Column; 15] = [
     required("model", Text),
     optional("firmware", Text),
     optional("serial", Text),
-    required("capacity_bytes", Integer),
+    optional("capacity_bytes", Integer),
     required("drive_kind", Text),
     optional("model_data", Text),
     optional("label", Text),
@@ -124,7 +124,7 @@ fn cells_of_run(run: &Run) -> Vec<Cell> {
     let device = |text: Option<&str>| Cell::from(text.map(sanitize_device).as_deref());
     vec![
         prose(&head.id),
-        Cell::Integer(head.started_unix_ms),
+        head.started().map_or(Cell::Null, Cell::Integer),
         prose(&plan.suite.id),
         Cell::from(plan.suite.revision),
         Cell::from(plan.shortened.max(1)),
@@ -133,7 +133,7 @@ fn cells_of_run(run: &Run) -> Vec<Cell> {
         device(Some(drive.name())),
         device(drive.firmware.as_deref()),
         device(drive.serial.as_deref()),
-        Cell::from(drive.capacity.0),
+        drive.known_capacity().map_or(Cell::Null, |capacity| Cell::from(capacity.0)),
         Cell::from(drive.kind.name()),
         Cell::from(run.is_model().then_some("MODEL")),
         host(run, "label"),

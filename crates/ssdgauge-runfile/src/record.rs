@@ -75,7 +75,7 @@ pub struct Head {
     /// The program that wrote it, with its version.
     pub program: String,
     /// Start of the run in milliseconds since 1970 (UTC). A label: no duration is computed from it,
-    /// because the time of day can be set while a run goes on.
+    /// because the time of day can be set while a run goes on. 0 where it is not known ([`Head::started`]).
     pub started_unix_ms: i64,
     /// The plan.
     pub plan: Plan,
@@ -94,6 +94,21 @@ pub const PROOF_SUITE: &str = "prove";
 impl Head {
     /// The key in the environment of the program that measured, where it is another one.
     pub const IMPORTED_FROM: &str = "imported_from";
+
+    /// Returns the start of the run in milliseconds since 1970 (UTC); `None` where it is not known: results of
+    /// other programs may state none.
+    pub fn started(&self) -> Option<i64> {
+        Some(self.started_unix_ms).filter(|unix_ms| *unix_ms != 0)
+    }
+
+    /// Returns why the plan cannot be carried out, or was not by another program, as a clause.
+    pub(crate) fn plan_defect(&self) -> Option<String> {
+        let capacity = self.drive.capacity;
+        match self.imported_from() {
+            Some(_) => self.plan.defect_of_imported(capacity),
+            None => self.plan.defect(capacity),
+        }
+    }
 
     /// Returns the program that measured, such as `fio-3.33`, where that is not the one that wrote the
     /// file; `None` for every run of ssdgauge.

@@ -253,7 +253,9 @@ fn finding(run: &Followed, record: &FindingRecord) -> Value {
 }
 
 fn time(unix_ms: i64) -> Option<String> {
-    jiff::Timestamp::from_millisecond(unix_ms).ok().map(|time| time.to_string())
+    // A start that is not known.
+    let known = Some(unix_ms).filter(|unix_ms| *unix_ms != 0)?;
+    jiff::Timestamp::from_millisecond(known).ok().map(|time| time.to_string())
 }
 
 fn line(run: &Followed, event: &'static str, own: impl Serialize) -> Value {

@@ -74,8 +74,11 @@ pub(crate) fn iso_time(unix_ms: i64) -> String {
         .unwrap_or_else(|_| unix_ms.to_string())
 }
 
-/// Returns a wall-clock time as `2026-11-20 22:15`.
+/// Returns a wall-clock time as `2026-11-20 22:15`; 0 is the start of a run that is not known.
 pub(crate) fn minute(unix_ms: i64) -> String {
+    if unix_ms == 0 {
+        return "unknown".to_owned();
+    }
     jiff::Timestamp::from_millisecond(unix_ms)
         .map(|time| time.strftime("%Y-%m-%d %H:%M").to_string())
         .unwrap_or_else(|_| unix_ms.to_string())

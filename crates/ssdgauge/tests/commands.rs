@@ -23,6 +23,7 @@ mod import_act;
 mod import_act_verdicts;
 mod import_jobs;
 mod import_percentiles;
+mod import_unstated;
 mod large_files;
 mod library;
 mod meters;

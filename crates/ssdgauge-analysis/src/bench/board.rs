@@ -66,7 +66,7 @@ impl Bench {
     /// Returns the site of `records`; their order does not matter.
     pub fn new(mut records: Vec<Record>) -> Bench {
         records.sort_by(|a, b| (a.started_unix_ms, &a.id).cmp(&(b.started_unix_ms, &b.id)));
-        let mut drives: BTreeMap<(String, u64), BenchDrive> = BTreeMap::new();
+        let mut drives: BTreeMap<(String, Option<u64>), BenchDrive> = BTreeMap::new();
         for (place, record) in records.iter().enumerate() {
             let key = (record.drive.name.clone(), record.drive.capacity);
             let drive = drives.entry(key).or_insert_with(|| BenchDrive {
@@ -86,7 +86,8 @@ impl Bench {
             // Names that differ in marks only.
             if drives[..place].iter().any(|other| other.slug == drives[place].slug) {
                 let DriveFacts { name, capacity, .. } = drives[place].facts.clone();
-                drives[place].slug += &format!("-{:06x}", digest(&format!("{name}\n{capacity}")));
+                drives[place].slug +=
+                    &format!("-{:06x}", digest(&format!("{name}\n{}", capacity.unwrap_or(0))));
             }
         }
         let boards = boards(&records, &drives);

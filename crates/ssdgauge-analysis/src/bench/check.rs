@@ -70,8 +70,11 @@ impl Record {
         name("record.id", &self.id)?;
         let times = EARLIEST_MS..=now_unix_ms.saturating_add(DAY_MS);
         let place = "record.started_unix_ms";
-        let is_dated = self.started_unix_ms.is_some() || self.origin.is_some();
-        ensure(is_dated, place, || "it is missing, and the run has no `origin`".into())?;
+        let is_dated =
+            self.started_unix_ms.is_some() || self.origin.is_some() || self.is_imported();
+        ensure(is_dated, place, || {
+            "it is missing, and the run is neither imported nor has an `origin`".into()
+        })?;
         let other_time = self.started_unix_ms.filter(|start| !times.contains(start));
         ensure(other_time.is_none(), place, || {
             let start = other_time.unwrap_or_default();
@@ -171,8 +174,9 @@ impl DriveFacts {
     fn check(&self) -> Checked {
         prose("record.drive.name", &self.name)?;
         ensure(!self.name.trim().is_empty(), "record.drive.name", || "it is empty".into())?;
-        ensure((1..=LARGEST).contains(&self.capacity), "record.drive.capacity", || {
-            format!("{} bytes are not the capacity of a drive", self.capacity)
+        let capacity = self.capacity.unwrap_or(1);
+        ensure((1..=LARGEST).contains(&capacity), "record.drive.capacity", || {
+            format!("{capacity} bytes are not the capacity of a drive")
         })?;
         prose("record.drive.class", &self.class)?;
         device("record.drive.interface", &self.interface)?;

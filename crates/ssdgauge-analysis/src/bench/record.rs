@@ -81,8 +81,8 @@ impl Origin {
 pub struct DriveFacts {
     /// The name of the model, with MODEL where it is a virtual drive.
     pub name: String,
-    /// The capacity of the whole drive in bytes.
-    pub capacity: u64,
+    /// The capacity of the whole drive in bytes; `None` where an imported result does not state it.
+    pub capacity: Option<u64>,
     /// The class in words; empty where it is not known.
     pub class: String,
     /// The interface, such as `PCIe 4.0 x4`; empty where it is not known.
@@ -163,7 +163,7 @@ impl Record {
         });
         Record {
             id: sanitize::device(&head.id),
-            started_unix_ms: Some(head.started_unix_ms),
+            started_unix_ms: head.started(),
             program: sanitize::device(&head.program),
             suite: sanitize::device(&head.plan.suite.id),
             suite_title: sanitize::prose(&head.plan.suite.title),
@@ -200,7 +200,7 @@ impl DriveFacts {
         let detail = |detail| drive.detail(detail).map(sanitize::device).unwrap_or_default();
         DriveFacts {
             name: labels::drive_name(drive),
-            capacity: drive.whole_capacity().unwrap_or(drive.capacity).0,
+            capacity: drive.drive_capacity().map(|capacity| capacity.0),
             class: drive_class::class(drive)
                 .map(|class| class.words())
                 .unwrap_or_default()
@@ -210,9 +210,10 @@ impl DriveFacts {
         }
     }
 
-    /// Returns the name with the capacity, where the name does not have it.
+    /// Returns the name with the capacity, where that is known and the name does not have it.
     pub fn full_name(&self) -> String {
-        let size = number::plain_capacity(self.capacity).replace('\u{a0}', " ");
+        let Some(capacity) = self.capacity else { return self.name.clone() };
+        let size = number::plain_capacity(capacity).replace('\u{a0}', " ");
         let squeezed = |text: &str| text.replace(' ', "").to_lowercase();
         match squeezed(&self.name).contains(&squeezed(&size)) {
             true => self.name.clone(),

@@ -53,8 +53,13 @@ impl History {
         if compared.iter().any(|compared| compared.head.id == run.head.id) {
             return Err("one of the runs that are compared, or a copy");
         }
-        if run.head.started_unix_ms >= judged.head.started_unix_ms {
-            return Err("not started before the second run");
+        match (run.head.started(), judged.head.started()) {
+            (None, _) => return Err("of an unknown date"),
+            (_, None) => return Err("not known to be earlier, as the second run has no date"),
+            (Some(run), Some(judged)) if run >= judged => {
+                return Err("not started before the second run");
+            }
+            (Some(_), Some(_)) => {}
         }
         self.runs += 1;
         for test in &reference.tests {

@@ -173,7 +173,8 @@ pub fn account(run: &Run, rest: Option<&str>) -> Option<Account> {
 }
 
 fn failed(run: &Run) -> Account {
-    let after = run.recorded_outcome.as_ref().map(|one| one.unix_ms - run.head.started_unix_ms);
+    let ended = run.recorded_outcome.as_ref().map(|one| one.unix_ms);
+    let after = ended.zip(run.head.started()).map(|(ended, started)| ended - started);
     // A run that was continued began long before.
     let is_resumed = run.findings.iter().any(|finding| finding.kind == FindingKind::Resumed);
     // The clock of the host is not that of a virtual drive.
@@ -282,7 +283,12 @@ fn unfinished(run: &Run, rest: Option<&str>) -> Account {
             number::count((all - done) as u64)
         ),
     };
-    let mut meaning = vec!["Finished steps are kept.".to_owned()];
+    let mut meaning = match run.head.imported_from() {
+        // It has no rest that could be continued.
+        Some(_) => vec!["The imported result has no further ones.".to_owned()],
+        None => vec!["Finished steps are kept.".to_owned()],
+    };
+    let rest = rest.filter(|_| run.head.imported_from().is_none());
     meaning.extend(rest.map(|rest| format!("{}.", capital(rest))));
     if !has_grade(run) {
         meaning.push("Measurement quality is graded once half of the tests are done.".to_owned());

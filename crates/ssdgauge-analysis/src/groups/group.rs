@@ -11,7 +11,7 @@ use crate::model::metrics;
 use crate::model::plan::measured_spans;
 use crate::model::{PointRun, Run, TestRun};
 use crate::text::{number, sanitize};
-use ssdgauge_core::{Bytes, DriveInfo, Metric, Nanos, RequestPath, TargetKind};
+use ssdgauge_core::{Bytes, Detail, DriveInfo, Metric, Nanos, RequestPath, TargetKind};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -297,11 +297,13 @@ fn passes_for(member: Member<'_>) -> Option<Nanos> {
 }
 
 /// Returns what part of `drive` a span of this length is; the last MiB may be left out, because
-/// spans are whole blocks. A run that was limited to a part of its drive (`--size`) has no whole.
+/// spans are whole blocks. A run that was limited to a part of its drive (`--size`) has no whole, nor has an imported
+/// result of which only the ranges of its jobs are known.
 fn extent(span: Bytes, drive: &DriveInfo) -> Extent {
     const ROUNDING: u64 = 1 << 20;
     let whole = span.0.saturating_add(ROUNDING) > drive.capacity.0;
-    match (drive.kind.is_drive() && !drive.is_limited(), whole) {
+    let is_of_spans = drive.detail(Detail::CapacityFrom) == Some(DriveInfo::CAPACITY_OF_SPANS);
+    match (drive.kind.is_drive() && !drive.is_limited() && !is_of_spans, whole) {
         (true, true) => Extent::Whole,
         (true, false) => share(span, drive.capacity).map_or(Extent::Part(span), Extent::Share),
         (false, _) => Extent::Part(span),

@@ -11,6 +11,9 @@ use ssdgauge_core::{
 };
 use ssdgauge_statistics::{mean_interval, percentile_interval};
 
+/// The advice on a run whose rest is missing.
+const CONTINUE: &str = "continue it: ssdgauge resume FILE";
+
 /// Returns a finding for everything that is missing in `run`.
 pub(crate) fn findings(run: &TestRun) -> Vec<StepFinding> {
     let mut findings = Vec::new();
@@ -32,8 +35,15 @@ pub(crate) fn no_flush() -> Finding {
         Severity::Warning,
         "the run ended before the flush after its last step: whether the drive kept what was written \
          is not known",
-        "continue it: ssdgauge resume FILE",
+        CONTINUE,
     )
+}
+
+/// Changes the advice of `findings` on an imported result: it has no rest that could be continued.
+pub(crate) fn adapt_to_import<'a>(findings: impl Iterator<Item = &'a mut Finding>) {
+    for finding in findings.filter(|finding| finding.advice == CONTINUE) {
+        finding.advice = "import the result of a whole run".to_owned();
+    }
 }
 
 fn unfinished(run: &TestRun) -> StepFinding {
@@ -44,12 +54,7 @@ fn unfinished(run: &TestRun) -> StepFinding {
     StepFinding {
         step: None,
         metrics: vec![HEADLINE.into()],
-        finding: Finding::new(
-            FindingKind::NotMeasured,
-            Severity::Warning,
-            text,
-            "continue it: ssdgauge resume FILE",
-        ),
+        finding: Finding::new(FindingKind::NotMeasured, Severity::Warning, text, CONTINUE),
     }
 }
 

@@ -216,13 +216,47 @@ pub fn share(share: f64) -> String {
     format!("{} %", text.trim_end_matches(".0"))
 }
 
-/// Returns milliseconds since 1970 as `2026-11-20 22:31 UTC`.
+/// What is shown in place of the date of a run whose start is not known.
+pub const DATE_UNKNOWN: &str = "date unknown";
+
+/// Returns milliseconds since 1970 as `2026-11-20 22:31 UTC`; 0 is the start of a run that is not known.
 pub fn date(unix_ms: i64) -> String {
+    if unix_ms == 0 {
+        return DATE_UNKNOWN.to_owned();
+    }
     let seconds = unix_ms.div_euclid(1_000);
     let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil(days);
     let (hour, minute) = (of_day / 3_600, of_day % 3_600 / 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+}
+
+/// Returns milliseconds since 1970 as `2026-11-20`; 0 is the start of a run that is not known.
+pub fn day(unix_ms: i64) -> String {
+    match unix_ms {
+        0 => DATE_UNKNOWN.to_owned(),
+        _ => date(unix_ms).split(' ').next().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Returns the days of `starts` as `2026-11-20 to 2026-11-22`; those that are not known are named after them.
+pub fn days(starts: impl Iterator<Item = i64>) -> String {
+    let mut starts: Vec<i64> = starts.collect();
+    starts.sort_unstable();
+    let unknown = starts.iter().filter(|start| **start == 0).count();
+    let known: Vec<i64> = starts.into_iter().filter(|start| *start != 0).collect();
+    let [first, last] = [known.first(), known.last()].map(|one| one.copied().map(day));
+    let days = match (first, last) {
+        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+        (Some(day), _) => day,
+        (None, _) if unknown > 0 => return DATE_UNKNOWN.to_owned(),
+        (None, _) => return String::new(),
+    };
+    match unknown {
+        0 => days,
+        1 => format!("{days}, one date unknown"),
+        unknown => format!("{days}, {unknown} dates unknown"),
+    }
 }
 
 /// Returns year, month and day of the proleptic Gregorian calendar for days since 1970.
@@ -282,7 +316,8 @@ mod tests {
     #[test]
     fn dates_follow_the_gregorian_calendar() {
         let cases = [
-            (0, "1970-01-01 00:00 UTC"),
+            (0, "date unknown"),
+            (1, "1970-01-01 00:00 UTC"),
             (951_782_400_000, "2000-02-29 00:00 UTC"),
             (1_795_213_920_000, "2026-11-20 22:32 UTC"),
             (-1, "1969-12-31 23:59 UTC"),
@@ -291,6 +326,25 @@ mod tests {
             assert_eq!(date(unix_ms), expected);
         }
         assert!(!date(i64::MAX).is_empty() && !date(i64::MIN).is_empty());
+        assert_eq!(day(951_782_400_000), "2000-02-29");
+        assert_eq!(day(0), "date unknown");
+    }
+
+    #[test]
+    fn days_of_several_runs_name_those_that_are_not_known() {
+        const DAY: i64 = 86_400_000;
+        let cases: [(&[i64], &str); 7] = [
+            (&[], ""),
+            (&[0], "date unknown"),
+            (&[0, 0], "date unknown"),
+            (&[DAY, DAY + 5], "1970-01-02"),
+            (&[3 * DAY, DAY], "1970-01-02 to 1970-01-04"),
+            (&[DAY, 0], "1970-01-02, one date unknown"),
+            (&[0, DAY, 0, 2 * DAY], "1970-01-02 to 1970-01-03, 2 dates unknown"),
+        ];
+        for (starts, expected) in cases {
+            assert_eq!(days(starts.iter().copied()), expected);
+        }
     }
 
     #[test]

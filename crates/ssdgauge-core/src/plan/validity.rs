@@ -13,6 +13,8 @@ use crate::workload::{Rest, Stream, Until, Workload};
 const MAX_IN_FLIGHT: u32 = 4_096;
 /// The longest duration of a step: ten years. Sums of all steps stay within 64 bits.
 const LONGEST: Nanos = Nanos(10 * 366 * 86_400 * 1_000_000_000);
+/// The smallest logical block of a drive, in bytes: every length of a request is a multiple of it.
+const LOGICAL_BLOCK: u64 = 512;
 /// The highest rate of an open loop, in requests per second: one each nanosecond.
 const HIGHEST_RATE: f64 = 1e9;
 
@@ -26,6 +28,25 @@ impl Plan {
         self.tests.iter().find_map(|test| {
             test.defect(capacity).map(|defect| format!("test '{}': {defect}", test.id))
         })
+    }
+
+    /// Returns as [`Plan::defect`] does the first promise that a plan breaks which another program carried out:
+    /// its requests may have every length, as no engine of ours sends them.
+    pub fn defect_of_imported(&self, capacity: Bytes) -> Option<String> {
+        let (shortest, longest) = (*BLOCK_SIZES.start(), *BLOCK_SIZES.end());
+        let mut sendable = self.clone();
+        let phases = sendable.tests.iter_mut().flat_map(|test| &mut test.phases);
+        for step in phases.flat_map(|phase| &mut phase.steps) {
+            let Action::Run { workload, .. } = &mut step.action else { continue };
+            for stream in workload.streams.iter_mut().filter(|stream| !stream.has_sizes()) {
+                if stream.block_size.0 > 0 && stream.span >= stream.block_size {
+                    let whole = stream.block_size.0 / LOGICAL_BLOCK * LOGICAL_BLOCK;
+                    stream.block_size = Bytes(whole).clamp(shortest, longest);
+                    stream.span = stream.span.max(shortest);
+                }
+            }
+        }
+        sendable.defect(capacity.max(shortest))
     }
 }
 

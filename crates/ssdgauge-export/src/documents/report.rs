@@ -28,8 +28,8 @@ pub(crate) struct Run {
     pub(crate) id: String,
     /// The program that recorded it: version, commit and checksum of the executable.
     pub(crate) program: String,
-    /// Its start, in milliseconds since 1970 (UTC).
-    pub(crate) started_unix_ms: i64,
+    /// Its start, in milliseconds since 1970 (UTC); `null` where an imported result does not state it.
+    pub(crate) started_unix_ms: Option<i64>,
     /// `complete`, `disturbed`, `unfinished` or `failed`.
     pub(crate) outcome: &'static str,
     /// Whether every step has finished and its writes are flushed.
@@ -168,7 +168,7 @@ pub(crate) struct Endurance {
     pub(crate) rated_source: Option<&'static str>,
     /// The percentage used, by the drive.
     pub(crate) used_percent: Option<f64>,
-    /// What hosts wrote over its life.
+    /// What hosts wrote over its life; `null` also where the log may have only the low 32 bits of the sectors.
     pub(crate) host_written_bytes: Option<f64>,
     /// What it wrote to its media over its life.
     pub(crate) media_written_bytes: Option<f64>,

@@ -178,16 +178,16 @@ fn size(runs: &[Run], drives: &ReportDrives, drive: usize) -> String {
     sizes.dedup();
     match sizes.as_slice() {
         [one] => one.clone(),
-        [] | [_, ..] => {
-            let whole = |info: &DriveInfo| info.whole_capacity().unwrap_or(info.capacity).0;
-            number::plain_capacity(infos().map(whole).max().unwrap_or(0))
-        }
+        [] | [_, ..] => match infos().filter_map(DriveInfo::drive_capacity).max() {
+            Some(capacity) => number::plain_capacity(capacity.0),
+            None => "capacity not known".to_owned(),
+        },
     }
 }
 
 fn latest(runs: &[Run]) -> Option<String> {
     let latest = runs.iter().map(|run| run.head.started_unix_ms).max()?;
-    number::date(latest).split(' ').next().map(str::to_owned)
+    Some(number::day(latest))
 }
 
 /// Returns what stands below the name of each drive: its capacity where it differs, and its link or

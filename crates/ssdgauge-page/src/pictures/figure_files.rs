@@ -329,17 +329,7 @@ fn source(names: &[String], what: &str, runs: &[&Run]) -> String {
         parts.push(one.clone());
     }
     parts.push(what.to_owned());
-    let day = |run: &&Run| {
-        let date = number::date(run.head.started_unix_ms);
-        date.split(' ').next().unwrap_or_default().to_owned()
-    };
-    let mut days: Vec<String> = runs.iter().map(day).collect();
-    days.sort();
-    days.dedup();
-    parts.push(match days.as_slice() {
-        [first, .., last] => format!("{first} to {last}"),
-        days => days.concat(),
-    });
+    parts.push(number::days(runs.iter().map(|run| run.head.started_unix_ms)));
     parts.push("ssdgauge".to_owned());
     parts.join(" · ")
 }

@@ -150,8 +150,7 @@ fn of_drives(column: &Column, answer: &Answer, drives: &ReportDrives) -> (String
 /// Returns drive, suite and day of a single run, so that its numbers can be cited.
 fn of_what(runs: &[Run]) -> String {
     let [run] = runs else { return String::new() };
-    let day = number::date(run.head.started_unix_ms);
-    let day = day.split(' ').next().unwrap_or_default().to_owned();
+    let day = number::day(run.head.started_unix_ms);
     [labels::run_name(&run.head), labels::suite(&run.head), day].join(" · ")
 }
 

@@ -132,7 +132,7 @@ fn hint_of(error: &ImportError) -> &'static str {
 }
 
 /// Writes the run file: one finished step for each test. The id of the run follows from the time of the
-/// load and the `checksum` of the input, so that one result has one id.
+/// load, where that is known, and the `checksum` of the input, so that one result has one id.
 fn write(
     out: &Path,
     arguments: &ImportArguments,
@@ -141,13 +141,19 @@ fn write(
 ) -> Result<(), RunFileError> {
     let now = process::unix_ms();
     let total: u64 = imported.steps.iter().map(|step| step.elapsed.0 / 1_000_000).sum();
-    let ended = if imported.ended_unix_ms > 0 { imported.ended_unix_ms } else { now };
-    let begun = ended.saturating_sub(i64::try_from(total).unwrap_or(0));
+    let begun = match imported.ended_unix_ms {
+        // Not known, and not the time of the import.
+        ..=0 => 0,
+        ended => ended.saturating_sub(i64::try_from(total).unwrap_or(0)).max(1),
+    };
     let label = arguments.label.iter().map(|label| ("label".to_owned(), label.clone()));
     let origin = (Head::IMPORTED_FROM.to_owned(), imported.program.clone());
     let environment: Vec<(String, String)> = label.chain([origin]).collect();
     let drive = DriveInfo { model: arguments.model.clone(), ..imported.drive.clone() };
-    let id = format!("{}-{checksum:08x}", process::file_timestamp(begun));
+    let id = match begun {
+        0 => format!("undated-{checksum:08x}"),
+        begun => format!("{}-{checksum:08x}", process::file_timestamp(begun)),
+    };
     let opening = Opening {
         id: &id,
         program: &build_identity::program(),
@@ -168,7 +174,7 @@ fn write(
     }
 }
 
-/// Writes the findings and the steps of `imported`, which began at `begun`.
+/// Writes the findings and the steps of `imported`, which began at `begun`, or at an unknown time where that is 0.
 fn write_steps(
     writer: &mut Writer,
     imported: &Imported,
@@ -201,7 +207,9 @@ fn write_steps(
         for finding in findings {
             record(writer, Some(id), finding)?;
         }
-        at = at.saturating_add((elapsed.0 / 1_000_000) as i64);
+        if begun != 0 {
+            at = at.saturating_add((elapsed.0 / 1_000_000) as i64);
+        }
         let end = StepEnd {
             state: StepState::Finished,
             unix_ms: at,

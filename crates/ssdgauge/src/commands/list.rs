@@ -38,7 +38,8 @@ struct Row {
     number: Option<u32>,
     file: String,
     id: String,
-    started_unix_ms: i64,
+    /// `null` where an imported result does not state it.
+    started_unix_ms: Option<i64>,
     drive: String,
     serial: Option<String>,
     label: Option<String>,
@@ -227,7 +228,7 @@ impl Row {
             number,
             file,
             id: facts.id,
-            started_unix_ms: facts.started_unix_ms,
+            started_unix_ms: Some(facts.started_unix_ms).filter(|start| *start != 0),
             drive: facts.drive,
             serial: facts.serial,
             label: facts.label,

@@ -330,11 +330,16 @@ fn figures(
     let figures = ssdgauge_page::figures(runs, options);
     match figures.is_empty() {
         false => Ok(figures),
-        true => Err(Failure::new(
-            FailureKind::Usage,
-            "no chart to draw: no step that has one has finished",
-            "nothing was written; omit --svg and --png, or continue with `ssdgauge resume`",
-        )),
+        true => {
+            let hint = match runs.iter().all(|run| run.head.imported_from().is_some()) {
+                true => "nothing was written; omit --svg and --png",
+                false => {
+                    "nothing was written; omit --svg and --png, or continue with `ssdgauge resume`"
+                }
+            };
+            let text = "no chart to draw: no step that has one has finished";
+            Err(Failure::new(FailureKind::Usage, text, hint))
+        }
     }
 }
 

@@ -111,12 +111,7 @@ fn health(record: &Record) -> Vec<String> {
 /// Returns the facts on the drive side by side: runs, firmware, price, health and X-ray, as far as they are known.
 fn tiles(bench: &Bench, own: &BenchDrive) -> Markup {
     let records = || own.records.iter().map(|place| &bench.records[*place]);
-    let days: Vec<String> = records().map(row::day).collect();
-    let days = match (days.first(), days.last()) {
-        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
-        (Some(day), _) => day.clone(),
-        _ => String::new(),
-    };
+    let days = number::days(records().map(|record| record.started_unix_ms.unwrap_or(0)));
     let latest = records().rev().find_map(|record| record.firmware.as_deref());
     let mut others: Vec<&str> = records().filter_map(|record| record.firmware.as_deref()).collect();
     others.retain(|one| Some(*one) != latest);

@@ -258,7 +258,10 @@ fn properties(bench: &Bench, drive: usize) -> [(u64, String); 7] {
         (0, own.facts.class.clone()),
         (0, own.facts.interface.clone()),
         (0, own.facts.flash.clone()),
-        (own.facts.capacity, number::plain_capacity(own.facts.capacity)),
+        (
+            own.facts.capacity.unwrap_or(0),
+            own.facts.capacity.map_or("not known".to_owned(), number::plain_capacity),
+        ),
         (0, firmware.unwrap_or_default()),
         own.price.map_or((0, String::new()), |price| price_range(price, &bench.currency)),
         (order, kind.to_owned()),

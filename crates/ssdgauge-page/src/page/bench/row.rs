@@ -89,8 +89,7 @@ pub(super) const BY_OTHERS: &str = "measured by others";
 
 /// Returns the day of a run.
 pub(super) fn day(record: &Record) -> String {
-    let date = record.started_unix_ms.map(number::date);
-    date.map_or_else(|| "date unknown".to_owned(), |date| date.chars().take(10).collect())
+    number::day(record.started_unix_ms.unwrap_or(0))
 }
 
 /// Returns what tells `drive` from others: class, interface and flash, as far as they are known.
@@ -139,8 +138,11 @@ pub(super) fn cell(bench: &Bench, board: &Board, entry: &Entry, places: &Places)
 pub(super) fn price(bench: &Bench, drive: &BenchDrive) -> Option<(String, String)> {
     let amount = |price| prices::amount(price, &bench.currency);
     let price = drive.price?;
-    let terabytes = drive.facts.capacity as f64 / 1e12;
-    Some((amount(price), format!("{} per TB", amount((price / terabytes).round()))))
+    let per_tb = match drive.facts.capacity {
+        Some(capacity) => format!("{} per TB", amount((price / (capacity as f64 / 1e12)).round())),
+        None => "capacity not known".to_owned(),
+    };
+    Some((amount(price), per_tb))
 }
 
 /// Returns the cell of the price of a drive; a lower one is better.

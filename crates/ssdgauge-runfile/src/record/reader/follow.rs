@@ -98,7 +98,7 @@ impl Follower {
         let format = header::recognise(path)?;
         let opened = settled(path, |connection, budget, mark| {
             let head = Rows { connection, path, budget }.head()?;
-            match head.plan.defect(head.drive.capacity) {
+            match head.plan_defect() {
                 Some(defect) => Err(RunFileError::Damaged {
                     path: path.to_owned(),
                     what: format!("its plan cannot be carried out: {defect}"),

@@ -83,7 +83,7 @@ impl RunFile {
         let budget = untrusted::guard(&mut connection, path, format)?;
         schema::check_small(&connection, path, format).map_err(untrusted::while_reading)?;
         let head = Rows { connection: &connection, path, budget: &budget }.head()?;
-        if let Some(defect) = head.plan.defect(head.drive.capacity) {
+        if let Some(defect) = head.plan_defect() {
             let what = format!("its plan cannot be carried out: {defect}");
             return Err(RunFileError::Damaged { path: path.to_owned(), what });
         }
