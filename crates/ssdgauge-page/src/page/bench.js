@@ -75,7 +75,13 @@ function table() {
     if (next.length > MOST) { event.target.checked = false; return; }
     p.set("sel", next.join(","));
     go(p);
+    /* The next name is typed over this one, and the rows next to the box stay above the tray. */
+    ticked = event.target.checked;
+    const below = event.target.getBoundingClientRect().bottom + 80 - $("tray").getBoundingClientRect().top;
+    if (ticked && below > 0) scrollBy(0, below);
   };
+  let ticked = false;
+  $("q").onclick = () => { if (ticked) $("q").select(); ticked = false; };
   /* What the chosen drives mean for a database, once their numbers are loaded. */
   let turn = 0;
   const answer = async (chosen, tray) => {
@@ -90,18 +96,19 @@ function table() {
     if (box) box.checked = p.has("marked") ? p.get("marked") === "1" : boxAtStart;
     for (const select of selects) select.value = p.get(select.name) ? select.name + "=" + p.get(select.name) : "";
     const wanted = selects.map(select => select.value).filter(Boolean);
-    let count = 0;
+    let count = 0, kept = 0;
     for (const row of rows) {
       const text = row.cells[1].textContent.toLowerCase(), own = (row.dataset.f || "").split("|");
       const place = chosen.indexOf(row.querySelector(".pick").value);
       /* What is chosen stays in sight. */
-      row.hidden = place < 0 && !(words.every(word => text.includes(word)) && wanted.every(one => own.includes(one)));
+      const found = words.every(word => text.includes(word)) && wanted.every(one => own.includes(one));
+      row.hidden = place < 0 && !found;
       row.className = row.className.replace(/ ?\b(on|k\d)\b/g, "") + (place < 0 ? "" : " on k" + place);
       row.querySelector(".pick").checked = place >= 0;
       row.querySelector(".pick").disabled = place < 0 && chosen.length >= MOST;
-      if (!row.hidden && !(row.classList.contains("marked") && box && !box.checked)) count++;
+      if (!row.hidden && !(row.classList.contains("marked") && box && !box.checked)) found ? count++ : kept++;
     }
-    $("count").textContent = `${count} of ${counted(rows.length, "drive")}`;
+    $("count").textContent = `${count} of ${counted(rows.length, "drive")}` + (kept ? `, and ${kept} ticked` : "");
     const column = +p.get("sort"), sorted = column || heads.findIndex(head => head.querySelector(".sort"));
     heads.forEach((head, place) => place === sorted ? head.setAttribute("aria-sort", "descending") : head.removeAttribute("aria-sort"));
     const value = row => { const text = row.cells[column].dataset.v; return text ? +text : -Infinity; };
@@ -112,11 +119,11 @@ function table() {
     if (focus && focus !== document.activeElement) focus.focus({ preventScroll: true });
     const tray = $("tray");
     tray.hidden = !chosen.length;
-    tray.replaceChildren(make("div", { className: "chips" }, ...chosen.map((one, place) => make("button", { type: "button", onclick: () => {
+    tray.replaceChildren(make("div", { className: "chips" }, ...chosen.map((one, place) => make("span", {}, mark(place), " " + (names.get(one) || one) + " ", make("button", { type: "button", textContent: "×", onclick: () => {
       const q = state();
       q.set("sel", chosen.filter(other => other !== one).join(","));
       go(q);
-    } }, mark(place), " " + (names.get(one) || one) + " ×"))));
+    } })))));
     tray.querySelectorAll("button").forEach((button, place) => button.setAttribute("aria-label", "Remove " + (names.get(chosen[place]) || chosen[place])));
     if (chosen.length === 1) tray.append(make("span", { textContent: "Tick another drive to compare them" }));
     if (chosen.length > 1) answer(chosen, tray);

@@ -139,6 +139,18 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
             .test(document.querySelector('#tray p').textContent)",
         json!(true),
     );
+    // What is ticked stays in sight, is counted apart, and the next name is typed over the last one.
+    run(
+        browser,
+        "const q = document.getElementById('q'); q.focus(); q.value = 'gamma'; q.oninput(); q.click()",
+    );
+    check_that(
+        browser,
+        "document.getElementById('count').textContent",
+        json!("1 of 6 drives, and 2 ticked"),
+    );
+    check_that(browser, "getSelection().toString()", json!("gamma"));
+    run(browser, "const q = document.getElementById('q'); q.value = ''; q.oninput()");
     for (width, scheme) in [(1_100, "light"), (390, "dark")] {
         browser.view(width, scheme);
         browser.picture(&pictures.join(format!("bench-index-{width}.png")), width, 1_400);

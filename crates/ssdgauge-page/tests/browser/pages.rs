@@ -93,6 +93,7 @@ fn forty() -> Batch {
         page: None,
         state: if n == 0 { BatchState::Slow } else { BatchState::Unsuspicious },
         reasons: if n == 0 { vec!["p99 of reads 1.14 ms".to_owned()] } else { Vec::new() },
+        did: Vec::new(),
         beyond: (if n == 0 { 6 } else { 0 }, 12),
     };
     let strip = |measure: usize| {
@@ -111,6 +112,7 @@ fn forty() -> Batch {
             title: format!("Random read, 4 KiB, QD{}: p99 of reads", 1 << measure),
             median: "267 µs".to_owned(),
             bound: 0.06,
+            scatters: false,
             dots,
         }
     };

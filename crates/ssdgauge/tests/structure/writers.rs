@@ -200,7 +200,7 @@ fn every_process_is_started_by_one_function() {
 
 /// Each implementation of `Sink` outside tests: the ones that stand between a rig and its sink
 /// (decorators), whose unit test calls `check_forwarding`, and the ones at the end.
-const SINKS: [(&str, usize, bool); 9] = [
+const SINKS: [(&str, usize, bool); 10] = [
     ("ssdgauge-core/src/rig/recording.rs", 1, false),
     ("ssdgauge-engine/src/control/ring_tuning.rs", 1, false),
     ("ssdgauge-guard/src/write_budget.rs", 1, true),
