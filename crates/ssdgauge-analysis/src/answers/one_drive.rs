@@ -214,13 +214,13 @@ fn sentences(tiles: &[Tile], change: Option<&Change>, peers: Option<&Peers>) -> 
         let ahead = standing.of - standing.ahead_of - standing.level;
         let all = in_letters(peers.drives.min(standing.of));
         sentences.push(match (ahead, standing.ahead_of) {
-            (0, 0) => "From there on it writes as fast as the others.".to_owned(),
+            (0, 0) => "Beyond that, it writes as fast as the others.".to_owned(),
             (0, _) => format!(
-                "From there on it writes faster than {} of the {all}.",
+                "Beyond that, it writes faster than {} of the {all}.",
                 in_letters(standing.ahead_of)
             ),
-            (1, _) => format!("From there on one of the {all} writes faster."),
-            (_, _) => format!("From there on {} of the {all} write faster.", in_letters(ahead)),
+            (1, _) => format!("Beyond that, one of the {all} writes faster."),
+            (_, _) => format!("Beyond that, {} of the {all} write faster.", in_letters(ahead)),
         });
     }
     let others =

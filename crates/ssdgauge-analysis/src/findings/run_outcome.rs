@@ -370,13 +370,16 @@ fn disturbed(run: &Run) -> Account {
         next.push(NextStep {
             what: "If that run is disturbed too, test from a live system or in an idle machine."
                 .to_owned(),
-            why: "Work that returns with every run belongs to this system.".to_owned(),
+            why: "What shows up in every run is part of this system.".to_owned(),
             command: None,
         });
     }
     Account {
         title: format!("{cause}; this run does not show how fast the drive is"),
-        meaning: format!("{}. No result is quoted as a speed of the drive.", examples.join(". ")),
+        meaning: format!(
+            "{}. None of these numbers is the speed of the drive.",
+            examples.join(". ")
+        ),
         next,
     }
 }

@@ -106,7 +106,7 @@ impl Use {
     pub fn sentence(self) -> &'static str {
         match self {
             Use::Sustained => {
-                "Writes that outlast a cache: their speed, their cost, and the way there."
+                "Sustained writes beyond the cache: their speed, their power, and how the drive gets there."
             }
             Use::Everyday => "Reads, and writes in bursts, of up to 128 KiB.",
             Use::Transfers => "Files, models and checkpoints, read or written as a whole.",

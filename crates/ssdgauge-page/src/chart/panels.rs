@@ -287,7 +287,7 @@ fn caption(group: &Group<'_>, measure: Measure, metric: Metric) -> String {
         None if metric.unit().is_empty() => metric.title().to_owned(),
         None => metric.unit().to_owned(),
     };
-    let less = if metric.more_is_better() { "" } else { "; less is better" };
+    let less = if metric.more_is_better() { "" } else { "; lower is better" };
     match measure {
         Measure::Speed if metric.needs_power() => {
             let by = power::measured_by(group, &power::scope(group));

@@ -41,7 +41,7 @@ fn ranking(specification: &Specification, drive: usize, runs: &[&Run]) -> Option
         })
         .collect();
     rows.iter().any(|row| row.value.is_ok()).then(|| Ranking {
-        caption: "% of the claimed value; n = 1 run each. For latency and power, less is better."
+        caption: "% of the claimed value; n = 1 run each. For latency and power, lower is better."
             .to_owned(),
         rows,
         may_be_log: false,

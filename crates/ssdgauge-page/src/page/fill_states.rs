@@ -47,7 +47,7 @@ pub(super) fn section(all: &[FillStates], drives: &ReportDrives) -> Markup {
 fn caption(states: &FillStates) -> String {
     let unit =
         if states.metric.unit().is_empty() { states.metric.title() } else { states.metric.unit() };
-    let less = if states.metric.more_is_better() { "" } else { "; less is better" };
+    let less = if states.metric.more_is_better() { "" } else { "; lower is better" };
     format!("{unit}, the headline of each test{less}")
 }
 

@@ -51,7 +51,7 @@ fn number(tile: &Tile, ids: &[String]) -> Markup {
                     None => { (tile.number.title) }
                 }
             }
-            @let less = (!is_more).then_some("less is better");
+            @let less = (!is_more).then_some("lower is better");
             @let setting = Some(tile.number.setting.as_str()).filter(|words| !words.is_empty());
             p.set { (setting.into_iter().chain(less).collect::<Vec<_>>().join("; ")) }
             p.val { b { (value) } " " (unit) }
@@ -136,7 +136,7 @@ fn legend(screen: &FirstScreen, peers: Option<&Peers>) -> Markup {
     let has_others = screen.tiles.iter().any(|tile| !tile.others.is_empty());
     html! {
         @if let Some(peers) = peers.filter(|_| has_others) {
-            @let shown = if peers.drives > MOST { format!(", {MOST} of them drawn at even ranks") } else { String::new() };
+            @let shown = if peers.drives > MOST { format!(", {MOST} evenly spaced ones drawn") } else { String::new() };
             p.lgd.d-0 {
                 svg width="22" height="8" aria-hidden="true" { rect.br width="22" height="8" rx="1" {} } " this drive "
                 svg width="22" height="8" aria-hidden="true" { rect.pe y="2" width="22" height="4" rx="1" {} } " "

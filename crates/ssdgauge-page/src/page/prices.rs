@@ -36,7 +36,7 @@ pub(super) fn table(prices: &Prices, test: Option<String>, drives: &ReportDrives
             } }
         } }
         p.foot {
-            "Prices by the editor. Bold: the most of a column. "
+            "Prices by the editor. Bold: the best of its column. "
             @if let Some(test) = test {
                 "IOPS: mean over the steps of the headline of \u{201c}" (test) "\u{201d}. "
             }

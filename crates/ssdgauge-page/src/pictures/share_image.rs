@@ -143,7 +143,7 @@ fn of_drives(column: &Column, answer: &Answer, drives: &ReportDrives) -> (String
         }
     };
     let rows = order.into_iter().take(MOST).map(row).collect();
-    let less = if column.metric.more_is_better() { "" } else { ", less is better" };
+    let less = if column.metric.more_is_better() { "" } else { ", lower is better" };
     (format!("{}: {}{less}", column.title, column.conditions), rows)
 }
 

@@ -211,7 +211,7 @@ fn heading(bench: &Bench, column: &Column<'_>, places: &Places) -> Markup {
         small {
             a href={ "tests/" (board.slug) ".html" } { (test.title) }
             ", " (metric.title())
-            @if !metric.more_is_better() { ", less is better" }
+            @if !metric.more_is_better() { ", lower is better" }
             @if places.is_log() { ", logarithmic" }
         }
     }
