@@ -197,8 +197,43 @@ fn failed(run: &Run) -> Account {
         (None, None) => (format!("The run failed{after}"), quoted.to_owned()),
     };
     let next = if run.is_model() { Vec::new() } else { look(run, gone.is_some()) };
-    let next = next.into_iter().chain(go_on(run)).collect();
+    let next = match without_fault(run) {
+        Some(step) => vec![step],
+        None => next.into_iter().chain(go_on(run)).collect(),
+    };
     Account { title, meaning, next }
+}
+
+/// Returns the command of a run of the same virtual drive without the faults that its name asks for: continued, it
+/// would fail again.
+fn without_fault(run: &Run) -> Option<NextStep> {
+    let target = sanitize::prose(&run.head.drive.target);
+    let (profile, keys) = target.split_once('?').filter(|_| run.is_model())?;
+    let (faults, others): (Vec<&str>, Vec<&str>) =
+        keys.split('&').partition(|key| key.starts_with("fault."));
+    let kept = if others.is_empty() { String::new() } else { format!("?{}", others.join("&")) };
+    (!faults.is_empty()).then(|| NextStep {
+        what: "Run it without the injected fault.".to_owned(),
+        why: format!("The name of this virtual drive asks for it: {}.", faults.join(", ")),
+        command: again_command(run, shell_word(&format!("{profile}{kept}"))),
+    })
+}
+
+/// Returns the command that carries out the suite of `run` on `target`; `None` for an import.
+fn again_command(run: &Run, target: String) -> Option<(String, &'static str)> {
+    if run.head.imported_from().is_some() {
+        return None;
+    }
+    let suite = sanitize::prose(&run.head.plan.suite.id);
+    let verb = if suite == "quick" { "" } else { "run " };
+    Some((format!("ssdgauge {verb}{} {target}", shell_word(&suite)), effect_of(run)))
+}
+
+fn effect_of(run: &Run) -> &'static str {
+    match run.head.plan.is_destructive() {
+        true => "writes to the drive, as the run did",
+        false => "writes nothing to the drive",
+    }
 }
 
 /// Returns what to look at after a real drive failed; a virtual one has no cable, and the kernel knows nothing of it.
@@ -236,22 +271,14 @@ fn look(run: &Run, is_gone: bool) -> Vec<NextStep> {
 /// Returns the step that continues `run`, or begins it again where its target has ended with it.
 fn go_on(run: &Run) -> Option<NextStep> {
     let head = &run.head;
-    let effect = match head.plan.is_destructive() {
-        true => "writes to the drive, as the run did",
-        false => "writes nothing to the drive",
-    };
     if head.imported_from().is_some() {
         return None;
     }
     if head.has_lost_its_target() {
-        let target = target_of(run);
-        let suite = sanitize::prose(&head.plan.suite.id);
-        let run = if suite == "quick" { "" } else { "run " };
-        let command = format!("ssdgauge {run}{} {target}", shell_word(&suite));
         return Some(NextStep {
             what: "Begin again.".to_owned(),
             why: "Its scratch file ended with it.".to_owned(),
-            command: Some((command, effect)),
+            command: again_command(run, target_of(run)),
         });
     }
     let file = run.file_name.as_deref().unwrap_or("FILE");
@@ -260,7 +287,7 @@ fn go_on(run: &Run) -> Option<NextStep> {
         why: "Finished steps are kept. The drive is recognised by its serial number; any other drive is \
               refused."
             .to_owned(),
-        command: Some((format!("ssdgauge resume {}", shell_word(&sanitize::prose(file))), effect)),
+        command: Some((format!("ssdgauge resume {}", shell_word(&sanitize::prose(file))), effect_of(run))),
     })
 }
 
@@ -355,17 +382,23 @@ fn disturbed(run: &Run) -> Account {
     }
     let is_in_the_way = shown().any(|finding| IN_THE_WAY.contains(&finding.kind));
     let again = match is_in_the_way {
-        true => "Run it again, and compare the two runs.",
-        false => "Run it again, leave the machine alone while it runs, and compare the two runs.",
+        true => "Run it again.",
+        false => "Run it again, and leave the machine alone while it runs.",
     };
     next.push(NextStep {
         what: again.to_owned(),
         why: String::new(),
-        command: run.file_name.as_deref().map(|file| {
-            let file = shell_word(&sanitize::prose(file));
-            (format!("ssdgauge compare {file} NEW.ssdg"), READS_ONLY)
-        }),
+        // Its options and its confirmation are not part of a run file.
+        command: None,
     });
+    if let Some(file) = run.file_name.as_deref() {
+        let file = shell_word(&sanitize::prose(file));
+        next.push(NextStep {
+            what: "See whether the two runs agree.".to_owned(),
+            why: String::new(),
+            command: Some((format!("ssdgauge compare {file} NEW.ssdg"), READS_ONLY)),
+        });
+    }
     if !is_in_the_way {
         next.push(NextStep {
             what: "If that run is disturbed too, test from a live system or in an idle machine."

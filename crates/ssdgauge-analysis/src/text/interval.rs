@@ -79,7 +79,7 @@ const FEWEST_EVENTS: usize = 6;
 pub fn unseen<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Option<String> {
     let (fewest, apart) = rarest(headlines)?;
     Some(format!(
-        "An interval over seconds describes the seconds measured. The shortest test, {fewest} s, says nothing \
+        "An interval over seconds describes the seconds measured. The shortest test with one, {fewest} s, says nothing \
          about stalls or cycles rarer than one in {apart} s, nor about a slow drift; a percentile from less \
          than an hour describes that time only."
     ))
@@ -89,7 +89,7 @@ pub fn unseen<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Option<Strin
 pub fn unseen_in_short<'a>(headlines: impl Iterator<Item = &'a Headline>) -> Option<String> {
     let (fewest, apart) = rarest(headlines)?;
     Some(format!(
-        "intervals describe the seconds measured: the shortest test, {fewest} s, says nothing about stalls \
+        "intervals describe the seconds measured: the shortest test with one, {fewest} s, says nothing about stalls \
          rarer than one in {apart} s, nor about a slow drift"
     ))
 }
@@ -150,6 +150,8 @@ pub struct Flattered {
     pub protocol: f64,
     /// The seconds that the settled value leaves out; `None` for the mean of several steps or repetitions.
     pub seconds: Option<usize>,
+    /// Whether they make the value better; by the rule of a test they may not.
+    pub is_better: bool,
 }
 
 /// Returns the value of the protocol where it differs from that of `headline` by more than the noise between
@@ -162,16 +164,19 @@ pub fn flattered(headline: &Headline) -> Option<Flattered> {
 fn by_protocol(headline: &Headline) -> Option<Flattered> {
     let protocol = headline.protocol?;
     let cut = headline.interval.within_run().map(|within| within.cut);
-    (cut != Some(0)).then_some(Flattered { protocol, seconds: cut })
+    let is_higher = headline.value.is_some_and(|value| protocol > value);
+    let is_better = is_higher == headline.metric.more_is_better();
+    (cut != Some(0)).then_some(Flattered { protocol, seconds: cut, is_better })
 }
 
 impl Flattered {
     /// Returns the value of the protocol, with what it counts and the settled one does not.
     pub fn words(&self, metric: Metric) -> String {
         let value = number::measured(self.protocol, metric);
+        let faster = if self.is_better { "faster " } else { "" };
         let start = match self.seconds {
-            Some(seconds) => format!("the faster first {seconds}\u{a0}s"),
-            None => "faster starts".to_owned(),
+            Some(seconds) => format!("the {faster}first {seconds}\u{a0}s"),
+            None => format!("{faster}starts"),
         };
         format!("{value} with {start}")
     }
@@ -183,7 +188,8 @@ pub fn start_left_out(headline: &Headline) -> Option<String> {
     let found = by_protocol(headline)?;
     let shown = |value: f64| number::measured(value, headline.metric);
     let is_other = shown(found.protocol) != shown(headline.value?);
-    is_other.then(|| format!("faster start excluded; {}", found.words(headline.metric)))
+    let faster = if found.is_better { "faster " } else { "" };
+    is_other.then(|| format!("{faster}start excluded; {}", found.words(headline.metric)))
 }
 
 /// Returns the reason why a number with this interval is not compared with others.
@@ -252,7 +258,9 @@ mod tests {
         assert_eq!(remark(38_768.0, 3).as_deref(), Some(words));
         assert_eq!(remark(35_300.0, 0), None);
         assert_eq!(remark(35_300.1, 3), None);
-        assert!(remark(30_000.0, 1).unwrap().ends_with("with the faster first 1\u{a0}s"));
+        // A rule that makes less of the start has no better value with it.
+        let words = "start excluded; 30,000\u{a0}IOPS with the first 1\u{a0}s";
+        assert_eq!(remark(30_000.0, 1).as_deref(), Some(words));
         assert!(flattered(&headline(38_768.0, 3)).is_some());
         assert_eq!(flattered(&headline(35_500.0, 3)), None, "less than 3 %");
     }
