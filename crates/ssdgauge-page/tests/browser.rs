@@ -125,12 +125,9 @@ fn look(browser: &mut dyn Browser, file: &Path, pictures: &Path, figures_at_leas
     let has_dark =
         ["several", "quick", "xray-tlc", "failed", "disturbed", "unfinished", "fleet-page"]
             .contains(&stem.as_str());
-    for (view, width, scheme) in views.into_iter().filter(|view| match view.0 {
-        "dark" | "tablet" => has_dark,
-        // The small charts of an X-ray have letters of 9.2 px there.
-        "laptop" => !stem.starts_with("xray"),
-        _ => true,
-    }) {
+    for (view, width, scheme) in
+        views.into_iter().filter(|view| has_dark || !["dark", "tablet"].contains(&view.0))
+    {
         match view {
             "light" => browser.show(file, width, scheme),
             // Loading a page of some megabytes again takes longer than looking at it.
