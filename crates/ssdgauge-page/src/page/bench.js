@@ -115,7 +115,9 @@ function table() {
     const focus = document.activeElement;
     const shown = row => row.cells[column].firstElementChild?.textContent;
     const order = (a, b) => shown(a) === shown(b) ? a.dataset.n - b.dataset.n : value(b) - value(a);
-    $("drives").tBodies[0].append(...(column ? [...rows].sort(order) : rows));
+    const ordered = column ? [...rows].sort(order) : rows, body = $("drives").tBodies[0];
+    /* Moved rows lose the place to which the window is scrolled. */
+    if (ordered.some((row, place) => row !== body.rows[place])) body.append(...ordered);
     if (focus && focus !== document.activeElement) focus.focus({ preventScroll: true });
     const tray = $("tray");
     tray.hidden = !chosen.length;

@@ -151,6 +151,15 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
     );
     check_that(browser, "getSelection().toString()", json!("gamma"));
     run(browser, "const q = document.getElementById('q'); q.value = ''; q.oninput()");
+    // A choice leaves the window where it was scrolled to.
+    run(
+        browser,
+        "document.body.style.minHeight = '3000px'; scrollTo(0, 200);
+        const alpha = [...document.querySelectorAll('.pick')].find(box => box.value.startsWith('alpha'));
+        alpha.click(); alpha.click()",
+    );
+    check_that(browser, "scrollY", json!(200));
+    run(browser, "document.body.style.minHeight = ''; scrollTo(0, 0)");
     for (width, scheme) in [(1_100, "light"), (390, "dark")] {
         browser.view(width, scheme);
         browser.picture(&pictures.join(format!("bench-index-{width}.png")), width, 1_400);
