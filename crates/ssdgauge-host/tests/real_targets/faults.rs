@@ -5,6 +5,7 @@ use crate::real_targets::support::{Loop, for_millis, random};
 use crate::tiers::write_figure;
 use ssdgauge_core::{Bytes, Direction, EndedBy, Engine, FindingKind, Recording, Rig, RigError};
 use ssdgauge_host::LinuxRig;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const SIZE: u64 = 64 << 20;
 const SPAN: Bytes = Bytes(16 << 20);
@@ -123,17 +124,22 @@ fn traffic_of_another_program_raises_a_finding() {
     let Some(device) = Loop::attach(SIZE) else { return };
     let mut rig = open(&device);
     let mut seen = Recording::default();
+    let has_ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        // Again and again: on a busy machine, one pass could begin after the load.
         scope.spawn(|| {
-            std::thread::sleep(std::time::Duration::from_millis(300));
             let input = format!("if={}", device.path);
             let line = [&input, "of=/dev/null", "bs=1M", "iflag=direct"];
-            let output = std::process::Command::new("dd").args(line).output();
-            assert!(output.unwrap().status.success());
+            while !has_ended.load(Ordering::Relaxed) {
+                let output = std::process::Command::new("dd").args(line).output();
+                assert!(output.unwrap().status.success());
+            }
         });
         // The workload only writes: all reads are of the other program.
         let workload = random(Engine::IoUring, 0, 1, SPAN);
-        rig.run(&workload, &for_millis(3_000), &mut seen).unwrap();
+        let ended = rig.run(&workload, &for_millis(3_000), &mut seen);
+        has_ended.store(true, Ordering::Relaxed);
+        ended.unwrap();
     });
     assert!(has(&seen, FindingKind::OtherTraffic), "{:?}", seen.findings);
 }

@@ -32,11 +32,14 @@ fn a_drive_that_replaces_the_confirmed_one_is_never_written() {
     let pattern = vec![0x5a; SIZE as usize];
     std::fs::write(&other, &pattern).unwrap();
     let (mut refused, mut written) = (0, 0);
+    // The time from the inspection to the end of the first write is not that of an idle machine: longer after each
+    // refusal, shorter after each write, so that half of the drives are replaced before it.
+    let mut scale = Duration::from_millis(20);
     for race in 0..repetitions(40, 200, 1_000) {
         let confirmation = device.confirmation(SIZE);
         let candidate = Candidate::find(&device.path).unwrap();
         // Spread over the time from the inspection to the end of the first write.
-        let delay = Duration::from_micros(race as u64 * 7_919 % 40_000);
+        let delay = scale * (race as u32 * 7_919 % 1_000) / 500;
         let swap = {
             let (path, other) = (device.path.clone(), other.clone());
             std::thread::spawn(move || swap_after(delay, &path, &other))
@@ -53,8 +56,10 @@ fn a_drive_that_replaces_the_confirmed_one_is_never_written() {
             result.map_err(|error| error.to_string())
         });
         match result {
-            Ok(_) => written += 1,
-            Err(_) => refused += 1,
+            Ok(_) => (written, scale) = (written + 1, scale * 9 / 10),
+            Err(_) => {
+                (refused, scale) = (refused + 1, (scale * 11 / 10).min(Duration::from_secs(1)))
+            }
         }
         swap.join().unwrap();
         put_back(&device, &other);
