@@ -223,7 +223,8 @@ fn check_knee(run: &Run, id: &str, efficiency: Metric) {
     let row = &tests.iter().find(|test| test["id"] == id).unwrap()["headline"]["knee"];
     assert_eq!(row["queue_depth"].as_f64(), Some(depth), "{id}: {row}");
     let csv = ssdgauge_export::csv(std::slice::from_ref(run));
-    let markdown = ssdgauge_export::markdown(std::slice::from_ref(run));
+    // A number and its unit stay on one line.
+    let markdown = ssdgauge_export::markdown(std::slice::from_ref(run)).replace('\u{a0}', " ");
     let card = ssdgauge_export::terminal_summary(run, 120, true);
     // The card breaks lines.
     let card: Vec<&str> = card.split_whitespace().collect();
