@@ -220,7 +220,7 @@ impl Check {
     }
 
     /// Returns the number that the check expects, with the band that is accepted; `None` where it
-    /// compares measured ones alone.
+    /// compares measured ones only.
     pub(crate) fn stated(&self) -> Option<(&Value, f64, f64)> {
         match self {
             Check::Level { of, is, tolerance } => {

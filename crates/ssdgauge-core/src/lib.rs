@@ -4,7 +4,7 @@
 //! out on a drive. [`Interval`]s, [`Reading`]s and [`Finding`]s record the observations. A
 //! [`Score`] computes a [`Headline`] from them.
 //!
-//! Its rooms stand in floors; each may import those before it: `units`, `field`, `finding`, `proof`, `sample` (what
+//! Its rooms are in floors; each may import those before it: `units`, `field`, `finding`, `proof`, `sample` (what
 //! an engine records), `drive`, `workload` (what is asked of a drive), `totals` (what its samples add up to),
 //! `score` (what a result is made of), `plan`, `results` (several steps together), `rig`.
 //!

@@ -323,7 +323,7 @@ impl Namespace {
         })
     }
 
-    /// Returns the size in bytes of a logical block that consists of data alone: no metadata is transferred
+    /// Returns the size in bytes of a logical block that consists of data only: no metadata is transferred
     /// with it, and nothing protects it end to end. `None` for other blocks.
     pub fn plain_block(&self) -> Option<u64> {
         let format = self.current_format().filter(|_| self.protection == 0)?;

@@ -38,7 +38,7 @@ pub(crate) enum Unit {
 /// The counters of written data at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Written {
-    /// What hosts have written; `None` where the source counts the media alone.
+    /// What hosts have written; `None` where the source counts only the media.
     pub(crate) host: Option<Counter>,
     /// What was written to the media.
     pub(crate) media: Counter,

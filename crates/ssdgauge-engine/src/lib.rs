@@ -6,7 +6,7 @@
 //! without completions with zeros, and passes them to the sink. The control thread never sends a
 //! request, so a drive that hangs cannot block it.
 //!
-//! Its rooms stand in floors; each may import those before it: `request_error`, `pool`, `positioned` (one request
+//! Its rooms are in floors; each may import those before it: `request_error`, `pool`, `positioned` (one request
 //! at a time), `verification`, `load` (what is sent, when), `recorder`, `loops` (one file for each way to the
 //! drive), `control`.
 //!

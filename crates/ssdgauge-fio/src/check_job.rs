@@ -1,4 +1,4 @@
-//! The job file of one step alone, for a check of ssdgauge against fio on one target.
+//! The job file of a single step, for a check of ssdgauge against fio on one target.
 
 use crate::job_file::JobTarget;
 use crate::line::NameError;
@@ -31,7 +31,7 @@ pub fn limitations(test: &Test, phase: usize, step: &Step) -> Vec<String> {
     missing
 }
 
-/// Returns the job file of `workload` alone, limited by `until`. fio creates no file for it, and reports
+/// Returns the job file of only `workload`, limited by `until`. fio creates no file for it, and reports
 /// latencies from the creation of the request to its reap, percentiles included.
 ///
 /// # Errors

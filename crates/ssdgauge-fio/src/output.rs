@@ -89,7 +89,7 @@ pub(crate) struct Latency {
     /// Not stated by the first versions of fio 3.
     #[serde(default, rename = "N")]
     pub(crate) count: Option<u64>,
-    /// The middle of each bin and its count, with `json+` alone.
+    /// The middle of each bin and its count, with `json+` only.
     #[serde(default, deserialize_with = "bins")]
     pub(crate) bins: BTreeMap<u64, u64>,
     /// Each percentile in percent with its value, in ascending order.

@@ -1,6 +1,6 @@
 //! Accesses to a block device that may never answer: its open, its contents, its health.
 //!
-//! They are called through `look` alone. [`open_exclusively`] is the one place in the program that
+//! They are called only through `look`. [`open_exclusively`] is the one place in the program that
 //! opens a block device for writing; everything else here opens it for reading.
 
 use crate::identity::{Identity, difference};

@@ -77,7 +77,7 @@ impl Candidate {
         Ok(self)
     }
 
-    /// Returns its description alone; a process that looked at it ends.
+    /// Returns only its description; a process that looked at it ends.
     pub fn into_info(self) -> DriveInfo {
         self.info
     }

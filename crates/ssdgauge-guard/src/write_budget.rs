@@ -82,7 +82,7 @@ impl WriteBudget {
     ///
     /// # Errors
     /// The drive changed or is in use, the budget does not cover the step, or the label was not
-    /// read back as written. Of a scratch file the limit of the user is checked alone.
+    /// read back as written. Of a scratch file, only the limit of the user is checked.
     pub fn before_writing(
         &mut self,
         target: &OpenTarget,

@@ -23,7 +23,7 @@ use ssdgauge_core::Bytes;
 use std::collections::VecDeque;
 use thiserror::Error;
 
-/// Error of a proof alone.
+/// Error that only a proof has.
 #[derive(Debug, Error)]
 pub enum ProofError {
     /// A write failed.

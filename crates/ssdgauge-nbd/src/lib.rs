@@ -3,7 +3,7 @@
 //!
 //! A command is submitted to the model at the time at which it has arrived in full, and its reply is
 //! sent when the virtual time of its completion has come. The server listens on a Unix socket or on
-//! the loopback interface alone, needs no privileges, and must never open a device.
+//! the loopback interface only, needs no privileges, and must never open a device.
 //!
 //! From the bottom up: `protocol` has the numbers of the messages; `socket` moves bytes with a
 //! deadline; `handshake` negotiates with a client; `contents` stores what clients write; `shared` is

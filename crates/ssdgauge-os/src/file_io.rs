@@ -39,7 +39,7 @@ pub fn write_at(file: &File, buffer: *const u8, length: usize, offset: u64) -> i
 /// # Errors
 /// The error of the kernel; that of the device is EIO as a rule.
 pub fn flush(file: &File) -> io::Result<()> {
-    // SAFETY: the call takes a descriptor alone, which is open as long as the borrow.
+    // SAFETY: the call takes only a descriptor, which is open as long as the borrow.
     match unsafe { libc::fdatasync(file.as_raw_fd()) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// By default the kernel delays timers by up to 50 µs to combine wake-ups: more than the latency
 /// of many requests of an open loop.
 pub fn precise_timers() {
-    // SAFETY: the call takes numbers only and concerns this thread alone.
+    // SAFETY: the call takes numbers only and concerns only this thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
 }
 

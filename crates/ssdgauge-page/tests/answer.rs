@@ -271,7 +271,7 @@ fn everyday_work_has_at_most_four_requests_in_flight() {
         let score = Score::BestOf(Metric::Iops);
         plan("own", vec![test("reads", "Random read", score, &[Chart::Ranking], depths.into())])
     };
-    // Beta is faster at QD32 alone.
+    // Beta is faster only at QD32.
     let drive = |name: &'static str, shallow: f64, deep: f64| {
         let pace = move |stream: &Stream, second: u32| {
             let wobble = 1.0 + 0.002 * (f64::from(second) * 1.7).sin();

@@ -121,7 +121,7 @@ fn look(browser: &mut dyn Browser, file: &Path, pictures: &Path, figures_at_leas
         ("tablet", 768, "light"),
         ("phone", 390, "light"),
     ];
-    // Dark changes colours alone, a tablet has other cuts of the charts: these pages have all of them.
+    // Dark changes only colours, a tablet has other cuts of the charts: these pages have all of them.
     let has_dark =
         ["several", "quick", "xray-tlc", "failed", "disturbed", "unfinished", "fleet-page"]
             .contains(&stem.as_str());

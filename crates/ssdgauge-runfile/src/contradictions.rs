@@ -138,7 +138,7 @@ fn sizes(stream: &Stream, direction: Direction) -> (Bytes, Bytes) {
 }
 
 fn note(place: &mut Option<(String, u64)>, words: impl FnOnce() -> String) {
-    // Words of the first one alone: a prepared file can have millions of them.
+    // Words of the first one only: a prepared file can have millions of them.
     place.get_or_insert_with(|| (words(), 0)).1 += 1;
 }
 

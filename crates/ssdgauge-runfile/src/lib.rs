@@ -4,7 +4,7 @@
 //! record carries its own checksum, because SQLite pages have none. `docs/reference/run-file.md` describes
 //! every table for readers with a sqlite3 shell.
 //!
-//! Files are written on Linux alone; every system can read them.
+//! Files are written only on Linux; every system can read them.
 //!
 //! This crate must never rewrite a finished record, and never change a file of another program or
 //! of a newer format.

@@ -116,7 +116,7 @@ impl Head {
         self.environment.get(Head::IMPORTED_FROM).map(String::as_str)
     }
 
-    /// Returns whether what the run wrote has ended with it: an X-ray or a proof knows its own data alone.
+    /// Returns whether what the run wrote has ended with it: an X-ray or a proof knows only its own data.
     pub fn has_lost_its_target(&self) -> bool {
         let is_adaptive = [PROOF_SUITE, XRAY_SUITE].contains(&self.plan.suite.id.as_str());
         is_adaptive && self.drive.kind == TargetKind::File && self.plan.is_destructive()

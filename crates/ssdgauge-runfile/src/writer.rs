@@ -103,7 +103,7 @@ impl Writer {
         // copied at any time. FULL syncs the journal before the file and the file before the
         // commit returns. PERSIST keeps the allocated room of the journal between commits, and
         // without cache spill nothing is written outside a commit, so a full file system can fail
-        // a commit alone.
+        // a commit only.
         connection
             .execute_batch(
                 "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA cache_spill = OFF;",

@@ -351,7 +351,7 @@ impl VirtualRig {
         let mut load = Load::new(workload, begin, self.seed, number);
         load.log = self.log.as_mut().map(|log| log.begin(workload));
         load.host = HostSide::new(&self.spec.profile.effects, load.threads(), self.seed ^ number);
-        // Requests of an open loop in flight are bounded by the drive's queue alone.
+        // Requests of an open loop in flight are bounded only by the drive's queue.
         let depth = if load.is_open() { usize::MAX } else { load.depth() };
         self.drive.begin_step(depth);
         let mut clock = StepClock::new(begin, &self.drive);

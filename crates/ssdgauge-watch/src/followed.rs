@@ -315,7 +315,7 @@ impl Followed {
     }
 
     /// Returns the second whose numbers stand for the current step: its last one of which rates are stated;
-    /// `None` before there is one. The numbers of a step never stand below the name of another one.
+    /// `None` before there is one. The numbers of a step never appear below the name of another one.
     pub fn latest(&self) -> Option<&Second> {
         let step = self.current()?.id;
         let mut of_step = self.seconds.iter().rev().take_while(|second| second.step == step);

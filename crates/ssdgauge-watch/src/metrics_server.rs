@@ -1,4 +1,4 @@
-//! A server of one text over HTTP/1.1, on the loopback interface alone.
+//! A server of one text over HTTP/1.1, on the loopback interface only.
 //!
 //! It is our own: one path, one answer, a thread for each of a few connections, which a library with routes and
 //! bodies would make larger and not safer. A request has a limit of size and of time, and names this machine: a page

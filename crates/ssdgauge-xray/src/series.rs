@@ -54,7 +54,7 @@ pub enum Form {
     Line,
     /// Bars from zero.
     Bars,
-    /// Marks alone.
+    /// Marks only.
     Marks,
 }
 

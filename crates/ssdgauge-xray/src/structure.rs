@@ -37,7 +37,7 @@ pub enum Structure {
     Folding,
     /// What the map has one entry for.
     MappingUnit,
-    /// Parts that share the link and the controller alone.
+    /// Parts that share only the link and the controller.
     Volumes,
     /// The data whose map is available.
     MapReach,

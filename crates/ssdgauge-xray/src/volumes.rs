@@ -32,7 +32,7 @@ const LEAST_ROUNDS: usize = 2;
 /// The rates of random writes with one address bit held, and for comparison with none held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
-    /// The address that has this bit alone.
+    /// The address that has only this bit.
     pub bytes: u64,
     /// The bytes of each write.
     pub block: u64,

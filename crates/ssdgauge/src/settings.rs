@@ -78,7 +78,7 @@ pub(crate) fn read(options: &GlobalOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes the values of `options` alone, for a process that the program itself starts.
+/// Takes only the values of `options`, for a process that the program itself starts.
 pub(crate) fn take(options: &GlobalOptions) {
     let GlobalOptions { colour, library } = options.clone();
     let colour = colour.unwrap_or_default();

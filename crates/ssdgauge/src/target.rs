@@ -40,7 +40,7 @@ pub(crate) struct OpenedRig {
 }
 
 impl OpenedRig {
-    /// Returns a drive that is open for reading alone.
+    /// Returns a drive that is open for reading only.
     pub(crate) fn reading(rig: ReadingRig) -> OpenedRig {
         OpenedRig { rig: Box::new(rig), meters: Vec::new(), privileges: None }
     }

@@ -321,7 +321,7 @@ impl TraceInput {
         &self.facts
     }
 
-    /// Returns the replay on `drive`: of the first requests alone, one `shorten`th of them.
+    /// Returns the replay on `drive`: of its first requests, one `shorten`th of them.
     ///
     /// # Errors
     ///

@@ -92,7 +92,7 @@ const GUARD: &[(&str, &[&str])] = &[
     ("survey", &["look", "look_place", "objections", "options", "place", "refusal"]),
 ];
 
-/// The same of `ssdgauge-analysis`: `load` alone reads a file, and the rooms of results stand in one line.
+/// The same of `ssdgauge-analysis`: `load` alone reads a file, and the rooms of results are in one line.
 const ANALYSIS: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("model", &[]),

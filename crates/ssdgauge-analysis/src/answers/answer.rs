@@ -220,7 +220,7 @@ pub fn answer(groups: &[Group<'_>], drives: &ReportDrives) -> Answer {
     columns.extend(others.into_iter().chain(flat).chain(flat_others));
     without_lone(&mut columns, drives.count());
     columns.truncate(MOST);
-    // A column that half of the drives lack stands behind the others.
+    // A column that half of the drives lack comes after the others.
     let is_sparse = |column: &Column| 2 * column.valued() < drives.count();
     columns.sort_by_key(|column| (is_sparse(column), column.question as usize));
     let order = order(&columns, drives);
@@ -451,7 +451,7 @@ fn shallow_depths(test: &Test) -> String {
     }
 }
 
-/// Returns what everyday work takes from `test`: its headline where that counts low queue depths alone.
+/// Returns what everyday work takes from `test`: its headline where that counts only low queue depths.
 fn everyday_measure(test: &Test) -> Measure {
     if uses::deepest_scored(test) <= SHALLOW { Measure::Speed } else { Measure::Shallow }
 }

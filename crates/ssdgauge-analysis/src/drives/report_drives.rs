@@ -168,7 +168,7 @@ impl ReportDrives {
     }
 
     /// Returns the drives of [`ReportDrives::untested`] that a figure has as gaps, so that all figures have the
-    /// same drives. Many of them would be most of it: they are named below it alone.
+    /// same drives. Many of them would be most of it: they are named only below it.
     pub fn untested_in_figures(&self, group: &Group<'_>) -> Vec<usize> {
         const MOST: usize = 8;
         let untested = self.untested(group);
@@ -267,7 +267,7 @@ fn number_drives(runs: &[Run]) -> Vec<usize> {
         }
     }
     let mut order: Vec<usize> = (0..runs.len()).collect();
-    // The order of the files does not decide which runs stand together.
+    // The order of the files does not decide which runs are put together.
     let key = |run: &Run| (!run.complete, run.head.started_unix_ms);
     order.sort_by(|a, b| {
         let ids = || runs[*a].head.id.cmp(&runs[*b].head.id);

@@ -54,7 +54,7 @@ impl FindingLine<'_> {
     /// Returns the line in words; `all` is the number of tests of the run.
     pub fn words(&self, all: usize) -> String {
         let Finding { kind, text, advice, .. } = self.first;
-        // Of several warnings the first one is an example; several notes have their meaning alone.
+        // Of several warnings the first one is an example; several notes have only their meaning.
         let is_note = self.first.severity == Severity::Note;
         let meaning = finding_words::meaning(*kind).filter(|_| self.differs.0 && is_note);
         let mut words = match meaning {

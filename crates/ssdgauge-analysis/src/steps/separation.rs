@@ -28,7 +28,7 @@ fn of_test(test: &TestRun, all: &[TestRun]) -> Option<Separation> {
     Separation::new(zones, spare, measured)
 }
 
-/// Returns the point of the headline of `test` with its stream, where that is one of random writes alone.
+/// Returns the point of the headline of `test` with its stream, where that is one of only random writes.
 fn random_writes(test: &TestRun) -> Option<(&PointRun, &Stream)> {
     let position = test.test.score.position()?;
     let point = test.points.iter().find(|point| point.point.position == position)?;

@@ -1,5 +1,5 @@
 //! Changes of a drive: the commands and settings of a plan that need privileges. The privileged
-//! helper accepts those of its run alone.
+//! helper accepts only those of its run.
 
 use crate::plan::preparation::{PowerSaving, Preparation, PurgeMethod};
 use crate::plan::{Action, Plan};

@@ -18,7 +18,7 @@ pub enum Preparation {
     /// Purge the drive (SNIA) by the best method that it supports: no data that was written before
     /// remains.
     Purge,
-    /// Purge the drive by this method alone.
+    /// Purge the drive by this method only.
     PurgeBy(PurgeMethod),
     /// Deallocate a range: trim, discard.
     Trim {

@@ -389,7 +389,7 @@ mod tests {
         assert!(finding.text.contains(expected), "{}", finding.text);
         assert!(finding.text.contains("the p99.9 of"), "{}", finding.text);
         assert!(!finding.text.contains("median"), "{}", finding.text);
-        // One in five thousand concerns p99.9 and the figures beyond it alone.
+        // One in five thousand concerns only p99.9 and the figures beyond it.
         let finding = late(&[(99_980, 1), (20, 4_000)]).unwrap();
         assert_eq!(finding.severity, Severity::Warning);
         assert!(!finding.text.contains("the p99 of"), "{}", finding.text);

@@ -8,8 +8,8 @@
 //! are listed with what speaks against them, and not used.
 //!
 //! Not listed: Samsung PM871 and CM871a (`MZ7LN`, `MZNLN`, `MZYLN`). Their attributes 241 and 249 are equal
-//! on ten of eleven drives, so neither counts the media alone. SanDisk X600 (`SD9S`) and Ultra 3D
-//! (`SDSSDH3`): attribute 233 of the WD Blue 3D, which has the same hardware, counts TLC alone, and 234 SLC.
+//! on ten of eleven drives, so neither counts only the media. SanDisk X600 (`SD9S`) and Ultra 3D
+//! (`SDSSDH3`): attribute 233 of the WD Blue 3D, which has the same hardware, counts only TLC, and 234 SLC.
 
 use super::{Counter, LEAST_AMPLIFICATION, Unit, Written};
 use crate::ata::{DeviceStatistics, SmartAttribute};

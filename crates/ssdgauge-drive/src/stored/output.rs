@@ -225,7 +225,7 @@ impl Output {
             .map(|(family, written)| (Source::Attributes(family, block), written));
         if plain.len() < self.attributes.len() || self.attributes.iter().any(|one| one.raw.is_err())
         {
-            // The table has what is printed; counters are taken from whole numbers alone.
+            // The table has what is printed; counters are taken only from whole numbers.
             facts.push(("health", "attributes", self.attribute_table().into()));
         }
         results.attributes = Ok(plain);

@@ -51,7 +51,7 @@ impl RingFlags {
     /// Returns the flags for the requests of `stream`, with these for those of a closed loop.
     pub(crate) fn for_stream(self, stream: &Stream) -> RingFlags {
         match (self, stream.arrival, stream.operation) {
-            // The kernel polls for reads and writes alone.
+            // The kernel polls for reads and writes only.
             (RingFlags::Polled(whole), _, Operation::Transfer) if whole.contain(stream) => self,
             (RingFlags::Polled(_), _, _) => RingFlags::Plain,
             (flags, Arrival::Closed, _) => flags,

@@ -106,7 +106,7 @@ impl OpenLoop {
         lags
     }
 
-    /// Returns how long to sleep at `now`: until the next due time if `sends`, else for a completion alone.
+    /// Returns how long to sleep at `now`: until the next due time if `sends`, else for a completion only.
     /// `None` where only the margin is left to spin.
     #[inline]
     pub(crate) fn sleep(&self, now: u64, sends: bool) -> Option<Nanos> {

@@ -241,7 +241,7 @@ impl RingLoop {
     #[inline]
     fn enter_until_due(&mut self, ring: &Ring) -> io::Result<()> {
         let Some(open_loop) = &self.open_loop else { return Ok(()) };
-        // Without a free slot, or after the end, it waits for a completion alone.
+        // Without a free slot, or after the end, it waits for a completion only.
         let sends = !self.stopping && !self.free.is_empty();
         let sleep = open_loop.sleep(self.clock.now(), sends);
         // A polled ring needs calls for as long as requests are in flight, and waits in none.

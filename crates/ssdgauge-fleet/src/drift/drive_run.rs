@@ -114,7 +114,7 @@ pub(super) struct Latency {
     pub(super) step: String,
     pub(super) direction: Direction,
     pub(super) metric: Metric,
-    /// What the regression is fitted over: steps that differ in their rate alone, or one step of a closed
+    /// What the regression is fitted over: steps that differ only in their rate, or one step of a closed
     /// loop.
     pub(super) load: String,
     /// ln of requests per second in an open loop; 0 in a closed loop.
@@ -236,7 +236,7 @@ fn latency(
     Some(Latency { test, step, direction, metric, load, throughput, latency, iops })
 }
 
-/// Returns a text that is equal for workloads that differ in their rates alone.
+/// Returns a text that is equal for workloads that differ only in their rates.
 fn without_rates(workload: &Workload) -> String {
     let mut workload = workload.clone();
     for stream in &mut workload.streams {

@@ -343,7 +343,7 @@ fn latest_runs<'a>(runs: impl Iterator<Item = &'a DriveRun>) -> BTreeMap<&'a str
 /// Returns what was measured in one run of each drive, the latest one that has this load.
 ///
 /// The bound judges single runs, so it is fitted to single runs: their variance is that between drives and
-/// that between the runs of one drive together, and medians of many runs have the first one alone.
+/// that between the runs of one drive together, and medians of many runs have only the first one.
 fn latest<'a>(observed: &[Observed<'a>]) -> Vec<Observed<'a>> {
     let runs = latest_runs(observed.iter().map(|(run, _)| *run));
     let mut latest: BTreeMap<(&str, &str), Observed<'a>> = BTreeMap::new();

@@ -353,7 +353,7 @@ impl Wanted {
             let inside = file.strip_prefix("/").map(|path| task.join("root").join(path));
             match inside.map(|path| look(&path)) {
                 Ok(Ok(Some(stat))) => self.is(&stat),
-                // Older kernels report the name alone, and a file can be deleted.
+                // Older kernels report only the name, and a file can be deleted.
                 Ok(Ok(None) | Err(Unreadable)) | Err(_) => {
                     let name = file.file_name().unwrap_or_default().to_string_lossy();
                     self.names.contains(name.as_ref())

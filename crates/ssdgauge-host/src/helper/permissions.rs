@@ -80,7 +80,7 @@ impl Permissions {
     /// the power state before the first change, which is restored.
     ///
     /// # Errors
-    /// It is neither a query nor in the plan. A format is accepted for the own namespace alone: another
+    /// It is neither a query nor in the plan. A format is accepted only for the own namespace: another
     /// one of the controller is another drive, whose erase was not confirmed.
     pub(super) fn check_nvme(
         &self,

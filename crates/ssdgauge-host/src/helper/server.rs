@@ -45,7 +45,7 @@ pub fn serve(device: &str, sequence: Option<u64>, changes: &[DriveChange]) -> io
     let permissions = Permissions::new(changes, folder, namespace);
     let drive = OpenDevice::new(Arc::clone(&file));
     let mut settings = SettingsRestorer::new(&drive);
-    // What a kernel without them cannot enforce is checked by `permissions` alone.
+    // What a kernel without them cannot enforce is checked only by `permissions`.
     let paths = paths::restrict_helper(permissions.attributes());
     let restrictions = format!("{paths}, {}", system_calls::restrict_helper());
     let mut serve_one = || -> io::Result<bool> {

@@ -51,7 +51,7 @@ impl Passage {
             refuse(format!("its first blocks cannot be read to compare them ({error})"))
         })?;
         let read = || read_beginning(&namespace, PAGE as u32);
-        // Linux up to 6.1 demands CAP_SYS_ADMIN for each command, later kernels for unusual drives alone.
+        // Linux up to 6.1 demands CAP_SYS_ADMIN for each command, later kernels only for unusual drives.
         let without = capabilities::without_any(read).map_err(|error| refuse(error.to_string()))?;
         let (by_command, needs_capability) = match without {
             Ok(data) => (data, false),

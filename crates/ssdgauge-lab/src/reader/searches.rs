@@ -66,7 +66,7 @@ impl Reader<'_> {
             judged.direction = *direction.get_ref();
         }
         if let Some(name) = &keys.stream {
-            // The points of a search differ in their load alone.
+            // The points of a search differ only in their load.
             let streams = points.first().map_or(&[][..], |point| &point.streams);
             judged.stream = self.stream_called(name, streams)?;
         }

@@ -268,7 +268,7 @@ fn no_search_on_a_drive_of_chance_is_wrong_without_a_range() {
     println!("{ranges} of {drives} answers are a range");
 }
 
-/// Returns the plan of `plan` with the load of index `load` alone.
+/// Returns the plan of `plan` with only the load of index `load`.
 fn only_load(plan: &Plan, load: usize) -> Plan {
     let mut plan = plan.clone();
     let test = &mut plan.tests[0];

@@ -19,7 +19,7 @@ fn an_hour_of_writes_is_scored_by_its_last_four_hundred_seconds() {
     let more = spare.headline.value.unwrap() / default.headline.value.unwrap();
     assert!(more > 1.5, "a quarter of spare area makes writes faster: {more}");
     assert!(remarks(&run, 0).contains("by the SNIA criterion"), "{}", remarks(&run, 0));
-    // The second score of the protocol stands on every surface.
+    // The second score of the protocol is on every surface.
     let ratio = default.also[0].metric.about(mean / sigma);
     let card = ssdgauge_export::terminal_summary(&run, 100, true);
     assert!(card.contains(&format!("Mean ÷ σ {ratio}")), "{ratio}: {card}");

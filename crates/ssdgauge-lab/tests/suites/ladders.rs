@@ -7,7 +7,7 @@ use ssdgauge_core::{Metric, PhaseKind, Plan, Scope};
 /// A SATA drive on which a ladder with one preparation fell from 567 to 73 MB/s.
 const DRIVE: &str = "sata-datacentre?capacity=6GB";
 
-/// Returns `plan` with the preparation of its test and the measured step `label` alone.
+/// Returns `plan` with the preparation of its test and the measured step `label` only.
 fn alone(plan: &Plan, label: &str) -> Plan {
     let mut plan = plan.clone();
     let test = &mut plan.tests[0];

@@ -83,7 +83,7 @@ fn writes_in_pulses_have_off_times_and_use_what_the_drive_frees_in_them() {
         [Metric::LatTimeP99Us, Metric::LatP99Us].map(|metric| values(&run.tests[0], metric));
     assert_eq!(run.tests[0].headline.value, Some(weighted[1]));
     assert!(weighted[0] > by_number[0] && weighted[1] > by_number[1], "{weighted:?} {by_number:?}");
-    // The off times are those of the load, so the worst second is given for the first step alone.
+    // The off times are those of the load, so the worst second is given for the first step only.
     let worst = |step: usize| points[step].point.totals.value(Metric::WorstSecondIops, Scope::All);
     let least = iops[0].iter().copied().fold(f64::INFINITY, f64::min);
     assert_eq!((worst(0), worst(1)), (Some(least), None));

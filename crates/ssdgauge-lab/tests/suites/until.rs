@@ -11,7 +11,7 @@ use ssdgauge_runfile::Writer;
 /// A drive without an SLC cache: after an idle time its reads depend on their addresses alone.
 const DRIVE: &str = "tiny?slc.fixed_gb=0&slc.dynamic_gb=0";
 
-/// Random reads of a filled drive, in steps of `time`: their numbers vary with the requests alone.
+/// Random reads of a filled drive, in steps of `time`: their numbers vary only with the requests.
 fn suite(time: &str, more: &str) -> Suite {
     let text = format!(
         "[suite]\nid = \"own\"\nrevision = 1\ntitle = \"Own\"\nsummary = \"reads\"\n\

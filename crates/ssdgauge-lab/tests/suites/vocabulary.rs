@@ -32,7 +32,7 @@ fn flushes_and_trims_have_their_own_numbers_next_to_reads_and_writes() {
     // A step without transfers counts what it has.
     assert_eq!(value(1, Metric::Iops, Scope::All), value(1, Metric::Iops, Scope::Trim));
     assert!(value(1, Metric::Iops, Scope::All).unwrap() > 100.0);
-    // One with transfers counts these alone.
+    // One with transfers counts only these.
     assert_eq!(value(3, Metric::Iops, Scope::All), value(3, Metric::Iops, Scope::Write));
     let flushes = value(3, Metric::Iops, Scope::Flush).unwrap();
     // 100 a second for two seconds; the step ends with the last write.

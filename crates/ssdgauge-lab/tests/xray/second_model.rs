@@ -1,4 +1,4 @@
-//! A second model of a drive, for the gate of the X-ray alone: event-driven, with other policies than
+//! A second model of a drive, only for the gate of the X-ray: event-driven, with other policies than
 //! ssdgauge-sim. A page-mapped log for each die without superblocks, collection by benefit and age, a cache of
 //! blocks of one bit for each die, stripes of several pages, planes that read alone, a buffer that is flushed as
 //! a whole, a map that is not wholly available, and work between requests.

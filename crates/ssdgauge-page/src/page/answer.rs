@@ -38,7 +38,7 @@ pub(super) struct Facts<'a> {
     pub(super) writes: &'a [Option<Writes>],
     /// The trust in each drive, by its number; `None` for one without a result.
     pub(super) trust: &'a [Option<Trust>],
-    /// What stands below each name, such as the capacity where it differs.
+    /// The line below each name, such as the capacity where it differs.
     pub(super) below: &'a [String],
 }
 
@@ -171,7 +171,7 @@ fn row(
     }
 }
 
-/// Returns what stands below the name of a drive.
+/// Returns the line below the name of a drive.
 fn below_name(best_for: &BestFor) -> String {
     match best_for {
         BestFor::Uses(words) => format!("Best for {}", uncapitalised(words)),

@@ -312,7 +312,7 @@ fn source(names: &[String], what: &str, runs: &[&Run]) -> String {
     let marks = |run: &Run| run_outcome::marks(run);
     let mut parts = runs.first().map(|run| marks(run)).unwrap_or_default();
     parts.retain(|mark| runs.iter().all(|run| marks(run).contains(mark)));
-    // The marks of some runs alone, such as UNFINISHED.
+    // The marks of only some runs, such as UNFINISHED.
     let all: BTreeSet<String> = runs.iter().flat_map(|run| marks(run)).collect();
     let some: Vec<String> = all
         .into_iter()

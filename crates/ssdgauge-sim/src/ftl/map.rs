@@ -221,7 +221,7 @@ impl Map {
         let first = self.first[superblock as usize];
         let log = &self.log[first + slots.start as usize..first + slots.end as usize];
         match &self.packing {
-            // Slots are shared by compression alone, not by deduplication.
+            // Slots are shared by compression, not by deduplication.
             Some(packing) if !packing.second.is_empty() => {
                 let second = first + slots.start as usize..first + slots.end as usize;
                 let logs = (log, &packing.second[second]);

@@ -98,7 +98,7 @@ pub(crate) fn end_step(
     drive.idle_until(now);
     let sample = drive.advance_power_thermal(now);
     // Means over readings weigh each one alike: a fraction far below a second gets none.
-    // A step without any whole second has this reading alone, however short it is.
+    // A step without any whole second has only this reading, however short it is.
     if clock.elapsed_of_second(now) >= Nanos(Nanos::SECOND.0 / 2) || clock.second == 0 {
         read(drive, at, now, &sample, sink);
     }

@@ -235,6 +235,6 @@ fn a_thread_that_flushes_and_thinks_does_both_after_its_writes() {
     let mut seen = Recording::default();
     let ended = drive("").run(&workload(load), &bytes(400 * 4_096), &mut seen).unwrap();
     assert_eq!((of(&seen, Direction::Write).0, of(&seen, Direction::Flush).0), (400, 200));
-    // 400 think times in on times alone.
+    // 400 think times, all in on times.
     assert!(ended.elapsed > Nanos(700_000_000), "{:?}", ended.elapsed);
 }

@@ -57,6 +57,6 @@ fn a_commit_is_one_request_in_the_line_of_a_finished_step() {
     ] {
         assert_eq!(finished(&commits, Nanos::SECOND, width), expected);
     }
-    // A step without transfers has the flushes alone.
+    // A step without transfers has only the flushes.
     assert_eq!(line(&[flushes]), "     0 MB/s     1,000 IOPS  p99  900 µs");
 }

@@ -30,7 +30,7 @@ fn defects(text: &str) -> Vec<String> {
             word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
         // What can be typed again stands after an option, or between quotes.
         let is_typed = place > 0 && words[place - 1].starts_with("--");
-        // Identities of programs and runs are hexadecimal; one in 43 runs has digits alone.
+        // Identities of programs and runs are hexadecimal; one in 43 runs has only digits.
         let is_key = place > 0 && ["(commit", "executable", "run"].contains(&words[place - 1]);
         if word.len() > 4 && word.chars().all(|c| c.is_ascii_digit()) && !is_key {
             defects.push(format!("thousands are not set apart: {}", around()));

@@ -14,7 +14,7 @@ const WRITES: &str = "[suite]\nid = \"mine\"\nrevision = 1\ntitle = \"Mine\"\n\n
     stream = { access = \"sequential\", block_size = \"128KiB\", read_percent = 0, queue_depth = 8 }\n\
     until = { time = \"60s\" }\nscore = { mean_of = \"throughput_mb_s\" }\n";
 
-/// The option that makes it 100 GB and more, for the estimate alone.
+/// The option that makes it 100 GB and more, only for the estimate.
 const RATE: [&str; 2] = ["--write-rate", "1TB"];
 
 /// Writes at 26 MB/s for ten minutes.

@@ -55,7 +55,7 @@ const SUITES: &[(&str, u32)] = &[
 ];
 
 /// The tests of a suite that run here, where not all of them do: the others have the loads of another
-/// test or suite (`client-2018`, `snia-pts-e`), or differ by the length of a pause alone. `SSDGAUGE_LONG`
+/// test or suite (`client-2018`, `snia-pts-e`), or differ only by the length of a pause. `SSDGAUGE_LONG`
 /// runs them all.
 const SOME: &[(&str, &[&str])] = &[
     ("client-2018-full", &["burst-sequential-write-full", "mixed-sequential-full"]),

@@ -169,7 +169,7 @@ impl Sources {
     }
 
     /// Returns each circle of rooms: modules of one parent, each with everything below it, that all reach each
-    /// other. Without one, the modules of every parent stand in floors, and no import leads up.
+    /// other. Without one, the modules of every parent are in floors, and no import leads up.
     pub(crate) fn circles_of_rooms(&self) -> Vec<Vec<String>> {
         let mut by_parent: BTreeMap<Module, Edges> = BTreeMap::new();
         for (from, to) in self.edges() {

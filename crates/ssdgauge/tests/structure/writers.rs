@@ -122,7 +122,7 @@ pub(crate) fn counts(words: &[&str]) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for file in sources(crates) {
         let text = fs::read_to_string(&file).unwrap();
-        // Unit tests stand at the end of their files.
+        // Unit tests are at the end of their files.
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
         let count: usize = code

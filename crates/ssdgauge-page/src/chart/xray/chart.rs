@@ -79,7 +79,7 @@ pub(crate) fn chart(
     Some(drawing)
 }
 
-/// Returns the series of each card with its slot: of several cards the last line alone.
+/// Returns the series of each card with its slot: of several cards only the last line.
 fn entries<'a>(cards: &[&'a CheckedCard], structure: Structure) -> Vec<(usize, &'a Series)> {
     let mut entries = Vec::new();
     for (number, card) in cards.iter().enumerate() {

@@ -41,7 +41,7 @@ pub(crate) fn fold(label: &str, rows: &[ValueRow<'_>], drives: &ReportDrives) ->
 fn written(row: &ValueRow<'_>, drives: &ReportDrives) -> Markup {
     let short = drives.short(row.drive);
     let name = row.name.as_deref().unwrap_or(short);
-    // The name stands in the head of the row already.
+    // The name is in the head of the row already.
     let own = |value: &&str| {
         let rest = value.strip_prefix(short)?;
         rest.strip_prefix(": ").or_else(|| rest.strip_prefix(", ")).map(str::to_owned)

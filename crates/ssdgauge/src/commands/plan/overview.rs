@@ -12,7 +12,7 @@ const COLUMNS: [Column; 4] = [
     Column::text("STEPS", Fit::Omit),
 ];
 
-/// Returns a line for each of `tests` with its cost alone, in at most `width` columns.
+/// Returns a line for each of `tests` with its own cost, in at most `width` columns.
 pub(super) fn table(tests: &[(&Test, Estimate)], width: usize) -> String {
     let row = |(test, cost): &(&Test, Estimate)| {
         let repetition = match test.repetition {

@@ -201,12 +201,12 @@ fn rates_text(rates: &AssumedRates) -> String {
     )
 }
 
-/// Returns the plan of one test alone.
+/// Returns the plan of one test.
 fn alone(plan: &Plan, test: &Test) -> Plan {
     Plan { tests: vec![test.clone()], repeat_until: None, verify: false, ..plan.clone() }
 }
 
-/// Returns a test with its cost alone, its steps, and the values that the source does not state.
+/// Returns a test with its own cost, its steps, and the values that the source does not state.
 fn test_text(test: &Test, cost: Estimate, listed: u32, all: bool) -> String {
     let repetition = match test.repetition {
         1 => String::new(),

@@ -130,7 +130,7 @@ fn start(wanted: &Wanted<'_>) -> Result<(), Failure> {
     carry_out(begun, &plan, &expected, wanted)
 }
 
-/// Looks into a drive or a file that is opened for reading alone.
+/// Looks into a drive or a file that is opened read-only.
 fn read_only(wanted: &Wanted<'_>) -> Result<(), Failure> {
     let Wanted { name, arguments, options, files, .. } = *wanted;
     let rig = open_for_reading(name)?;
@@ -145,7 +145,7 @@ fn read_only(wanted: &Wanted<'_>) -> Result<(), Failure> {
     carry_out(names.begin(Box::new(rig))?, &plan, &expected, wanted)
 }
 
-/// Opens the drive or the file `name` for reading alone.
+/// Opens the drive or the file `name` read-only.
 ///
 /// # Errors
 /// It cannot be read past the page cache, or does not respond.

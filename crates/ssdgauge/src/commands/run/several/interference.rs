@@ -193,7 +193,7 @@ impl Participants<'_> {
         }
     }
 
-    /// Lets the processes end, and waits for it: a run needs the drive of its own process alone.
+    /// Lets the processes end, and waits for it: a run needs the drive for its own process.
     fn dismiss(&mut self) {
         self.processes.iter_mut().for_each(Process::dismiss);
         let began = Instant::now();
