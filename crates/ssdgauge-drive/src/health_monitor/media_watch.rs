@@ -359,14 +359,20 @@ mod tests {
         drive
     }
 
-    #[test]
-    fn a_log_of_32_bits_that_begins_again_is_not_a_counter_that_fell() {
+    /// A SATA drive in a tree of sysfs, which lasts as long as its first value.
+    fn sata_place() -> (SysfsTree, SysfsDevice) {
         let tree = SysfsTree::new();
         let folder = "devices/pci0/ata3/host2/block/sda";
         tree.file(&format!("{folder}/dev"), "8:0")
             .file(&format!("{folder}/device/scsi_level"), "6");
         tree.link("dev/block/8:0", folder);
         let place = SysfsDevice::from_number(&tree.root(), 8, 0).unwrap();
+        (tree, place)
+    }
+
+    #[test]
+    fn a_log_of_32_bits_that_begins_again_is_not_a_counter_that_fell() {
+        let (_tree, place) = sata_place();
         let seen = |from: (u64, u64), after: Vec<((u64, u64), u64)>| {
             let start = Arc::new(logged_drive(from.0, from.1));
             let mut monitor = HealthMonitor::for_device(&place, start).unwrap();
@@ -403,12 +409,7 @@ mod tests {
 
     #[test]
     fn a_sata_drive_without_device_statistics_has_amounts() {
-        let tree = SysfsTree::new();
-        let folder = "devices/pci0/ata3/host2/block/sda";
-        tree.file(&format!("{folder}/dev"), "8:0")
-            .file(&format!("{folder}/device/scsi_level"), "6");
-        tree.link("dev/block/8:0", folder);
-        let place = SysfsDevice::from_number(&tree.root(), 8, 0).unwrap();
+        let (_tree, place) = sata_place();
         let start = Arc::new(sata_drive((1_000, 500)));
         let mut monitor = HealthMonitor::for_device(&place, start).unwrap();
         assert_eq!(monitor.watch_media(&place), "attributes 247 and 248 of Crucial and Micron");
