@@ -145,7 +145,7 @@ fn markdown_has_the_notes_around_the_results() {
     let places =
         places.map(|part| text.find(part).unwrap_or_else(|| panic!("no {part:?} in {text}")));
     assert!(places.is_sorted() && places[0] == 0, "{places:?} {text}");
-    assert!(!text.contains("<b>on"), "a title is no markup: {text}");
+    assert!(!text.contains("<b>on"), "a title is text, not markup: {text}");
     let one = markdown(&runs[..1]);
     for (number, line) in one.lines().filter(|line| line.starts_with("| ")).enumerate() {
         assert!(

@@ -113,7 +113,7 @@ pub struct Change {
     pub alone: f64,
     /// The geometric mean of the phases during which the others are active.
     pub together: f64,
-    /// The value together divided by that of the drive alone, less one.
+    /// The value with the other drives ÷ that without them, less one.
     pub change: f64,
     /// The ends of the interval of the change.
     pub interval: (f64, f64),

@@ -34,7 +34,7 @@ impl Copies {
         })
     }
 
-    /// Returns how long a copy of so many gigabytes takes before the fall and after it, in seconds: what the fill took for
+    /// Returns how long a copy of `gb` gigabytes takes before the fall and after it, in seconds: what the fill took for
     /// as many bytes, and by the two speeds what is beyond it.
     pub fn seconds(&self, gb: f64) -> (f64, f64) {
         let inside = self.until(gb.min(self.gb));

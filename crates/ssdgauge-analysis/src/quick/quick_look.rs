@@ -262,7 +262,7 @@ fn figure(test: &TestRun, point: &PointRun, stream: &Stream) -> Option<(u8, Figu
             metric,
             value: value(metric)?,
             did: did(point, metric).filter(|_| levels.is_none()),
-            // With commits a second it would be only that of the flush.
+            // With the rate of commits it would be the latency of the flush.
             p99_us: value(Metric::LatP99Us).filter(|_| stream.flush_every.is_none()),
             cache: point.cache.map(|cache| cache.name()),
             levels,

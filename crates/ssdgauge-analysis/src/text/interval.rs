@@ -53,20 +53,11 @@ pub fn headline(headline: &Headline) -> String {
             | ConfidenceInterval::TooFewSeconds
             | ConfidenceInterval::RestsOnFewSeconds
             | ConfidenceInterval::Undefined,
-        ) if number::has_own_unit(value, metric) && !metric.is_latency() => {
+        ) => match number::has_own_unit(value, metric) && !metric.is_latency() {
             // As the ends of its interval have it: below 0.1 W in mW.
-            number::measured(value, metric)
-        }
-        (
-            Some(value),
-            ConfidenceInterval::WithinRun(_)
-            | ConfidenceInterval::BetweenRepetitions { .. }
-            | ConfidenceInterval::OfCounters { .. }
-            | ConfidenceInterval::StillSettling
-            | ConfidenceInterval::TooFewSeconds
-            | ConfidenceInterval::RestsOnFewSeconds
-            | ConfidenceInterval::Undefined,
-        ) => metric.about(value),
+            true => number::measured(value, metric),
+            false => metric.about(value),
+        },
     }
 }
 

@@ -6,7 +6,7 @@ use ssdgauge_core::rounded::count_of;
 /// What drives did that is said in a headline; more kinds are `had faults`.
 const MOST_KINDS: usize = 3;
 
-/// Returns the headline of `drives`, of which so many were compared with each other.
+/// Returns the headline of `drives`, of which `compared` were compared with each other.
 pub(super) fn title(drives: &[BatchDrive], compared: usize) -> String {
     let of_state = |state| names(drives, |drive| drive.state == state);
     let failed = names(drives, |one| one.state == BatchState::Failed && one.did.is_empty());
