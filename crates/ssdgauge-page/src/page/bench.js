@@ -91,7 +91,9 @@ function table() {
     if (own === turn && judged) place.append(...forDatabase(judged));
   };
   show = () => {
-    const p = state(), words = (p.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean), chosen = chosenOf(p, "sel");
+    const p = state(), chosen = chosenOf(p, "sel");
+    /* A comma separates names of which a row has one. */
+    const sought = (p.get("q") || "").toLowerCase().split(",").map(name => name.split(/\s+/).filter(Boolean)).filter(words => words.length);
     if ($("q") !== document.activeElement) $("q").value = p.get("q") || "";
     if (box) box.checked = p.has("marked") ? p.get("marked") === "1" : boxAtStart;
     for (const select of selects) select.value = p.get(select.name) ? select.name + "=" + p.get(select.name) : "";
@@ -101,7 +103,7 @@ function table() {
       const text = row.cells[1].textContent.toLowerCase(), own = (row.dataset.f || "").split("|");
       const place = chosen.indexOf(row.querySelector(".pick").value);
       /* What is chosen stays in sight. */
-      const found = words.every(word => text.includes(word)) && wanted.every(one => own.includes(one));
+      const found = (!sought.length || sought.some(words => words.every(word => text.includes(word)))) && wanted.every(one => own.includes(one));
       row.hidden = place < 0 && !found;
       row.className = row.className.replace(/ ?\b(on|k\d)\b/g, "") + (place < 0 ? "" : " on k" + place);
       row.querySelector(".pick").checked = place >= 0;
@@ -127,6 +129,7 @@ function table() {
       go(q);
     } })))));
     tray.querySelectorAll("button").forEach((button, place) => button.setAttribute("aria-label", "Remove " + (names.get(chosen[place]) || chosen[place])));
+    $("ticks").hidden = chosen.length > 1;
     if (chosen.length === 1) tray.append(make("span", { textContent: "Tick another drive to compare them" }));
     if (chosen.length > 1) answer(chosen, tray);
     if (chosen.length > 1) tray.append(make("a", { href: up + "compare.html#d=" + chosen.join(",") }, "Compare", make("span", {}, ` ${chosen.length} drives (up to ${MOST})`)));
@@ -187,7 +190,16 @@ function words(facts, pair, name, why) {
 /* What a verdict says of noise: repeating a run moves a result by up to 3 %. */
 const noise = pair => leader(pair) ? ": more than noise" : pair.kind === "=" ? ": no more than noise" : pair.kind === "?" ? ": it may be noise" : "";
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-/* The tests that at least two of the chosen drives have, each with its verdicts: the best drive against each other one. */
+/* The verdicts of a test on the best of these drives and each other one. */
+function ranked(data, drives, why) {
+  const present = data.order.filter(slug => drives.includes(slug));
+  present.sort((a, b) => !!why(a) - !!why(b));
+  /* The best is the first in the order with an interval, unless a later one, whose run has marks, is ahead of it. */
+  const best = present.reduce((best, one) => leader(verdict(data, best, one)) === one ? one : best);
+  const found = present.filter(one => one !== best).map(other => verdict(data, best, other));
+  return { present, best, found, leads: found.every(pair => leader(pair) === best) ? best : null };
+}
+/* The tests that at least two of the chosen drives have, each with its verdicts. */
 async function judge(chosen, up) {
   if (!bench.all) await load("site", up);
   if (!bench.all) return null;
@@ -198,35 +210,49 @@ async function judge(chosen, up) {
   const common = having.filter(([, slugs]) => chosen.length > 1 && slugs.length > 1).map(([test]) => test);
   await Promise.all(common.map(test => load("test-" + test.s, up)));
   const tests = common.map(test => {
-    const data = bench.tests.get(test.s), present = data.order.filter(slug => chosen.includes(slug));
-    const why = slug => of(test, slug).why;
-    present.sort((a, b) => !!why(a) - !!why(b));
-    /* The best is the first in the order with an interval, unless a later one, whose run has marks, is ahead of it. */
-    const best = present.reduce((best, one) => leader(verdict(data, best, one)) === one ? one : best);
-    const found = present.filter(one => one !== best).map(other => verdict(data, best, other));
-    return { test, data, present, why, best, found, leads: found.every(pair => leader(pair) === best) ? best : null };
+    const data = bench.tests.get(test.s), why = slug => of(test, slug).why;
+    return { test, data, why, ...ranked(data, chosen, why) };
   });
   return { chosen, name, of, having, tests };
 }
-/* Which drive is best for a database, in one sentence: by the first column that decides and that two of the drives have. */
+/* Which drive is best for a database: by the first column that decides, and among drives that are level there by the next one. */
 function forDatabase({ chosen, tests, name }) {
-  const by = use => tests.find(one => one.test.use === use);
-  const use = bench.all.database.find(by);
-  if (!use) return [];
-  const { test, present, best, found, leads, why } = by(use), what = use.split(": ").pop().toLowerCase();
-  const lacking = chosen.filter(one => !present.includes(one)).map(name).join(" and ");
-  const end = (lacking ? `; ${lacking} not measured` : "") + ").";
-  const start = ["For a database: "], other = pair => name(pair.a === best ? pair.b : pair.a);
-  if (leads) {
-    const all = found.flatMap((pair, place) => [place ? "; " : "", ...words(test, pair, name, why)]);
-    return [...start, make("b", {}, name(best)), `, by more than noise (${what}: `, ...all, end];
+  const columns = bench.all.database.map(use => tests.find(one => one.test.use === use)).filter(Boolean);
+  if (!columns.length) return [];
+  const title = one => one.test.use.split(": ").pop().toLowerCase();
+  const bold = slugs => make("b", {}, slugs.map(name).join(" or "));
+  const said = [];
+  let left = chosen, decided = null, rest = columns;
+  while (rest.length) {
+    const [one, ...next] = rest, among = { ...one, ...ranked(one.data, left, one.why) };
+    const { present, best, found, leads } = among;
+    const lacking = said.length ? "" : left.filter(slug => !present.includes(slug)).map(name).join(" and ");
+    const unmeasured = lacking ? `; ${lacking} not measured` : "";
+    if (leads) {
+      said.push(`${title(one)}: `, ...found.flatMap((pair, place) => [place ? "; " : "", ...words(one.test, pair, name, one.why)]), unmeasured);
+      [decided, rest] = [best, next];
+      break;
+    }
+    const open = found.filter(pair => !leader(pair)), kinds = new Set(open.map(pair => pair.kind));
+    const isUnknown = kinds.has("o") || kinds.has("x");
+    const behind = found.filter(pair => leader(pair) === best).map(pair => name(pair.a === best ? pair.b : pair.a));
+    said.push(`${title(one)}: ` + (isUnknown ? "not decided, without an interval" : kinds.has("?") ? "too close to call, it may be noise" : "level, no more than noise")
+      + (behind.length ? `; ${behind.join(" and ")} behind by more than noise` : "") + unmeasured);
+    left = left.filter(slug => slug === best || open.some(pair => [pair.a, pair.b].includes(slug)));
+    /* What is unknown is not level. */
+    rest = isUnknown ? [] : next.filter(other => left.every(slug => other.present.includes(slug)));
+    if (rest.length) said.push("; ");
   }
-  const open = found.filter(pair => !leader(pair)), behind = found.filter(pair => leader(pair) === best);
-  const kinds = new Set(open.map(pair => pair.kind));
-  const outcome = kinds.has("o") || kinds.has("x") ? "not decided, without an interval" : kinds.has("?") ? "too close to call, it may be noise" : "level, no more than noise";
-  const last = behind.length ? `; ${behind.map(other).join(" and ")} behind by more than noise` : "";
-  const first = chosen.filter(one => one === best || open.some(pair => [pair.a, pair.b].includes(one)));
-  return [...start, make("b", {}, first.map(name).join(" or ")), ` (${what}: ${outcome}${last}`, end];
+  if (!decided) return ["For a database: ", bold(left), " (", ...said, ")."];
+  /* What the columns say that did not decide. */
+  const uses = new Map();
+  for (const one of rest) {
+    const { found, leads } = ranked(one.data, one.present, one.why);
+    const says = leads ? name(leads) + (leads === decided ? " also" : "") + " leads in" : found.some(pair => "=?".includes(pair.kind)) ? "too close to call:" : "not decided:";
+    uses.set(says, [...(uses.get(says) || []), title(one)]);
+  }
+  const more = [...uses].map(([says, own]) => `; ${says} ${own.join(" and ")}`).join("");
+  return ["For a database: ", bold([decided]), ", by more than noise (", ...said, ")", more + "."];
 }
 function comparison() {
   const facts = new Map(bench.all.drives.map(drive => [drive.s, drive]));

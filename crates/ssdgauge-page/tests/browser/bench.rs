@@ -39,6 +39,51 @@ fn pages_of_one(site: &Path) -> Vec<PathBuf> {
     ["drives", "tests", "suites"].map(first).into()
 }
 
+/// Checks the sentence about a database for each order of outcomes of commits, latency and speed.
+fn database_sentences(browser: &mut dyn Browser) {
+    for (kinds, sentence) in [
+        (
+            ">>>",
+            "A, by more than noise (commits: A leads B by 2.0); A also leads in latency and speed.",
+        ),
+        (
+            ">?<",
+            "A, by more than noise (commits: A leads B by 2.0); too close to call: latency; B leads in speed.",
+        ),
+        (
+            "=<o",
+            "B, by more than noise (commits: level, no more than noise; latency: B leads A by 2.0); not decided: speed.",
+        ),
+        (
+            "?=>",
+            "A, by more than noise (commits: too close to call, it may be noise; latency: level, no more than noise; speed: A leads B by 2.0).",
+        ),
+        (
+            "==?",
+            "A or B (commits: level, no more than noise; latency: level, no more than noise; speed: too close to call, it may be noise).",
+        ),
+        // What is unknown is not level.
+        ("o>>", "A or B (commits: not decided, without an interval)."),
+    ] {
+        let said = format!(
+            "(() => {{ const uses = ['Databases: commits', 'Databases: latency', 'Databases: speed'], kept = bench.all.database;
+            bench.all.database = uses;
+            const {{ first, highest, fine }} = bench.all, step = Math.round(fine * Math.asinh(Math.log(2)));
+            const why = () => '', order = ['a', 'b'], name = slug => slug.toUpperCase();
+            const tests = uses.map((use, n) => {{
+                const kind = {kinds:?}[n], level = highest + (kind === '>' ? step : kind === '<' ? -step : 0);
+                const data = {{ order, pairs: kind + String.fromCharCode(first + level, first) }};
+                return {{ test: {{ use, words: ['A leads B by R%', 'A leads B by R'] }}, data, why, ...ranked(data, order, why) }};
+            }});
+            const holder = document.createElement('p');
+            holder.append(...forDatabase({{ chosen: order, tests, name }}));
+            bench.all.database = kept;
+            return holder.textContent }})()"
+        );
+        check_that(browser, &said, json!(format!("For a database: {sentence}")));
+    }
+}
+
 /// Writes a site into `folder` and uses it; pictures are left in `pictures`.
 pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
     let names = ["Alpha", "Beta", "Gamma"];
@@ -74,6 +119,9 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
     );
     check_that(browser, SHOWN, json!(["Gamma"]));
     check_that(browser, "location.hash", json!("#q=mm"));
+    // A comma separates names.
+    run(browser, "const q = document.getElementById('q'); q.value = 'mm, bet,'; q.oninput()");
+    check_that(browser, SHOWN, json!(["Gamma", "Beta"]));
     run(browser, "const q = document.getElementById('q'); q.value = ''; q.oninput()");
     // Who asks for virtual drives sees them, although marked ones are off.
     run(
@@ -265,6 +313,7 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
         json!(true),
     );
     browser.picture(&pictures.join("bench-compare-none.png"), 1_100, 2_400);
+    database_sentences(browser);
     const HIDDEN: &str = "[...document.querySelectorAll('main section')].map(one => one.hidden)";
     check_that(browser, HIDDEN, json!([false, false, false]));
     run(browser, "location.hash = ''");

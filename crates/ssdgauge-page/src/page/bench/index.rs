@@ -117,7 +117,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
     let has_prices = bench.drives.iter().any(|drive| drive.price.is_some());
     let main = html! {
         h1 { (count) ", " (count_of(bench.records.iter().map(Record::runs).sum(), "run")) }
-        p.small.intro { "After each value its rank among the drives with the same test: a range where they are too close to call, “–” for a marked run. Rows that show equal values are in the order of their names." @if let Some(words) = database_words(bench, &columns) { " " (words) } }
+        p.small.intro { "After each value its rank among the drives with the same test: a range where they are too close to call, “–” for a marked run. Rows that show equal values are in the order of their names." @if let Some(words) = database_words(bench, &columns) { " " (words) } (row::mark_words(bench).unwrap_or_default()) }
         (row::controls(bench.drives.len(), marked))
         (filters(bench))
         (row::tray())
@@ -146,7 +146,7 @@ pub(super) fn page(site: &BenchSite<'_>) -> String {
                 } }
             }
         }
-        p.small { (origin(bench)) " Point at a number for its interval, firmware and run." (row::mark_words(bench).unwrap_or_default()) }
+        p.small { (origin(bench)) " Point at a number for its interval, firmware and run." }
         p.small { "Bars begin at zero; points are on a logarithmic scale, where to the right is better. The thin line, or a dot where it is narrow, is the 95% interval within the run; it does not cover the spread between units of a model." @if bench.records.iter().any(|record| record.runs() > 1) { " Of drives measured several times by others, it is the interval between these runs." } }
     };
     let page = Page {
@@ -173,7 +173,10 @@ fn database_words(bench: &Bench, columns: &[Column<'_>]) -> Option<String> {
     let names: Vec<String> =
         for_databases(bench, columns).into_iter().map(|name| short(name).to_lowercase()).collect();
     let (first, rest) = names.split_first().filter(|(_, rest)| !rest.is_empty())?;
-    Some(format!("For a database, {first} decide; without them {}.", rest.join(", then ")))
+    Some(format!(
+        "For a database, {first} decide; where they are level or missing, {}.",
+        rest.join(", then ")
+    ))
 }
 
 /// Returns the name of a column without its use: `latency` of `Databases: latency`.

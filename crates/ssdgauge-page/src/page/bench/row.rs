@@ -188,11 +188,11 @@ pub(super) fn head(bench: &Bench, drive: &BenchDrive, up: &str, firmware: &str) 
 pub(super) fn controls(count: usize, marked: usize) -> Markup {
     html! {
         div.tools {
-            input #q type="search" placeholder="Search drives" aria-label="Search drives" hidden;
+            input #q type="search" placeholder="Search drives, such as 970 evo, p4510" aria-label="Search drives" hidden;
             @if marked > 0 {
                 label.mk {
                     input #marked type="checkbox" checked[marked == count];
-                    " Show " (number::count(marked as u64)) " MODEL, shortened, disturbed or imported"
+                    " Include " (number::count(marked as u64)) " with only MODEL, shortened, disturbed or imported runs"
                 }
             }
             output #count aria-live="polite" { (count_of(count, "drive")) }
