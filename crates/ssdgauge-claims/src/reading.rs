@@ -1,6 +1,6 @@
 //! The reading rules: what a word of a review, or a number in it, means as a band.
 //!
-//! The reviews define none of their words. All bands are chosen, and stand in `docs/explanation/reviews.md`.
+//! The reviews define none of their words. All bands are chosen, and listed in `docs/explanation/reviews.md`.
 
 use serde::Deserialize;
 

@@ -216,7 +216,7 @@ fn of_drives(
         for run in of_drive.iter().take(3) {
             let day = number::day(run.head.started_unix_ms);
             let mut of_run = vec![labels::suite(&run.head)];
-            // The day of several runs stands once.
+            // The day of several runs is written once.
             if day != last_day {
                 of_run.push(day.clone());
             }

@@ -16,7 +16,7 @@ pub(crate) struct Output {
     pub(crate) options: Options,
     #[serde(default)]
     pub(crate) jobs: Vec<Job>,
-    /// Results of several machines, which stand in place of `jobs`.
+    /// Results of several machines, which take the place of `jobs`.
     #[serde(default)]
     pub(crate) client_stats: Vec<serde::de::IgnoredAny>,
 }

@@ -47,7 +47,7 @@ pub(crate) fn wait_for_answer(path: &Path) {
     }
 }
 
-/// The contents and the health of a device, as far as they stand against writing to it.
+/// The contents and the health of a device, as far as they forbid writing to it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Condition {
     /// How the opened device differs from the one that was inspected.

@@ -419,7 +419,7 @@ fn a_chart_of_states_has_no_step_with_other_requests() {
     let figure = part(&runs, "own/states");
     let values = figure.split("Four states: ").nth(1).unwrap();
     assert!(plain(values).contains("used"), "{figure}");
-    assert!(!figure.contains("<title>Alpha, fill:"), "a fill stands among the states");
+    assert!(!figure.contains("<title>Alpha, fill:"), "a fill is among the states");
     assert!(figure.contains("<title>Alpha, fresh:"), "{figure}");
 }
 

@@ -370,7 +370,7 @@ fn a_result_without_an_interval_has_no_rank_and_leaves_those_of_others_alone() {
     let index = pages["index.html"].replace('\u{a0}', " ");
     assert!(index.contains(&format!("title=\"{reason}; firmware")));
     assert!(!index.contains("<tr class=\"marked"), "it is not a run with a mark");
-    // Two drives have an interval; the words stand only where there is none.
+    // Two drives have an interval; the words are only where there is none.
     assert!(
         index.contains("<small>no interval</small>") && index.contains("<small>1 of 2</small>")
     );

@@ -219,7 +219,7 @@ fn the_card_and_the_page_of_a_quick_run_state_the_same_speeds() {
     let words =
         |text: &str| text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words(&card).contains(&words(title)), "{title}: {card}");
-    // Each value of the page stands in the row of the same load on the card.
+    // Each value of the page is in the row of the same load on the card.
     let rows: Vec<&str> = page.split("<div class=\"h\"><span>").skip(1).collect();
     assert!(rows.len() >= 7, "{}", rows.len());
     for row in rows {

@@ -105,7 +105,7 @@ fn name(number: usize) -> String {
     ["Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta", "Eta"][number].to_owned()
 }
 
-/// Returns what stands between two marks of `text`, without tags.
+/// Returns what lies between two marks of `text`, without tags.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> Vec<&'a str> {
     text.split(from).skip(1).map(|part| part.split(to).next().unwrap()).collect()
 }

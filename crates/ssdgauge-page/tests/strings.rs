@@ -46,7 +46,7 @@ const PARTS: [&str; 32] = [
     "%s%n%x ../../etc/passwd",
 ];
 
-/// What may stand in no output at all.
+/// What may be in no output at all.
 const FORBIDDEN: [char; 12] = [
     '\u{1b}', '\0', '\u{7}', '\u{8}', '\u{9b}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{200b}',
     '\u{feff}', '\u{2028}', '\u{2029}',

@@ -1,6 +1,6 @@
 //! Profiles: the figures of a virtual drive, the built-in catalogue, and the geometry that follows.
 //!
-//! It must never hold state, and no figure of the model may stand elsewhere.
+//! It must never hold state, and no figure of the model may be anywhere else.
 
 mod catalogue;
 mod effects;

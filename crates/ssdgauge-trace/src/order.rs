@@ -17,7 +17,7 @@ pub(crate) struct InOrder {
 }
 
 impl InOrder {
-    /// Returns an order in which a record may stand up to `window` records after its place.
+    /// Returns an order in which a record may be up to `window` records after its place.
     pub(crate) fn new(window: usize) -> InOrder {
         InOrder { held: BinaryHeap::new(), window, number: 0, last: Nanos::ZERO }
     }
@@ -31,7 +31,7 @@ impl InOrder {
             return Err(TraceError::at_record(
                 self.number,
                 format!(
-                    "it was submitted {} before a record that stands more than {} records \
+                    "it was submitted {} before a record that is more than {} records \
                      above it",
                     before.about(),
                     self.window

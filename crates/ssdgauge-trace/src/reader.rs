@@ -18,7 +18,7 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 /// The first bytes of a trace, by which its format is recognised.
 const HEAD: u64 = 64 << 10;
 /// The maximum number of records that are held back to put them in order, 64 bytes each. In a request log the records
-/// of each thread stand in frames of 32,768.
+/// of each thread are in frames of 32,768.
 const WINDOW: usize = 1 << 16;
 const LOG_WINDOW: usize = 1 << 19;
 

@@ -1,4 +1,4 @@
-//! The headline and the sentences of many drives: what stands out of them, and how far they spread.
+//! The headline and the sentences of many drives: which stand out, and how far they spread.
 //!
 //! A leader among a hundred drives answers nothing: one of equal drives is always first.
 
@@ -22,7 +22,7 @@ pub const MANY: usize = 16;
 const LEAST_GROUP: usize = 3;
 
 /// The rule of the sentences, for readers.
-pub const RULE: &str = "More than 16 drives: the headline names the drive that stands out the \
+pub const RULE: &str = "More than 16 drives: the headline names the drive that stands out \
     most in the first column that has one: beyond the outer fence of Tukey (three times the distance of \
     the quartiles of the logarithms) and beyond the noise from the median; else the drives of one model, \
     firmware or label, at least three, that are all ahead of all others, or all behind them, by more \
@@ -129,9 +129,9 @@ fn outliers(column: &Column, drives: &ReportDrives) -> Option<String> {
         against(value, middle)
     );
     Some(match out.len() {
-        1 => format!("{name} stands out of {count} {}: {said}, in {what}", drives.noun()),
+        1 => format!("{name} stands out among {count} {}: {said}, in {what}", drives.noun()),
         several => format!(
-            "{} of {count} {} stand out in {what}, {name} the most: {said}",
+            "{} of {count} {} stand out in {what}, {name} most of all: {said}",
             capital(&statements::in_letters(several)),
             drives.noun()
         ),

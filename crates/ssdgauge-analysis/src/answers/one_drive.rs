@@ -195,7 +195,7 @@ const MUCH: f64 = 32.0;
 fn sentences(tiles: &[Tile], change: Option<&Change>, peers: Option<&Peers>) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(change) = change {
-        // An editor's headline need not mention the drop: the sentence stands by itself.
+        // An editor's headline need not mention the drop: the sentence needs no headline.
         let why = match change.first.cause {
             FallCause::Cache => "when the fast cache is full",
             FallCause::Heat => "because the drive throttles itself when hot",

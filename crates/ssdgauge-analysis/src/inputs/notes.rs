@@ -34,7 +34,7 @@ const MAX_POINTS: usize = 12;
 pub struct Notes {
     /// The headline, in place of the generated one.
     pub title: Option<String>,
-    /// The author and the date, as they stand below the headline.
+    /// The author and the date, as shown below the headline.
     pub byline: Option<String>,
     /// The colour of rules, as `#rrggbb`; text never has it.
     pub accent: Option<String>,

@@ -8,7 +8,7 @@ const MAX_PIXELS: u32 = 12_000;
 /// The maximum number of bytes of a file. Chosen: several photographs fit into a page of 10 MB.
 pub const MAX_BYTES: usize = 3_000_000;
 
-/// A photograph as it stands in a page.
+/// A photograph as it is in a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// Its media type.

@@ -167,7 +167,7 @@ pub struct PointRun {
     pub workload: Workload,
     /// The instruments that read each quantity, such as `power_w`.
     pub instruments: BTreeMap<String, BTreeSet<String>>,
-    /// The place of its first record among all records of the run file, which stand in the order of
+    /// The place of its first record among all records of the run file, which are in the order of
     /// execution: a search tries its loads in another order than that of the plan.
     pub order: i64,
     /// The limit that ended the step.

@@ -105,7 +105,7 @@ pub fn is_quick(suite: &str) -> bool {
     suite == SUITE || quick_answer::is_for_work(suite)
 }
 
-/// Returns the headline: the answer for a kind of work, speeds, or what stands against them.
+/// Returns the headline: the answer for a kind of work, speeds, or what casts doubt on them.
 pub fn headline(run: &Run) -> String {
     let kinds = [FindingKind::HealthWarning, FindingKind::MediaError, FindingKind::WrongData];
     let ill = run.all_findings().into_iter().map(|one| one.finding);
@@ -184,7 +184,7 @@ fn writes(run: &Run, figure: &Figure) -> (String, String) {
     }
 }
 
-/// Returns what stands against the speeds of `run`, after a semicolon each: heat, and the longest time
+/// Returns what casts doubt on the speeds of `run`, after a semicolon each: heat, and the longest time
 /// without a completed request. Empty where there is nothing.
 fn troubles(run: &Run) -> String {
     let points = run.tests.iter().flat_map(|test| &test.points);

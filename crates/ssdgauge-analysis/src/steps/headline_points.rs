@@ -32,7 +32,7 @@ pub(crate) fn points_by<'a>(
             None => all().filter(has_value).take(1).collect(),
         },
         ScoreFamily::HighestLoad => {
-            // By the due times, a load that ran and did not pass stands at the same position.
+            // By the due times, a load that ran and did not pass is at the same position.
             let passed = |point: &&PointRun| {
                 score != &Score::HighestPassing || point.point.totals.reading(PASSED) == Some(1.0)
             };

@@ -58,7 +58,7 @@ pub fn named(value: f64, metric: Metric) -> String {
     }
 }
 
-/// Returns `value` where its unit stands elsewhere, such as in the head of a column; with its unit where
+/// Returns `value` where its unit is elsewhere, such as in the head of a column; with its unit where
 /// that is another one: those of a latency and of less than 0.1 W.
 pub fn words(value: f64, metric: Metric) -> String {
     match (metric.is_latency(), has_own_unit(value, metric)) {
@@ -112,7 +112,7 @@ pub fn short(value: f64) -> String {
 }
 
 /// Returns `text` with a space between each number and the unit that follows it directly: core writes
-/// `2min` and `16GB` exactly as suites do. A hyphen in front of a number that stands alone becomes a minus.
+/// `2min` and `16GB` exactly as suites do. A hyphen in front of a number on its own becomes a minus.
 pub fn spaced(text: &str) -> String {
     const UNITS: [&str; 13] =
         ["min", "ms", "µs", "ns", "KiB", "MiB", "GiB", "TiB", "GB", "MB", "TB", "s", "h"];

@@ -18,7 +18,7 @@ impl QueueLimits {
         QueueLimits { folder: folder.join("queue") }
     }
 
-    /// Returns the attribute `name` as it stands there; `None` where it does not exist.
+    /// Returns the attribute `name` as it is there; `None` where it does not exist.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         attribute(&self.folder.join(name))
     }

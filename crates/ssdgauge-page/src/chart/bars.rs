@@ -36,7 +36,7 @@ pub(crate) struct Row {
     pub(crate) value: Result<f64, String>,
     /// The value in words.
     pub(crate) words: String,
-    /// What stands after it, such as `95 % at QD128`; empty for nothing.
+    /// What follows it, such as `95 % at QD128`; empty for nothing.
     pub(crate) extra: String,
     /// The 95 % interval.
     pub(crate) interval: Option<(f64, f64)>,
@@ -83,7 +83,7 @@ impl Ranking {
         RankingScale { log, most, room: if has_extra { 0.56 } else { 0.72 } }
     }
 
-    /// Returns what stands above it.
+    /// Returns what is above it.
     pub(crate) fn head(&self) -> String {
         let log = if self.scale().is_log() { "; logarithmic" } else { "" };
         format!("{}{log}", self.caption.trim_end_matches('.'))

@@ -72,7 +72,7 @@ pub(crate) fn framed(frame: &Frame, chart: Drawing, drives: &ReportDrives) -> Dr
     shapes.extend(legend);
     let foot = 30.0;
     let least = LEAST_HEIGHT - below - foot;
-    // A low chart stands in the middle of its room.
+    // A low chart is in the middle of its room.
     let top = below + 6.0 + ((least - chart.height) / 2.0).max(0.0);
     let height = (below + 6.0 + chart.height.max(least) + foot).ceil();
     shapes.extend(chart.shapes.into_iter().map(|shape| shape.moved((MARGIN, top))));

@@ -126,7 +126,7 @@ fn rays(plot: &Plot, cut: &Cut) -> Vec<Shape> {
     let ray = |(slope, text): &(f64, String)| {
         let (x, y) = if slope * most > high { (high / slope, high) } else { (most, slope * most) };
         let (x, y) = (cut.x(plot.across.share(x)), cut.y(plot.up.share(y)));
-        // At the right edge the words stand left of the end, at the top next to it.
+        // At the right edge the words are left of the end, at the top next to it.
         let (at, anchor) = match x > edge - 60.0 {
             true => (x - 4.0, Anchor::End),
             false => (x + 4.0, Anchor::Start),

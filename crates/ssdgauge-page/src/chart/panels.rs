@@ -43,7 +43,7 @@ pub(crate) struct Panel {
     pub(crate) rows: Option<(Rows, String)>,
     /// The course of the same measure.
     pub(crate) course: Option<Plot>,
-    /// Whether the course stands on the page without the ranking, whose values its labels have.
+    /// Whether the course is on the page without the ranking, whose values its labels have.
     pub(crate) is_alone: bool,
     /// Further plots below.
     pub(crate) below: Vec<Plot>,

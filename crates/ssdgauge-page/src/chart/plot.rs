@@ -7,7 +7,7 @@ use crate::chart::axis::{Across, Up};
 pub(crate) struct Plot {
     /// What it shows, for the name of its file.
     pub(crate) kind: &'static str,
-    /// What stands above it on the page where no ranking does; empty for nothing.
+    /// What is above it on the page where no ranking does; empty for nothing.
     pub(crate) caption: String,
     /// The chart in words, for readers who do not see it.
     pub(crate) label: String,

@@ -7,7 +7,7 @@ use crate::chart::row::{Columns, Piece};
 use crate::chart::shape::{Anchor, Drawing, Shape, words};
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 
-/// Words next to a mark further to the right than this stand above it, because a phone has no room for
+/// Words next to a mark further to the right than this go above it, because a phone has no room for
 /// them next to it.
 const LATE: f64 = 0.72;
 

@@ -241,7 +241,7 @@ fn conditions(words: &str) -> Markup {
     }
 }
 
-/// Returns whether the values of `column` stand on a logarithmic scale.
+/// Returns whether the values of `column` are on a logarithmic scale.
 fn is_log(column: &Column) -> bool {
     column.question == Question::Tail || column.metric == Metric::MeanOverSigma
 }

@@ -308,7 +308,7 @@ impl<'a> Content<'a> {
         anchors
     }
 
-    /// Returns anchor and name of what stands between the sections by use and the method.
+    /// Returns anchor and name of what lies between the sections by use and the method.
     fn further(&self) -> Vec<(&'static str, &'static str)> {
         let states = (!self.states.is_empty()).then_some((fill_states::ANCHOR, "Fill levels"));
         let verdict = self.conclusion().map(|_| ("conclusion", "Verdict"));

@@ -38,7 +38,7 @@ pub(super) fn tables(runs: &[Run], drives: &ReportDrives) -> Markup {
 fn machine(runs: &[Run], drives: &ReportDrives) -> Markup {
     let mut keys: BTreeSet<&String> =
         runs.iter().flat_map(|run| run.head.environment.keys()).collect();
-    // The label is not a property of the machine, and stands with the name of the drive.
+    // The label is not a property of the machine, and is shown with the name of the drive.
     keys.retain(|key| *key != labels::LABEL);
     let value = |run: &Run, key: &String| run.head.environment.get(key).cloned();
     let is_common = |key: &&&String| runs.iter().all(|run| value(run, key) == value(&runs[0], key));

@@ -252,7 +252,7 @@ fn signed(share: f64) -> String {
     }
 }
 
-/// Returns the places of dots, in percent and pixels, of which those that are close stand above each other.
+/// Returns the places of dots, in percent and pixels, of which those that are close are stacked.
 fn swarm(dots: &[&BatchDot], scale: &Scale) -> Vec<(f64, f64)> {
     const NEAR: f64 = 0.9;
     let mut places: Vec<(f64, f64)> = Vec::with_capacity(dots.len());

@@ -190,7 +190,7 @@ fn latest(runs: &[Run]) -> Option<String> {
     Some(number::day(latest))
 }
 
-/// Returns what stands below the name of each drive: its capacity where it differs, and its link or
+/// Returns what is below the name of each drive: its capacity where it differs, and its link or
 /// class where it is known.
 pub(super) fn below(runs: &[Run], drives: &ReportDrives) -> Vec<String> {
     let has_common = common_size(runs, drives).is_some();

@@ -22,7 +22,7 @@ pub(super) fn logo(notes: &Notes) -> Markup {
     html! { img.logo src=(logo.address) alt="" height=(LOGO); }
 }
 
-/// Returns author and date, and the price of a single drive: those of several stand below their names.
+/// Returns author and date, and the price of a single drive: those of several are below their names.
 pub(super) fn byline(notes: &Notes, runs: &[Run], drives: &ReportDrives) -> Markup {
     let price = amounts::in_words(notes, runs, drives).filter(|_| drives.count() == 1);
     let parts: Vec<String> =
@@ -111,7 +111,7 @@ fn list(kind: &str, label: &str, points: &[String]) -> Markup {
     }
 }
 
-/// Returns Markdown as HTML. HTML within it stands as text; a link leads to http, https or mail.
+/// Returns Markdown as HTML. HTML within it is shown as text; a link leads to http, https or mail.
 fn markdown(text: &str, notes: &Notes) -> Markup {
     let mut dropped_links = 0;
     let mut seen_heading = false;

@@ -42,10 +42,10 @@ pub(super) const DENSITY: f64 = 2.0;
 /// The key of the panel of a headline.
 const SPEED: &str = "speed";
 
-/// Stands in every SVG file: how the program recognises one.
+/// Is in every SVG file: how the program recognises one.
 pub const SVG_MARK: &str = "<!-- ssdgauge -->";
 
-/// Stands in every PNG file: the keyword and the text of a `tEXt` chunk (PNG, section 11.3.3.2).
+/// Is in every PNG file: the keyword and the text of a `tEXt` chunk (PNG, section 11.3.3.2).
 pub const PNG_MARK: &[u8] = b"tEXtSoftware\0ssdgauge";
 
 impl NamedFigure {
@@ -233,7 +233,7 @@ impl TestFiles<'_> {
         };
         let band = band.unwrap_or_default();
         let mut conditions: Vec<String> = Vec::new();
-        // The line of the test stands above them already.
+        // The line of the test is above them already.
         let test = format!("{}: ", self.group.title());
         for text in [&plot.label, &plot.caption, note, &band, published] {
             let text = text.strip_prefix(&test).unwrap_or(text);

@@ -15,7 +15,7 @@ pub(crate) struct Budget {
     words: u64,
     /// Bytes of the file.
     bytes: u64,
-    /// Whether the answer, the bar and the first title of a figure stand on the first screen.
+    /// Whether the answer, the bar and the first title of a figure are on the first screen.
     answers: bool,
 }
 
@@ -47,7 +47,7 @@ const BEYOND: &str = "function () {
         .map(element => element.tagName + ' ' + element.getAttribute('class') + ' '
             + element.textContent.trim().slice(0, 40)) }";
 
-/// Fourteen drives and more: the answer stands on the first screen.
+/// Fourteen drives and more: the answer is on the first screen.
 pub(crate) const MANY: Budget =
     Budget { screens: 12.0, words: 3_500, bytes: 6_000_000, answers: false };
 
@@ -75,7 +75,7 @@ pub(crate) fn unfold(browser: &mut dyn Browser, file: &Path, drives: u64) {
         const last = document.querySelector('.ans tbody tr:last-child').checkVisibility();
         return [shown.length, last] }";
     assert_eq!(browser.evaluate(state), json!([15, true]), "the first 12 and the last 3");
-    // A highlighted drive is shown wherever it stands.
+    // A highlighted drive is shown wherever it is.
     browser.evaluate("function () { document.querySelector('#hl').value = '20' }");
     assert_eq!(browser.evaluate(state), json!([16, true]));
     browser.evaluate("function () { document.querySelector('#all-rows').click() }");

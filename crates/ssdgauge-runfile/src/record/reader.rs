@@ -43,7 +43,7 @@ pub struct RunFile {
     head: Head,
     budget: Budget,
     decoder: RefCell<Decoder>,
-    /// Where the records of the steps stand, for each table that was read.
+    /// Where the records of the steps are, for each table that was read.
     ranges: RefCell<BTreeMap<&'static str, Ranges>>,
 }
 
@@ -299,7 +299,7 @@ impl RunFile {
             .collect("finding", "SELECT * FROM finding ORDER BY rowid", 6, |row| row.finding())
     }
 
-    /// Returns where the rows of `step` stand in `table`. The first call for a table goes once through
+    /// Returns where the rows of `step` are in `table`. The first call for a table goes once through
     /// its index, and so does one after a commit of a writer.
     fn range(&self, table: &'static str, step: StepId) -> Result<Range, RunFileError> {
         let sqlite = |cause| untrusted::error_of(&self.path, cause);
@@ -436,7 +436,7 @@ impl Rows<'_> {
 
     /// Calls `take` for each row in `range` of `table`, as [`Rows::each`] does.
     ///
-    /// The rows of a step stand side by side, so they are read as one range. The index alone would
+    /// The rows of a step are adjacent, so they are read as one range. The index alone would
     /// search the table for each of them.
     fn each_of_step(
         &self,
@@ -458,7 +458,7 @@ impl Rows<'_> {
         let mut before = i64::MIN;
         self.each(table, &sql, [first, last, step.0], sealed, |row| {
             let place: i64 = row.number(sealed + 1)?;
-            // A page that stands twice in the tree of the table takes the place of another one.
+            // A page that is twice in the tree of the table takes the place of another one.
             if place <= before && found > 0 {
                 return Err("a place before that of the record before it");
             }

@@ -138,7 +138,7 @@ fn damage_tree(bytes: &mut [u8], random: &mut Random) {
     match random.below(3) {
         0 => bytes.copy_within(from..from + PAGE, to),
         1 => bytes[from + random.below(40) as usize] ^= 1 << random.below(8),
-        // Entries of an inner page stand at its end: the number of a page, and the largest row in it.
+        // Entries of an inner page are at its end: the number of a page, and the largest row in it.
         _ => bytes[from + PAGE - 1 - random.below(120) as usize] ^= 1 << random.below(8),
     }
 }

@@ -1,4 +1,4 @@
-//! Peers as the reference: whether a number stands out of many.
+//! Peers as the reference: whether a number stands out among many.
 
 use crate::difference::{Outcome, are_apart, judge_by_range};
 use crate::summary::quantile;

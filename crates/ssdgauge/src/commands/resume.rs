@@ -157,7 +157,7 @@ fn finish(
     conclude(result, &arguments.file, arguments.json)
 }
 
-/// Returns what is continued, since when it stands still, and what its rest takes.
+/// Returns what is continued, since when it has stopped, and what its rest takes.
 fn beginning(rest: &RestOfRun, plan: &Plan, drive: &DriveInfo) -> [String; 2] {
     let serial = drive.serial.as_deref().map_or_else(String::new, |serial| format!(" ({serial})"));
     let ago = rest.last_unix_ms.map(|last| (process::unix_ms() - last) / 1_000);

@@ -174,7 +174,7 @@ fn the_page_of_a_batch_leads_with_the_slow_drive_and_states_what_is_missing() {
     assert_eq!(std::fs::read(bench.path("quick-S1.html")).unwrap(), own, "its page is kept");
 }
 
-/// Short runs of nine virtual drives: the second stands still, the fifth fails reads, the seventh disappears.
+/// Short runs of nine virtual drives: the second stalls, the fifth fails reads, the seventh disappears.
 fn faulty_batch() -> Bench {
     let bench = Bench::new();
     std::fs::create_dir(bench.path("runs")).unwrap();

@@ -28,7 +28,7 @@ fn defects(text: &str) -> Vec<String> {
         let word = word.trim_matches(['(', ')', ',', ';', ':', '[', ']', '~', '±', '|', '.']);
         let digits =
             word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
-        // What can be typed again stands after an option, or between quotes.
+        // What can be typed again comes after an option, or between quotes.
         let is_typed = place > 0 && words[place - 1].starts_with("--");
         // Identities of programs and runs are hexadecimal; one in 43 runs has only digits.
         let is_key = place > 0 && ["(commit", "executable", "run"].contains(&words[place - 1]);

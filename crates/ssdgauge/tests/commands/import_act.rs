@@ -126,7 +126,7 @@ fn the_shares_of_slow_reads_come_out_and_no_percentile_does() {
     assert!(markdown.contains("IMPORTED from ACT 6.4"), "{markdown}");
     let page = std::fs::read_to_string(bench.path("ten.html")).unwrap();
     assert!(page.contains("<strong>IMPORTED</strong>"));
-    // No share is that of the suite's own run; the two stand side by side, each with its mark.
+    // No share is that of the suite's own run; the two are side by side, each with its mark.
     let own =
         ["run", "act", "sim:tiny", "--test", "act-6", "--shorten", "3600", "--out", "own.ssdg"];
     bench.print(&own);

@@ -81,7 +81,7 @@ impl Sources {
         edges
     }
 
-    /// Returns the module that defines the name at the end of `path`, which stands in `module`, and
+    /// Returns the module that defines the name at the end of `path`, which is in `module`, and
     /// whether the path means the module itself.
     fn resolve(
         &self,
@@ -314,7 +314,7 @@ fn is_name(word: &str) -> bool {
 }
 
 /// Returns the words of a source text: names, `::` and single marks. Comments, strings and what
-/// stands after `#[cfg(test)] mod tests` are left out.
+/// follows `#[cfg(test)] mod tests` are left out.
 fn words(text: &str) -> Vec<String> {
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let mut words = Vec::new();

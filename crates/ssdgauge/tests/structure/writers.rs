@@ -198,7 +198,7 @@ fn every_process_is_started_by_one_function() {
     assert_eq!(others, BTreeMap::from(two), "`ssdgauge_os::child` starts every process");
 }
 
-/// Each implementation of `Sink` outside tests: the ones that stand between a rig and its sink
+/// Each implementation of `Sink` outside tests: the ones between a rig and its sink
 /// (decorators), whose unit test calls `check_forwarding`, and the ones at the end.
 const SINKS: [(&str, usize, bool); 10] = [
     ("ssdgauge-core/src/rig/recording.rs", 1, false),

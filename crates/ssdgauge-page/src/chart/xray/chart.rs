@@ -38,7 +38,7 @@ pub(crate) fn chart(
     let entries: Vec<(usize, &Series)> = entries(cards, read_from(structure));
     let all = || entries.iter().flat_map(|(_, series)| series.points.iter().copied());
     let (x, y) = ranges(&axes, all)?;
-    // A value at a place of the line stands above it.
+    // A value at a place of the line is above it.
     let is_above = axes.form == Form::Line && matches!(side(structure, 0.0), Side::Across(_));
     let y = (y.0, if is_above { 1.18 * y.1 } else { y.1 });
     let place = [LEFT, TOP, width - LEFT - RIGHT, height - TOP - BOTTOM];

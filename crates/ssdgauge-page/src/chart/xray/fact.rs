@@ -19,7 +19,7 @@ pub(crate) struct View<'a> {
     pub(crate) different: &'a [Structure],
 }
 
-/// What stands at one place of a drawing.
+/// What is at one place of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fact {
     /// A structure of the card.

@@ -32,7 +32,7 @@ pub(crate) fn name(drives: &ReportDrives, drive: usize) -> Markup {
     }
 }
 
-/// Returns the width of the column of names in pixels, for lists whose names stand on the left.
+/// Returns the width of the column of names in pixels, for lists with names on the left.
 pub(crate) fn name_column(names: &[&str]) -> String {
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     // 8.2 px is the mean width of a letter at 13.5 px in the widest of the fonts; the mark takes 22.

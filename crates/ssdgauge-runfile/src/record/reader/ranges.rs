@@ -1,4 +1,4 @@
-//! Where the records of each step stand in a table, by its index, and whether the index is complete.
+//! Where the records of each step are in a table, by its index, and whether the index is complete.
 
 use crate::error::RunFileError;
 use crate::record::StepId;
@@ -56,7 +56,7 @@ impl Ranges {
             let [step, first, last, rows] = [number(0)?, number(1)?, number(2)?, number(3)?];
             let range = Range { step: StepId(step), first, last, rows };
             entries += rows;
-            // The entries of a step stand side by side in a sound index.
+            // The entries of a step are adjacent in a sound index.
             if !steps.contains(&step) || of_step.insert(step, range).is_some() {
                 return Err(contradicted());
             }

@@ -101,7 +101,7 @@ fn failed(cause: &str) -> Failure {
     Failure::new(FailureKind::Failed, format!("fio failed: {cause}"), hint)
 }
 
-/// fio while it runs; killed, with all that stands between, when this value is dropped.
+/// fio while it runs; killed, with everything in between, when this value is dropped.
 struct Process {
     child: Kept,
     readers: [Option<JoinHandle<String>>; 2],
@@ -109,7 +109,7 @@ struct Process {
 
 impl Process {
     fn start(program: &Path, job: Job<'_>) -> Result<Process, Failure> {
-        // A program that starts fio may stand between. Ctrl-C ends all as well: they are in the process
+        // Another program may have started fio. Ctrl-C ends all as well: they are in the process
         // group of this program.
         let child = child::start_kept(program, &[job.target.as_fd()], |command| {
             command.arg("--output-format=json+");
