@@ -10,6 +10,7 @@ mod chromium;
 mod firefox;
 mod pages;
 mod script;
+mod vision;
 mod websocket;
 mod window;
 mod xray;
@@ -265,6 +266,23 @@ fn pictures(name: &str) -> PathBuf {
     folder
 }
 
+/// Checks what every browser has to hold, and leaves `several.html` and `quick.html` in `folder`.
+fn hold(browser: &mut dyn Browser, runs: &[Run], folder: &Path, pictures: &Path) {
+    let [scripted, plain] = with_and_without_script(folder, runs);
+    bench::check(browser, folder, pictures);
+    pages::check(browser, runs, folder, pictures);
+    let several = folder.join("several.html");
+    walk(browser, &several);
+    budget::check(browser, &several, &budget::SEVERAL);
+    budget::check(browser, &folder.join("quick.html"), &budget::QUICK);
+    budget::press(browser, &several);
+    xray::check(browser, folder, pictures);
+    script::check(browser, &scripted, &plain);
+    browser.show(&scripted, 1_100, "light");
+    axe::check(browser, "scripted", "others");
+    assert_eq!(browser.seen().complaints, Vec::<String>::new());
+}
+
 #[test]
 #[ignore = "second tier"]
 fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
@@ -272,32 +290,22 @@ fn the_page_holds_in_a_real_browser_in_light_dark_phone_and_print() {
         eprintln!("skipped: needs chromium and poppler-utils (./check installs them as root)");
         return;
     }
-    let pictures = pictures("pages");
     let folder = tempfile::tempdir().unwrap();
     let (runs, fifteen) = std::thread::scope(|scope| {
         let fifteen = scope.spawn(budget::fifteen);
         (runs(), fifteen.join().unwrap())
     });
-    let [scripted, plain] = with_and_without_script(folder.path(), &runs);
     let browser = &mut Chromium::start();
-    bench::check(browser, folder.path(), &pictures);
-    pages::check(browser, &runs, folder.path(), &pictures);
-    let several = folder.path().join("several.html");
-    walk(browser, &several);
+    let pictures = pictures("pages");
+    hold(browser, &runs, folder.path(), &pictures);
+    // How large and long a page of many drives gets does not depend on the browser.
     let fifteen = written(folder.path(), "fifteen.html", &fifteen);
-    budget::check(browser, &several, &budget::SEVERAL);
-    budget::check(browser, &folder.path().join("quick.html"), &budget::QUICK);
     budget::check(browser, &fifteen, &budget::FIFTEEN);
-    budget::press(browser, &several);
     let many = written(folder.path(), "many.html", &budget::clones(&runs[0], 14));
     budget::check(browser, &many, &budget::MANY);
     let fleet = written(folder.path(), "fleet.html", &budget::clones(&runs[0], 40));
     budget::check(browser, &fleet, &budget::MANY);
     budget::unfold(browser, &fleet, 40);
-    xray::check(browser, folder.path(), &pictures);
-    script::check(browser, &scripted, &plain);
-    browser.show(&scripted, 1_100, "light");
-    axe::check(browser, "scripted", "others");
     assert_eq!(browser.seen().complaints, Vec::<String>::new());
     eprintln!("pictures of the pages: {}", pictures.display());
 }
@@ -311,21 +319,8 @@ fn the_pages_hold_in_firefox() {
         );
         return;
     }
-    let pictures = pictures("pages-firefox");
     let folder = tempfile::tempdir().unwrap();
-    let runs = runs();
-    let [scripted, plain] = with_and_without_script(folder.path(), &runs);
-    let browser = &mut Firefox::start();
-    bench::check(browser, folder.path(), &pictures);
-    pages::check(browser, &runs, folder.path(), &pictures);
-    let several = folder.path().join("several.html");
-    walk(browser, &several);
-    budget::check(browser, &several, &budget::SEVERAL);
-    budget::check(browser, &folder.path().join("quick.html"), &budget::QUICK);
-    budget::press(browser, &several);
-    script::check(browser, &scripted, &plain);
-    browser.show(&scripted, 1_100, "light");
-    axe::check(browser, "scripted", "others");
-    assert_eq!(browser.seen().complaints, Vec::<String>::new());
+    let pictures = pictures("pages-firefox");
+    hold(&mut Firefox::start(), &runs(), folder.path(), &pictures);
     eprintln!("pictures of the pages: {}", pictures.display());
 }

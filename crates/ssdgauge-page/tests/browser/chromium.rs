@@ -1,6 +1,8 @@
 //! A headless Chromium that tests talk to in its own protocol, over two named pipes.
 
-use crate::browser::window::{Browser, DOWN, ENTER, Point, Seen, TAB, decoded, has_programs};
+use crate::browser::window::{
+    Browser, DOWN, ENTER, Point, Seen, TAB, Vision, decoded, has_programs,
+};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -139,6 +141,17 @@ impl Browser for Chromium {
 
     fn medium(&mut self, medium: &str) {
         self.ask("Emulation.setEmulatedMedia", json!({ "media": medium }));
+    }
+
+    fn see_as(&mut self, vision: Vision) {
+        let kind = match vision {
+            Vision::Normal => "none",
+            Vision::Protanopia => "protanopia",
+            Vision::Deuteranopia => "deuteranopia",
+            Vision::Tritanopia => "tritanopia",
+            Vision::Achromatopsia => "achromatopsia",
+        };
+        self.ask("Emulation.setEmulatedVisionDeficiency", json!({ "type": kind }));
     }
 
     fn has_page_margins(&self) -> bool {

@@ -1,7 +1,7 @@
 //! A headless Firefox that tests talk to in WebDriver BiDi, over a WebSocket.
 
 use crate::browser::websocket::WebSocket;
-use crate::browser::window::{Browser, Point, Seen, decoded, has_programs};
+use crate::browser::window::{Browser, Point, Seen, Vision, decoded, has_programs};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -15,6 +15,46 @@ const MAX_LINES: usize = 1_000;
 
 /// As on a phone, where bars to scroll take no width.
 const PREFERENCES: &str = "user_pref(\"ui.useOverlayScrollbars\", 1);\n";
+
+/// Draws the body of the page through a matrix of linear RGB: the protocol has no command for it, and a filter of the
+/// root element changes nothing.
+const FILTER: &str = "function () {
+    const matrix = MATRIX;
+    document.getElementById('seen-as')?.remove();
+    document.body.style.filter = matrix ? 'url(#seen-as-matrix)' : '';
+    if (!matrix) return null;
+    const create = name => document.createElementNS('http://www.w3.org/2000/svg', name);
+    const [svg, filter, step] = ['svg', 'filter', 'feColorMatrix'].map(create);
+    svg.id = 'seen-as'; filter.id = 'seen-as-matrix';
+    svg.setAttribute('width', '0'); svg.setAttribute('height', '0');
+    filter.setAttribute('color-interpolation-filters', 'linearRGB');
+    step.setAttribute('values', matrix);
+    filter.append(step); svg.append(filter); document.body.append(svg);
+    return null }";
+
+/// Returns the matrix of `vision`: Machado, Oliveira and Fernandes 2009, severity 1.0, and for no colour the luminance
+/// of IEC 61966-2-1; `None` for normal vision.
+fn matrix(vision: Vision) -> Option<&'static str> {
+    match vision {
+        Vision::Normal => None,
+        Vision::Protanopia => Some(
+            "0.152286 1.052583 -0.204868 0 0  0.114503 0.786281 0.099216 0 0 \
+             -0.003882 -0.048116 1.051998 0 0  0 0 0 1 0",
+        ),
+        Vision::Deuteranopia => Some(
+            "0.367322 0.860646 -0.227968 0 0  0.280085 0.672501 0.047413 0 0 \
+             -0.011820 0.042940 0.968881 0 0  0 0 0 1 0",
+        ),
+        Vision::Tritanopia => Some(
+            "1.255528 -0.076749 -0.178779 0 0  -0.078411 0.930809 0.147602 0 0 \
+             0.004733 0.691367 0.303900 0 0  0 0 0 1 0",
+        ),
+        Vision::Achromatopsia => Some(
+            "0.2126 0.7152 0.0722 0 0  0.2126 0.7152 0.0722 0 0 \
+             0.2126 0.7152 0.0722 0 0  0 0 0 1 0",
+        ),
+    }
+}
 
 /// A browser with one empty page.
 pub(crate) struct Firefox {
@@ -160,6 +200,11 @@ impl Browser for Firefox {
 
     fn medium(&mut self, medium: &str) {
         self.pretend("mediumOverride", medium);
+    }
+
+    fn see_as(&mut self, vision: Vision) {
+        let filter = matrix(vision).map_or(json!(null), |matrix| json!(matrix));
+        self.evaluate(&FILTER.replace("MATRIX", &filter.to_string()));
     }
 
     fn has_page_margins(&self) -> bool {

@@ -1,7 +1,7 @@
 //! The pages that every browser has to show in every view.
 
 use crate::browser::window::Browser;
-use crate::browser::{look, print, with_notes, written};
+use crate::browser::{budget, look, print, vision, with_notes, written};
 use crate::outcomes;
 use crate::support::{Recipe, client, run};
 use ssdgauge_analysis::inputs::batch::{Batch, BatchDot, BatchDrive, BatchState, BatchStrip};
@@ -31,7 +31,7 @@ enum Paper {
     OneSheet,
 }
 
-/// Looks at every page and prints it.
+/// Looks at every page and prints it, and at the drives of one with each kind of colour vision.
 pub(crate) fn check(browser: &mut dyn Browser, runs: &[Run], folder: &Path, pictures: &Path) {
     for shown in &pages(runs, folder) {
         look(browser, &shown.file, pictures, shown.figures);
@@ -49,6 +49,11 @@ pub(crate) fn check(browser: &mut dyn Browser, runs: &[Run], folder: &Path, pict
             Paper::OneSheet => assert_eq!(print(browser, &shown.file, pictures), 1),
         }
     }
+    // Without a highlight, so that each has its colour.
+    let six = folder.join("six.html");
+    let drives = budget::clones(&runs[0], 6);
+    std::fs::write(&six, page(&drives, &PageOptions::default())).unwrap();
+    vision::check(browser, &six, pictures);
     assert_eq!(browser.seen().complaints, Vec::<String>::new());
 }
 

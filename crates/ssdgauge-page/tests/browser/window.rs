@@ -18,6 +18,21 @@ pub(crate) struct Seen {
     pub(crate) requests: Vec<String>,
 }
 
+/// A kind of colour vision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vision {
+    Normal,
+    Protanopia,
+    Deuteranopia,
+    Tritanopia,
+    Achromatopsia,
+}
+
+impl Vision {
+    pub(crate) const DEFICIENT: [Vision; 4] =
+        [Vision::Protanopia, Vision::Deuteranopia, Vision::Tritanopia, Vision::Achromatopsia];
+}
+
 /// A browser that shows one page.
 pub(crate) trait Browser {
     fn seen(&mut self) -> &mut Seen;
@@ -36,6 +51,9 @@ pub(crate) trait Browser {
 
     /// Returns what a function without arguments answers in the page, also one that answers later.
     fn evaluate(&mut self, function: &str) -> Value;
+
+    /// Shows the page as people with this colour vision see it.
+    fn see_as(&mut self, vision: Vision);
 
     /// Returns whether the browser prints what a style sheet puts into the margins of a sheet.
     fn has_page_margins(&self) -> bool;
