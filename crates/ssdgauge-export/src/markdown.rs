@@ -4,6 +4,7 @@ use crate::compared_markdown::compared;
 use crate::markdown_text::{MODEL, escaped};
 use ssdgauge_analysis::answers::prices;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
+use ssdgauge_analysis::findings::doubt_words;
 use ssdgauge_analysis::findings::finding_lines::{self, FindingLine};
 use ssdgauge_analysis::findings::run_outcome::{self, RunOutcome};
 use ssdgauge_analysis::findings::trust;
@@ -24,7 +25,7 @@ use std::fmt::Write;
 pub fn markdown(runs: &[Run]) -> String {
     let drives = ReportDrives::new(runs, None);
     match drives.count() {
-        0 | 1 => sections(runs),
+        0 | 1 => sections(runs, true),
         _ => compared(runs, &drives).expect("writing to memory cannot fail"),
     }
 }
@@ -33,7 +34,11 @@ pub fn markdown(runs: &[Run]) -> String {
 /// conclusion.
 pub fn markdown_with_notes(runs: &[Run], notes: &Notes) -> String {
     let drives = ReportDrives::new(runs, None);
-    let parts = [before(notes, runs, &drives), markdown(runs), after(notes)];
+    let results = match (lead_below_title(notes, runs), drives.count()) {
+        (Some(_), 0 | 1) => sections(runs, false),
+        (_, _) => markdown(runs),
+    };
+    let parts = [before(notes, runs, &drives), results, after(notes)];
     let parts: Vec<&str> = parts.iter().map(|part| part.trim()).collect();
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("\n\n") + "\n"
@@ -41,8 +46,11 @@ pub fn markdown_with_notes(runs: &[Run], notes: &Notes) -> String {
 
 /// Returns title, author, prices and introduction of `notes`.
 fn before(notes: &Notes, runs: &[Run], drives: &ReportDrives) -> String {
-    let title =
-        notes.title.as_deref().map(|title| format!("# {}", escaped(&sanitize::prose(title))));
+    let title = notes.title.as_deref().map(|title| {
+        let title = format!("# {}", escaped(&sanitize::prose(title)));
+        let lead = lead_below_title(notes, runs);
+        lead.map_or(title.clone(), |lead| format!("{title}\n\n{lead}"))
+    });
     let byline = notes.byline.as_deref().map(sanitize::prose);
     let prices = prices::in_words(notes, runs, drives);
     let by: Vec<String> = byline.into_iter().chain(prices).collect();
@@ -50,6 +58,26 @@ fn before(notes: &Notes, runs: &[Run], drives: &ReportDrives) -> String {
     let parts: Vec<String> =
         title.into_iter().chain(by).chain([own(&notes.introduction)]).collect();
     parts.join("\n\n")
+}
+
+/// Returns what a single run measured, for the place below the title of `notes`; `None` without such a title.
+fn lead_below_title(notes: &Notes, runs: &[Run]) -> Option<String> {
+    match runs {
+        [run] if notes.title.is_some() => lead(run),
+        [] | [_, ..] => None,
+    }
+}
+
+/// Returns what `run` measured in one sentence, and what puts its numbers in doubt; `None` where an account of its end
+/// comes first.
+fn lead(run: &Run) -> Option<String> {
+    if run_outcome::account(run, None).is_some() {
+        return None;
+    }
+    let measured = format!("**{}.**", escaped(&ssdgauge_analysis::run_headline(run)));
+    let doubt = doubt_words::of_drive(std::slice::from_ref(run));
+    let doubt = doubt.map(|doubt| escaped(&format!("{doubt}.")));
+    Some([Some(measured), doubt].into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
 }
 
 /// Returns what speaks for and against each drive by `notes`, and their conclusion.
@@ -76,7 +104,8 @@ fn own(text: &str) -> String {
     text.chars().filter(|letter| *letter == '\n' || !letter.is_control()).collect()
 }
 
-fn sections(runs: &[Run]) -> String {
+/// Returns a section for each run, with the sentence of what it measured where `has_lead`.
+fn sections(runs: &[Run], has_lead: bool) -> String {
     let mut text = String::new();
     for (run, name) in runs
         .iter()
@@ -85,14 +114,18 @@ fn sections(runs: &[Run]) -> String {
         if !text.is_empty() {
             text.push('\n');
         }
-        section(&mut text, run, &name).expect("writing to memory cannot fail");
+        let lead = lead(run).filter(|_| has_lead);
+        section(&mut text, run, (&name, lead)).expect("writing to memory cannot fail");
     }
     text
 }
 
-fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
+fn section(text: &mut String, run: &Run, (name, lead): (&str, Option<String>)) -> std::fmt::Result {
     let head = &run.head;
     writeln!(text, "## {}\n", escaped(name))?;
+    if let Some(lead) = lead {
+        writeln!(text, "{lead}\n")?;
+    }
     let mut facts = vec![
         labels::size_in_words(&head.drive),
         format!("suite {}", labels::suite(&run.head)),
@@ -120,7 +153,7 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
     }
     writeln!(
         text,
-        "\n| Test | Result | {} | Measured for, s | Computed as |",
+        "\n| Test | Result | {} | Duration, s | Computed as |",
         interval::heading(run.is_repeated())
     )?;
     writeln!(text, "|---|--:|--:|--:|---|")?;
@@ -135,12 +168,12 @@ fn section(text: &mut String, run: &Run, name: &str) -> std::fmt::Result {
         writeln!(text, "\n{unseen}")?;
     }
     if let Some(trust) = trust::of_runs([run]).filter(|_| run_outcome::has_grade(run)) {
-        writeln!(
-            text,
-            "\nMeasurement quality: grade **{}**, {}",
-            trust.grade.letter(),
-            escaped(&trust.in_words())
-        )?;
+        // The reasons are above the numbers where a sentence of what was measured is.
+        let meaning = match run_outcome::account(run, None) {
+            Some(_) => escaped(&trust.in_words()),
+            None => trust.grade.meaning().to_owned(),
+        };
+        writeln!(text, "\nMeasurement quality: grade **{}**, {meaning}", trust.grade.letter())?;
     }
     findings(text, run)
 }

@@ -146,6 +146,12 @@ fn markdown_has_the_notes_around_the_results() {
         places.map(|part| text.find(part).unwrap_or_else(|| panic!("no {part:?} in {text}")));
     assert!(places.is_sorted() && places[0] == 0, "{places:?} {text}");
     assert!(!text.contains("<b>on"), "a title is text, not markup: {text}");
+    let result = "small writes at 81.9 MB/s; long writes hold 7,414 MB/s.**";
+    let title = "+++\ntitle = \"A test\"\nbyline = \"Anna\"\n+++\nFirst words.\n";
+    let text = markdown_with_notes(&runs[..1], noted(title).notes.as_ref().unwrap());
+    let places = ["# A test\n\n", result, "Anna", "First words.", "## Alpha", "| Test |"];
+    let places = places.map(|part| text.find(part).unwrap_or_else(|| panic!("{part:?}: {text}")));
+    assert!(places.is_sorted() && text.matches(result).count() == 1, "{text}");
     let one = markdown(&runs[..1]);
     for (number, line) in one.lines().filter(|line| line.starts_with("| ")).enumerate() {
         assert!(

@@ -1,6 +1,6 @@
 //! The image that a link shows: large letters, few rows.
 
-use crate::chart::look;
+use crate::chart::look::{self, Look};
 use crate::chart::row::fitting;
 use crate::chart::shape::{Anchor, Drawing, Shape};
 
@@ -10,10 +10,12 @@ const HEIGHT: f64 = 630.0;
 
 const LEFT: f64 = 56.0;
 const LARGEST_ROW: f64 = 120.0;
-const TITLE_LINES: usize = 3;
-const DOUBT_LINES: usize = 2;
-/// A caption above this leaves room for a further line.
-const FREE_ABOVE: f64 = 290.0;
+/// Lines of a headline and of doubts; the second number with a sentence below the headline.
+const TITLE_LINES: (usize, usize) = (3, 2);
+const LEAD_LINES: usize = 2;
+const DOUBT_LINES: (usize, usize) = (2, 1);
+/// A line below this leaves too little room for the numbers.
+const FULL_BELOW: f64 = 330.0;
 
 /// Numbers with settings side by side.
 const COLUMNS: usize = 3;
@@ -26,11 +28,13 @@ const SLACK: f64 = 1.1;
 pub(crate) struct Card {
     /// The headline.
     pub(crate) title: String,
+    /// What was measured, where the headline is the title of an editor.
+    pub(crate) lead: Option<String>,
     /// The marks of the runs, such as `MODEL`.
     pub(crate) marks: Vec<String>,
     /// Why the numbers are in doubt; before them.
     pub(crate) doubt: Option<String>,
-    /// Author and price, shown where there is room.
+    /// Author and price; left out where the numbers need the room.
     pub(crate) by: Option<String>,
     /// What the rows show, with its unit; empty for none.
     pub(crate) caption: String,
@@ -67,26 +71,35 @@ pub(crate) fn drawn(card: &Card) -> Drawing {
     }
     drawing.words_at((WIDTH - LEFT, y), "ssdgauge", &look::CARD_WORDS, Anchor::End);
     y += 24.0;
-    for line in look::CARD_TITLE.wrapped(&card.title, SLACK * room, TITLE_LINES) {
+    let (titles, doubts) = match card.lead {
+        Some(_) => (TITLE_LINES.1, DOUBT_LINES.1),
+        None => (TITLE_LINES.0, DOUBT_LINES.0),
+    };
+    for line in look::CARD_TITLE.wrapped(&card.title, SLACK * room, titles) {
         y += 54.0;
         drawing.words((LEFT, y), &line, &look::CARD_TITLE);
     }
-    if let Some(doubt) = &card.doubt {
-        y += 14.0;
-        for line in look::CARD_DOUBT.wrapped(doubt, room, DOUBT_LINES) {
-            y += 32.0;
-            drawing.words((LEFT, y), &line, &look::CARD_DOUBT);
+    if let Some(lead) = &card.lead {
+        y += 10.0;
+        for line in look::CARD_LEAD.wrapped(lead, SLACK * room, LEAD_LINES) {
+            y += 34.0;
+            drawing.words((LEFT, y), &line, &look::CARD_LEAD);
         }
-        y -= 6.0;
     }
-    y += 48.0;
+    y += 40.0;
     let caption = with(&card.caption, card.by.as_deref(), room);
-    drawing.words((LEFT, y), &look::CARD_WORDS.cut(&caption, room), &look::CARD_WORDS);
-    // A line of its own where the headline leaves the room of one.
-    let by = card.by.as_ref().filter(|_| caption == card.caption && y < FREE_ABOVE);
-    if let Some(by) = by {
-        y += 36.0;
-        drawing.words((LEFT, y), &look::CARD_WORDS.cut(by, room), &look::CARD_WORDS);
+    let by = card.by.as_ref().filter(|_| caption == card.caption && y < FULL_BELOW);
+    for words in by.into_iter().chain([&caption]).filter(|words| !words.is_empty()) {
+        drawing.words((LEFT, y), &look::CARD_WORDS.cut(words, room), &look::CARD_WORDS);
+        y += 34.0;
+    }
+    y -= 34.0;
+    let doubt = card.doubt.as_deref();
+    let doubt =
+        doubt.map(|doubt| whole_parts(doubt, "; ", &look::CARD_DOUBT, (SLACK * room, doubts)));
+    for line in doubt.into_iter().flatten() {
+        y += 30.0;
+        drawing.words((LEFT, y), &line, &look::CARD_DOUBT);
     }
     match card.rows.iter().any(|row| !row.note.is_empty()) {
         true => tiles(&mut drawing, &card.rows, y + 22.0),
@@ -102,13 +115,19 @@ fn with(caption: &str, by: Option<&str>, room: f64) -> String {
     fits.unwrap_or_else(|| caption.to_owned())
 }
 
-/// Returns the lines of a setting without its last parts where they do not fit: half of a condition would be another one.
-fn whole_parts(note: &str, width: f64, most: usize) -> Vec<String> {
-    let parts: Vec<&str> = note.split(", ").collect();
-    let shown = (1..=parts.len()).rev().map(|count| parts[..count].join(", "));
-    let lines = |note: String| look::CARD_NOTE.wrapped(&note, width, usize::MAX);
+/// Returns at most `most` lines of `words` without their last parts where they do not fit: half of a condition would be
+/// another one.
+fn whole_parts(
+    words: &str,
+    between: &str,
+    look: &Look,
+    (width, most): (f64, usize),
+) -> Vec<String> {
+    let parts: Vec<&str> = words.split(between).collect();
+    let shown = (1..=parts.len()).rev().map(|count| parts[..count].join(between));
+    let lines = |words: String| look.wrapped(&words, width, usize::MAX);
     let fits = shown.map(lines).find(|lines| lines.len() <= most);
-    fits.unwrap_or_else(|| look::CARD_NOTE.wrapped(note, width, most))
+    fits.unwrap_or_else(|| look.wrapped(words, width, most))
 }
 
 /// Draws numbers with their settings side by side: a row has no room for both.
@@ -122,7 +141,7 @@ fn tiles(drawing: &mut Drawing, rows: &[Row], top: f64) {
         drawing.words((x, y + 36.0), &name, &look::CARD_TILE);
         drawing.words((x, y + 76.0), &row.words, &look::CARD_VALUE);
         let most = (((height - 96.0) / 24.0) as usize).clamp(1, 3);
-        let lines = whole_parts(&row.note, width - 24.0, most);
+        let lines = whole_parts(&row.note, ", ", &look::CARD_NOTE, (width - 24.0, most));
         for (line, words) in lines.iter().enumerate() {
             drawing.words((x, y + 104.0 + 24.0 * line as f64), words, &look::CARD_NOTE);
         }
@@ -164,10 +183,46 @@ mod tests {
     #[test]
     fn a_setting_is_cut_between_its_parts() {
         let note = "drops to 146 MB/s, 128 KiB, QD32, bursts of 30.0 to 30.4 GB after a rest";
-        let lines = whole_parts(note, 240.0, 2).join(" ");
+        let lines = whole_parts(note, ", ", &look::CARD_NOTE, (240.0, 2)).join(" ");
         assert!(note.starts_with(&lines) && !lines.contains('…'), "{lines}");
         assert!(["MB/s", "KiB", "QD32", "rest"].iter().any(|end| lines.ends_with(end)), "{lines}");
-        assert_eq!(whole_parts("QD1", 240.0, 2), ["QD1"]);
+        assert_eq!(whole_parts("QD1", ", ", &look::CARD_NOTE, (240.0, 2)), ["QD1"]);
+    }
+
+    #[test]
+    fn what_was_measured_stands_below_the_title_of_an_editor_and_doubts_before_the_numbers() {
+        let row = |number: usize| Row {
+            slot: 0,
+            name: format!("number {number}"),
+            note: "128 KiB, 8 at once".to_owned(),
+            share: None,
+            words: format!("{number} MB/s"),
+        };
+        let sentence = |word: &str| vec![word; 40].join(" ");
+        let card = Card {
+            title: sentence("Title"),
+            lead: Some(sentence("Lead")),
+            marks: vec!["MODEL".to_owned()],
+            doubt: Some(sentence("Doubt")),
+            by: Some("Anna, 100 EUR".to_owned()),
+            caption: "drive · suite".to_owned(),
+            rows: (1..=6).map(row).collect(),
+        };
+        let lowest = |words: &str| {
+            let drawing = drawn(&card);
+            let of = |shape: &Shape| match shape {
+                Shape::Words { at, parts, .. } if parts[0].0.contains(words) => Some(at.1),
+                _ => None,
+            };
+            drawing.shapes.iter().filter_map(of).fold(f64::NAN, f64::max)
+        };
+        let order = ["Title", "Lead", "Anna", "Doubt", "number 1", "6 MB/s"];
+        let places = order.map(lowest);
+        assert!(places.is_sorted_by(|above, below| above < below), "{places:?}");
+        assert!(lowest("128 KiB") < HEIGHT - 8.0, "{}", lowest("128 KiB"));
+        // The second row of numbers leaves room for the settings of the first.
+        let between = lowest("number 6") - lowest("3 MB/s");
+        assert!(between > 56.0, "{between}");
     }
 
     #[test]

@@ -233,7 +233,9 @@ pub(crate) const CARD_NOTE: Look = letters("", 20.0, 400, Ink::Muted);
 /// The words above its rows.
 pub(crate) const CARD_WORDS: Look = letters("", 28.0, 400, Ink::Muted);
 /// Why its numbers are in doubt.
-pub(crate) const CARD_DOUBT: Look = letters("", 26.0, 700, Ink::Text);
+pub(crate) const CARD_DOUBT: Look = letters("", 22.0, 400, Ink::Text);
+/// What was measured, below the title of an editor.
+pub(crate) const CARD_LEAD: Look = letters("", 28.0, 400, Ink::Text);
 /// A mark of it, such as MODEL.
 pub(crate) const CARD_FLAG: Look = letters("", 28.0, 700, Ink::Ground);
 

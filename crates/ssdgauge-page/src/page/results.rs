@@ -16,7 +16,7 @@ pub(super) fn table(runs: &[Run], groups: &[Group<'_>], ids: &[String]) -> Marku
     let mut members = groups.iter().flat_map(|group| &group.members);
     let has_state = members.any(|member| !member.test.complete);
     let mut heads =
-        vec!["Test", "Result", interval::heading(is_repeated), "Measured for", "Computed as"];
+        vec!["Test", "Result", interval::heading(is_repeated), "Duration", "Computed as"];
     heads.extend(has_state.then_some("State"));
     html! {
         div.scroll tabindex="0" role="group" aria-label="Results of all tests" {

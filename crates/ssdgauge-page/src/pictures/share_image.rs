@@ -12,16 +12,15 @@ use ssdgauge_analysis::drives::caches;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::drives::run_facts;
 use ssdgauge_analysis::drives::sections;
-use ssdgauge_analysis::findings::drive_faults;
+use ssdgauge_analysis::findings::doubt_words;
 use ssdgauge_analysis::findings::run_outcome;
-use ssdgauge_analysis::findings::trust::{self, Grade};
 use ssdgauge_analysis::groups::group;
 use ssdgauge_analysis::inputs::notes::Notes;
 use ssdgauge_analysis::inputs::options::PageOptions;
 use ssdgauge_analysis::model::Run;
 use ssdgauge_analysis::quick::quick_look;
 use ssdgauge_analysis::steps::level_pair;
-use ssdgauge_analysis::text::case::{capital, uncapitalised};
+use ssdgauge_analysis::text::case::uncapitalised;
 use ssdgauge_analysis::text::short_names::without_capacities;
 use ssdgauge_analysis::text::{interval, labels, number, sanitize};
 
@@ -78,32 +77,13 @@ fn card(runs: &[Run], options: &PageOptions) -> Card {
         Some(_) | None => (String::new(), Vec::new()),
     };
     let by = options.notes.as_ref().and_then(|notes| by(notes, runs, &drives));
-    let title = stated.unwrap_or(generated);
-    Card { title, marks, doubt: doubt(runs, drives.count()), caption, by, rows }
-}
-
-/// Returns why the numbers of a single drive are in doubt, faults of the drive first; `None` where nothing puts them in
-/// doubt. A run that is not quoted has no numbers.
-fn doubt(runs: &[Run], drives: usize) -> Option<String> {
-    if drives != 1 || !runs.iter().all(run_outcome::is_quoted) {
-        return None;
-    }
-    let mut parts: Vec<String> = Vec::new();
-    for fault in runs.iter().flat_map(drive_faults::of) {
-        let words = format!("the drive {}", fault.did);
-        if !parts.contains(&words) {
-            parts.push(words);
-        }
-    }
-    let trust = trust::of_runs(runs.iter().filter(|run| run_outcome::has_grade(run)));
-    if let Some(trust) = trust.filter(|trust| trust.grade != Grade::A) {
-        let meaning = trust.grade.meaning();
-        parts.push(match trust.grade {
-            Grade::D => format!("{meaning}: {}", trust.in_words()),
-            _ => trust.in_words(),
-        });
-    }
-    (!parts.is_empty()).then(|| capital(&parts.join("; ")))
+    let doubt = if drives.count() == 1 { doubt_words::of_drive(runs) } else { None };
+    // The title of an editor does not replace what was measured.
+    let (title, lead) = match stated {
+        Some(title) => (title, Some(generated)),
+        None => (generated, None),
+    };
+    Card { title, lead, marks, doubt, caption, by, rows }
 }
 
 /// Returns author and prices by the notes of an editor.
