@@ -71,6 +71,8 @@ pub struct Progress<'a> {
     totals: Totals,
     /// Since when there is no space for the results.
     full_since: Option<Instant>,
+    /// Whether a step has begun that has not ended.
+    is_in_step: bool,
     /// What the user was told already.
     told: Told,
     /// The recorded steps that a virtual drive has repeated.
@@ -108,6 +110,7 @@ impl<'a> Progress<'a> {
             title: String::new(),
             totals: Totals::default(),
             full_since: None,
+            is_in_step: false,
             told: Told::default(),
             replayed: 0,
             commit_interval: SHARED_COMMIT_INTERVAL,
@@ -340,6 +343,7 @@ impl Watcher for Progress<'_> {
         self.title = step_title::title(test, phase, step);
         self.last_line = Instant::now();
         self.full_since = None;
+        self.is_in_step = true;
         self.told.of_reader = false;
         self.totals = Totals::of_workload(step.action.workload().unwrap_or(Workload::no_load()));
         self.began = Instant::now();
@@ -354,7 +358,9 @@ impl Watcher for Progress<'_> {
     }
 
     fn finding_recorded(&mut self, finding: &Finding) {
-        self.print_line(&format!("{}: {}", finding.severity.name(), finding.text));
+        // It precedes the line of its step.
+        let step = if self.is_in_step { format!("{} ", self.number()) } else { String::new() };
+        self.print_line(&format!("{step}{}: {}", finding.severity.name(), finding.text));
         if live::names_others(finding) && !std::mem::replace(&mut self.told.of_others, true) {
             self.print_line(live::OTHERS);
         }
@@ -463,6 +469,7 @@ impl Watcher for Progress<'_> {
 
     fn step_interrupted(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
         self.end_second();
+        self.is_in_step = false;
         let (number, title) = (self.number(), &self.title);
         let text = format!("{number} {title:<34}  interrupted after {}", elapsed.about());
         self.print_line(&text);
@@ -474,6 +481,7 @@ impl Watcher for Progress<'_> {
 
     fn step_ended(&mut self, _test: &Test, _step: &Step, elapsed: Nanos) {
         self.end_second();
+        self.is_in_step = false;
         let number = self.number();
         let width = width::columns_of_messages().unwrap_or(width::DEFAULT);
         let figures = match self.without_effect.take() {
