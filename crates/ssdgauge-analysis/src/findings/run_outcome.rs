@@ -355,8 +355,11 @@ fn disturbed(run: &Run) -> Account {
     let sentence = |text: &str| capital(&number::spaced(&sanitize::prose(text)));
     let example = |finding: &Finding| {
         let alike = place(finding).map_or(1, |place| alike[place]);
-        let first =
-            if alike > 1 { format!(" (one of {alike} such findings)") } else { String::new() };
+        let first = if alike > 1 {
+            format!(" (the first of {alike} such findings)")
+        } else {
+            String::new()
+        };
         format!("{}{first}", sentence(&finding.text))
     };
     let examples: Vec<String> = shown().map(example).collect();
@@ -391,14 +394,6 @@ fn disturbed(run: &Run) -> Account {
         // Its options and its confirmation are not part of a run file.
         command: None,
     });
-    if let Some(file) = run.file_name.as_deref() {
-        let file = shell_word(&sanitize::prose(file));
-        next.push(NextStep {
-            what: "See whether the two runs agree.".to_owned(),
-            why: String::new(),
-            command: Some((format!("ssdgauge compare {file} NEW.ssdg"), READS_ONLY)),
-        });
-    }
     if !is_in_the_way {
         next.push(NextStep {
             what: "If that run is disturbed too, test from a live system or in an idle machine."

@@ -245,7 +245,7 @@ impl SchedulingGaps {
         };
         let mut findings = Vec::new();
         if let Some(text) = text(&self.stopped, "the program was stopped") {
-            let advice = "the process or the machine was stopped or suspended; run the step again";
+            let advice = "find what stopped it (Ctrl-Z, a suspended machine, a paused virtual machine), and run the step again";
             findings.push(Finding::new(FindingKind::StoodStill, Severity::Invalid, text, advice));
         }
         if let Some(text) = text(&self.waited, "the program waited for a processor") {
