@@ -196,15 +196,19 @@ fn sentences(tiles: &[Tile], change: Option<&Change>, peers: Option<&Peers>) -> 
     let mut sentences = Vec::new();
     if let Some(change) = change {
         // An editor's headline need not mention the drop: the sentence needs no headline.
-        let why = match change.first.cause {
+        let why = |cause: FallCause| match cause {
             FallCause::Cache => "when the fast cache is full",
             FallCause::Heat => "because the drive throttles itself when hot",
             FallCause::SpareArea => "when the spare area runs out",
             FallCause::GiveBack => "when the free space runs out",
             FallCause::Unknown => "for a reason that the run does not show",
         };
-        let subject = capital(change.subject());
-        sentences.push(format!("{subject} become slower {why} ({}).", change.load));
+        let (subject, first) = (capital(change.subject()), why(change.first.cause));
+        // The headline has both falls; the second one need not have the cause of the first.
+        let again = change.later.last().filter(|fall| fall.cause != change.first.cause);
+        let again =
+            again.map_or_else(String::new, |fall| format!(", and again {}", why(fall.cause)));
+        sentences.push(format!("{subject} become slower {first}{again} ({}).", change.load));
     }
     let large = tiles.iter().find(|tile| tile.number.question == Question::LargeWrites);
     let large = large.and_then(|tile| Some((tile, tile.standing?)));
