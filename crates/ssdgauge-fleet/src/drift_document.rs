@@ -37,6 +37,8 @@ pub struct Document<'a> {
     drift: Vec<DriftRow<'a>>,
     /// The drives slower than their peers.
     suspects: Vec<SuspectRow<'a>>,
+    /// What held drives back: heat or their link.
+    held_back: Vec<HeldBackRow<'a>>,
     /// The groups that were judged.
     groups: Vec<GroupRow<'a>>,
     /// Groups, or loads of them, that were not.
@@ -141,6 +143,26 @@ struct SuspectRow<'a> {
     reasons: Vec<ReasonRow<'a>>,
 }
 
+/// What held a drive back.
+#[derive(Serialize)]
+struct HeldBackRow<'a> {
+    serial: &'a str,
+    label: Option<&'a str>,
+    drive: Model<'a>,
+    /// `MODEL` for a virtual drive.
+    model_data: Option<&'static str>,
+    run: &'a str,
+    /// The key of the finding.
+    finding: Option<&'static str>,
+    text: &'a str,
+    /// The drives of its kind with the same finding in the same suite, itself included.
+    drives_with: usize,
+    /// The drives of its kind that ran this suite.
+    drives: usize,
+    /// Whether fewer than half of them have it.
+    unlike_peers: bool,
+}
+
 /// A step in which a drive was slow.
 #[derive(Serialize)]
 struct ReasonRow<'a> {
@@ -205,6 +227,18 @@ pub fn document<'a>(
         judged_steps: suspect.judged,
         reasons: suspect.reasons.iter().map(|one| reason(one, time)).collect(),
     });
+    let held_back = found.held_back.iter().map(|one| HeldBackRow {
+        serial: &one.serial,
+        label: label(&one.serial),
+        drive: model(&one.kind),
+        model_data: one.is_model.then_some("MODEL"),
+        run: &one.run_id,
+        finding: one.fault.kind.map(FindingKind::key),
+        text: &one.fault.text,
+        drives_with: one.with,
+        drives: one.of,
+        unlike_peers: one.is_unlike_peers(),
+    });
     let groups = found.groups.iter().map(|group| GroupRow {
         drive: model(&group.kind),
         drives: group.drives,
@@ -220,6 +254,7 @@ pub fn document<'a>(
         troubles: troubles.iter().map(|one| trouble_row(one, time)).collect(),
         drift: found.drifts.iter().map(|drift| drift_row(drift, label(&drift.serial))).collect(),
         suspects: suspects.collect(),
+        held_back: held_back.collect(),
         groups: groups.collect(),
         not_judged: found.unjudged.iter().map(unjudged).collect(),
     }

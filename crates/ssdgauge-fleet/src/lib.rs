@@ -18,8 +18,8 @@ mod table;
 mod trouble;
 
 pub use drift::{
-    Drift, DriveModel, DriveRun, FleetDrift, Group, LEAST_DRIVES, NotJudged, Place, Reason, Strip,
-    Suspect, TestKey, Unjudged, drift, drive_run, serial,
+    Drift, DriveModel, DriveRun, FleetDrift, Group, HeldBack, LEAST_DRIVES, NotJudged, Place,
+    Reason, Strip, Suspect, TestKey, Unjudged, drift, drive_run, serial,
 };
 pub use drift_words::drift_line;
 pub use json_lines::{json_lines, json_lines_head};

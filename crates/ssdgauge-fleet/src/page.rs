@@ -38,7 +38,7 @@ pub fn batch(runs: &[Extract], files: &Files<'_>) -> Batch {
     // The latest run of a drive stands for it.
     let mut drives: Vec<(Option<usize>, BatchDrive)> = Vec::new();
     for (place, name) in latest.iter().copied().zip(names) {
-        let OneRun { state, did, mut reasons, beyond } = judged.of(place);
+        let OneRun { state, did, mut reasons, is_slow, beyond } = judged.of(place);
         let run = &runs[place];
         if matches!(run.outcome, RunOutcome::Unfinished | RunOutcome::Failed) {
             reasons.extend((files.last_error)(&files.of_runs[place]));
@@ -53,6 +53,7 @@ pub fn batch(runs: &[Extract], files: &Files<'_>) -> Batch {
             state,
             did,
             reasons,
+            is_slow,
             beyond,
         };
         drives.push((Some(place), drive));
@@ -86,8 +87,9 @@ const METHOD: [&str; 2] = [
     "Drives are compared with others of their model, firmware, capacity and suite. For each step, what is expected follows \
      from all of them: the latency in the middle in a closed loop, a regression on the rate in an open loop. The bound is \
      the latency that one healthy drive of a thousand would exceed if they scattered normally. A drive is slow if it is \
-     beyond the bound in two steps or more. The latest run of a drive counts; faults count in every run.",
-    "A dot is red where a slow drive is beyond the bound. A drive beyond it in one step stays grey: among many drives and \
+     beyond the bound in two steps or more, or by the mean latency of one step at three times the bound (of logarithms). What held a drive back, heat \
+     or its link, is said first where fewer than half of its peers had the same. The latest run of a drive counts; faults count in every run.",
+    "A dot is red where a slow drive is beyond the bound. A drive just beyond it in one step stays grey: among many drives and \
      steps, some are by chance. A measure “scatters” where two or more drives that are not slow are beyond the bound: \
      such latencies, the p99 of short bursts above all, are not spread normally. Runs that failed or were disturbed are \
      listed and not used as a reference.",
@@ -108,6 +110,7 @@ fn without_run<'a>(
         state: BatchState::NoRun,
         did: Vec::new(),
         reasons: vec![(files.last_error)(file).unwrap_or_else(|| words.to_owned())],
+        is_slow: false,
         beyond: (0, 0),
     })
 }
@@ -131,12 +134,12 @@ fn next(
     runs: &[Extract],
 ) -> Option<(String, String)> {
     let with_faults =
-        |drive: &&BatchDrive| matches!(drive.state, BatchState::Failed | BatchState::Faults);
+        |drive: &&BatchDrive| drive.state == BatchState::Failed || !drive.did.is_empty();
     if let Some(drive) = drives.iter().find(with_faults) {
         let command = format!("ssdgauge show {}", shell_word(drive.file.as_ref()?));
         return Some((format!("Read what the run of {} found:", drive.name), command));
     }
-    let slow = drives.iter().position(BatchDrive::is_slow)?;
+    let slow = drives.iter().position(|drive| drive.is_slow)?;
     let run = &runs[places[slow]?];
     let (name, target) = (&drives[slow].name, shell_word(&run.target));
     let command = match run.suite.strip_prefix("quick") {
@@ -149,7 +152,7 @@ fn next(
 /// Returns what was observed of the drives that have faults, where the slowest drives stand out most, and which drives
 /// were judged.
 fn sentences(drives: &[BatchDrive], strips: &[BatchStrip], judged: &Judged<'_>) -> Vec<String> {
-    let slow = drives.iter().enumerate().filter(|(_, drive)| drive.is_slow());
+    let slow = drives.iter().enumerate().filter(|(_, drive)| drive.is_slow);
     let observed = drives
         .iter()
         .filter(|drive| !drive.did.is_empty())

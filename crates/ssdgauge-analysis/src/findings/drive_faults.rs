@@ -23,6 +23,12 @@ const KINDS: [(FindingKind, &str); 13] = [
     (FindingKind::Stalled, "stood still"),
 ];
 
+/// The kinds of findings that show what held a drive back, with what happened to it.
+const HELD_BACK: [(FindingKind, &str); 2] = [
+    (FindingKind::Throttled, "was throttled"),
+    (FindingKind::LinkBelowCapability, "had a link below its capability"),
+];
+
 const RETURNED: &str = "returned other data than written";
 
 /// What a run observed of its drive.
@@ -40,16 +46,6 @@ pub struct DriveFault {
 
 /// Returns what `run` observed of its drive, the gravest first; notes are none.
 pub fn of(run: &Run) -> Vec<DriveFault> {
-    let grave = run.all_findings().into_iter().filter(|one| one.finding.severity > Severity::Note);
-    let lines = by_kind(grave.filter(|one| rank(one.finding.kind).is_some()));
-    let mut found: Vec<(usize, DriveFault)> = Vec::new();
-    for line in lines {
-        let kind = line.first.kind;
-        let Some(rank) = rank(kind) else { continue };
-        let (did, text) = (KINDS[rank].1, line.observation(run.tests.len()));
-        found.push((rank, DriveFault { kind: Some(kind), did, text, findings: line.n }));
-    }
-    found.sort_by_key(|(rank, _)| *rank);
     let proof = run.proof.filter(|proof| {
         use Conclusion::{Damaged, Ends, Wraps};
         matches!(proof.verdict, Some(Wraps { .. } | Ends { .. } | Damaged))
@@ -60,9 +56,27 @@ pub fn of(run: &Run) -> Vec<DriveFault> {
         text: format!("proof of the capacity: {}", proof.describe()),
         findings: 1,
     });
-    of_proof.into_iter().chain(found.into_iter().map(|(_, fault)| fault)).collect()
+    of_proof.into_iter().chain(observed(run, &KINDS)).collect()
 }
 
-fn rank(kind: FindingKind) -> Option<usize> {
-    KINDS.iter().position(|(known, _)| *known == kind)
+/// Returns what held the drive of `run` back: heat or its link; notes are none. By itself this is not a fault of the drive: a
+/// reader has to know whether other drives of its kind were held back too.
+pub fn held_back(run: &Run) -> Vec<DriveFault> {
+    observed(run, &HELD_BACK)
+}
+
+/// Returns the findings of `kinds`, one of each, in their order.
+fn observed(run: &Run, kinds: &[(FindingKind, &'static str)]) -> Vec<DriveFault> {
+    let rank = |kind: FindingKind| kinds.iter().position(|(known, _)| *known == kind);
+    let grave = run.all_findings().into_iter().filter(|one| one.finding.severity > Severity::Note);
+    let lines = by_kind(grave.filter(|one| rank(one.finding.kind).is_some()));
+    let mut found: Vec<(usize, DriveFault)> = Vec::new();
+    for line in lines {
+        let kind = line.first.kind;
+        let Some(rank) = rank(kind) else { continue };
+        let (did, text) = (kinds[rank].1, line.observation(run.tests.len()));
+        found.push((rank, DriveFault { kind: Some(kind), did, text, findings: line.n }));
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, fault)| fault).collect()
 }

@@ -70,15 +70,10 @@ pub struct BatchDrive {
     pub did: Vec<&'static str>,
     /// The reasons; empty where there is nothing to say.
     pub reasons: Vec<String>,
+    /// Whether it is slower than its peers, whatever else was found.
+    pub is_slow: bool,
     /// The steps beyond their bound, and the steps that have one.
     pub beyond: (usize, usize),
-}
-
-impl BatchDrive {
-    /// Returns whether it is slower than its peers, whatever else was found.
-    pub fn is_slow(&self) -> bool {
-        self.beyond.0 > 0
-    }
 }
 
 /// What was found about a drive of a batch, in the order of the table.
@@ -94,6 +89,8 @@ pub enum BatchState {
     Unfinished,
     /// Slower than the other drives of its model.
     Slow,
+    /// Heat or its link held it back, unlike most others.
+    HeldBack,
     /// Worse from run to run.
     Worse,
     /// Its results must not be used.
@@ -115,6 +112,7 @@ impl BatchState {
             BatchState::NoRun => "no run",
             BatchState::Unfinished => "unfinished",
             BatchState::Slow => "slow",
+            BatchState::HeldBack => "held back",
             BatchState::Worse => "worse",
             BatchState::Invalid => "invalid results",
             BatchState::Disturbed => "disturbed run",

@@ -1,5 +1,6 @@
 //! What one run contributes to the judgement of its drive.
 
+use ssdgauge_analysis::findings::drive_faults::{self, DriveFault};
 use ssdgauge_analysis::{
     PointRun, Run, RunOutcome, TestRun, power_meters, run_outcome, sanitize_device, sanitize_prose,
 };
@@ -41,6 +42,10 @@ pub struct DriveRun {
     pub run_id: String,
     /// Its start, in milliseconds since 1970.
     pub started_unix_ms: i64,
+    /// The id of the suite.
+    pub suite: String,
+    /// What held the drive back: heat, or its link.
+    pub held_back: Vec<DriveFault>,
     /// The headlines.
     pub(super) headlines: Vec<HeadlineOfRun>,
     /// The latencies of the steps.
@@ -170,6 +175,8 @@ pub fn drive_run(run: &Run) -> Result<DriveRun, &'static str> {
         is_model: run.is_model(),
         run_id: sanitize_prose(&head.id),
         started_unix_ms: head.started_unix_ms,
+        suite: sanitize_prose(&head.plan.suite.id),
+        held_back: drive_faults::held_back(run),
         headlines: Vec::new(),
         latencies: Vec::new(),
     };

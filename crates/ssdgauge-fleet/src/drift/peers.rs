@@ -20,6 +20,11 @@ const DEGREE: usize = 2;
 /// The slow steps that make a drive suspect.
 const LEAST_SLOW: usize = 2;
 
+/// One step makes a drive suspect where its mean latency is beyond the bound by this factor, in logarithms: more than nine
+/// standard deviations. Chosen: a whole-drive fill, in which heat shows, is one step. The 99th percentile of a short burst
+/// does not count: of ten healthy virtual drives it was as far beyond on two.
+const FAR: f64 = 3.0;
+
 /// The drives of one model and firmware.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
@@ -147,6 +152,15 @@ impl Place {
     }
 }
 
+impl Reason {
+    /// Returns whether this step alone makes its drive suspect.
+    fn is_far(&self) -> bool {
+        self.metric == Metric::LatMeanUs
+            && (self.latency_us / self.expected_us).ln()
+                > FAR * (self.bound_us / self.expected_us).ln()
+    }
+}
+
 impl fmt::Display for NotJudged {
     /// Writes the reason as a clause, such as `2 drives with the same load; 7 are needed`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -186,6 +200,7 @@ impl fmt::Display for Reason {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Peers {
     pub(super) suspects: Vec<Suspect>,
+    pub(super) steps: BTreeMap<String, (usize, usize)>,
     pub(super) groups: Vec<Group>,
     pub(super) unjudged: Vec<Unjudged>,
     pub(super) strips: Vec<Strip>,
@@ -205,8 +220,7 @@ pub(super) fn judge(runs: &[DriveRun]) -> Peers {
     }
     let mut peers = Peers::default();
     for (kind, runs) in kinds {
-        let (suspects, strips) = (&mut peers.suspects, &mut peers.strips);
-        let Judged { drives, most, bounds, none } = judge_kind(&runs, suspects, strips);
+        let Judged { drives, most, bounds, none } = judge_kind(&runs, &mut peers);
         if bounds > 0 {
             peers.groups.push(Group { kind: kind.clone(), drives, runs: runs.len(), bounds });
         }
@@ -235,7 +249,7 @@ struct Judged {
 }
 
 /// Judges the drives of one kind.
-fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>, strips: &mut Vec<Strip>) -> Judged {
+fn judge_kind(runs: &[&DriveRun], peers: &mut Peers) -> Judged {
     let mut loads: BTreeMap<(&TestKey, Direction, &str, Metric), Vec<Observed<'_>>> =
         BTreeMap::new();
     for run in runs {
@@ -263,7 +277,7 @@ fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>, strips: &mut Vec<
             }
         };
         found.bounds += 1;
-        strips.extend(strips_of(&observed, &bound));
+        peers.strips.extend(strips_of(&observed, &bound));
         let is_judged = |(run, _): &&Observed<'_>| drives[run.serial.as_str()].run_id == run.run_id;
         for (run, latency) in observed.iter().filter(is_judged) {
             let step = (&latency.test, latency.step.as_str(), latency.direction);
@@ -274,16 +288,18 @@ fn judge_kind(runs: &[&DriveRun], suspects: &mut Vec<Suspect>, strips: &mut Vec<
             }
         }
     }
+    peers.steps.extend(judged.iter().map(|(serial, steps)| (serial.to_string(), (0, steps.len()))));
     for (serial, found) in slow {
         let steps: BTreeSet<&Step<'_>> = found.iter().map(|(step, _)| step).collect();
-        if steps.len() < LEAST_SLOW {
+        let slow = steps.len();
+        peers.steps.insert(serial.to_owned(), (slow, judged[serial].len()));
+        if slow < LEAST_SLOW && !found.iter().any(|(_, reason)| reason.is_far()) {
             continue;
         }
-        let slow = steps.len();
         let mut reasons: Vec<Reason> = found.into_iter().map(|(_, reason)| reason).collect();
         let ratio = |reason: &Reason| reason.latency_us / reason.expected_us;
         reasons.sort_by(|a, b| ratio(b).total_cmp(&ratio(a)));
-        suspects.push(Suspect {
+        peers.suspects.push(Suspect {
             serial: serial.to_owned(),
             kind: drives[serial].kind.clone(),
             is_model: drives[serial].is_model,
@@ -328,7 +344,9 @@ fn strips_of(observed: &[Observed<'_>], bound: &PredictionBound) -> Vec<Strip> {
 }
 
 /// Returns the latest run of each drive; of runs that started at one time, the one with the last id.
-fn latest_runs<'a>(runs: impl Iterator<Item = &'a DriveRun>) -> BTreeMap<&'a str, &'a DriveRun> {
+pub(super) fn latest_runs<'a>(
+    runs: impl Iterator<Item = &'a DriveRun>,
+) -> BTreeMap<&'a str, &'a DriveRun> {
     let mut latest: BTreeMap<&str, &DriveRun> = BTreeMap::new();
     for run in runs {
         let order = |run: &'a DriveRun| (run.started_unix_ms, run.run_id.as_str());

@@ -2,13 +2,11 @@
 
 use crate::drift_words::drift_line;
 use crate::{
-    DriveRun, FleetDrift, NotJudged, Reason, Strip, Suspect, Trouble, TroubleKind, Unjudged,
+    DriveRun, FleetDrift, HeldBack, NotJudged, Reason, Strip, Suspect, Trouble, TroubleKind,
+    Unjudged,
 };
-use ssdgauge_analysis::findings::finding_words;
-use ssdgauge_analysis::text::case::uncapitalised;
 use ssdgauge_analysis::{BatchState, Run, RunOutcome, run_outcome};
 use ssdgauge_core::rounded::count_of;
-use ssdgauge_core::{Finding, FindingKind, Severity};
 use std::collections::BTreeMap;
 
 /// The reasons that are stated for a drive.
@@ -30,8 +28,6 @@ pub struct Extract {
     pub(super) is_model: bool,
     /// The titles of the tests by their id.
     pub(super) titles: Vec<(String, String)>,
-    /// What the run found about the drive that can make it slow, in words.
-    pub(super) found: Vec<String>,
     /// The suite and the drive, for the command that tests it again.
     pub(super) suite: String,
     pub(super) target: String,
@@ -54,7 +50,6 @@ impl Extract {
             run_id: prose(&head.id),
             is_model: run.is_model(),
             titles: titles.map(|one| (prose(&one.test.id), prose(&one.test.title))).collect(),
-            found: found(run),
             suite: prose(&head.plan.suite.id),
             target: prose(&drive.target),
         }
@@ -80,6 +75,8 @@ pub(super) struct OneRun {
     /// What the drive did, as predicates.
     pub(super) did: Vec<&'static str>,
     pub(super) reasons: Vec<String>,
+    /// Whether it is slower than its peers.
+    pub(super) is_slow: bool,
     /// The steps beyond their bound, and those that have one.
     pub(super) beyond: (usize, usize),
 }
@@ -131,9 +128,10 @@ impl<'a> Judged<'a> {
         };
         let all = || own.into_iter().chain(earlier.iter().copied());
         let mut did: Vec<&'static str> = Vec::new();
-        for fault in all().flat_map(|trouble| &trouble.faults) {
-            if !did.contains(&fault.did) {
-                did.push(fault.did);
+        let faults = all().flat_map(|trouble| &trouble.faults).map(|fault| fault.did);
+        for one in faults.chain(compared.did) {
+            if !did.contains(&one) {
+                did.push(one);
             }
         }
         let mut reasons: Vec<String> = own.map(|one| one.words.clone()).unwrap_or_default();
@@ -146,7 +144,7 @@ impl<'a> Judged<'a> {
         if compared.state < BatchState::Invalid {
             reasons.extend(compared.reasons);
         }
-        OneRun { state, did, reasons, beyond: compared.beyond }
+        OneRun { state, did, reasons, ..compared }
     }
 
     /// Returns the earlier runs of the drive of the run at `place` that observed faults of it.
@@ -168,33 +166,39 @@ impl<'a> Judged<'a> {
                     RunOutcome::Unfinished => (BatchState::Unfinished, Vec::new()),
                     _ => (BatchState::NotJudged, vec![(*reason).to_owned()]),
                 };
-                return OneRun { state, did: Vec::new(), reasons, beyond: (0, 0) };
+                return OneRun { state, did: Vec::new(), reasons, is_slow: false, beyond: (0, 0) };
             }
         };
         let suspect = self.found.suspects.iter().find(|one| one.serial == run.serial);
         let worse =
             self.found.drifts.iter().filter(|one| one.serial == run.serial && one.is_worse());
-        let mut reasons: Vec<String> = suspect.map(slow_words).unwrap_or_default();
-        let was_slow = !reasons.is_empty();
-        if was_slow {
-            reasons.extend(one.found.iter().map(|words| format!("its run also found: {words}")));
+        let of_drive = self.found.held_back.iter().filter(|one| one.serial == run.serial);
+        let (unlike, like): (Vec<&HeldBack>, Vec<&HeldBack>) =
+            of_drive.partition(|one| one.is_unlike_peers());
+        let mut reasons: Vec<String> = unlike.iter().map(|one| unlike_words(one)).collect();
+        reasons.extend(suspect.map(slow_words).unwrap_or_default());
+        if suspect.is_some() {
+            let also = like.iter().map(|one| format!("its run also found: {}", one.fault.text));
+            reasons.extend(also);
         }
+        let before = reasons.len();
         reasons.extend(worse.map(drift_line).take(MOST_REASONS));
         let is_judged = self.found.groups.iter().any(|group| group.kind == run.kind);
-        let is_complete = one.outcome == RunOutcome::Complete;
-        let state = match (is_complete, was_slow, reasons.is_empty(), is_judged) {
-            (false, ..) => BatchState::Unfinished,
-            (true, true, ..) => BatchState::Slow,
-            (true, false, false, _) => BatchState::Worse,
-            (true, false, true, true) => BatchState::Unsuspicious,
-            (true, false, true, false) => {
+        let state = match (suspect, unlike.is_empty(), reasons.len() > before) {
+            _ if one.outcome != RunOutcome::Complete => BatchState::Unfinished,
+            (Some(_), ..) => BatchState::Slow,
+            (None, false, _) => BatchState::HeldBack,
+            (None, true, true) => BatchState::Worse,
+            (None, true, false) if is_judged => BatchState::Unsuspicious,
+            (None, true, false) => {
                 let of_kind = self.found.unjudged.iter().find(|one| one.kind == run.kind);
                 reasons.extend(of_kind.map(|one| one.reason.to_string()));
                 BatchState::NotJudged
             }
         };
-        let beyond = suspect.map_or((0, 0), |suspect| (suspect.slow, suspect.judged));
-        OneRun { state, did: Vec::new(), reasons, beyond }
+        let beyond = self.found.steps.get(&run.serial).copied().unwrap_or_default();
+        let did = unlike.iter().map(|one| one.fault.did).collect();
+        OneRun { state, did, reasons, is_slow: suspect.is_some(), beyond }
     }
 
     /// Returns which drives were compared with others, and which were not, with the reason.
@@ -216,18 +220,11 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Returns the titles of the warnings of `run` about its drive that can make it slow.
-fn found(run: &Run) -> Vec<String> {
-    let of_tests = run.tests.iter().flat_map(|test| &test.findings).map(|one| &one.finding);
-    let warnings: Vec<&Finding> = run
-        .findings
-        .iter()
-        .chain(of_tests)
-        .filter(|finding| finding.severity > Severity::Note)
-        .collect();
-    let kinds = [FindingKind::Throttled, FindingKind::LinkBelowCapability];
-    let seen = kinds.into_iter().filter(|kind| warnings.iter().any(|one| one.kind == *kind));
-    seen.map(|kind| uncapitalised(&finding_words::title(kind))).collect()
+/// Returns what held a drive back, and how many of its peers had the same.
+fn unlike_words(one: &HeldBack) -> String {
+    let (others, all) = (one.with - 1, one.of - 1);
+    let others = if others == 0 { "none".to_owned() } else { others.to_string() };
+    format!("{}; seen on {others} of its {all} peers", one.fault.text)
 }
 
 fn slow_words(suspect: &Suspect) -> Vec<String> {

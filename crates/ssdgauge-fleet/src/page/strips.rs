@@ -25,7 +25,7 @@ pub(super) fn strips(
     let mut all: Vec<&Strip> = judged.strips().iter().collect();
     let is_slow = |place: &Place| {
         let drive = of_serial.get(place.serial.as_str());
-        drive.is_some_and(|drive| drives[*drive].is_slow())
+        drive.is_some_and(|drive| drives[*drive].is_slow)
     };
     let clear = |strip: &Strip| clearness(&strip.places, is_slow);
     // Where the bound holds for no healthy drive, the longest latency of one does not stand out.
@@ -45,7 +45,7 @@ pub(super) fn strips(
                 drive,
                 excess: place.excess,
                 value: rounded::latency(place.latency_us),
-                is_slow: place.of_bound() > 1.0 && drives[drive].is_slow(),
+                is_slow: place.of_bound() > 1.0 && drives[drive].is_slow,
             })
         };
         BatchStrip {

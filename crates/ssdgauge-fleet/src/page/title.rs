@@ -54,7 +54,7 @@ fn observed(drives: &[BatchDrive]) -> Option<String> {
 
 /// Returns which drives are slower than others.
 fn slow(drives: &[BatchDrive], compared: usize, is_first: bool) -> String {
-    let (slow, all) = (names(drives, BatchDrive::is_slow), drives.len());
+    let (slow, all) = (names(drives, |drive| drive.is_slow), drives.len());
     match (slow.as_slice(), compared) {
         ([], 0) if is_first => format!("{}: not judged against each other", count_of(all, "drive")),
         ([], 0) => "no drives were judged against each other".to_owned(),
@@ -108,6 +108,7 @@ mod tests {
             state,
             did: did.to_vec(),
             reasons: Vec::new(),
+            is_slow: slow > 0,
             beyond: (slow, 14),
         }
     }

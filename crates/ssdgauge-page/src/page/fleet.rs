@@ -31,7 +31,7 @@ const MIDDLE: f64 = 13.0;
 pub fn fleet_page(batch: &Batch) -> String {
     let title = sanitize::prose(&batch.title);
     let drawn = &batch.strips[..batch.strips.len().min(MOST_STRIPS)];
-    let has_slow = batch.drives.iter().any(BatchDrive::is_slow);
+    let has_slow = batch.drives.iter().any(|drive| drive.is_slow);
     let has_faults = batch.drives.iter().any(|drive| !drive.did.is_empty());
     let body = html! {
         a.skip href="#drives" { "Skip to the drives" }

@@ -99,6 +99,7 @@ fn forty() -> Batch {
         state: if n == 0 { BatchState::Slow } else { BatchState::Unsuspicious },
         reasons: if n == 0 { vec!["p99 of reads 1.14 ms".to_owned()] } else { Vec::new() },
         did: Vec::new(),
+        is_slow: n == 0,
         beyond: (if n == 0 { 6 } else { 0 }, 12),
     };
     let strip = |measure: usize| {

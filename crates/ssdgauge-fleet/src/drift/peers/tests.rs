@@ -22,6 +22,8 @@ fn run(serial: &str, number: i64, latencies: Vec<Latency>) -> DriveRun {
         is_model: false,
         run_id: format!("{serial}-{number:03}"),
         started_unix_ms: number,
+        suite: "fleet".to_owned(),
+        held_back: Vec::new(),
         headlines: Vec::new(),
         latencies,
     }
@@ -106,6 +108,35 @@ fn healthy_drives_with_many_runs_are_not_suspects_and_slow_ones_are() {
     assert_eq!((slow_found, healthy), (60, 540));
     // Two of ten steps beyond a bound at 0.1 to 0.3 %: at most one drive in 2,000.
     assert!(false_alarms <= 1, "{false_alarms} of {healthy} healthy drives");
+}
+
+#[test]
+fn one_step_is_enough_only_where_its_mean_is_far_beyond_the_bound() {
+    for seed in 0..50 {
+        let mut random = Random::new(seed, 4);
+        let fleet = |offset: f64, metric: Metric, random: &mut Random| -> Vec<DriveRun> {
+            let one = |drive: usize, random: &mut Random| {
+                let mut latencies = closed(random, 10, 0.0);
+                if drive == 9 {
+                    latencies[3].latency += offset;
+                }
+                latencies.iter_mut().for_each(|latency| latency.metric = metric);
+                run(&format!("D{drive}"), 1, latencies)
+            };
+            (0..10).map(|drive| one(drive, random)).collect()
+        };
+        // A normal scatter of 3 % has a bound at some 16 %: 1.16³ is 1.56, and the drive needs 2.7 times as long.
+        let far = judge(&fleet(1.0, Metric::LatMeanUs, &mut random));
+        assert_eq!(serials(&far), ["D9"], "seed {seed}");
+        let (slow, judged) = far.steps["D9"];
+        assert!((1..=2).contains(&slow) && judged == 10, "seed {seed}");
+        // Beyond the bound, but not far: one step of many is by chance.
+        let near = judge(&fleet(0.18, Metric::LatMeanUs, &mut random));
+        assert!(near.suspects.iter().all(|one| one.slow >= 2), "seed {seed}");
+        // A percentile of a burst is far by chance.
+        let burst = judge(&fleet(1.0, Metric::LatP99Us, &mut random));
+        assert!(burst.suspects.iter().all(|one| one.slow >= 2), "seed {seed}");
+    }
 }
 
 #[test]

@@ -7,7 +7,8 @@ use ssdgauge_analysis::Run;
 use ssdgauge_core::rounded::count_of;
 use ssdgauge_fleet::drift_document::{document, labels};
 use ssdgauge_fleet::{
-    Drift, DriveRun, FleetDrift, NotJudged, Suspect, Trouble, Unjudged, drive_run, trouble,
+    Drift, DriveRun, FleetDrift, HeldBack, NotJudged, Suspect, Trouble, Unjudged, drive_run,
+    trouble,
 };
 use ssdgauge_watch::terminal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,6 +96,14 @@ fn text(
         lines.push(format!("  {word}"));
     }
     lines.extend(found.suspects.iter().flat_map(|suspect| suspect_lines(suspect, &labels)));
+
+    if !found.held_back.is_empty() {
+        lines.push("\nHeld back by heat or the link:".to_owned());
+    }
+    for HeldBack { serial, is_model, fault, with, of, .. } in &found.held_back {
+        let drive = drive_text(serial, *is_model, &labels);
+        lines.push(format!("  {drive}: {}; the same on {with} of {of} drives", fault.text));
+    }
 
     lines.push("\nCompared:".to_owned());
     for group in &found.groups {
