@@ -21,7 +21,7 @@ const HEAD: &str = "\
 # Drives in service by model: p10, median and p90 over drives, with the number of drives where not all have it.\n\
 # Source: linuxhw/EnterpriseDrive (https://github.com/linuxhw/EnterpriseDrive), hw-probe contributors.\n\
 # Licence: CC-BY-4.0 (https://creativecommons.org/licenses/by/4.0/). 28 November 2026.\n\
-# It was changed: outputs of smartctl are summarized; numbers that a drive contradicts are left out.\n\
+# It was changed: outputs of smartctl are summarized; numbers that a drive contradicts, or that nothing confirms, are left out.\n\
 # Drive writes per day from 1,000 hours on; wear from 5 % used on, per 10^12 bytes of hosts.\n\
 # An asterisk ends the beginning of the models of a family.\n";
 

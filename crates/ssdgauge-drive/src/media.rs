@@ -8,7 +8,7 @@
 mod attributes;
 mod logs;
 
-pub(crate) use attributes::{Family, WIDE};
+pub(crate) use attributes::{Family, WIDE, may_wrap};
 pub(crate) use logs::LogSource;
 
 use crate::pass_through::{CommandError, PassThrough};

@@ -8,7 +8,7 @@
 use super::QueryResults;
 use super::paired::{power_on_hours, raw};
 use super::source::reported;
-use crate::media::{Family, Source};
+use crate::media::{Family, Source, may_wrap};
 use crate::plausible::{impossible_speed, impossible_transfer};
 use ssdgauge_core::rounded::count;
 use ssdgauge_core::{Bytes, Value};
@@ -24,6 +24,9 @@ const MIB_32: u64 = 32 << 20;
 const LAG: f64 = 0.03;
 /// The bytes by which they may differ in addition.
 const LAG_BYTES: u64 = 1 << 31;
+/// Why what hosts wrote is not stated where nothing confirms a small count of the log.
+pub(super) const MAY_WRAP: &str = "only the Device Statistics log counts what hosts wrote, and it may have only the low \
+                                   32 bits of the sectors";
 /// The bytes per second of SATA 6 Gb/s.
 const LINK: f64 = 600e6;
 
@@ -145,9 +148,10 @@ fn by_counters(results: &QueryResults) -> HostBytes {
     hosts
 }
 
-/// States the bytes of the log where no attribute agrees with it, unless one that is known contradicts it.
+/// States the bytes of the log where no attribute agrees with it, unless one that is known contradicts it, or the log may
+/// have only 32 bits.
 fn undecided(results: &QueryResults, written: u64, hosts: &mut HostBytes) {
-    let mut contradicts = |text: String| {
+    let mut unknown = |text: String| {
         hosts.written = Value::Missing(text.clone());
         hosts.read = Value::Missing(text.clone());
         hosts.counter = Value::Missing(text);
@@ -155,15 +159,16 @@ fn undecided(results: &QueryResults, written: u64, hosts: &mut HostBytes) {
     let attributes = results.attributes.as_deref().unwrap_or_default();
     let family = Family::of_model(&results.model).ok();
     if let Some(text) = family.and_then(|family| family.contradiction(attributes, written)) {
-        return contradicts(text);
+        return unknown(text);
     }
     // Attribute 246 is another counter on drives of other makers.
     let other = [241, 225].into_iter().find_map(|id| Some((id, raw(results, id)?)));
     match other.filter(|(_, raw)| *raw > 0) {
-        Some((id, raw)) if written == 0 => contradicts(format!(
+        Some((id, raw)) if written == 0 => unknown(format!(
             "the counters contradict each other: nothing by the Device Statistics log, {} units by attribute {id}",
             count(raw)
         )),
+        _ if may_be_part(results) => unknown(MAY_WRAP.into()),
         other => {
             hosts.written = written.into();
             let note = other.map_or(String::new(), |(id, _)| {
@@ -172,6 +177,15 @@ fn undecided(results: &QueryResults, written: u64, hosts: &mut HostBytes) {
             hosts.counter = format!("Device Statistics log{note}").into();
         }
     }
+}
+
+/// Returns whether the log may have only the low 32 bits of what hosts wrote, and no attribute of a family counts it.
+fn may_be_part(results: &QueryResults) -> bool {
+    let written = results.media.as_ref().ok().map(|(_, written)| written);
+    let is_counted = written.is_some_and(|written| written.host.is_some() && !written.may_wrap);
+    let media = written.and_then(|written| written.media.bytes());
+    let log = results.statistics.as_ref().ok();
+    !is_counted && log.is_some_and(|log| may_wrap(*log, media, results.sector))
 }
 
 /// Returns the first attribute that agrees with the `written` bytes of the log, or of which the log has 32 bits.

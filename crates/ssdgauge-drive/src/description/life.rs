@@ -22,9 +22,7 @@ pub(super) fn amplification(results: &QueryResults) -> Value {
 fn known(results: &QueryResults) -> Result<f64, String> {
     let (_, written) = results.media.as_ref().map_err(String::clone)?;
     if written.may_wrap {
-        return Err("only the Device Statistics log counts what hosts wrote, and it may have only the low 32 bits \
-                    of the sectors"
-            .into());
+        return Err(super::host_bytes::MAY_WRAP.into());
     }
     let host = written
         .host

@@ -323,18 +323,22 @@ impl Family {
 pub(crate) const WIDE: u64 = 1 << 32;
 
 /// Returns `written` with what hosts wrote by the Device Statistics log, in sectors of `block` bytes, where no attribute
-/// counts it. On many drives the log has only the low 32 bits: there nothing but a larger count, or media writes
-/// that are too few for more sectors, shows that it has all.
+/// counts it. On many drives the log has only the low 32 bits.
 fn with_logged(written: Written, statistics: Option<DeviceStatistics>, block: u64) -> Written {
-    let logged = statistics.and_then(|log| log.sectors_written);
-    let (None, Some(sectors)) = (written.host, logged) else { return written };
-    let is_wide = [logged, statistics.and_then(|log| log.sectors_read)]
-        .into_iter()
-        .any(|sectors| sectors.is_some_and(|sectors| sectors >= WIDE));
-    let least = LEAST_AMPLIFICATION * WIDE as f64 * block as f64;
-    let is_too_little = written.media.bytes().is_some_and(|media| (media as f64) < least);
+    let (None, Some(log)) = (written.host, statistics) else { return written };
+    let Some(sectors) = log.sectors_written else { return written };
     let host = Some(Counter::of_bytes(sectors.into(), block));
-    Written { host, may_wrap: !is_wide && !is_too_little, ..written }
+    let may_wrap = may_wrap(log, written.media.bytes(), block);
+    Written { host, may_wrap, ..written }
+}
+
+/// Returns whether `log` may have only the low 32 bits of what hosts wrote: both of its fields are smaller, and the
+/// `media` bytes, where they are known, suffice for one round more. Its sectors have `block` bytes.
+pub(crate) fn may_wrap(log: DeviceStatistics, media: Option<u64>, block: u64) -> bool {
+    let is_wide =
+        [log.sectors_written, log.sectors_read].into_iter().flatten().any(|field| field >= WIDE);
+    let least = LEAST_AMPLIFICATION * WIDE as f64 * block as f64;
+    !is_wide && media.is_none_or(|media| media as f64 >= least)
 }
 
 /// Returns the raw value of the attribute `id`.

@@ -328,8 +328,10 @@ fn a_write_amplification_is_not_made_of_a_log_that_may_have_32_bits() {
     };
     let round = 1i64 << 32;
     let unknown = life(3 * round, round / 2, 5_000_000);
-    let reason = why(&unknown, "health", "write_amplification");
-    assert!(reason.contains("may have only the low 32 bits"), "{reason}");
+    for key in ["write_amplification", "written_bytes", "read_bytes", "host_counter"] {
+        let reason = why(&unknown, "health", key);
+        assert!(reason.contains("may have only the low 32 bits"), "{key}: {reason}");
+    }
     // More than 32 bits, in either field of the log; a drive that cannot have written so much.
     for (media, written, read, expected) in [
         (3 * round, 2 * round, 5_000_000, 1.5),
@@ -339,7 +341,15 @@ fn a_write_amplification_is_not_made_of_a_log_that_may_have_32_bits() {
         let known = life(media, written, read);
         let value = known.value("health", "write_amplification");
         assert_eq!(value, Some(&Value::Real(expected)), "{media} {written} {read}");
+        has(&known, "health", "written_bytes", written as u64 * 512);
     }
+    // Without any attribute.
+    let bytes = |written: i64| {
+        let drive = sata("A", &[], &[("0x01  0x018", written)]);
+        drive.value("health", "written_bytes").cloned()
+    };
+    assert_eq!(bytes(round - 1), None);
+    assert_eq!(bytes(round), Some(Value::Count(round as u64 * 512)));
 }
 
 #[test]
@@ -403,7 +413,7 @@ fn a_log_of_32_bits_is_recognised_in_coarse_units_where_reads_agree_too() {
     assert!(counter.starts_with("attribute 241, in units of 32 MiB"), "{counter}");
     // Reads that do not agree: the remainder of the writes may be chance.
     let chance = drive("1100002", low(read) / 2);
-    has(&chance, "health", "written_bytes", low(written) as u64 * 512);
+    assert!(why(&chance, "health", "written_bytes").contains("may have only the low 32 bits"));
     // Only the reads have more than 32 bits.
     let reads = [(241, "30000"), (242, "1100002")];
     let log = [("0x01  0x018", 30_000 * 65_536), ("0x01  0x028", low(read))];
