@@ -70,8 +70,9 @@ impl Record {
         name("record.id", &self.id)?;
         let times = EARLIEST_MS..=now_unix_ms.saturating_add(DAY_MS);
         let place = "record.started_unix_ms";
-        let is_dated = self.started_unix_ms.is_some() || self.origin.is_some();
-        ensure(is_dated, place, || "it is missing, and the run has no `origin`".into())?;
+        // Other programs do not always state when they measured.
+        let may_lack = self.started_unix_ms.is_some() || self.is_imported();
+        ensure(may_lack, place, || "it is missing, and the run is not imported".into())?;
         let other_time = self.started_unix_ms.filter(|start| !times.contains(start));
         ensure(other_time.is_none(), place, || {
             let start = other_time.unwrap_or_default();

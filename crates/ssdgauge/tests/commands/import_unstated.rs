@@ -85,7 +85,9 @@ fn a_site_has_no_capacity_or_date_that_is_not_stated() {
     std::fs::create_dir(bench.path("runs")).unwrap();
     import(&bench, "undated", &undated());
     std::fs::rename(bench.path("undated.ssdg"), bench.path("runs/undated.ssdg")).unwrap();
-    bench.print(&["site", "runs", "-o", "site"]);
+    let site = || text(&bench.call(&["site", "runs", "-o", "site"]).stderr);
+    assert!(site().contains("1 run: "));
+    assert!(site().contains(": 0 files and 0 reports written"), "the run is read once");
     let name = "site/drives/drive-x";
     let drive = std::fs::read_to_string(bench.path(&format!("{name}.json"))).unwrap();
     let drive: Value = serde_json::from_str(&drive).unwrap();
