@@ -273,7 +273,8 @@ fn two_cards_are_compared_by_their_intervals_and_a_file_that_is_not_a_card_is_re
     let card = json(&std::fs::read(bench.path("c.json")).unwrap());
     for (key, value, reason) in [
         ("is_complete", false.into(), "the X-ray of B is incomplete"),
-        ("capacity_bytes", 64_000_000_000u64.into(), "(8000000000 and 64000000000 bytes)"),
+        ("capacity_bytes", 64_000_000_000u64.into(), "differ (8.00 GB and 64.0 GB)"),
+        ("capacity_bytes", 8_000_000_512u64.into(), "8.00 GB (8,000,000,512 bytes)"),
         ("is_model", false.into(), "one drive is virtual (MODEL), the other is real"),
     ] {
         let changed: Value = Value::Object(
@@ -284,6 +285,12 @@ fn two_cards_are_compared_by_their_intervals_and_a_file_that_is_not_a_card_is_re
         assert_eq!(output.status.code(), Some(75), "{key}: {}", text(&output.stderr));
         let shown = unfolded(&text(&output.stdout));
         assert!(shown.starts_with("not comparable: ") && shown.contains(reason), "{shown}");
+        let said = unfolded(&text(&output.stderr));
+        let hint = match key {
+            "is_complete" => "continue with `ssdgauge resume` and the run file of d.json",
+            _ => "compare drives of one capacity, both real or both virtual",
+        };
+        assert!(said.contains(reason) && said.contains(hint), "{said}");
         let output = bench.call(&["xray", "--compare", "a.json", "d.json", "--json"]);
         let shown = json(&output.stdout);
         assert!(shown["warnings"][0].as_str().unwrap().contains(reason), "{shown}");

@@ -4,6 +4,7 @@ use super::read;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use serde::Serialize;
+use ssdgauge_core::Bytes;
 use ssdgauge_watch::terminal;
 use ssdgauge_xray::{
     Card, CheckedCard, Compared, Identified, Likeness, Structure, compare, inside,
@@ -21,7 +22,7 @@ const NAME_SHOWN: usize = 60;
 /// Compares the two `cards`, prints what is the same, and writes the `page` that was asked for.
 ///
 /// # Errors
-/// A file is not a card; with [`FailureKind::Undecided`], the cards are not comparable; with [`FailureKind::Criterion`],
+/// A file is not a card; with [`FailureKind::Undecided`], the cards are not comparable, or nothing was identified in both; with [`FailureKind::Criterion`],
 /// the drives are not the same inside.
 pub(crate) fn execute(
     paths: &[PathBuf],
@@ -48,19 +49,25 @@ pub(crate) fn execute(
         let text = ssdgauge_page::xray_compared_page([one, two], &compared, &sentence);
         output::write(page, Format::Page, &inputs, text.as_bytes())?;
     }
-    let fail = |kind, text, hint| Err(Failure::new(kind, text, hint));
-    match inside(&compared, Likeness::Different).is_empty() {
+    let fail = |kind, text: String, hint: &str| Err(Failure::new(kind, text, hint));
+    let of = |likeness| inside(&compared, likeness).is_empty();
+    match (of(Likeness::Different), of(Likeness::Same)) {
         _ if !obstacles.is_empty() => fail(
             FailureKind::Undecided,
-            "the two cards are not comparable",
-            "complete both with `ssdgauge resume FILE`, and compare drives of one capacity",
+            format!("the two cards are not comparable: {}", obstacles.join("; ")),
+            &remedy(paths, cards),
         ),
-        true => Ok(()),
-        false => fail(
+        (false, _) => fail(
             FailureKind::Criterion,
-            "the two drives are not the same inside",
+            "the two drives are not the same inside".into(),
             "compare further drives of the model: firmware and age change structures as well",
         ),
+        (true, true) => fail(
+            FailureKind::Undecided,
+            "no structure inside was identified in both drives".into(),
+            "examine both without --gentle and --only, at the same temperature",
+        ),
+        (true, false) => Ok(()),
     }
 }
 
@@ -71,9 +78,13 @@ fn obstacles(cards: [&Card; 2]) -> Vec<String> {
     if one.is_model != two.is_model {
         obstacles.push("one drive is virtual (MODEL), the other is real".into());
     }
-    if one.capacity_bytes != two.capacity_bytes {
-        let [one, two] = cards.map(|card| card.capacity_bytes);
-        obstacles.push(format!("the capacities differ ({one} and {two} bytes)"));
+    let capacities = cards.map(|card| Bytes(card.capacity_bytes));
+    if capacities[0] != capacities[1] {
+        let [one, two] = match capacities.map(Bytes::about) {
+            [one, two] if one == two => capacities.map(Bytes::about_and_exact),
+            rounded => rounded,
+        };
+        obstacles.push(format!("the capacities differ ({one} and {two})"));
     }
     match cards.map(|card| card.is_complete) {
         [true, true] => {}
@@ -82,6 +93,21 @@ fn obstacles(cards: [&Card; 2]) -> Vec<String> {
         [false, false] => obstacles.push("both X-rays are incomplete".into()),
     }
     obstacles
+}
+
+/// Returns what makes `cards`, which were read from `paths`, comparable.
+fn remedy(paths: &[PathBuf], cards: [&Card; 2]) -> String {
+    let incomplete = paths.iter().zip(cards).filter(|(_, card)| !card.is_complete);
+    let resumed: Vec<String> = incomplete
+        .map(|(path, _)| match path.extension().is_some_and(|extension| extension == "ssdg") {
+            true => format!("`ssdgauge resume {}`", path.display()),
+            false => format!("`ssdgauge resume` and the run file of {}", path.display()),
+        })
+        .collect();
+    match resumed.is_empty() {
+        true => "compare drives of one capacity, both real or both virtual".into(),
+        false => format!("continue with {}, and compare again", resumed.join(" and ")),
+    }
 }
 
 /// Returns what the comparison amounts to.
