@@ -7,8 +7,9 @@
 
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
 
-use super::xray_gate::{gate::look, prior};
-use ssdgauge_core::{Access, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Recording, Rig};
+use super::xray_gate::gate::{heat, look};
+use super::xray_gate::prior;
+use ssdgauge_core::Rig;
 use ssdgauge_sim::VirtualRig;
 use ssdgauge_xray::{Answer, Compared, Likeness, Structure, compare, inside};
 use std::collections::BTreeMap;
@@ -104,7 +105,7 @@ fn same(kind: &str, target: &str, seed: u64) -> Option<VirtualRig> {
         "hot" => {
             let target = format!("{target}&thermal.ambient_c={}", HOT.0);
             let mut rig = VirtualRig::open(&target, seed).ok()?;
-            heat(&mut rig);
+            heat(&mut rig, HOT.1);
             Some(rig)
         }
         "aged by 1 %" => {
@@ -113,24 +114,6 @@ fn same(kind: &str, target: &str, seed: u64) -> Option<VirtualRig> {
         }
         _ => VirtualRig::open(target, seed).ok(),
     }
-}
-
-fn heat(rig: &mut VirtualRig) {
-    let lane = Lane {
-        direction: Direction::Read,
-        access: Access::Sequential,
-        block_size: Bytes(131_072),
-        offset: Bytes(0),
-        span: Bytes(1 << 30),
-        queue_depth: 32,
-        think: Nanos::ZERO,
-        latencies: 0,
-        data: Data::Incompressible,
-    };
-    let (time, bin) = (Nanos::from_secs(HOT.1), Nanos::SECOND);
-    let limits = LaneLimits { time, written: Bytes(0), bin };
-    let loads = rig.timed_loads().expect("a virtual drive times its requests");
-    loads.run_lanes(&[lane], limits, &mut Recording::default()).expect("no request fails");
 }
 
 /// Returns `target` with the figures of `keys` multiplied by `factor`; whole ones stay whole.

@@ -12,6 +12,7 @@ mod second_model_gates;
 mod steady_gate;
 
 use gate::judge;
+use second_model::{Figures, SecondRig};
 use ssdgauge_core::{Action, Bytes, Nanos, Rig};
 use ssdgauge_lab::{
     RecordedXray, XrayOptions, XrayWatcher, assumed_rates, estimate, xray, xray_plan,
@@ -82,6 +83,23 @@ fn no_answer_about_a_few_drives_of_the_second_model_with_noise_is_wrong() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(2 * answered >= identifiable, "{answered} of {identifiable}");
+}
+
+#[test]
+fn a_number_of_units_is_never_exact_and_wrong_where_a_die_holds_parity() {
+    let suits = |figures: &Figures| figures.dies >= 8 && figures.dies.is_multiple_of(4);
+    let mut widened = 0;
+    for mut figures in (0..100).map(Figures::draw).filter(suits).take(6) {
+        figures.has_parity = true;
+        let truth = figures.units() as f64;
+        let answers = gate::look(SecondRig::new(figures, 1), 1, &[Structure::Units], true);
+        let units = answers.into_iter().find(|answer| answer.structure == Structure::Units);
+        if let Ok(found) = units.unwrap().outcome {
+            assert!(found.contains(truth), "{found:?} {truth}");
+            widened += u32::from(found.low < truth);
+        }
+    }
+    assert!(widened >= 2, "{widened}");
 }
 
 #[test]

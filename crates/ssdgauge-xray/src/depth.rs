@@ -9,8 +9,10 @@ use crate::rate::Completions;
 /// from two units to three would be 25 %.
 const AGREES: f64 = 0.15;
 
-/// The minimum number of units with data next to one of parity. Chosen: three may be a drive of three channels.
+/// The minimum number of dies with data next to one of parity. Chosen: three may be a drive of three channels.
 const LEAST_PARITY: u64 = 7;
+/// The units of a die, where its planes may read alone.
+const PLANES: [u64; 3] = [1, 2, 4];
 
 /// Checks that reads spread over `units` units complete at `units` ÷ `page_read_us`. `series` has repetitions
 /// of the load at several places; the middle one counts, because a place may lie across two fills.
@@ -48,11 +50,16 @@ pub fn check_random(units: u64, page_read_us: f64, reads: &Completions) -> Resul
     }
 }
 
-/// Returns the number of units where `seen` take the data of ascending writes. One more than a multiple of four of them
-/// less one may hold parity, which no write of a host reaches: then the interval has both.
+/// Returns the number of units where `seen` take the data of ascending writes. Where they are those of a multiple of four
+/// dies less one, the other die may hold parity, which no write of a host reaches: no time of a request tells, so
+/// the interval has both.
 pub fn with_parity(seen: u64) -> Value {
-    let may_lack_one = seen >= LEAST_PARITY && (seen + 1).is_multiple_of(4);
-    Value { high: (seen + u64::from(may_lack_one)) as f64, ..Value::exact(seen as f64) }
+    let may_lack_a_die = |planes: &u64| {
+        let dies = seen / planes;
+        seen.is_multiple_of(*planes) && dies >= LEAST_PARITY && (dies + 1).is_multiple_of(4)
+    };
+    let parity = PLANES.into_iter().rfind(may_lack_a_die).unwrap_or(0);
+    Value { high: (seen + parity) as f64, ..Value::exact(seen as f64) }
 }
 
 #[cfg(test)]
@@ -62,7 +69,9 @@ mod tests {
 
     #[test]
     fn a_number_that_parity_explains_is_not_exact() {
-        for (seen, most) in [(15, 16.0), (31, 32.0), (7, 8.0), (16, 16.0), (12, 12.0), (3, 3.0)] {
+        let of_dies = [(15, 16.0), (31, 32.0), (7, 8.0), (16, 16.0), (12, 12.0), (3, 3.0)];
+        let of_planes = [(14, 16.0), (30, 32.0), (28, 32.0), (60, 64.0), (6, 6.0), (24, 24.0)];
+        for (seen, most) in of_dies.into_iter().chain(of_planes) {
             let found = with_parity(seen);
             assert_eq!((found.value, found.low, found.high), (seen as f64, seen as f64, most));
         }

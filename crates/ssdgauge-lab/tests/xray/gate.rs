@@ -93,6 +93,24 @@ fn judge_drive(
     (target, compare(answers, truths))
 }
 
+/// Heats a drive by reads for `seconds`.
+pub(crate) fn heat(rig: &mut impl TimedLoads, seconds: u64) {
+    let lane = Lane {
+        direction: Direction::Read,
+        access: Access::Sequential,
+        block_size: Bytes(131_072),
+        offset: Bytes(0),
+        span: Bytes(1 << 30),
+        queue_depth: 32,
+        think: Nanos::ZERO,
+        latencies: 0,
+        data: Data::Incompressible,
+    };
+    let limits =
+        LaneLimits { time: Nanos::from_secs(seconds), written: Bytes(0), bin: Nanos::SECOND };
+    rig.run_lanes(&[lane], limits, &mut Recording::default()).expect("a virtual drive reads");
+}
+
 /// Returns what the X-ray answers about a drive.
 pub(crate) fn look<R: Rig + TimedLoads>(
     mut rig: R,

@@ -2,7 +2,6 @@
 
 use super::gate;
 use super::second_model::{Figures, SecondRig};
-use ssdgauge_core::{Access, Bytes, Data, Direction, Lane, LaneLimits, Nanos, Recording, Rig};
 use ssdgauge_sim::VirtualRig;
 use ssdgauge_xray::{Answer, Likeness, Structure, compare};
 
@@ -10,21 +9,7 @@ use ssdgauge_xray::{Answer, Likeness, Structure, compare};
 fn look_after_reads(target: &str, heated_s: u64, only: &[Structure]) -> Vec<Answer> {
     let mut rig = VirtualRig::open(target, 1).expect("the target is a virtual drive");
     if heated_s > 0 {
-        let lane = Lane {
-            direction: Direction::Read,
-            access: Access::Sequential,
-            block_size: Bytes(131_072),
-            offset: Bytes(0),
-            span: Bytes(1 << 30),
-            queue_depth: 32,
-            think: Nanos::ZERO,
-            latencies: 0,
-            data: Data::Incompressible,
-        };
-        let limits =
-            LaneLimits { time: Nanos::from_secs(heated_s), written: Bytes(0), bin: Nanos::SECOND };
-        let loads = rig.timed_loads().expect("a virtual drive times its requests");
-        loads.run_lanes(&[lane], limits, &mut Recording::default()).expect("it reads");
+        gate::heat(&mut rig, heated_s);
     }
     gate::look(rig, 1, only, false)
 }

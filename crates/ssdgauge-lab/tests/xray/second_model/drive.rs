@@ -60,7 +60,8 @@ pub(super) struct Drive {
     /// Buffers that are flushed: number, and programs left.
     flushes: VecDeque<(u64, usize)>,
     flush_number: u64,
-    cursor: (usize, u64),
+    /// The place in the order of dies, the pages that its stripe has, and the rounds before.
+    cursor: (usize, u64, u64),
     order: Vec<usize>,
     map_at_hand: Vec<bool>,
     map_kept: Vec<u32>,
@@ -107,7 +108,7 @@ impl Drive {
             complete: Vec::new(),
             flushes: VecDeque::new(),
             flush_number: 0,
-            cursor: (0, 0),
+            cursor: (0, 0, 0),
             order,
             map_at_hand: vec![figures.map_reach.is_none(); segments],
             map_kept: Vec::new(),
@@ -417,11 +418,26 @@ impl Drive {
         }
         self.cursor.1 += 1;
         if self.cursor.1 == self.figures.stripe_pages * self.figures.page / SLOT {
-            self.cursor = ((self.cursor.0 + 1) % self.order.len(), 0);
+            self.next_stripe();
         }
         self.open += 1;
         if self.open * SLOT >= self.figures.buffer {
             self.flush_buffer(false);
+        }
+    }
+
+    /// Goes on to the next die of the order, or to the one after it where that holds parity.
+    fn next_stripe(&mut self) {
+        let dies = self.order.len();
+        let (place, _, rounds) = self.cursor;
+        for next in [place + 1, place + 2] {
+            let rounds = rounds + (next / dies) as u64;
+            self.cursor = (next % dies, 0, rounds);
+            // The last die first, so that a new drive begins at the first one.
+            let parity = (rounds / self.figures.rounds_per_block()) as usize % dies + 1;
+            if !self.figures.has_parity || next % dies != dies - parity {
+                return;
+            }
         }
     }
 

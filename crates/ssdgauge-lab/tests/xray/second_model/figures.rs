@@ -65,6 +65,9 @@ pub(crate) struct Figures {
     pub(crate) stripe_pages: u64,
     pub(crate) order: Order,
     pub(crate) planes_read_alone: bool,
+    /// Whether one die, another one for each row of blocks, holds parity, which hosts cannot read. It is not programmed: only
+    /// its place counts.
+    pub(crate) has_parity: bool,
     /// Whether a plane reads on while the page before is transferred.
     pub(crate) has_cache_register: bool,
     pub(crate) read_ns: u64,
@@ -223,6 +226,7 @@ impl Figures {
             has_sensor: true,
             write_heat: None,
             reports_heat: false,
+            has_parity: false,
             media_granule: media_granule(seed),
         }
     }
@@ -256,6 +260,11 @@ impl Figures {
     /// Returns the flash units that read at the same time.
     pub(crate) fn units(&self) -> u64 {
         if self.planes_read_alone { self.dies * self.planes } else { self.dies }
+    }
+
+    /// Returns the rounds of stripes over the dies that fill a row of blocks.
+    pub(crate) fn rounds_per_block(&self) -> u64 {
+        (self.block_slots() * SLOT / (self.stripe_pages * self.page)).max(1)
     }
 
     /// Returns the bytes on one unit before the next one follows.
