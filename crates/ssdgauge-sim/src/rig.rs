@@ -141,6 +141,13 @@ impl VirtualRig {
         self
     }
 
+    /// Returns the drive with a further fact about it.
+    #[must_use]
+    pub fn with_detail(mut self, detail: ssdgauge_core::Detail, text: String) -> VirtualRig {
+        self.info.details.insert(detail.key().to_owned(), text);
+        self
+    }
+
     /// Logs every measured request from now on into `output`, in the format of
     /// [`ssdgauge_core::io_log`].
     ///

@@ -152,14 +152,15 @@ fn numbers(twin: &Twin, question: &Question) -> Option<BTreeMap<Number, f64>> {
     let ratio = ratio(capacity);
     let erase = twin.erase_us()? * ratio;
     let figures = format!("&nand.t_bers_us={erase:.3}");
-    let candidate = Candidate { profile: &twin.profile, figures: &figures, capacity };
+    let cache = twin.cache();
+    let candidate = Candidate { profile: &twin.profile, figures: &figures, capacity, cache };
     let start = match (question.is_steady, question.stream.writes()) {
         (true, _) => Start::Steady,
         // Reads see what was written, not how.
         (false, false) => Start::Filled,
         (false, true) => Start::Fresh,
     };
-    let mut rig = open(&candidate, start)?;
+    let mut rig = open(&candidate, start, ratio)?;
     let block = question.stream.block_size.0.max(FILL.0);
     let whole = rig.drive().capacity.0 as f64 * question.full_percent / 100.0;
     let span = Bytes((whole as u64 / block).max(1) * block);
@@ -174,7 +175,8 @@ fn numbers(twin: &Twin, question: &Question) -> Option<BTreeMap<Number, f64>> {
         rig.rest(Nanos((REST.0 as f64 * ratio) as u64), &mut Latencies::default()).ok()?;
     }
     let stream = Stream { span, ..question.stream.clone() };
-    predict(&mut rig, &Workload { streams: vec![stream], ..question.workload() })
+    let workload = Workload { streams: vec![stream], ..question.workload() };
+    predict(&mut rig, &workload, question.is_steady)
 }
 
 impl Answer {

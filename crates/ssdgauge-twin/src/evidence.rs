@@ -12,7 +12,7 @@ use ssdgauge_core::{
     Until, Workload,
 };
 use ssdgauge_xray::Structure;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was measured on one drive.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,12 +75,15 @@ pub struct Load {
     pub numbers: BTreeMap<Number, f64>,
     /// Requests a second in the parts of [`COURSE`] of its bytes, where it lasted.
     pub(crate) course: Vec<f64>,
+    /// Its place among the loads of its kind that lie inside the range of the others, and the numbers that they do it for.
+    pub(crate) place: Option<usize>,
+    pub(crate) inside: BTreeSet<Number>,
 }
 
 /// Parts of equal bytes into which the course of a load is divided.
 pub(crate) const COURSE: usize = 10;
-/// Full seconds from which a load has a course.
-const LONG: usize = 40;
+/// Full seconds from which a load has a course: one for each part.
+const LONG: usize = COURSE;
 /// Share of an offered rate below which the drive was overloaded: its latencies are those of a queue.
 const KEPT: f64 = 0.97;
 
@@ -136,7 +139,7 @@ impl Evidence {
             let until = Until { time: None, bytes: Some(capacity) };
             let kind = Kind::of(&workload, false);
             let label = name.clone();
-            let load = Load { label, kind, workload, until, numbers, course: Vec::new() };
+            let load = Load { label, kind, numbers, ..Load::new(workload, until) };
             Measured { name, start: Start::Filled, acts: vec![Act::Load(Box::new(load))] }
         };
         Evidence {
@@ -184,10 +187,8 @@ impl Evidence {
 
     /// Multiplies every number by what `factor` returns: noise, for gates.
     pub fn disturb(&mut self, mut factor: impl FnMut() -> f64) {
-        for act in self.tests.iter_mut().flat_map(|test| &mut test.acts) {
-            if let Act::Load(load) = act {
-                load.numbers.values_mut().chain(&mut load.course).for_each(|n| *n *= factor());
-            }
+        for load in self.tests.iter_mut().flat_map(Measured::loads_mut) {
+            load.numbers.values_mut().chain(&mut load.course).for_each(|n| *n *= factor());
         }
     }
 }
@@ -199,9 +200,14 @@ impl Measured {
             Act::Prepare(_) | Act::Rest(_) => None,
         })
     }
-}
 
-impl Measured {
+    pub(crate) fn loads_mut(&mut self) -> impl Iterator<Item = &mut Load> {
+        self.acts.iter_mut().filter_map(|act| match act {
+            Act::Load(load) => Some(&mut **load),
+            Act::Prepare(_) | Act::Rest(_) => None,
+        })
+    }
+
     /// Returns the share of `capacity` that holds data while the test is measured.
     pub(crate) fn full_share(&self, capacity: Bytes) -> f64 {
         let end = |act: &Act| match act {
@@ -218,6 +224,27 @@ impl Measured {
 }
 
 impl Load {
+    fn new(workload: Workload, until: Until) -> Load {
+        Load {
+            label: String::new(),
+            kind: None,
+            workload,
+            until,
+            numbers: BTreeMap::new(),
+            course: Vec::new(),
+            place: None,
+            inside: BTreeSet::new(),
+        }
+    }
+
+    /// Returns whether predictions are judged by its `number`. The course of a load counts where it ends in a state.
+    pub(crate) fn is_judged_by(&self, number: Number) -> bool {
+        match self.course.is_empty() {
+            true => self.numbers.contains_key(&number),
+            false => number == Number::Rate && self.kind == Some(Kind::SteadyWrites),
+        }
+    }
+
     /// Returns whether it has numbers that a fit can use.
     pub fn has_numbers(&self) -> bool {
         !self.numbers.is_empty() || !self.course.is_empty()
@@ -284,14 +311,9 @@ fn measured(
                         left.prepared.clear();
                         left.start = Start::Steady;
                     } else if phase.kind != PhaseKind::Check {
-                        acts.push(Act::Load(Box::new(Load {
-                            label: step.label.clone(),
-                            kind: None,
-                            workload: workload.clone(),
-                            until: *until,
-                            numbers: BTreeMap::new(),
-                            course: Vec::new(),
-                        })));
+                        let label = step.label.clone();
+                        let load = Load { label, ..Load::new(workload.clone(), *until) };
+                        acts.push(Act::Load(Box::new(load)));
                     }
                 }
             }
@@ -348,14 +370,8 @@ fn load(
         one.is_random() && !one.reads() && bytes >= one.span.0 && one.span.0 * 2 >= capacity.0
     });
     let kind = Kind::of(workload, is_steady || overwrites);
-    let mut load = Load {
-        label: step.label.clone(),
-        kind,
-        workload: workload.clone(),
-        until: if bytes > 0 { Until { time: None, bytes: Some(Bytes(bytes)) } } else { until },
-        numbers: BTreeMap::new(),
-        course: Vec::new(),
-    };
+    let until = if bytes > 0 { Until { time: None, bytes: Some(Bytes(bytes)) } } else { until };
+    let mut load = Load { label: step.label.clone(), kind, ..Load::new(workload.clone(), until) };
     let is_spoilt = test.findings.iter().any(|found| {
         found.step.as_deref() == Some(&step.label) && found.finding.kind == FindingKind::Throttled
     });

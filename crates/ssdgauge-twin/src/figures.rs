@@ -39,10 +39,13 @@ const UNIT: f64 = 96.0;
 /// Superblocks of a twin at any size: those of the smallest drive that the model has. What is held back is then the same
 /// share of a small drive and of the whole one.
 const SUPERBLOCKS: f64 = 256.0;
-/// Time of an erase for each MiB of a block, in microseconds: 4 ms for 24 MiB, as in the class.
+/// The key of the time of an erase. While it is fitted, it is the time for each MiB of a block: a superblock of a small
+/// drive is erased more often, each time for as much less.
+const ERASE: &str = "nand.t_bers_us";
+/// That of the class: 4 ms for 24 MiB.
 const ERASE_US_MIB: f64 = 4_000.0 / 24.0;
 
-pub(crate) const FIGURES: [Figure; 24] = [
+pub(crate) const FIGURES: [Figure; 26] = [
     real("front.link_mb_s", SEQUENTIAL, 20.0, 32_000.0),
     real("front.read_delay_us", READS, 0.2, 2_000.0),
     real("nand.t_r_us", READS, 1.0, 1_000.0),
@@ -60,6 +63,7 @@ pub(crate) const FIGURES: [Figure; 24] = [
     real("front.write_command_us", SMALL_WRITES, 0.2, 200.0),
     real("front.write_delay_us", SMALL_WRITES, 0.2, 2_000.0),
     real("slc.fold_mb_s", WRITES, 1.0, 8_000.0),
+    real(ERASE, WRITES, 10.0, 20_000.0),
     Figure { key: "slc.overflow", groups: WRITES, form: Form::OneOf(&["direct", "fold-first"]) },
     real("over_provisioning", STEADY, 0.045, 1.5),
     Figure {
@@ -67,6 +71,7 @@ pub(crate) const FIGURES: [Figure; 24] = [
         groups: STEADY,
         form: Form::OneOf(&["greedy", "fifo", "cost-benefit"]),
     },
+    Figure { key: "gc.pacing", groups: STEADY, form: Form::OneOf(&["proportional", "burst"]) },
     real("front.buffer_kib", SMALL_WRITES, 512.0, 524_288.0),
     Figure {
         key: "nand.program_kib",
@@ -119,6 +124,8 @@ impl Values {
             ("front.write_delay_us", 15.0),
             ("slc.fold_mb_s", 300.0),
             ("slc.overflow", 0.0),
+            (ERASE, ERASE_US_MIB),
+            ("gc.pacing", 0.0),
             ("over_provisioning", 0.0995),
             ("gc.policy", 0.0),
             ("front.buffer_kib", 16_384.0),
@@ -163,6 +170,11 @@ impl Values {
         self.choice("nand.dies").parse().unwrap_or(1.0)
     }
 
+    /// Returns the size of the fast cache, fixed and borrowed.
+    pub(crate) fn cache(&self) -> Bytes {
+        Bytes(((small(self.get("slc.fixed_gb")) + small(self.get("slc.dynamic_gb"))) * 1e9) as u64)
+    }
+
     fn unit(&self) -> f64 {
         self.choice("nand.program_kib").parse().unwrap_or(UNIT)
     }
@@ -170,11 +182,9 @@ impl Values {
     /// Returns each key of a profile with its value as text, for a virtual drive of `capacity`.
     pub(crate) fn keys(&self, capacity: Bytes) -> Vec<(&'static str, String)> {
         let (dies, unit) = (self.dies(), self.unit());
-        let small = |gb: f64| if gb <= 0.001_5 { 0.0 } else { gb };
         let raw = capacity.0 as f64 * (1.0 + self.get("over_provisioning"));
         let block_mib = raw / SUPERBLOCKS / dies / f64::from(1 << 20);
-        // A superblock of a small drive is erased more often, each time for as much less.
-        let erase = ERASE_US_MIB * block_mib;
+        let erase = self.get(ERASE) * block_mib;
         let is_sata = self.get("front.link_mb_s") < 620.0;
         let buffer = self.get("front.buffer_kib").max(3.5 * unit);
         let number = |value: f64| format!("{value:.5}");
@@ -194,7 +204,7 @@ impl Values {
             ("nand.channel_mb_s", number(self.get("nand.channel_mb_s"))),
             ("nand.program_kib", self.choice("nand.program_kib").to_owned()),
             ("nand.t_prog_us", number(self.get("nand.t_prog_us") * unit / UNIT)),
-            ("nand.t_bers_us", number(erase)),
+            (ERASE, number(erase)),
             ("nand.suspend", self.choice("nand.suspend").to_owned()),
             ("nand.suspend_us", number(self.get("nand.suspend_us"))),
             ("slc.fixed_gb", number(small(self.get("slc.fixed_gb")))),
@@ -203,6 +213,7 @@ impl Values {
             ("slc.fold_mb_s", number(self.get("slc.fold_mb_s"))),
             ("slc.overflow", self.choice("slc.overflow").to_owned()),
             ("gc.policy", self.choice("gc.policy").to_owned()),
+            ("gc.pacing", self.choice("gc.pacing").to_owned()),
             ("effects.page_type_ratio", number(1.0 + self.get("effects.page_type_ratio"))),
             ("effects.read_spread", number(self.get("effects.read_spread"))),
             ("effects.read_retry_share", number(self.get("effects.read_retry_share"))),
@@ -226,7 +237,8 @@ impl Values {
         let mut text = String::new();
         for figure in &FIGURES {
             let reads_alone = figure.is_in(Group::Reads);
-            let steady_alone = ["over_provisioning", "gc.policy"].contains(&figure.key);
+            let steady_alone =
+                ["over_provisioning", "gc.policy", "gc.pacing"].contains(&figure.key);
             let is_seen = match group {
                 Group::Reads => reads_alone,
                 // Places of sequential data follow the units in which it was programmed.
@@ -239,6 +251,11 @@ impl Values {
         }
         text
     }
+}
+
+/// Returns the size of a part of the cache: the smallest one that is fitted stands for an absent one.
+fn small(gb: f64) -> f64 {
+    if gb <= 0.001_5 { 0.0 } else { gb }
 }
 
 /// Returns the channels of a twin with `dies`. Runs show their number times their rate.

@@ -1,11 +1,12 @@
 //! The fit, its validation by kinds that are left out, and the intervals of its figures.
 
-use crate::bands::{Band, Residuals, bands};
+use crate::bands::{Band, Residuals, WIDEST, bands, median};
 use crate::evidence::{Evidence, Load};
-use crate::figures::{FIGURES, Figure, Form, Values};
+use crate::figures::{FIGURES, Form, Values};
+use crate::inside::placed;
 use crate::kind::{Group, Kind};
 use crate::number::Number;
-use crate::search::{Problem, pairs};
+use crate::search::{LeftOut, PARTS, Problem, judged, pairs};
 use crate::start;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,6 +17,31 @@ pub struct Fitted {
     pub(crate) values: Values,
     pub(crate) figures: Vec<FittedFigure>,
     pub(crate) bands: Vec<Band>,
+    errors: Residuals,
+}
+
+impl Fitted {
+    /// Returns how far the twin is from each number that it was fitted to, as logarithms of ratios, by kind and number.
+    pub fn errors(&self) -> &BTreeMap<(Kind, Number), Vec<f64>> {
+        &self.errors
+    }
+
+    /// Returns the kinds that the model misses although it was fitted to them, with the median error of their rates and
+    /// medians as a share, where these are half of all kinds or more: the drive is none that the model describes. Empty for
+    /// other drives.
+    pub fn not_described(&self) -> Vec<(Kind, f64)> {
+        let mut of_kinds: BTreeMap<Kind, Vec<f64>> = BTreeMap::new();
+        for ((kind, _), errors) in self.errors.iter().filter(|((_, one), _)| !one.is_tail()) {
+            of_kinds.entry(*kind).or_default().extend(errors);
+        }
+        let all = of_kinds.len();
+        let missed: Vec<(Kind, f64)> = of_kinds
+            .into_iter()
+            .map(|(kind, errors)| (kind, median(&errors).exp_m1()))
+            .filter(|(_, error)| *error > WIDEST)
+            .collect();
+        if 2 * missed.len() >= all { missed } else { Vec::new() }
+    }
 }
 
 /// A figure with what decides it.
@@ -33,67 +59,72 @@ const EXCLUDED: f64 = 4.0;
 
 /// Fits a twin to `evidence`; `progress` is told how many fits of how many are finished.
 pub fn fit(evidence: &Evidence, progress: &(dyn Fn(usize, usize) + Sync)) -> Fitted {
+    let evidence = &placed(evidence);
     let problem = Problem::new(evidence);
-    let kinds = evidence.kinds();
-    let all = kinds.len() + 1;
-    progress(0, all);
-    let values = fit_groups(&problem, start::values(evidence, None), |_| true, None);
-    progress(1, all);
-    let own = residuals(&problem, &values, None);
-    let done = AtomicUsize::new(1);
-    let left_out = in_parallel(&kinds, |kind| {
-        let found = left_out(&problem, evidence, &values, *kind);
-        progress(1 + done.fetch_add(1, Ordering::Relaxed), all);
-        found
-    });
-    let validated = left_out.into_iter().flatten().collect();
-    let figures = intervals(&problem, &values);
-    Fitted { bands: bands(evidence, &own, &validated), figures, values }
-}
-
-/// Fits the groups that `is_fitted` names, in their order.
-fn fit_groups(
-    problem: &Problem,
-    mut values: Values,
-    is_fitted: impl Fn(Group) -> bool,
-    without: Option<Kind>,
-) -> Values {
-    for group in Group::ALL.into_iter().filter(|group| is_fitted(*group)) {
-        values = problem.search(values, group, without);
-    }
-    values
-}
-
-/// Leaves the loads of `kind` out, fits again, and returns how far the prediction is from them. A group that these loads
-/// do not decide keeps its fit.
-fn left_out(problem: &Problem, evidence: &Evidence, whole: &Values, kind: Kind) -> Residuals {
-    let mut values = start::values(evidence, Some(kind));
-    let decided: Vec<Group> =
-        Group::ALL.into_iter().filter(|group| problem.is_decided_by(*group, kind)).collect();
-    // A figure that other loads decide too is found by these alone.
-    let shares = |group: Group| {
-        let both =
-            |figure: &Figure| figure.is_in(group) && decided.iter().any(|of| figure.is_in(*of));
-        FIGURES.iter().any(both)
+    let mut rounds = vec![LeftOut::Nothing];
+    rounds.extend((0..PARTS).map(LeftOut::Part));
+    let is_whole = |kind: &Kind| {
+        let mut of_kind = evidence.loads().filter(|(_, load)| load.kind == Some(*kind));
+        of_kind.all(|(_, load)| load.place.is_none())
     };
-    let is_fitted = |group: Group| decided.contains(&group) || shares(group);
-    for figure in &FIGURES {
-        if !figure.groups.iter().any(|group| is_fitted(*group)) {
-            values.set(figure.key, whole.get(figure.key));
+    rounds.extend(evidence.kinds().into_iter().filter(is_whole).map(LeftOut::Kind));
+    progress(0, rounds.len());
+    let done = AtomicUsize::new(0);
+    let fits = in_parallel(&rounds, |left_out| {
+        let values = fit_without(&problem, evidence, *left_out);
+        let errors = residuals(&problem, &values, *left_out);
+        progress(1 + done.fetch_add(1, Ordering::Relaxed), rounds.len());
+        (values, errors)
+    });
+    let mut left_out = Residuals::new();
+    for (_, errors) in &fits[1..] {
+        for (of, errors) in errors {
+            left_out.entry(*of).or_default().extend(errors);
         }
     }
-    let values = fit_groups(problem, values, is_fitted, Some(kind));
-    residuals(problem, &values, Some(kind))
+    let values = fits
+        .into_iter()
+        .next()
+        .map_or_else(|| start::values(evidence, LeftOut::Nothing), |fit| fit.0);
+    let figures = intervals(&problem, &values);
+    let errors = residuals(&problem, &values, LeftOut::Nothing);
+    // Those of the loads that were left out.
+    let mut own = Residuals::new();
+    for one in &rounds[1..] {
+        for (of, errors) in residuals(&problem, &values, *one) {
+            own.entry(of).or_default().extend(errors);
+        }
+    }
+    Fitted { bands: bands(evidence, &left_out, &own), figures, values, errors }
 }
 
-/// Returns how far the drive of `values` is from the loads of `kind`, or of every kind.
-fn residuals(problem: &Problem, values: &Values, kind: Option<Kind>) -> Residuals {
+/// Fits every figure, structures too, from the first values on without the loads of `left_out`. What these loads do not
+/// change is known from other fits.
+fn fit_without(problem: &Problem, evidence: &Evidence, left_out: LeftOut) -> Values {
+    let values = start::values(evidence, left_out);
+    // Random reads see no figure that a later group decides.
+    let last = match left_out {
+        LeftOut::Kind(kind) if kind.group() == Group::Reads => Group::Reads,
+        LeftOut::Nothing | LeftOut::Kind(_) | LeftOut::Part(_) => Group::Mixes,
+    };
+    let groups = Group::ALL.into_iter().filter(|group| *group <= last);
+    groups.fold(values, |values, group| problem.search(values, group, left_out))
+}
+
+/// Returns how far the drive of `values` is from the loads of `left_out`, or from all.
+fn residuals(problem: &Problem, values: &Values, left_out: LeftOut) -> Residuals {
+    let is_wanted = |_: Group, load: &Load| left_out == LeftOut::Nothing || left_out.has(load);
+    let is_judged = |load: &Load, number: Number| match left_out {
+        LeftOut::Part(_) => load.inside.contains(&number),
+        LeftOut::Nothing | LeftOut::Kind(_) => true,
+    };
     let mut all = Residuals::new();
-    let is_wanted = |_: Group, load: &Load| kind.is_none() || load.kind == kind;
     for (_, load, came) in problem.compared(values, is_wanted).unwrap_or_default() {
         let Some(kind) = load.kind else { continue };
-        for (number, here, there) in pairs(load, &came) {
-            all.entry((kind, number)).or_default().push((here / there).ln());
+        for (number, here, there) in judged(load, &came) {
+            if is_judged(load, number) {
+                all.entry((kind, number)).or_default().push((here / there).ln());
+            }
         }
     }
     all

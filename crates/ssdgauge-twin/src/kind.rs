@@ -109,18 +109,42 @@ impl Kind {
         }
     }
 
-    /// Returns the command whose run has loads of this kind.
-    pub fn run_that_settles(self) -> &'static str {
+    /// Returns the suite, and the test of it, that have loads of this kind.
+    pub fn suite_and_test(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Kind::RandomReads => "run client-2018 DRIVE --test sustained-random-read",
-            Kind::SequentialReads => "run client-2018 DRIVE --test sustained-sequential-read",
-            Kind::OfferedReads => "run load-curve DRIVE --test random-read",
-            Kind::SequentialWrites => "run client-2018 DRIVE --test whole-drive-fill",
-            Kind::RandomWrites => "run client-2018 DRIVE --test sustained-random-write",
-            Kind::Mixes => "run client-2018 DRIVE --test mixed-random",
-            Kind::OfferedMixes => "run load-curve DRIVE --test mixed-random",
-            Kind::SteadyWrites => "run consistency-2016 DRIVE",
-            Kind::SteadyMixes => "run enterprise-2019 DRIVE --test mixed-random-qd32",
+            Kind::RandomReads => ("client-2018", Some("sustained-random-read")),
+            Kind::SequentialReads => ("client-2018", Some("sustained-sequential-read")),
+            Kind::OfferedReads => ("load-curve", Some("random-read")),
+            Kind::SequentialWrites => ("client-2018", Some("whole-drive-fill")),
+            Kind::RandomWrites => ("client-2018", Some("sustained-random-write")),
+            Kind::Mixes => ("client-2018", Some("mixed-random")),
+            Kind::OfferedMixes => ("load-curve", Some("mixed-random")),
+            Kind::SteadyWrites => ("consistency-2016", None),
+            Kind::SteadyMixes => ("enterprise-2019", Some("mixed-random-qd32")),
+        }
+    }
+
+    /// Returns the command whose run has loads of this kind.
+    pub fn run_that_settles(self) -> String {
+        match self.suite_and_test() {
+            (suite, Some(test)) => format!("run {suite} DRIVE --test {test}"),
+            (suite, None) => format!("run {suite} DRIVE"),
+        }
+    }
+
+    /// Returns the kinds whose loads decide figures that this one depends on, itself first.
+    pub fn rests_on(self) -> &'static [Kind] {
+        use Kind::*;
+        match self {
+            RandomReads => &[RandomReads],
+            OfferedReads => &[OfferedReads, RandomReads],
+            SequentialReads => &[SequentialReads, RandomReads],
+            SequentialWrites => &[SequentialWrites, SequentialReads],
+            RandomWrites => &[RandomWrites, SequentialWrites],
+            Mixes => &[Mixes, RandomReads, RandomWrites, SequentialWrites],
+            OfferedMixes => &[OfferedMixes, RandomReads, RandomWrites, SequentialWrites],
+            SteadyWrites => &[SteadyWrites, SequentialWrites],
+            SteadyMixes => &[SteadyMixes, RandomReads, SteadyWrites, SequentialWrites],
         }
     }
 }

@@ -38,6 +38,11 @@ impl Number {
         }
     }
 
+    /// Returns whether it is a 99th percentile.
+    pub(crate) fn is_tail(self) -> bool {
+        matches!(self, Number::ReadP99 | Number::WriteP99)
+    }
+
     /// Returns what the number is in words, such as `reads p99`.
     pub fn words(self) -> &'static str {
         match self {

@@ -88,16 +88,41 @@ impl Twin {
         self.about.bands.iter().filter(|band| band.kind == kind).collect()
     }
 
+    /// Returns what stands by its numbers: the drive that it is the twin of, and the smallest and the largest of the bands
+    /// of what it predicts.
+    pub fn mark(&self) -> String {
+        let given = self.about.bands.iter().filter(|band| band.is_validated());
+        let mut bands: Vec<f64> = given.map(|band| 100.0 * band.band).collect();
+        bands.sort_by(f64::total_cmp);
+        let of = &self.about.of;
+        match (bands.first(), bands.last()) {
+            (Some(low), Some(high)) if low.round() < high.round() => {
+                format!("twin of {of}, ± {low:.0} to {high:.0} %")
+            }
+            (Some(low), _) => format!("twin of {of}, ± {low:.0} %"),
+            (None, _) => format!("twin of {of}, no number is known well enough"),
+        }
+    }
+
     /// Returns the time of an erase, in microseconds.
     pub(crate) fn erase_us(&self) -> Option<f64> {
-        let table: Table = self.profile.parse().ok()?;
-        table.get("nand")?.get("t_bers_us")?.as_float()
+        self.figure("nand", "t_bers_us")
     }
 
     pub(crate) fn capacity(&self) -> Option<Bytes> {
-        let table: Table = self.profile.parse().ok()?;
-        let gb = table.get("drive")?.get("capacity_gb")?.as_float()?;
+        let gb = self.figure("drive", "capacity_gb")?;
         (gb > 0.0 && gb < 1e6).then_some(Bytes((gb * 1e9) as u64))
+    }
+
+    /// Returns the size of the fast cache, fixed and borrowed.
+    pub(crate) fn cache(&self) -> Bytes {
+        let part = |name: &str| self.figure("slc", name).unwrap_or(0.0).clamp(0.0, 1e6);
+        Bytes(((part("fixed_gb") + part("dynamic_gb")) * 1e9) as u64)
+    }
+
+    fn figure(&self, section: &str, name: &str) -> Option<f64> {
+        let table: Table = self.profile.parse().ok()?;
+        table.get(section)?.get(name)?.as_float()
     }
 }
 
@@ -143,7 +168,15 @@ fn sections(evidence: &Evidence, fitted: &Fitted, name: &str) -> String {
         of_section.insert(name.to_owned(), typed(&value));
         let figure = fitted.figures.iter().find(|figure| figure.key == key);
         if let Some(figure) = figure {
-            remarks.insert((section.to_owned(), name.to_owned()), remark(figure));
+            // An interval is that of the figure as it is fitted, which the profile may state otherwise.
+            let stated = |end: f64| {
+                let mut changed = values.clone();
+                changed.set(figure.key, end);
+                let keys = changed.keys(evidence.capacity);
+                let value = keys.iter().find(|(one, _)| *one == key)?.1.parse();
+                value.ok()
+            };
+            remarks.insert((section.to_owned(), name.to_owned()), remark(figure, stated));
         }
     }
     let raw_gib =
@@ -157,7 +190,7 @@ fn sections(evidence: &Evidence, fitted: &Fitted, name: &str) -> String {
     drive.insert("cells".into(), Value::String("not known".into()));
     drive.insert("raw_gib".into(), Value::Float(raw_gib));
     if let Some(spare) = fitted.figures.iter().find(|figure| figure.key == "over_provisioning") {
-        let of_class = remark(spare);
+        let of_class = remark(spare, Some);
         let remark = match &spare.decided {
             Some((low, high, test)) => {
                 format!(
@@ -183,11 +216,12 @@ fn typed(value: &str) -> Value {
     value.parse().map_or_else(|_| Value::String(value.to_owned()), Value::Boolean)
 }
 
-fn remark(figure: &FittedFigure) -> String {
+fn remark(figure: &FittedFigure, stated: impl Fn(f64) -> Option<f64>) -> String {
+    let end = |value: f64| short(stated(value).unwrap_or(value));
     match &figure.decided {
         Some((low, high, test)) if low == high => format!("decided by {test}"),
         Some((low, high, test)) => {
-            format!("{} to {}, decided by {test}", short(*low), short(*high))
+            format!("{} to {}, decided by {test}", end(*low), end(*high))
         }
         None => "not identified".into(),
     }

@@ -7,24 +7,30 @@ use crate::evidence::{Act, COURSE, Load, Measured, Start};
 use crate::kind::only_stream;
 use crate::number::Number;
 use ssdgauge_core::{
-    Bytes, Direction, Finding, Histogram, Interval, Nanos, Preparation, Reading, Rig, Sink, Stream,
-    Until, Workload,
+    Bytes, Direction, Engine, Finding, Histogram, Interval, Nanos, Preparation, Reading, Rig, Sink,
+    Stream, Until, Workload,
 };
 use ssdgauge_sim::VirtualRig;
 use std::collections::BTreeMap;
 
 /// Capacity of the virtual drive that loads are repeated on.
 const SMALL: u64 = 4_000_000_000;
+/// That of one whose data is only read: where data lies does not follow from its amount.
+const SMALL_READ: u64 = 1_000_000_000;
 /// The seed of every such drive.
 const SEED: u64 = 1;
 /// Spans are not made smaller than this.
 const LEAST_SPAN: u64 = 32 << 20;
 /// Requests for the percentiles of a load, of small blocks and of large ones.
 const REQUESTS: [u64; 2] = [4_000, 400];
+/// Requests in the steady state: collection comes and goes with each superblock, of which these fill several.
+const STEADY: u64 = 65_536;
 /// Bytes of a block from which it is a large one.
 const LARGE: u64 = 64 << 10;
 /// Requests before those that count, for each request in flight.
 const WARM_UP: u64 = 3;
+/// Block of the writes that fill the cache.
+const CACHED: u64 = 4_096;
 /// Virtual time after which a load of the fit ends whatever it transferred.
 const LONGEST: Nanos = Nanos::from_secs(600);
 /// How often a load is repeated that overwrites its span: further on nothing changes.
@@ -45,6 +51,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) figures: &'a str,
     /// Capacity of the drive itself.
     pub(crate) capacity: Bytes,
+    /// Its fast cache, fixed and borrowed.
+    pub(crate) cache: Bytes,
 }
 
 /// Adds up the latencies of a load.
@@ -77,9 +85,8 @@ pub(crate) fn ratio(capacity: Bytes) -> f64 {
     (SMALL as f64 / capacity.0 as f64).min(1.0)
 }
 
-/// Opens the drive of `candidate` in proportion.
-pub(crate) fn open(candidate: &Candidate<'_>, start: Start) -> Option<VirtualRig> {
-    let ratio = ratio(candidate.capacity);
+/// Opens the drive of `candidate` in the proportion `ratio`.
+pub(crate) fn open(candidate: &Candidate<'_>, start: Start, ratio: f64) -> Option<VirtualRig> {
     let capacity = (candidate.capacity.0 as f64 * ratio) as u64;
     let state = match start {
         Start::Fresh => "fresh",
@@ -87,14 +94,50 @@ pub(crate) fn open(candidate: &Candidate<'_>, start: Start) -> Option<VirtualRig
         Start::Steady => "steady",
     };
     let query = format!("capacity={capacity}&state={state}{}", candidate.figures);
-    VirtualRig::from_toml("twin", candidate.profile, &query, SEED).ok()
+    let mut rig = VirtualRig::from_toml("twin", candidate.profile, &query, SEED).ok()?;
+    if start == Start::Steady {
+        fill_cache(&mut rig, (candidate.cache.0 as f64 * ratio) as u64)?;
+    }
+    Some(rig)
+}
+
+/// Overwrites data at random until the fast cache is full: a virtual drive that begins in its steady state has an empty
+/// one, and a drive that was overwritten has not.
+fn fill_cache(rig: &mut VirtualRig, cache: u64) -> Option<()> {
+    let bytes = (1.2 * cache as f64) as u64 / CACHED * CACHED;
+    if bytes == 0 {
+        return Some(());
+    }
+    let span = Bytes(rig.drive().capacity.0 / CACHED * CACHED);
+    let stream = Stream {
+        block_size: Bytes(CACHED),
+        read_percent: 0,
+        queue_depth: 32,
+        span,
+        ..Stream::default()
+    };
+    let workload = Workload { engine: Engine::IoUring, streams: vec![stream] };
+    let until = Until { time: Some(LONGEST), bytes: Some(Bytes(bytes)) };
+    rig.run(&workload, &until, &mut Latencies::default()).ok()?;
+    Some(())
 }
 
 /// Repeats `test` on the drive of `candidate`; returns the numbers of its loads, in order. `None` where no drive has
 /// these figures, or where it cannot carry the test out.
 pub(crate) fn repeat(candidate: &Candidate<'_>, test: &Measured) -> Option<Vec<Repeated>> {
-    let mut rig = open(candidate, test.start)?;
-    let ratio = ratio(candidate.capacity);
+    let is_read = test.start == Start::Filled && test.loads().all(|one| !one.workload.writes());
+    let smaller = (SMALL_READ as f64 / candidate.capacity.0 as f64).min(1.0);
+    let opened = Some(smaller).filter(|_| is_read).and_then(|ratio| {
+        // A small drive may have no room for the units of all dies.
+        Some((open(candidate, test.start, ratio)?, ratio))
+    });
+    let (mut rig, ratio) = match opened {
+        Some(opened) => opened,
+        None => {
+            let ratio = ratio(candidate.capacity);
+            (open(candidate, test.start, ratio)?, ratio)
+        }
+    };
     let mut all = Vec::new();
     // What follows the last load with numbers says nothing.
     let last =
@@ -259,9 +302,16 @@ fn numbers(load: &Load, (latencies, seconds): &(Latencies, f64)) -> BTreeMap<Num
 }
 
 /// Returns what a load is on the whole: every number of `workload`, which has one stream.
-pub(crate) fn predict(rig: &mut VirtualRig, workload: &Workload) -> Option<BTreeMap<Number, f64>> {
+pub(crate) fn predict(
+    rig: &mut VirtualRig,
+    workload: &Workload,
+    is_steady: bool,
+) -> Option<BTreeMap<Number, f64>> {
     let stream = only_stream(workload)?;
-    let requests = 4 * REQUESTS[usize::from(stream.block_size.0 >= LARGE)];
+    let requests = match is_steady && stream.writes() {
+        true => STEADY,
+        false => 4 * REQUESTS[usize::from(stream.block_size.0 >= LARGE)],
+    };
     let bytes = requests * stream.block_size.0;
     let (latencies, seconds) = timed(rig, workload, (Some(bytes), None), true)?;
     let number = |number: Number| {

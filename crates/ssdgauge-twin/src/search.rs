@@ -23,6 +23,30 @@ const SMALLER: f64 = 0.997;
 /// explain must not spoil the others.
 const FAR: f64 = 3.0;
 
+/// Loads that a fit does not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeftOut {
+    Nothing,
+    /// Every load of a kind.
+    Kind(Kind),
+    /// Each [`PARTS`]th load of every kind, beginning with this one, among those inside the range of the others: outside it
+    /// nothing is predicted.
+    Part(usize),
+}
+
+/// Parts into which the loads of each kind are divided.
+pub(crate) const PARTS: usize = 3;
+
+impl LeftOut {
+    pub(crate) fn has(self, load: &Load) -> bool {
+        match self {
+            LeftOut::Nothing => false,
+            LeftOut::Kind(kind) => load.kind == Some(kind),
+            LeftOut::Part(part) => load.place.is_some_and(|place| place % PARTS == part),
+        }
+    }
+}
+
 /// What a test is on virtual drives, by number of the test and text of the figures that it sees.
 type Known = BTreeMap<(usize, String), Option<Arc<Vec<Repeated>>>>;
 
@@ -45,14 +69,6 @@ impl Problem {
             capacity: evidence.capacity,
             known: Mutex::default(),
         }
-    }
-
-    /// Returns whether `group` has a test with loads of `kind`.
-    pub(crate) fn is_decided_by(&self, group: Group, kind: Kind) -> bool {
-        let has = |(test, of, _): &(Measured, Group, bool)| {
-            *of == group && test.loads().any(|load| load.kind == Some(kind) && load.has_numbers())
-        };
-        self.tests.iter().any(has)
     }
 
     /// Returns every load that has numbers and fulfils `is_wanted`, with its test and its numbers on the drive of
@@ -91,23 +107,24 @@ impl Problem {
         }
         let small = Bytes((self.capacity.0 as f64 * ratio(self.capacity)) as u64);
         let (figures, capacity) = (values.query(small), self.capacity);
-        let candidate = Candidate { profile: &self.base, figures: &figures, capacity };
+        let cache = values.cache();
+        let candidate = Candidate { profile: &self.base, figures: &figures, capacity, cache };
         let repeated = repeat(&candidate, test).map(Arc::new);
         locked().insert(key, repeated.clone());
         repeated
     }
 
-    /// Returns how far the drive of `values` is from the tests of `group`, without the loads of `without`: the mean
+    /// Returns how far the drive of `values` is from the tests of `group`, without the loads of `left_out`: the mean
     /// square for each kind and number, in units of error, added up. Infinity where it exceeds `limit`, or where there is
     /// no such drive.
     pub(crate) fn error(
         &self,
         values: &Values,
         group: Group,
-        without: Option<Kind>,
+        left_out: LeftOut,
         limit: f64,
     ) -> f64 {
-        let is_wanted = |load: &Load| load.kind != without && load.has_numbers();
+        let is_wanted = |load: &Load| !left_out.has(load) && load.has_numbers();
         let tests: Vec<usize> = (0..self.tests.len())
             .filter(|number| {
                 let (test, of, _) = &self.tests[*number];
@@ -145,8 +162,8 @@ impl Problem {
     }
 
     /// Fits the figures of `group`; returns the values and what remains.
-    pub(crate) fn search(&self, mut best: Values, group: Group, without: Option<Kind>) -> Values {
-        let mut least = self.error(&best, group, without, f64::INFINITY);
+    pub(crate) fn search(&self, mut best: Values, group: Group, left_out: LeftOut) -> Values {
+        let mut least = self.error(&best, group, left_out, f64::INFINITY);
         if least == 0.0 {
             return best;
         }
@@ -164,7 +181,7 @@ impl Problem {
                                 break;
                             }
                             let limit = SMALLER * least;
-                            let found = self.error(&tried, group, without, limit);
+                            let found = self.error(&tried, group, left_out, limit);
                             if found >= limit {
                                 break;
                             }
@@ -192,6 +209,19 @@ pub(crate) fn pairs(load: &Load, came: &Repeated) -> Vec<(Number, f64, f64)> {
         .filter_map(|(number, there)| Some((*number, *came.numbers.get(number)?, *there)));
     let course = came.course.iter().zip(&load.course);
     numbers.chain(course.map(|(here, there)| (Number::Rate, *here, *there))).collect()
+}
+
+/// Returns the pairs of numbers that predictions of such loads are judged by: of a load that changes, those of the state
+/// that it ends in.
+pub(crate) fn judged(load: &Load, came: &Repeated) -> Vec<(Number, f64, f64)> {
+    let mut all = pairs(load, came);
+    if !load.course.is_empty() {
+        let last = all.pop();
+        all.clear();
+        all.extend(last);
+    }
+    all.retain(|(number, ..)| load.is_judged_by(*number));
+    all
 }
 
 /// Returns `test` as it is repeated, the group that it belongs to, and whether it reaches the steady state.

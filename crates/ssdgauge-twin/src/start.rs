@@ -4,6 +4,7 @@ use crate::evidence::{Evidence, Load};
 use crate::figures::Values;
 use crate::kind::{Kind, only_stream};
 use crate::number::Number;
+use crate::search::LeftOut;
 use ssdgauge_core::Access;
 use ssdgauge_sim::mean_field::write_amplification;
 
@@ -12,10 +13,10 @@ const FALL: f64 = 0.87;
 /// Sequential requests from this length on show the link.
 const LARGE: u64 = 64 << 10;
 
-/// Returns the first values for `evidence` without the loads of `without`.
-pub(crate) fn values(evidence: &Evidence, without: Option<Kind>) -> Values {
+/// Returns the first values for `evidence` without the loads of `left_out`.
+pub(crate) fn values(evidence: &Evidence, left_out: LeftOut) -> Values {
     let loads: Vec<&Load> =
-        evidence.loads().map(|(_, load)| load).filter(|load| load.kind != without).collect();
+        evidence.loads().map(|(_, load)| load).filter(|load| !left_out.has(load)).collect();
     let mut values = Values::of_class(evidence.capacity);
     reads(&mut values, &loads);
     card(&mut values, &evidence.card);
@@ -102,9 +103,14 @@ fn writes(values: &mut Values, loads: &[&Load], capacity: f64) {
         if fast > 0.0 {
             values.set("slc.t_prog_us", row / 3.0 / course[0] * 1e6);
         }
-        // A drive writes no faster than its link, whatever its reads showed.
-        let link = values.get("front.link_mb_s").max(1.01 * course[0] / 1e6);
-        values.set("front.link_mb_s", link);
+    }
+    // A drive writes no faster than its link, whatever its reads showed.
+    let peak = of(Kind::SequentialWrites).flat_map(|load| {
+        let block = only_stream(&load.workload).map_or(0.0, |one| one.block_size.0 as f64);
+        load.course.iter().map(move |rate| rate * block).chain(bytes_s(load))
+    });
+    if let Some(peak) = highest(peak) {
+        values.set("front.link_mb_s", values.get("front.link_mb_s").max(1.01 * peak / 1e6));
     }
     let stated = values.get("nand.t_prog_us");
     let native = native.unwrap_or(row / stated * 1e6);

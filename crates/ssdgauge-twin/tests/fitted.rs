@@ -1,6 +1,6 @@
 //! A twin of points that follow from arithmetic, not from the virtual drive.
 
-use ssdgauge_core::{Arrival, Bytes, Engine, Stream, Workload};
+use ssdgauge_core::{Access, Arrival, Bytes, Engine, Stream, Workload};
 use ssdgauge_twin::{Evidence, Kind, Number, Question, Twin, answer, fit, profile_text};
 use std::collections::BTreeMap;
 
@@ -57,4 +57,59 @@ fn a_profile_of_another_model_is_refused_with_its_command() {
     let error = Twin::read(text).unwrap_err().to_string();
     assert!(error.contains("revision 999") && error.contains("`ssdgauge twin a.ssdg -o b.toml`"));
     assert_eq!(Twin::read("inherits = \"tiny\"\n"), Ok(None));
+}
+
+/// Points of a target whose requests complete at `rate` a second for a block size, a share of reads and a depth.
+fn curve(rate: impl Fn(u64, u8, u32) -> f64) -> Evidence {
+    let mut points = Vec::new();
+    let loads = [(4_096, 100), (4_096, 0), (4_096, 70), (131_072, 100), (131_072, 0)];
+    for (block, reads) in loads {
+        for depth in [1, 4, 16, 64] {
+            let access = if block > 4_096 { Access::Sequential } else { Access::Random };
+            let stream = Stream {
+                access,
+                block_size: Bytes(block),
+                read_percent: reads,
+                queue_depth: depth,
+                span: Bytes(500_000_000),
+                ..Stream::default()
+            };
+            let per_second = rate(block, reads, depth);
+            // Little's law; requests take turns.
+            let latency = f64::from(depth) / per_second * 1e6;
+            let number = if reads > 0 { Number::ReadP50 } else { Number::WriteP50 };
+            let workload = Workload { engine: Engine::IoUring, streams: vec![stream] };
+            let numbers = BTreeMap::from([(Number::Rate, per_second), (number, latency)]);
+            points.push((format!("{block} {reads} {depth}"), workload, numbers));
+        }
+    }
+    Evidence::of_points("a target", Bytes(500_000_000), points)
+}
+
+#[test]
+#[ignore = "second tier"]
+fn targets_other_than_flash_drives_are_not_described() {
+    // 7,200 rpm: 8.5 ms of seek and half a revolution, less where requests are sorted; 180 MB/s in sequence.
+    let disk = |block: u64, _: u8, depth: u32| match block {
+        4_096 => 1e3 / (8.5 + 4.17) * (1.0 + 0.45 * f64::from(depth).ln()),
+        block => 180e6 / block as f64,
+    };
+    // Eight of them below a controller whose memory takes writes in 30 us, and destages them at 1,200 a second.
+    let raid = |block: u64, reads: u8, depth: u32| match (block, reads) {
+        (4_096, 0) => 33_000.0,
+        (4_096, _) => {
+            79.0 * f64::from(depth.min(8)) * (1.0 + 0.4 * f64::from(depth.max(8) / 8).ln())
+        }
+        (block, _) => 1.2e9 / block as f64,
+    };
+    // A bucket of 3,000 tokens a second, one for each 16 KiB, that answers in 0.6 ms while it has tokens.
+    let volume = |block: u64, _: u8, depth: u32| {
+        f64::min(f64::from(depth) / 600e-6, 3_000.0 / (block as f64 / 16_384.0).ceil())
+    };
+    for (name, evidence) in
+        [("disk", curve(disk)), ("raid", curve(raid)), ("volume", curve(volume))]
+    {
+        let fitted = fit(&evidence, &|_, _| {});
+        assert!(!fitted.not_described().is_empty(), "{name}: {:?}", fitted.errors());
+    }
 }

@@ -7,7 +7,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::permitted_writes::{self, Expected};
 use crate::process::StopFlag;
 use crate::{reader, request_log, request_path, suggestion, text_file};
-use ssdgauge_core::{Bytes, DriveChange, DriveInfo, Plan, RequestPath, Rig, VIRTUAL};
+use ssdgauge_core::{Bytes, Detail, DriveChange, DriveInfo, Plan, RequestPath, Rig, VIRTUAL};
 use ssdgauge_guard::{
     Candidate, Continued, LookPlace, Refusal, TargetError, TargetOptions, TargetPlace,
 };
@@ -356,8 +356,11 @@ fn open_virtual(spec: &str, size: SizeRequest, seed: u64) -> Result<VirtualRig, 
             let text = text_file::read_text_file(name).map_err(failure)?;
             // What the profile of a twin says of itself is not part of the drive.
             let twin = Twin::read(&text).map_err(|error| failure(format!("{name}: {error}")))?;
-            let text = twin.map_or(text, |twin| twin.profile);
-            VirtualRig::from_toml(name, &text, query, seed)
+            match twin {
+                Some(twin) => VirtualRig::from_toml(name, &twin.profile, query, seed)
+                    .map(|rig| rig.with_detail(Detail::Twin, twin.mark())),
+                None => VirtualRig::from_toml(name, &text, query, seed),
+            }
         }
         false => VirtualRig::open(spec, seed),
     };

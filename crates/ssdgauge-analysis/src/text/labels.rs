@@ -2,7 +2,7 @@
 
 use crate::text::number;
 use crate::text::sanitize;
-use ssdgauge_core::{DriveInfo, TargetKind};
+use ssdgauge_core::{Detail, DriveInfo, TargetKind};
 use ssdgauge_runfile::Head;
 
 /// Returns a unique name for each entry of a report, which has one or several runs: the model, with the
@@ -124,6 +124,8 @@ pub fn marks(head: &Head) -> Vec<String> {
     if head.drive.is_model() {
         marks.push("MODEL".to_owned());
     }
+    let twin = head.drive.detail(Detail::Twin);
+    marks.extend(twin.map(|twin| format!("PREDICTED ({})", sanitize::device(twin))));
     marks.extend(imported_mark(head));
     if plan.shortened > 1 {
         marks.push(format!("SHORTENED to 1/{}", number::count(u64::from(plan.shortened))));

@@ -50,6 +50,8 @@ pub enum Detail {
     /// The revision of the model, for a virtual drive: a number that is raised with every change of the
     /// model that moves a result.
     ModelRevision,
+    /// That a virtual drive is the twin of a measured one, with the errors of its predictions: `twin of X, ± 3 to 21 %`.
+    Twin,
     /// The digest of a virtual drive without its cooling: equal for a drive with and without a heat sink.
     UncooledDigest,
 }
@@ -80,6 +82,7 @@ impl Detail {
             Detail::WithoutTrim => "without_trim",
             Detail::Seed => "seed",
             Detail::ModelRevision => "model_revision",
+            Detail::Twin => "twin",
             Detail::UncooledDigest => "profile_digest_without_cooling",
         }
     }

@@ -1,12 +1,16 @@
 //! `ssdgauge twin`: a virtual drive fitted to the runs of a drive, and its answers.
 
+mod inputs;
+mod runs_needed;
+
 use crate::arguments::TwinArguments;
 use crate::commands::xray;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{self, Format};
 use crate::text_file::read_text_file;
+use inputs::{evidence, question, read, usage};
 use ssdgauge_core::shell_word;
-use ssdgauge_twin::{Band, Evidence, FEWEST, Kind, Question, Twin, answer, fit, profile_text};
+use ssdgauge_twin::{Band, FEWEST, Kind, Twin, answer, fit, profile_text};
 use ssdgauge_watch::terminal;
 use std::path::Path;
 
@@ -15,26 +19,19 @@ use std::path::Path;
 /// # Errors
 /// Files cannot be read or written; refuses runs that are not of one drive, and loads that are not predicted.
 pub(crate) fn execute(arguments: &TwinArguments) -> Result<(), Failure> {
-    match (&arguments.ask, &arguments.out) {
-        (Some(load), _) => ask(arguments, load),
-        (None, Some(out)) => make(arguments, out),
-        (None, None) => unreachable!("one of both is required"),
+    match (&arguments.ask, &arguments.plan, &arguments.out) {
+        (Some(load), ..) => ask(arguments, load),
+        (None, Some(load), _) => runs_needed::print(arguments, load),
+        (None, None, Some(out)) => make(arguments, out),
+        (None, None, None) => unreachable!("one of them is required"),
     }
-}
-
-fn usage(text: String, hint: &str) -> Failure {
-    Failure::new(FailureKind::Usage, text, hint)
 }
 
 fn make(arguments: &TwinArguments, out: &Path) -> Result<(), Failure> {
     let inputs: Vec<&Path> =
         arguments.files.iter().chain(&arguments.card).map(AsRef::as_ref).collect();
     output::check(out, Format::Twin, &inputs)?;
-    let runs = ssdgauge_analysis::read_all(&arguments.files)?;
-    let mut evidence = Evidence::of_runs(&runs).map_err(|error| {
-        let hint = "nothing was written; name runs of one drive, of whole suites";
-        Failure::new(FailureKind::Refused, error.to_string(), hint)
-    })?;
+    let mut evidence = evidence(arguments)?;
     if let Some(card) = &arguments.card {
         let card = xray::recorded(card)?;
         if card.card.capacity_bytes != evidence.capacity.0 {
@@ -45,9 +42,13 @@ fn make(arguments: &TwinArguments, out: &Path) -> Result<(), Failure> {
     }
     let fitted = fit(&evidence, &|done, all| {
         terminal::print_message(&format!(
-            "{done} of {all} fits: all kinds of load, then without each"
+            "{done} of {all} fits: one to all loads, the others without a part of them"
         ));
     });
+    let missed = fitted.not_described();
+    if !missed.is_empty() {
+        return Err(other_drive(&missed));
+    }
     let text = profile_text(&evidence, &fitted, &command(arguments, out));
     let twin = read(&text, &out.display().to_string())?;
     output::write(out, Format::Twin, &inputs, text.as_bytes())?;
@@ -57,6 +58,20 @@ fn make(arguments: &TwinArguments, out: &Path) -> Result<(), Failure> {
     }
     terminal::print_message(&format!("profile: {}", out.display()));
     Ok(())
+}
+
+fn other_drive(missed: &[(Kind, f64)]) -> Failure {
+    let kinds: Vec<String> = missed
+        .iter()
+        .map(|(kind, error)| format!("{} by {:.0} %", kind.words(), error * 100.0))
+        .collect();
+    let text = format!(
+        "the model does not describe this drive: fitted to all runs, it misses {}",
+        kinds.join(", ")
+    );
+    let hint =
+        "nothing was written; hard disks, RAIDs and volumes with limits of their own have no twin";
+    Failure::new(FailureKind::Refused, text, hint)
 }
 
 /// Returns the command that fits the twin again.
@@ -104,19 +119,8 @@ fn summary(twin: &Twin) -> String {
     text
 }
 
-/// Returns the twin whose profile is `text`, read from `name`.
-fn read(text: &str, name: &str) -> Result<Twin, Failure> {
-    let hint = "`ssdgauge twin RUNS -o FILE` writes one";
-    match Twin::read(text) {
-        Ok(Some(twin)) => Ok(twin),
-        Ok(None) => Err(usage(format!("{name} is not the profile of a twin"), hint)),
-        Err(error) => Err(usage(format!("{name}: {error}"), hint)),
-    }
-}
-
 fn ask(arguments: &TwinArguments, load: &str) -> Result<(), Failure> {
-    let question = Question::parse(load)
-        .map_err(|error| usage(error.to_string(), "separate terms by a comma and a space"))?;
+    let question = question(load)?;
     let [file] = arguments.files.as_slice() else {
         return Err(usage("one twin is asked".to_owned(), "name its profile, such as drive.toml"));
     };

@@ -35,14 +35,14 @@ const ACT_LOG: &str = "ACT version 6.4\n\nACT-STORAGE CONFIGURATION\ndevice-name
     after 3600 sec:\nreads (1000 total)\n (00: 0000000990) (01: 0000000010)\n\n";
 
 /// Returns the lines in the blocks of a shell, without comments and prompts.
-fn commands(page: &str) -> Vec<String> {
+pub(super) fn commands(page: &str) -> Vec<String> {
     let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let lines = blocks.flat_map(str::lines).map(|line| line.split("  #").next().unwrap().trim());
     lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 /// Returns the words of a line; quotes hold words together.
-fn words(line: &str) -> Vec<String> {
+pub(super) fn words(line: &str) -> Vec<String> {
     let parts = line.split('"').enumerate();
     parts
         .flat_map(|(index, part)| match index % 2 {

@@ -1,6 +1,8 @@
 //! `ssdgauge twin`: what it is made from and refuses, what its profile says, and what it answers.
 
+use super::fio_page::{commands, words};
 use crate::support::{Bench, text, unfolded};
+use std::path::Path;
 
 const SUITE: &str = r#"
 [suite]
@@ -117,4 +119,74 @@ fn runs_of_two_drives_or_shortened_ones_make_no_twin() {
     let message = refused(&bench, &["twin", "a.ssdg", "-o", "a.ssdg"], 3);
     assert!(message.contains("is not replaced"), "{message}");
     assert!(!bench.path("drive.toml").exists());
+}
+
+/// The drive that stands in for the one of the page.
+const OF_THE_PAGE: &str = "sim:nvme-datacentre?capacity=32GB";
+
+#[test]
+#[ignore = "second tier"]
+fn the_example_of_the_page_about_twins_is_answered_and_checked() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to/twin.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let bench = Bench::new();
+    let suite = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    std::fs::write(bench.path("database.toml"), suite).unwrap();
+    let stand_in = |word: String| match word.as_str() {
+        "sudo" | "ssdgauge" | "--confirm" | "SERIAL" => None,
+        "/dev/nvme1n1" => Some(OF_THE_PAGE.to_owned()),
+        _ => Some(word),
+    };
+    let mut ran = 0;
+    for line in commands(&page) {
+        let arguments: Vec<String> = words(&line).into_iter().filter_map(stand_in).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let said = bench.print(&arguments);
+        if arguments.contains(&"--ask") {
+            let numbers = |text: &str| -> Vec<String> {
+                text.split_whitespace()
+                    .filter(|word| word.starts_with(char::is_numeric))
+                    .map(str::to_owned)
+                    .collect()
+            };
+            let shown = page.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+            assert_eq!(numbers(shown), numbers(&said), "{said}");
+        }
+        ran += 1;
+    }
+    assert!(ran >= 5, "the page has lost commands: {ran}");
+    // The drive itself is the judge.
+    let truth = bench.print(&["run", "./database.toml", OF_THE_PAGE, "-o", "drive.ssdg", "--json"]);
+    let truth: serde_json::Value = serde_json::from_str(&truth).unwrap();
+    let load = "4 KiB random, reads, 20000/s";
+    let answer = bench.print(&["twin", "--ask", load, "drive.toml", "--json"]);
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    for (number, key) in [("read-p50", "lat_p50_us"), ("read-p99", "lat_p99_us")] {
+        let given =
+            answer["predicted"].as_array().unwrap().iter().find(|one| one["number"] == number);
+        let given = given.unwrap_or_else(|| panic!("{number} is not predicted: {answer}"));
+        let (value, band) = (given["value"].as_f64().unwrap(), given["band"].as_f64().unwrap());
+        let measured = find(&truth, key).unwrap();
+        assert!((value / measured - 1.0).abs() <= band, "{number}: {value} for {measured}, {band}");
+    }
+}
+
+#[test]
+fn a_plan_names_the_runs_that_an_answer_needs() {
+    let bench = Bench::new();
+    let plan = unfolded(&bench.print(&["twin", "--plan", "70 % read, steady, QD16"]));
+    let asked = plan.find("run enterprise-2019 DRIVE --test mixed-random-qd32").expect(&plan);
+    let other = plan.find("run client-2018 DRIVE --test whole-drive-fill").expect(&plan);
+    assert!(asked < other, "the load that is asked for leads: {plan}");
+    std::fs::write(bench.path("reads.toml"), SUITE).unwrap();
+    bench.print(&["run", "./reads.toml", DRIVE, "-o", "a.ssdg"]);
+    let plan = bench.print(&["twin", "--plan", "reads, 20000/s", "a.ssdg"]);
+    assert!(plan.starts_with("None: fit a twin"), "{plan}");
+    let plan = bench.print(&["twin", "--plan", "writes, QD4", "a.ssdg", "--json"]);
+    let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    let kinds: Vec<&str> =
+        plan.as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["random-writes", "sequential-writes"]);
+    let message = refused(&bench, &["twin", "--plan", "writes, 20000/s"], 3);
+    assert!(message.contains("predicts no load of this kind"), "{message}");
 }

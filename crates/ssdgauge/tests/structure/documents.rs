@@ -117,9 +117,9 @@ fn first_pages_stay_short() {
 
 #[test]
 fn documents_written_by_hand_stay_within_their_words() {
-    // 60,000, 350 for what the X-ray asks of a drive about its heat and its link, and for its gate of pairs, 410 for
+    // 60,000, 350 for what the X-ray asks of a drive about its heat and its link, and for its gate of pairs, 740 for
     // twins, a new subject, and 280 for parity, ACT on a drive in use, logs of 32 bits and what an X-ray cannot judge.
-    const MOST: usize = 61_040;
+    const MOST: usize = 61_370;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let mut files = Vec::new();
     documents(&root, &mut files);
