@@ -12,7 +12,7 @@
 
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
 
-mod curves;
+pub(crate) mod curves;
 mod family;
 mod fit;
 mod gate;

@@ -12,6 +12,8 @@ use std::error::Error;
 /// Requests that are measured of each load, of small blocks and of large ones, and those before them.
 const REQUESTS: [u64; 2] = [16_000, 1_600];
 const WARM_UP: u64 = 200;
+/// Those in the steady state: collection comes and goes with each superblock, of which these fill several.
+const STEADY: u64 = 131_072;
 /// Rest between the data and the load.
 const REST: Nanos = Nanos::from_secs(600);
 
@@ -27,9 +29,10 @@ pub(super) struct Outcome {
 /// Returns what the `twin` of the drive of `seed` predicts of each load that is asked for, with the truth.
 pub(super) fn outcomes(seed: u64, twin: &Twin) -> Result<Vec<Outcome>, Box<dyn Error>> {
     let mut all = Vec::new();
+    let worn = worn(seed)?;
     for question in questions() {
         let Some(kind) = Kind::of(&question.workload(), question.is_steady) else { continue };
-        let truth = truth(seed, &question)?;
+        let truth = truth(seed, &question, &worn)?;
         let answer = answer(twin, &question);
         for (number, truth) in truth {
             let given = answer.predicted.iter().find(|one| one.number == number);
@@ -63,7 +66,9 @@ fn questions() -> Vec<Question> {
     for rate in [2_000, 6_000, 12_000] {
         all.push(ask(&format!("random, 4KiB, 70 % read, {rate}/s, 50 % full")));
     }
-    all.push(ask("random, 4KiB, writes, QD32, steady, full"));
+    for depth in [8, 32] {
+        all.push(ask(&format!("random, 4KiB, writes, QD{depth}, steady, full")));
+    }
     all
 }
 
@@ -84,21 +89,38 @@ impl Sink for Latencies {
     }
 }
 
-/// Returns the numbers of the load on the drive of `seed` itself.
-fn truth(seed: u64, question: &Question) -> Result<Vec<(Number, f64)>, Box<dyn Error>> {
+fn born(seed: u64, state: &str) -> Result<VirtualRig, Box<dyn Error>> {
+    Ok(VirtualRig::open(&format!("{}&state={state}", drives::target(seed)), seed)?)
+}
+
+/// Returns the drive of `seed` in the steady state of random writes: one that is born in it has an empty cache.
+fn worn(seed: u64) -> Result<VirtualRig, Box<dyn Error>> {
+    let mut rig = born(seed, "steady")?;
+    let question = Question::parse("random, 4KiB, writes, QD32")?;
+    let span = Bytes(rig.drive().capacity.0 / 4_096 * 4_096);
+    let stream = Stream { span, ..question.stream.clone() };
+    let workload = Workload { streams: vec![stream], ..question.workload() };
+    rig.run(&workload, &Until { time: None, bytes: Some(span) }, &mut Latencies::default())?;
+    Ok(rig)
+}
+
+/// Returns the numbers of the load on the drive of `seed` itself; `worn` is in the steady state.
+fn truth(
+    seed: u64,
+    question: &Question,
+    worn: &VirtualRig,
+) -> Result<Vec<(Number, f64)>, Box<dyn Error>> {
     let stream = &question.stream;
-    let state = match (question.is_steady, stream.writes()) {
-        (true, _) => "steady",
-        (false, false) => "filled",
-        (false, true) => "fresh",
+    let mut rig = match (question.is_steady, stream.writes()) {
+        (true, _) => worn.clone(),
+        (false, false) => born(seed, "filled")?,
+        (false, true) => born(seed, "fresh")?,
     };
-    let target = format!("{}&state={state}", drives::target(seed));
-    let mut rig = VirtualRig::open(&target, seed)?;
     let block = 128 << 10;
     let whole = rig.drive().capacity.0 as f64 * question.full_percent / 100.0;
     let span = Bytes(whole as u64 / block * block);
     let sink = || Latencies::default();
-    if state == "fresh" {
+    if !question.is_steady && stream.writes() {
         let (access, offset) = (Access::Sequential, Bytes(0));
         let fill = Preparation::Fill { access, block_size: Bytes(block), offset, span };
         rig.prepare(&fill, &mut sink())?;
@@ -107,7 +129,10 @@ fn truth(seed: u64, question: &Question) -> Result<Vec<(Number, f64)>, Box<dyn E
     let stream = Stream { span, ..stream.clone() };
     let asked = stream.arrival.per_second();
     let size = stream.block_size.0;
-    let requests = REQUESTS[usize::from(size >= 64 << 10)];
+    let requests = match question.is_steady {
+        true => STEADY,
+        false => REQUESTS[usize::from(size >= 64 << 10)],
+    };
     let in_flight = u64::from(stream.total_depth());
     let workload = Workload { streams: vec![stream], ..question.workload() };
     let until = |requests: u64| Until { time: None, bytes: Some(Bytes(requests * size)) };
