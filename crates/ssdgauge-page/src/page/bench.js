@@ -80,6 +80,12 @@ function table() {
     const below = event.target.getBoundingClientRect().bottom + 80 - $("tray").getBoundingClientRect().top;
     if (ticked && below > 0) scrollBy(0, below);
   };
+  /* Who has ticked a drive types the name of the next one. */
+  $("drives").onkeydown = event => {
+    if (!event.target.matches(".pick") || event.key.length > 1 || event.key === " " || event.ctrlKey || event.altKey || event.metaKey) return;
+    $("q").value = "";
+    $("q").focus();
+  };
   let ticked = false;
   $("q").onclick = () => { if (ticked) $("q").select(); ticked = false; };
   /* What the chosen drives mean for a database, once their numbers are loaded. */
@@ -130,7 +136,7 @@ function table() {
     } })))));
     tray.querySelectorAll("button").forEach((button, place) => button.setAttribute("aria-label", "Remove " + (names.get(chosen[place]) || chosen[place])));
     $("ticks").hidden = chosen.length > 1;
-    if (chosen.length === 1) tray.append(make("span", { textContent: "Tick another drive to compare them" }));
+    if (chosen.length === 1) tray.append(make("span", { textContent: "Tick another drive, or type its name" }));
     if (chosen.length > 1) answer(chosen, tray);
     if (chosen.length > 1) tray.append(make("a", { href: up + "compare.html#d=" + chosen.join(",") }, "Compare", make("span", {}, ` ${chosen.length} drives (up to ${MOST})`)));
   };

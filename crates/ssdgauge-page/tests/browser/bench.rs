@@ -187,6 +187,20 @@ pub(crate) fn check(browser: &mut dyn Browser, folder: &Path, pictures: &Path) {
             .test(document.querySelector('#tray p').textContent)",
         json!(true),
     );
+    // The next name is typed at the ticked box: its first key goes to an empty search. A key with Ctrl does not.
+    run(
+        browser,
+        "document.getElementById('q').value = 'old';
+        [...document.querySelectorAll('.pick')].find(box => box.value.startsWith('alpha')).focus()",
+    );
+    browser.key("g");
+    check_that(
+        browser,
+        "[document.activeElement.id, document.getElementById('q').value]",
+        json!(["q", "g"]),
+    );
+    check_that(browser, SHOWN, json!(["Alpha", "Gamma", "Beta"]));
+    run(browser, "const q = document.getElementById('q'); q.value = ''; q.oninput()");
     // What is ticked stays in sight, is counted apart, and the next name is typed over the last one.
     run(
         browser,

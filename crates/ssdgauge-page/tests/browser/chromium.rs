@@ -192,6 +192,17 @@ impl Browser for Chromium {
             TAB => ("Tab", 9),
             ENTER => ("Enter", 13),
             DOWN => ("ArrowDown", 40),
+            // What it types is part of the event.
+            one if one.chars().count() == 1 => {
+                for kind in ["keyDown", "keyUp"] {
+                    let text = if kind == "keyDown" { one } else { "" };
+                    self.ask(
+                        "Input.dispatchKeyEvent",
+                        json!({ "type": kind, "key": one, "text": text }),
+                    );
+                }
+                return;
+            }
             other => panic!("no test presses {other:?}"),
         };
         for kind in ["rawKeyDown", "keyUp"] {

@@ -58,7 +58,7 @@ pub(crate) trait Browser {
     /// Returns whether the browser prints what a style sheet puts into the margins of a sheet.
     fn has_page_margins(&self) -> bool;
 
-    /// Presses a key, by its code in WebDriver.
+    /// Presses a key: a character, or a key by its code in WebDriver.
     fn key(&mut self, key: &str);
 
     /// Presses the button of the mouse at the first point of `path`, moves along the others and lets go; `presses`
