@@ -1,7 +1,7 @@
 //! The notes of an editor, fragments and the image for links.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
-use crate::support::{Pace, Recipe, client, run};
+use crate::support::{Pace, Recipe, client, quick, run};
 use ssdgauge_analysis::{Notes, PageOptions, Run};
 use ssdgauge_core::{Bytes, Detail, TargetKind};
 use ssdgauge_export::{markdown, markdown_with_notes};
@@ -226,6 +226,23 @@ fn prices_divide_requests_capacity_and_rated_writes() {
     assert!(beta[2].is_nan(), "no rated writes were given");
     // Beta makes twice the requests of Alpha for half the price.
     close(beta[0] / alpha[0], 2.0 * 100.0 / 49.5);
+    let of_steps = |page: &str| {
+        let table = page.split("id=\"prices\"").nth(1).unwrap();
+        let caption = table.split("IOPS: ").nth(1).unwrap();
+        caption.split_once(" of \u{201c}").unwrap().0.to_owned()
+    };
+    assert_eq!(of_steps(&page), "mean over the steps of the headline");
+    // A quick look reads at QD1 and QD32. The headline is QD32, everyday work QD1: 10,000 IOPS for 100 units.
+    let pace = |stream: &ssdgauge_core::Stream, _: u32| Pace {
+        iops: 10_000 * u64::from(stream.queue_depth),
+        lat_us: 100.0,
+    };
+    let mut recipe = Recipe::new("run-0", quick(20), "Alpha");
+    recipe.pace = &pace;
+    let notes = "+++\ncurrency = \"EUR\"\n[[drive]]\nname = \"Alpha\"\nprice = 100\n+++\n";
+    let page = self::page(&[run(&recipe)], &noted(notes));
+    assert_eq!(of_steps(&page), "at QD1");
+    close(price_row(&page, "Alpha")[0], 100.0);
 }
 
 #[test]

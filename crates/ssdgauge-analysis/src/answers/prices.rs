@@ -18,6 +18,8 @@ pub struct Prices {
     pub currency: String,
     /// The test whose requests are counted, by its number among the groups.
     pub test: Option<usize>,
+    /// The queue depths whose IOPS are averaged; empty for the steps of the headline.
+    pub depths: Vec<u32>,
     /// The drives with a price, in the order of the answer.
     pub rows: Vec<Price>,
 }
@@ -32,7 +34,7 @@ pub struct Price {
     /// Capacity of the whole drive in GB (10^9 bytes) per unit, whatever part of it the run used;
     /// `None` where the run files do not state it.
     pub gb: Option<f64>,
-    /// IOPS per unit, at the steps of the headline of the test of everyday work.
+    /// IOPS per unit, at the steps of the headline of the test of everyday work or at its low queue depths.
     pub iops: Option<f64>,
     /// Rated writes in TB (10^12 bytes) per unit.
     pub tbw: Option<f64>,
@@ -69,6 +71,11 @@ pub fn prices(
 ) -> Option<Prices> {
     let everyday = answer.columns.iter().find(|column| column.question == Question::Everyday);
     let test = everyday.map(|column| column.group);
+    let is_shallow = everyday.is_some_and(|column| column.measure == Measure::Shallow);
+    let depths = test.filter(|_| is_shallow).map_or_else(Vec::new, |test| {
+        let steps = measure::shallow_steps(&groups[test].first().test.test);
+        steps.into_iter().map(|(depth, _)| depth).collect()
+    });
     let of_drive = |drive: &usize| {
         let note = notes.of_drive(*drive, runs, drives)?;
         let price = note.price?;
@@ -76,7 +83,6 @@ pub fn prices(
         let member = test.and_then(|test| {
             groups[test].members.iter().find(|member| drives.drive_of(member.index) == *drive)
         });
-        let is_shallow = everyday.is_some_and(|column| column.measure == Measure::Shallow);
         Some(Price {
             drive: *drive,
             price,
@@ -87,7 +93,7 @@ pub fn prices(
     };
     let rows: Vec<Price> = answer.order.iter().filter_map(of_drive).collect();
     let currency = notes.currency.clone();
-    (!rows.is_empty()).then_some(Prices { currency, test, rows })
+    (!rows.is_empty()).then_some(Prices { currency, test, depths, rows })
 }
 
 /// Returns the mean IOPS over the steps of the headline of `test`, or over those of low queue depths.

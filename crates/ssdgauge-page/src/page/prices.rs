@@ -5,6 +5,7 @@ use crate::page::kit::stack;
 use maud::{Markup, html};
 pub(super) use ssdgauge_analysis::answers::prices::amount;
 use ssdgauge_analysis::answers::prices::{Price, Prices};
+use ssdgauge_analysis::answers::statements::listed;
 use ssdgauge_analysis::drives::report_drives::ReportDrives;
 use ssdgauge_analysis::text::{number, sanitize};
 
@@ -38,11 +39,21 @@ pub(super) fn table(prices: &Prices, test: Option<String>, drives: &ReportDrives
         p.foot {
             "Prices by the editor. Bold: the best of its column. "
             @if let Some(test) = test {
-                "IOPS: mean over the steps of the headline of \u{201c}" (test) "\u{201d}. "
+                "IOPS: " (averaged(prices)) " \u{201c}" (test) "\u{201d}. "
             }
             "Capacity and rated writes in decimal units."
             @if let Some(reason) = without_capacity(prices, drives) { " " (reason) }
         }
+    }
+}
+
+/// Returns what the IOPS are the mean of, before the title of the test.
+fn averaged(prices: &Prices) -> String {
+    let depths: Vec<String> = prices.depths.iter().map(|depth| format!("QD{depth}")).collect();
+    match depths.as_slice() {
+        [] => "mean over the steps of the headline of".to_owned(),
+        [one] => format!("at {one} of"),
+        several => format!("mean over {} of", listed(several)),
     }
 }
 
