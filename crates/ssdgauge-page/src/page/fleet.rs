@@ -82,15 +82,23 @@ pub fn fleet_page(batch: &Batch) -> String {
 
 fn undrawn(batch: &Batch) -> Markup {
     let more = &batch.strips[batch.strips.len().min(MOST_STRIPS)..];
-    let clear = more.iter().filter(|strip| strip.dots.iter().any(|dot| dot.is_slow)).count();
+    let has = |is_wanted: &dyn Fn(&BatchStrip, &BatchDot) -> bool| {
+        let wanted = |strip: &&BatchStrip| strip.dots.iter().any(|dot| is_wanted(strip, dot));
+        more.iter().filter(wanted).count()
+    };
+    let clear = has(&|_, dot| dot.is_slow);
+    let scattered = has(&|strip, dot| !dot.is_slow && dot.excess > strip.bound);
     html! {
         @if !more.is_empty() {
             p.small {
                 (number::count(more.len() as u64)) " more measures are not drawn; "
                 @match clear {
-                    0 => "no drive stands out in them.",
+                    0 => "no slow drive stands out in them.",
                     1 => "a drive stands out in one of them, less clearly.",
                     n => { "drives stand out in " (number::count(n as u64)) " of them, less clearly." }
+                }
+                @if scattered > 0 {
+                    " In " (number::count(scattered as u64)) " a drive that is not called slow is beyond the bound too: the table counts its steps."
                 }
             }
         }
