@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Each drive has a file in the folder, so an interrupted gate goes on where it was. The drives have effects that no
-//! twin has, and every number is disturbed by 1.5 %. Seeds below 1,000,000 are for tuning; those from 2,000,000 on were
-//! never looked at before the fit was as it is.
+//! twin has, and every number is disturbed by 1.5 %. Seeds below 1,000,000 are for tuning, those
+//! from 2,000,000 on for the gate.
 
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
 

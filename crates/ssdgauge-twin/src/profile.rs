@@ -94,13 +94,14 @@ impl Twin {
         let given = self.about.bands.iter().filter(|band| band.is_validated());
         let mut bands: Vec<f64> = given.map(|band| 100.0 * band.band).collect();
         bands.sort_by(f64::total_cmp);
-        let of = &self.about.of;
+        // A mark has 64 characters.
+        let of: String = self.about.of.chars().take(40).collect();
         match (bands.first(), bands.last()) {
             (Some(low), Some(high)) if low.round() < high.round() => {
                 format!("twin of {of}, ± {low:.0} to {high:.0} %")
             }
             (Some(low), _) => format!("twin of {of}, ± {low:.0} %"),
-            (None, _) => format!("twin of {of}, no number is known well enough"),
+            (None, _) => format!("twin of {of}, no band"),
         }
     }
 

@@ -8,8 +8,9 @@ use std::error::Error;
 
 /// The drives with the beginnings of the names of their curves, of one drive and without further processes. Capacities
 /// only decide how much smaller the virtual drive is.
-const DRIVES: [(&str, &[&str], u64); 3] = [
-    ("Samsung 980 PRO", &["processes-", "block-"], 1_000_000_000_000),
+const DRIVES: [(&str, &[&str], u64); 4] = [
+    ("Samsung 980 PRO, 4 KiB", &["processes-"], 1_000_000_000_000),
+    ("Samsung 980 PRO, all", &["processes-", "block-"], 1_000_000_000_000),
     ("Samsung EVO", &["evo-"], 1_000_000_000_000),
     ("Intel Optane", &["optane-"], 280_000_000_000),
 ];

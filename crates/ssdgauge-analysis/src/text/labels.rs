@@ -125,7 +125,7 @@ pub fn marks(head: &Head) -> Vec<String> {
         marks.push("MODEL".to_owned());
     }
     let twin = head.drive.detail(Detail::Twin);
-    marks.extend(twin.map(|twin| format!("PREDICTED ({})", sanitize::device(twin))));
+    marks.extend(twin.map(|twin| format!("PREDICTED ({})", sanitize::short_prose(twin))));
     marks.extend(imported_mark(head));
     if plan.shortened > 1 {
         marks.push(format!("SHORTENED to 1/{}", number::count(u64::from(plan.shortened))));

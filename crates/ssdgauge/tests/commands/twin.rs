@@ -84,6 +84,9 @@ fn a_twin_of_reads_predicts_reads_and_refuses_what_no_run_has() {
     // It is a virtual drive like others, and says everywhere what it is.
     let described = bench.print(&["drives", "sim:./drive.toml"]);
     assert!(described.contains("PREDICTED (twin of"), "{described}");
+    let said =
+        unfolded(&bench.print(&["run", "./own.toml", "sim:./drive.toml", "-o", "twin.ssdg"]));
+    assert!(said.contains("PREDICTED (twin of MODEL nvme-datacentre 8GB, "), "{said}");
     let older = profile.replace("model_revision = ", "model_revision = 1");
     std::fs::write(bench.path("older.toml"), older).unwrap();
     let message = refused(&bench, &["drives", "sim:./older.toml"], 2);
