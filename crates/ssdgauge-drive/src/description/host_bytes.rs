@@ -27,6 +27,8 @@ const LAG_BYTES: u64 = 1 << 31;
 /// Why what hosts wrote is not stated where nothing confirms a small count of the log.
 pub(super) const MAY_WRAP: &str = "only the Device Statistics log counts what hosts wrote, and it may have only the low \
                                    32 bits of the sectors";
+/// The bytes of a write command on average, at most, in all that hosts wrote. Chosen: Linux splits larger requests by default.
+const LARGEST_WRITES: u64 = 4 << 20;
 /// The bytes per second of SATA 6 Gb/s.
 const LINK: f64 = 600e6;
 
@@ -179,13 +181,16 @@ fn undecided(results: &QueryResults, written: u64, hosts: &mut HostBytes) {
     }
 }
 
-/// Returns whether the log may have only the low 32 bits of what hosts wrote, and no attribute of a family counts it.
+/// Returns whether the log may have only the low 32 bits of what hosts wrote: no attribute of a family counts it, and the
+/// commands that it counts could have written one round more.
 fn may_be_part(results: &QueryResults) -> bool {
     let written = results.media.as_ref().ok().map(|(_, written)| written);
     let is_counted = written.is_some_and(|written| written.host.is_some() && !written.may_wrap);
     let media = written.and_then(|written| written.media.bytes());
-    let log = results.statistics.as_ref().ok();
-    !is_counted && log.is_some_and(|log| may_wrap(*log, media, results.sector))
+    let Ok(log) = &results.statistics else { return false };
+    let round = results.sector << 32;
+    let may_write = |commands: u64| commands >= round / LARGEST_WRITES;
+    !is_counted && may_wrap(*log, media, results.sector) && log.write_commands.is_none_or(may_write)
 }
 
 /// Returns the first attribute that agrees with the `written` bytes of the log, or of which the log has 32 bits.
