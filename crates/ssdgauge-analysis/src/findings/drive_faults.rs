@@ -2,8 +2,10 @@
 //! not kept, a warning of its health. Observations, not causes: the link or the host may have a part in them.
 
 use crate::findings::finding_lines::by_kind;
-use crate::model::Run;
+use crate::model::{PointRun, Run};
+use crate::text::number;
 use ssdgauge_core::proof::Conclusion;
+use ssdgauge_core::rounded::count_of;
 use ssdgauge_core::{FindingKind, Severity};
 
 /// The kinds of such findings, the gravest first, with what the drive did.
@@ -65,6 +67,16 @@ pub fn held_back(run: &Run) -> Vec<DriveFault> {
     observed(run, &HELD_BACK)
 }
 
+/// Returns how many requests of `run` failed, and in how many measured steps; `None` where none did.
+fn failed_requests(run: &Run) -> Option<(u64, usize)> {
+    let points = run.tests.iter().flat_map(|test| &test.points);
+    let of_point = |point: &PointRun| -> u64 {
+        point.point.totals.directions.iter().map(|direction| direction.errors).sum()
+    };
+    let failed: Vec<u64> = points.map(of_point).filter(|failed| *failed > 0).collect();
+    (!failed.is_empty()).then(|| (failed.iter().sum(), failed.len()))
+}
+
 /// Returns the findings of `kinds`, one of each, in their order.
 fn observed(run: &Run, kinds: &[(FindingKind, &'static str)]) -> Vec<DriveFault> {
     let rank = |kind: FindingKind| kinds.iter().position(|(known, _)| *known == kind);
@@ -74,7 +86,17 @@ fn observed(run: &Run, kinds: &[(FindingKind, &'static str)]) -> Vec<DriveFault>
     for line in lines {
         let kind = line.first.kind;
         let Some(rank) = rank(kind) else { continue };
-        let (did, text) = (kinds[rank].1, line.observation(run.tests.len()));
+        let all = run.tests.len();
+        // One step of several says too little: their sum.
+        let sum = failed_requests(run).filter(|(_, steps)| line.n > 1 && *steps == line.n);
+        let text = match sum.filter(|_| kind == FindingKind::Faults) {
+            Some((failed, steps)) => {
+                let (failed, steps) = (number::count(failed), count_of(steps, "step"));
+                format!("{failed} requests failed in {steps}{}", line.of_tests(all))
+            }
+            None => line.observation(all),
+        };
+        let did = kinds[rank].1;
         found.push((rank, DriveFault { kind: Some(kind), did, text, findings: line.n }));
     }
     found.sort_by_key(|(rank, _)| *rank);

@@ -75,12 +75,17 @@ impl FindingLine<'_> {
         sanitize::prose(&self.first.text) + &self.extent(all)
     }
 
+    /// Returns the tests of the line, unless it concerns all of them.
+    pub(crate) fn of_tests(&self, all: usize) -> String {
+        match self.tests.is_empty() || self.tests.len() >= all {
+            true => String::new(),
+            false => format!("; in {}", sanitize::prose(&named(&self.tests))),
+        }
+    }
+
     /// Returns the tests of the line, unless it concerns all of them, and the number of findings.
     fn extent(&self, all: usize) -> String {
-        let mut words = String::new();
-        if !self.tests.is_empty() && self.tests.len() < all {
-            words.push_str(&format!("; in {}", sanitize::prose(&named(&self.tests))));
-        }
+        let mut words = self.of_tests(all);
         if self.n > 1 {
             let of_kind = if self.differs.0 { " of this kind" } else { "" };
             words.push_str(&format!("; {} findings{of_kind}", number::count(self.n as u64)));

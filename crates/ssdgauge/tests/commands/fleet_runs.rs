@@ -197,6 +197,18 @@ fn faulty_batch() -> Bench {
     bench
 }
 
+/// Returns each number of failed requests in `value`.
+fn errors(value: &Value) -> Vec<u64> {
+    match value {
+        Value::Object(fields) => {
+            let own = fields.get("errors").and_then(Value::as_u64);
+            own.into_iter().chain(fields.values().flat_map(errors)).collect()
+        }
+        Value::Array(values) => values.iter().flat_map(errors).collect(),
+        _ => Vec::new(),
+    }
+}
+
 #[test]
 fn a_drive_that_failed_requests_stood_still_or_disappeared_is_named_before_any_speed() {
     let bench = faulty_batch();
@@ -225,6 +237,14 @@ fn a_drive_that_failed_requests_stood_still_or_disappeared_is_named_before_any_s
         assert!(of_table(&format!("{name}<")) < of_table("bay1<"), "{table}");
     }
     assert!(page.contains("ssdgauge show runs/bay7.ssdg"), "{page}");
+    // Not the requests of the first step: those of all, as the steps of the run count them.
+    let of_run: Value =
+        serde_json::from_str(&bench.print(&["report", "runs/bay5.ssdg", "--json"])).unwrap();
+    let failed: Vec<u64> = errors(&of_run).into_iter().filter(|failed| *failed > 0).collect();
+    assert!(failed.len() > 1, "{failed:?}");
+    let sum: u64 = failed.iter().sum();
+    let words = format!("bay5: {sum} requests failed in {} steps", failed.len());
+    assert!(page.contains(&words), "no {words:?} in {page}");
 
     let output = bench.call(&["fleet", "drift", "runs"]);
     assert_eq!(output.status.code(), Some(0), "what is found about drives is no error");
