@@ -3,6 +3,9 @@
 /// The words for such a lead.
 pub const TOO_CLOSE: &str = "too close to call";
 
+/// The words where a lead has no interval: nothing says how close it is.
+pub const UNKNOWN: &str = "order unknown, no interval";
+
 /// Values that differ by this factor are not close, decided or not. Chosen, as for the words of a lead.
 pub const CLOSE: f64 = 1.5;
 

@@ -4,7 +4,8 @@
 //! Every sentence follows from ranks and ratios by the rules of [`RULES`], which the page prints.
 
 use crate::answers::answer::{Answer, Column, Question};
-use crate::answers::close_call::{CLOSE, TOO_CLOSE};
+use crate::answers::close_call::{CLOSE, TOO_CLOSE, UNKNOWN};
+use crate::comparison::outcome::Outcome;
 use crate::drives::caches::Writes;
 use crate::drives::report_drives::ReportDrives;
 use crate::groups::uses::Use;
@@ -25,7 +26,7 @@ pub const RULES: [&str; 3] = [
      one (a full cache, heat, used-up spare area or free space); without such a drive the one that leads \
      in most columns of the answer.",
     "Best for: the lead or a tie in a column that separates the drives; of two drives whose order in \
-     such a column is not decided, that it is too close to call; else mostly reads for the last in \
+     such a column is not decided, that it is too close to call, or unknown without an interval; else mostly reads for the last in \
      sustained writes that is not the last in a column of reads; else short bursts for a write speed that \
      falls; \
      else nothing. For databases, commits where they were measured, else the worst-case latency (p99.99). Everyday work is at most four requests in flight.",
@@ -347,19 +348,17 @@ pub fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize) -> Bes
     let is_open = |column: &&Column| {
         column.undecided().is_some_and(|two| two.contains(&drive) && column.are_close(two))
     };
-    let open: Vec<String> = separating().filter(is_open).take(2 - best.len()).map(words).collect();
+    let open: Vec<&Column> = separating().filter(is_open).take(2 - best.len()).collect();
+    let open = without_order(&open, words);
     if !best.is_empty() {
-        let open = match open.as_slice() {
-            [] => String::new(),
-            open => format!(" ({})", too_close(open)),
-        };
+        let open = if open.is_empty() { open } else { format!(" ({open})") };
         return BestFor::Uses(capital(&best.join("; ")) + &open);
     }
     if !compared.is_empty() && separating().next().is_none() {
         return BestFor::NoDifference;
     }
     if !open.is_empty() {
-        return BestFor::Open(capital(&too_close(&open)));
+        return BestFor::Open(capital(&open));
     }
     let sustained = compared.iter().find(|column| column.question == Question::Sustained);
     let reads_well = |column: &&Column| {
@@ -376,11 +375,21 @@ pub fn best_for(answer: &Answer, writes: &[Option<Writes>], drive: usize) -> Bes
     }
 }
 
-/// Returns `uses` in which the order of a drive and another one is not decided: `large copies: too close to call`.
-fn too_close(uses: &[String]) -> String {
-    let names: Vec<String> =
-        uses.iter().map(|name| name.split(" (").next().unwrap_or(name).to_owned()).collect();
-    format!("{}: {TOO_CLOSE}", listed(&names))
+/// Returns the uses of `columns` in which the order of a drive and another one is not decided: `large copies: too close to
+/// call; most work per watt: order unknown, no interval`. What has no interval is unknown, not close.
+fn without_order(columns: &[&Column], words: impl Fn(&Column) -> String) -> String {
+    let uses = |is_judged: bool| {
+        let own =
+            |column: &&&Column| is_judged != matches!(column.outcome, Outcome::Unjudged { .. });
+        let name = |column: &&Column| {
+            let name = words(column);
+            name.split(" (").next().unwrap_or(&name).to_owned()
+        };
+        let names: Vec<String> = columns.iter().filter(own).map(name).collect();
+        let verdict = if is_judged { TOO_CLOSE } else { UNKNOWN };
+        (!names.is_empty()).then(|| format!("{}: {verdict}", listed(&names)))
+    };
+    [true, false].into_iter().filter_map(uses).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns `words` as `a, b and c`.
