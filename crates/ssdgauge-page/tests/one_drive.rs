@@ -100,6 +100,17 @@ fn five_drives_of_its_class_judge_a_drive_and_three_only_compare_it() {
 }
 
 #[test]
+fn the_headline_of_an_editor_leaves_the_drop_in_the_sentence_below_it() {
+    let options = PageOptions { title: Some("Quick and quiet".into()), ..PageOptions::default() };
+    let page = page(&[drive("Own", 100)], &options).replace('\u{a0}', " ");
+    let below = page.split_once("<h1>Quick and quiet</h1>").unwrap().1;
+    let dek = below.split_once("<p class=\"dek\">").unwrap().1;
+    let expected =
+        "Long writes drop from 2.4 GB/s to 786 MB/s after about 47 GB. Long writes become slower";
+    assert!(dek.starts_with(expected), "{}", &dek[..300]);
+}
+
+#[test]
 fn two_other_drives_are_not_a_class_and_a_drive_is_not_compared_with_itself() {
     let own = drive("Own", 100);
     let alone = title(&shown(&own, &[]));

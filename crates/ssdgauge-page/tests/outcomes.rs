@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use crate::support::{Recipe, client, quick, run};
+use ssdgauge_analysis::inputs::notes::Notes;
 use ssdgauge_analysis::{PageOptions, Run, RunOutcome, run_outcome};
 use ssdgauge_core::{Finding, FindingKind, Severity};
 use ssdgauge_export::{json, markdown, terminal_summary};
@@ -100,6 +101,41 @@ fn a_virtual_drive_has_no_cable_and_no_line_in_the_log_of_the_kernel() {
 fn a_disturbed_run_has_the_grade_that_forbids_quoting() {
     let page = page(&[busy(0..22)], &PageOptions::default());
     assert!(page.contains("grade D</a>") && page.contains("not to be quoted"));
+}
+
+#[test]
+fn the_notes_of_an_editor_follow_what_happened_to_the_run() {
+    const NOTES: &str = "+++\ntitle = \"A fine drive\"\nbyline = \"Anna Example\"\ncurrency = \"EUR\"\n
+[[drive]]\nname = \"Disk\"\nprice = 89.9\npros = [\"Quiet\"]\n+++\nFirst words.\n\n# Conclusion\n\nLast words.\n";
+    let notes = || Some(Notes::parse("notes.md", NOTES).unwrap());
+    let mut unfinished = Recipe::new("a", client(6, 30), "Disk");
+    unfinished.steps = 11;
+    for own in [gone(), busy(0..22), run(&unfinished)] {
+        let [first, ..] = first_words(&own);
+        let doubt = first.split_once('>').unwrap().1.split_once("</h1>").unwrap().0.to_owned();
+        let options = PageOptions { notes: notes(), ..PageOptions::default() };
+        let page = page(&[own], &options).replace('\u{a0}', " ");
+        let body = page.split_once("<body").unwrap().1;
+        let expected = [
+            &doubt,
+            "A fine drive",
+            "Anna Example · 89.90 EUR",
+            "First words.",
+            "Last words.",
+            "Quiet",
+            "id=\"caveats\"",
+        ];
+        let places = expected.map(|words| body.find(words).unwrap_or_else(|| panic!("{words}")));
+        assert!(places.is_sorted(), "{places:?}");
+        assert!(page.contains("<meta name=\"author\" content=\"Anna Example\">"));
+    }
+    // What is not a speed of the drive has no price.
+    let priced = |own: Run| {
+        let options = PageOptions { notes: notes(), ..PageOptions::default() };
+        page(&[own], &options).contains("<h3>Price</h3>")
+    };
+    assert!(priced(run(&Recipe::new("a", client(6, 30), "Disk"))));
+    assert!(!priced(busy(0..22)) && !priced(gone()));
 }
 
 #[test]

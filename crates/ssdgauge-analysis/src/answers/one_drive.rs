@@ -33,6 +33,8 @@ pub struct FirstScreen {
     pub good: Vec<Suited>,
     /// What it is not good for.
     pub not_good: Vec<Suited>,
+    /// The largest change within the run, as the headline has it: for a page whose editor gives it another one.
+    pub change: Option<String>,
     /// How long copies take, where the speed of long writes falls.
     pub copies: Option<Copies>,
 }
@@ -61,6 +63,7 @@ pub fn first_screen(
         tiles,
         good,
         not_good,
+        change: change.as_ref().map(|change| format!("{}.", capital(&change.clause()))),
         copies: change.as_ref().and_then(Copies::of_change),
     }
 }
@@ -208,7 +211,14 @@ fn sentences(tiles: &[Tile], change: Option<&Change>, peers: Option<&Peers>) -> 
         let again = change.later.last().filter(|fall| fall.cause != change.first.cause);
         let again =
             again.map_or_else(String::new, |fall| format!(", and again {}", why(fall.cause)));
-        sentences.push(format!("{subject} become slower {first}{again} ({}).", change.load));
+        let load = &change.load;
+        // Both numbers are of large writes: the reader sees why they differ.
+        let other = tiles.iter().filter(|tile| tile.number.question == Question::LargeWrites);
+        let other =
+            other.filter(|tile| !change.is_random && !tile.number.setting.starts_with(load));
+        let depth = other.filter_map(|tile| tile.number.setting.split(", ").nth(1)).next();
+        let other = depth.map_or_else(String::new, |depth| format!("; the number below: {depth}"));
+        sentences.push(format!("{subject} become slower {first}{again} ({load}{other})."));
     }
     let large = tiles.iter().find(|tile| tile.number.question == Question::LargeWrites);
     let large = large.and_then(|tile| Some((tile, tile.standing?)));

@@ -32,6 +32,8 @@ pub(super) struct Content<'a> {
     pub(super) drives: ReportDrives,
     /// The headline.
     pub(super) title: String,
+    /// The headline of an editor, where what happened to the run takes its place.
+    stated: Option<String>,
     /// The line above it.
     pub(super) kick: String,
     dek: Markup,
@@ -84,9 +86,13 @@ impl<'a> Content<'a> {
             }
             [] | [_, ..] => None,
         };
+        let of_notes = options.notes.as_ref().and_then(|notes| notes.title.as_deref());
+        let stated = options.title.as_deref().or(of_notes).map(sanitize::prose);
         let head = match runs {
             [] => head::empty(),
-            [run] if let Some(screen) = &screen => head::of_screen(run, screen, &drives),
+            [run] if let Some(screen) = &screen => {
+                head::of_screen(run, screen, &drives, stated.as_deref())
+            }
             [run] => head::single(run, &groups, &sections, &drives),
             [_, ..] => head::several(runs, (&groups, &sections), (&answer, &writes), &drives),
         };
@@ -94,10 +100,8 @@ impl<'a> Content<'a> {
             true => head::labelled(head, runs, &drives),
             false => head,
         };
-        let of_notes = options.notes.as_ref().and_then(|notes| notes.title.as_deref());
-        let stated = options.title.as_deref().or(of_notes).map(sanitize::prose);
-        let title = match (stated, runs) {
-            (Some(title), _) => title,
+        let title = match (&stated, runs) {
+            (Some(title), _) => title.clone(),
             (None, [run]) if is_quick(runs, options) => quick_look::headline(run),
             (None, _) => title,
         };
@@ -114,6 +118,7 @@ impl<'a> Content<'a> {
             options,
             drives,
             title,
+            stated: stated.filter(|_| account.is_some()),
             kick,
             dek,
             groups,
@@ -137,6 +142,16 @@ impl<'a> Content<'a> {
     fn byline(&self) -> Markup {
         let notes = self.options.notes.as_ref();
         notes.map_or_else(|| html! {}, |notes| notes::byline(notes, self.runs, &self.drives))
+    }
+
+    /// Returns headline, author, date and price of an editor, where what happened to the run comes first.
+    fn after_the_doubt(&self) -> Markup {
+        html! {
+            @if self.account.is_some() {
+                @if let Some(stated) = &self.stated { p.dek { b { (names_kept(stated, &self.drives)) } } }
+                (self.byline())
+            }
+        }
     }
 
     /// Returns what the notes of an editor add to the head of the document.
@@ -184,8 +199,9 @@ impl<'a> Content<'a> {
                         (self.kick)
                     }
                     h1 { (names_kept(&self.title, &self.drives)) }
-                    (self.byline())
+                    @if self.account.is_none() { (self.byline()) }
                     p.dek { (self.dek) }
+                    (self.after_the_doubt())
                     @if self.drives.count() == 1 && self.runs.iter().any(run_outcome::has_grade) {
                         (self.grade())
                     }
@@ -229,19 +245,24 @@ impl<'a> Content<'a> {
     /// Returns the body of the page of a run whose numbers are not those of the drive.
     fn not_quoted(&self, run: &Run, outcome: RunOutcome, account: &Account) -> Markup {
         let trust = trust::of_runs(self.runs).filter(|_| run_outcome::has_grade(run));
+        let notes = self.options.notes.as_ref();
         html! {
             a.skip href="#todo" { "Skip to what to do now" }
             (flag::flag(self.runs))
             main.wrap.d-0 {
                 header.page {
+                    @if let Some(notes) = notes { (notes::logo(notes)) }
                     p.kick { (outcome::word(outcome)) " " (self.kick) }
                     h1 class=[(outcome == RunOutcome::Failed).then_some("bad")] { (self.title) }
                     p.dek { (self.dek) }
+                    (self.after_the_doubt())
                     @if trust.is_some() { (grade::line(trust.as_ref())) }
                 }
                 (outcome::next(account))
+                @if let Some(notes) = notes { (notes::introduction(notes)) }
                 (outcome::record(run, outcome, (&self.groups, &self.ids), &self.uses(|_| true)))
                 (self.inside())
+                @if let Some(conclusion) = self.conclusion() { (conclusion) }
                 section.use aria-labelledby="caveats" { (self.caveats()) }
                 section.use aria-labelledby="method" { (self.method()) }
                 footer.page { "Made with ssdgauge. One file, " (self.scripts()) ", no network." }
@@ -358,7 +379,11 @@ impl<'a> Content<'a> {
     /// Returns the conclusion of the editor; `None` without one.
     fn conclusion(&self) -> Option<Markup> {
         let notes = self.options.notes.as_ref()?;
+        // No price divides a number that is not one of the drive.
+        let is_quoted =
+            !matches!(&self.account, Some((RunOutcome::Failed | RunOutcome::Disturbed, _)));
         let prices = prices::prices(notes, self.runs, &self.groups, &self.answer, &self.drives);
+        let prices = prices.filter(|_| is_quoted);
         let test = prices.as_ref().and_then(|prices| prices.test);
         let test = test.map(|test| self.groups[test].full_title());
         notes::conclusion(notes, prices.as_ref(), test, (self.runs, &self.answer, &self.drives))

@@ -111,9 +111,18 @@ pub(super) fn labelled(several: Head, runs: &[Run], drives: &ReportDrives) -> He
 }
 
 /// Returns the head of the complete run of one drive, with the sentences of its first screen.
-pub(super) fn of_screen(run: &Run, screen: &FirstScreen, drives: &ReportDrives) -> Head {
+///
+/// Below a headline that is `stated` by an editor they begin with the change that the own headline has.
+pub(super) fn of_screen(
+    run: &Run,
+    screen: &FirstScreen,
+    drives: &ReportDrives,
+    stated: Option<&str>,
+) -> Head {
     let verdict = run.width_verdict().map(|finding| format!("{}.", sanitize::prose(&finding.text)));
-    let mut sentences: Vec<String> = verdict.into_iter().chain(screen.sentences.clone()).collect();
+    let change = screen.change.clone().filter(|_| stated.is_some());
+    let mut sentences: Vec<String> = change.into_iter().chain(verdict).collect();
+    sentences.extend(screen.sentences.clone());
     if sentences.len() < FEWEST {
         // A fall of the write speed is in the headline.
         let further = drive_summary::sentences(std::slice::from_ref(run), drives, 0).into_iter();
