@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 pub(crate) mod constructed;
+pub(crate) mod fill_speed;
 pub(crate) mod headline;
 pub mod headline_notes;
 pub(crate) mod missing;

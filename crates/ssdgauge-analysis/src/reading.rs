@@ -1,5 +1,6 @@
 //! Run files read and judged.
 
+use crate::headlines::fill_speed;
 use crate::headlines::headline;
 use crate::headlines::missing;
 use crate::headlines::repetitions;
@@ -103,6 +104,7 @@ fn annotate(recorded: RecordedRun) -> Run {
         })
         .unzip();
     fall_causes::annotate(&head.drive, &findings, &mut tests, &unrepeated);
+    tests.iter_mut().for_each(fill_speed::settle);
     slc_cache::classify_steps(&mut tests);
     separation::judge(&mut tests);
     if head.imported_from().is_some() {

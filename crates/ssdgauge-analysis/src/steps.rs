@@ -6,6 +6,7 @@ pub(crate) mod fall_causes;
 pub mod fall_words;
 pub mod headline_points;
 pub mod knee;
+pub(crate) mod lasting_level;
 pub mod level_pair;
 pub mod media_writes;
 pub mod sent_late;

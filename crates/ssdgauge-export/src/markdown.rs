@@ -9,6 +9,7 @@ use ssdgauge_analysis::findings::finding_lines::{self, FindingLine};
 use ssdgauge_analysis::findings::run_outcome::{self, RunOutcome};
 use ssdgauge_analysis::findings::trust;
 use ssdgauge_analysis::groups::workload_text;
+use ssdgauge_analysis::headlines::headline_notes;
 use ssdgauge_analysis::inputs::notes::Notes;
 use ssdgauge_analysis::model::{LocatedFinding, Run, TestRun};
 use ssdgauge_analysis::steps::knee;
@@ -190,10 +191,19 @@ fn row(
         Some(why) => format!("invalid ({})", escaped(why)),
         None => workload_text::number(test, score, headline),
     };
+    let doubt = trust::doubt_in_words(run, test).filter(|_| further.is_none());
+    let value = match &doubt {
+        Some(_) => format!("{value} {}", trust::DOUBT),
+        None => value,
+    };
     let interval = interval::words(&headline.interval, headline.metric)
         .filter(|_| invalid.is_none())
         .unwrap_or_else(|| number::NOTHING.to_owned());
-    let interval = match interval::start_left_out(headline) {
+    let remark = match further {
+        None => headline_notes::other_than_rule(test),
+        Some(_) => interval::start_left_out(headline),
+    };
+    let interval = match remark {
         Some(remark) => format!("{interval} ({remark})"),
         None => interval,
     };
@@ -204,7 +214,8 @@ fn row(
     // A sum of counters rests on no single second.
     let n = if headline.n == 0 { number::NOTHING.to_owned() } else { number::count(headline.n) };
     let rule = workload_text::rule(&test.test, score);
-    let rule = escaped(&format!("{}, {rule}", headline.metric.title()));
+    let doubt = doubt.map_or_else(String::new, |doubt| format!(" ({doubt})"));
+    let rule = escaped(&format!("{}, {rule}{doubt}", headline.metric.title()));
     writeln!(text, "| {title} (r{}) | {value} | {interval} | {n} | {rule} |", test.test.revision)
 }
 

@@ -35,6 +35,17 @@ fn plain(text: &str) -> String {
 }
 
 #[test]
+fn the_time_of_a_commit_in_the_headline_is_in_its_number_too() {
+    let pace = |_: &Stream, _: u32| Pace { iops: 2_275, lat_us: 60.0 };
+    let own = plan("own", tests()[..1].to_vec());
+    let own = run(&Recipe { pace: &pace, ..Recipe::new("Alpha", own, "Alpha") });
+    let page = page(&[own], &PageOptions::default());
+    let page = page.replace('\u{a0}', " ");
+    assert!(page.contains("commit takes 440 µs on average"), "{page}");
+    assert!(page.contains("440 µs each on average"), "{page}");
+}
+
+#[test]
 fn the_drive_with_the_most_commits_is_the_one_for_databases() {
     // Beta commits 17 times as fast; Alpha reads faster, and has the lower tail.
     let runs = [drive("Alpha", 2_275.0, 15_000.0, 60.0), drive("Beta", 39_804.0, 12_000.0, 120.0)];

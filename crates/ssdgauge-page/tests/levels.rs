@@ -6,8 +6,9 @@
 )]
 
 use crate::support::{Pace, Recipe, plan, quick, run, step, stream, test};
+use ssdgauge_analysis::text::number;
 use ssdgauge_analysis::{PageOptions, PointRun, Run};
-use ssdgauge_core::{Access, FindingKind, Metric, Score, Severity};
+use ssdgauge_core::{Access, Bytes, FindingKind, Metric, Score, Severity, Stream, Window};
 use ssdgauge_export::{csv, json, markdown, openmetrics, terminal_summary};
 use ssdgauge_page::page;
 
@@ -69,8 +70,15 @@ fn a_stall_is_a_finding_and_no_level_and_no_fall() {
         assert!(words(&found[0]).starts_with(&expected), "{found:?}");
         let card = words(&terminal_summary(&run, 80, false));
         assert!(card.contains("grade C: 1 of 1 results in doubt: Stalled"), "{card}");
+        let text = words(&markdown(std::slice::from_ref(&run)));
         let page = words(&page(std::slice::from_ref(&run), &PageOptions::default()));
         assert!(page.contains(&format!("at least {longest} s")), "{empty:?}");
+        // The row has the mark and the reason.
+        for (name, text) in [("card", &card), ("page", &page), ("Markdown", &text)] {
+            assert!(text.contains("? in doubt: stalled"), "{name}: {text}");
+            let value = [" MB/s ? ", " MB/s</b> ?</td>"];
+            assert!(value.iter().any(|value| text.contains(value)), "{name}: {text}");
+        }
     }
 }
 
@@ -90,6 +98,50 @@ fn a_fall_is_found_where_it_is_next_to_a_stall() {
     assert_eq!(levels.bytes, 48_000 << 20);
     assert!((levels.after - 700.0 * mib / 1e6).abs() < 1e-6, "{levels:?}");
     assert_eq!(stalls(&run).len(), 1);
+}
+
+#[test]
+fn the_speed_of_a_fill_is_that_of_its_longest_level_on_every_surface() {
+    let span = Bytes((20 * 2_400 + 60 * 700 + 10 * 300) << 20);
+    let window = Window::Bytes(Bytes(10_000_000_000));
+    let last = Score::MeanOfLast { metric: Metric::ThroughputMbS, window };
+    let mb_s = |mib: u32| f64::from(mib << 20) / 1e6;
+    // The last 10 GB take ten seconds on either side of the second fall. The mean counts the cache too.
+    for (score, of_rule) in [(last, mb_s(500)), (Score::MeanOf(Metric::ThroughputMbS), mb_s(1_033))]
+    {
+        let load = Stream { span, ..stream(Access::Sequential, 1 << 20, 0, 4) };
+        let steps = vec![step("1 MiB QD4", 4.0, load, 90)];
+        let plan = plan("own", vec![test("fill", "Fill", score, &[], steps)]);
+        let pace = |_: &Stream, second| {
+            let iops = match second {
+                0..20 => 2_400,
+                20..80 => 700,
+                _ => 300,
+            };
+            Pace { iops, lat_us: 500.0 }
+        };
+        let run = run(&Recipe { pace: &pace, ..Recipe::new("0193f1c2-f012", plan, "D") });
+        assert_eq!(point(&run).falls.len(), 2);
+        let headline = &run.tests[0].headline;
+        assert!((headline.value.unwrap() - mb_s(700)).abs() < 1e-6, "{headline:?}");
+        let protocol = headline.protocol.unwrap();
+        assert!((protocol - of_rule).abs() < 0.5 * of_rule.min(mb_s(700)) / 100.0, "{headline:?}");
+        assert_eq!(headline.n, 60);
+        let rule = words(&number::measured(protocol, Metric::ThroughputMbS));
+        let page = words(&page(std::slice::from_ref(&run), &PageOptions::default()));
+        let surfaces = [
+            ("card", words(&terminal_summary(&run, 100, false))),
+            ("page", page),
+            ("Markdown", words(&markdown(std::slice::from_ref(&run)))),
+        ];
+        for (name, text) in surfaces {
+            assert!(text.contains("734 MB/s"), "{name}: {text}");
+            assert!(text.contains(&rule) && text.contains("across a fall"), "{name}: {text}");
+        }
+        let shown = &json(&[run])["runs"][0]["tests"][0]["headline"];
+        assert_eq!(shown["value"].as_f64().unwrap().round(), 734.0);
+        assert_eq!(shown["protocol"].as_f64(), Some(protocol));
+    }
 }
 
 #[test]
@@ -171,7 +223,7 @@ fn a_quick_run_states_two_levels_and_not_their_mean() {
     let card = words(&terminal_summary(&run, 80, false));
     let page = words(&page(std::slice::from_ref(&run), &PageOptions::default()));
     // Of 2.4, 0.8 and 0.8 GB; the cache may end within the first two seconds.
-    let sentence = "Sequential (128 KiB, QD1): reads 7.20 GB in 3 s, writes at least 2,400 MB/s for at most 3.20 GB";
+    let sentence = "Sequential (128 KiB, QD1): reads 7.20 GB in 3 s (2,400 MB/s), writes at least 2,400 MB/s for at most 3.20 GB";
     assert!(card.contains(sentence), "{card}");
     assert!(page.contains(sentence), "{sentence}");
     assert!(card.contains("after that, writes run at 800 MB/s"), "{card}");
@@ -195,7 +247,7 @@ fn every_format_states_two_levels_and_not_their_mean() {
     let mean = 4_000.0 / 3.0;
     let markdown = words(&markdown(&runs));
     let row = markdown.split(" | ").skip_while(|cell| !cell.contains("Sequential write")).nth(1);
-    assert_eq!(row, Some("at least 2,400, then 800 MB/s"), "{markdown}");
+    assert_eq!(row, Some("at least 2,400, then 800 MB/s ?"), "{markdown}");
     assert!(!markdown.contains("1,333 MB/s"), "{markdown}");
 
     let near = |text: &str, number: f64| {

@@ -6,7 +6,7 @@ use crate::groups::group::Group;
 use crate::groups::swept::{self, Swept};
 use crate::model::metrics;
 use crate::model::{PointRun, TestRun};
-use crate::steps::{headline_points, level_pair};
+use crate::steps::{headline_points, lasting_level, level_pair};
 use crate::text::case::{capital, uncapitalised};
 use crate::text::number;
 use ssdgauge_core::{Bytes, Family, Metric, Scope, Stream};
@@ -47,6 +47,9 @@ pub(crate) fn title(group: &Group<'_>) -> Option<String> {
             let levels = level_pair::of_headline(test, &test.test.score, &test.headline);
             match (levels, test.test.score.last_part()) {
                 (Some(levels), _) => format!("{subject} run at {}", levels.with_unit()),
+                (None, _) if lasting_level::is_of_one_level(test) => {
+                    format!("{subject} run at {shown} for the longest time after the first drop")
+                }
                 (None, Some((_, window))) => format!("{subject} run at {shown} in the {window}"),
                 (None, None) => format!("{subject} run at {shown}"),
             }

@@ -1,6 +1,7 @@
 //! The headline of one drive under a suite without plain reads and writes: commits, an open loop at rising rates, and
 //! searches for the highest load.
 
+use crate::drives::run_facts;
 use crate::findings::trust;
 use crate::groups::workload_text;
 use crate::model::metrics;
@@ -9,7 +10,7 @@ use crate::steps::headline_points;
 use crate::steps::tried_loads::tried_loads;
 use crate::text::number;
 use crate::text::{interval, sanitize};
-use ssdgauge_core::{Arrival, Metric, Scope, ScoreFamily, Stream};
+use ssdgauge_core::{Metric, Scope, ScoreFamily, Stream};
 
 /// The latencies below which an open loop is asked to keep 99 % of its requests, the first that it keeps at any rate,
 /// in microseconds. Chosen: a program on the other end of a network does not see 1 ms.
@@ -31,12 +32,7 @@ pub(crate) fn headline(run: &Run) -> Option<String> {
 fn commits(test: &TestRun) -> Option<String> {
     let [point] = test.points.as_slice() else { return None };
     let [stream] = point.workload.streams.as_slice() else { return None };
-    let is_commit = stream.flush_every == Some(1) && stream.total_depth() == 1 && stream.writes();
-    if !is_commit || stream.reads() || stream.arrival != Arrival::Closed {
-        return None;
-    }
-    let per_second = metrics::value(point, Metric::Iops, Scope::All).filter(|rate| *rate > 0.0)?;
-    let mean = number::latency(1e6 / per_second);
+    let mean = number::latency(run_facts::commit_us(test)?);
     let size = number::spaced(&stream.size_words());
     let shares = [
         (Metric::LatP9999Us, "1\u{a0}in\u{a0}10,000"),

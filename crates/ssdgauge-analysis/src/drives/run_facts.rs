@@ -11,7 +11,7 @@ use crate::groups::uses::{self, Use};
 use crate::groups::workload_text;
 use crate::model::metrics;
 use crate::model::{CachePlace, FallCause, PointRun, Run, SpeedFall, TestRun};
-use crate::steps::{headline_points, slc_cache};
+use crate::steps::{headline_points, lasting_level, slc_cache};
 use crate::text::{number, sanitize};
 use ssdgauge_core::{
     Bytes, ConfidenceInterval, FindingKind, Metric, Scope, Score, ScoreFamily, Stream, rounded,
@@ -212,12 +212,9 @@ impl Load<'_> {
         })
     }
 
-    /// Returns the last fall of its speed.
+    /// Returns the fall of its speed before the level that it is quoted by.
     fn fall(&self) -> Option<SpeedFall> {
-        let of = |point: &&PointRun| {
-            point.falls.last().copied().or_else(|| slc_cache::first_fall(point))
-        };
-        self.points.iter().find_map(of)
+        self.points.iter().find_map(|point| lasting_level::fall(point))
     }
 
     /// Returns whether a finding of `kind` is about it.
@@ -327,7 +324,7 @@ pub(crate) fn settled(test: &TestRun, point: &PointRun, metric: Metric) -> Optio
         return test.headline.value;
     }
     let block = point.workload.streams.first()?.block_size.0 as f64;
-    if let Some(fall) = point.falls.last().copied().or_else(|| slc_cache::first_fall(point)) {
+    if let Some(fall) = lasting_level::fall(point) {
         let bytes = fall.edge.after;
         return Some(if metric == Metric::Iops { bytes / block } else { bytes / 1e6 });
     }
@@ -438,7 +435,10 @@ fn of_test(place: usize, member: Member<'_>) -> Option<Number> {
         question: Question::Test,
         title: sanitize::prose(&test.test.title),
         setting: match (test.test.score.family(), test.points.len()) {
-            (ScoreFamily::Mean, 1) => String::new(),
+            (ScoreFamily::Mean, 1) => match commit_us(test) {
+                Some(mean) => format!("{} each on average", number::latency(mean)),
+                None => String::new(),
+            },
             (ScoreFamily::Mean, steps) => format!("mean of {steps} steps"),
             (_, _) => result_setting(test),
         },
@@ -447,6 +447,19 @@ fn of_test(place: usize, member: Member<'_>) -> Option<Number> {
         doubts: trust::doubts(test),
         test: place,
     })
+}
+
+/// Returns the mean time from one commit to the next in microseconds, where `test` is one thread that writes and flushes
+/// each write.
+pub(crate) fn commit_us(test: &TestRun) -> Option<f64> {
+    let [point] = test.points.as_slice() else { return None };
+    let [stream] = point.workload.streams.as_slice() else { return None };
+    let is_commit = stream.flush_every == Some(1) && stream.total_depth() == 1 && stream.writes();
+    if !is_commit || stream.reads() || stream.arrival.per_second().is_some() {
+        return None;
+    }
+    let per_second = metrics::value(point, Metric::Iops, Scope::All);
+    Some(1e6 / per_second.filter(|rate| *rate > 0.0)?)
 }
 
 /// Returns which of the steps of `test` its result is of.

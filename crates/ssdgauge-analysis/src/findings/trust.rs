@@ -10,6 +10,7 @@ use crate::findings::finding_words;
 use crate::findings::run_outcome::{self, RunOutcome};
 use crate::model::{CachePlace, PointRun, Run, StepFinding, TestRun};
 use crate::steps::steady_state;
+use crate::text::case::uncapitalised;
 use crate::text::number;
 use ssdgauge_core::{Finding, FindingKind, ScoreFamily, Severity};
 
@@ -139,6 +140,18 @@ pub fn doubts(test: &TestRun) -> Vec<String> {
         }
     }
     reasons
+}
+
+/// The mark of a result in doubt: cards have no letters beyond ASCII.
+pub const DOUBT: &str = "?";
+
+/// Returns the mark of a result in doubt with its reasons, `? in doubt: stalled`; `None` for a clear result, and for an
+/// invalid one, which says so in place of its value.
+pub fn doubt_in_words(run: &Run, test: &TestRun) -> Option<String> {
+    let reasons: Vec<String> = doubts(test).iter().map(|reason| uncapitalised(reason)).collect();
+    let is_shown = !reasons.is_empty() && test.headline.value.is_some();
+    (is_shown && invalid(run, test).is_none())
+        .then(|| format!("{DOUBT} in doubt: {}", reasons.join("; ")))
 }
 
 /// Returns whether a finding makes all results of `run` invalid.

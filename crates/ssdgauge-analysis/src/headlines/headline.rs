@@ -1,5 +1,6 @@
 //! The headline of a test: its number by its rule, and what must be there for it.
 
+use crate::headlines::fill_speed;
 use crate::headlines::missing;
 use crate::model::{PointRun, RecordedRepetition, TestRun};
 use crate::steps::stalls;
@@ -51,6 +52,7 @@ impl TestRun {
         self.repetitions.clear();
         self.findings.retain(|of_step| of_step.metrics.is_empty());
         self.explain();
+        fill_speed::settle(self);
     }
 
     /// Adds a finding for everything that is missing.

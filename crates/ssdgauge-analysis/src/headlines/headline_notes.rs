@@ -1,6 +1,7 @@
 //! Notes on a headline: the depths of a knee, the other mean, the cache, the spread.
 
 use crate::groups::workload_text;
+use crate::headlines::fill_speed;
 use crate::model::metrics;
 use crate::model::{Repetition, StepFinding, TestRun};
 use crate::steps::fall_words;
@@ -24,7 +25,7 @@ pub fn notes(test: &TestRun) -> Vec<String> {
         return Vec::new();
     }
     let mut notes: Vec<String> = repeated(test).into_iter().collect();
-    notes.extend(interval::start_left_out(&test.headline));
+    notes.extend(other_than_rule(test));
     let score = &test.test.score;
     let metric = score.metric();
     notes.extend::<Vec<String>>(match (score.family(), score.last_part()) {
@@ -47,6 +48,12 @@ pub fn notes(test: &TestRun) -> Vec<String> {
     notes.extend(cache(test));
     notes.extend(separation::words(test));
     notes
+}
+
+/// Returns a remark where the result of `test` leaves out what its rule counts: a start that flatters, or all levels of a
+/// fill but one.
+pub fn other_than_rule(test: &TestRun) -> Option<String> {
+    interval::start_left_out(&test.headline).or_else(|| fill_speed::remark(test))
 }
 
 /// What the interval of a mean over equal steps comes from.

@@ -164,7 +164,8 @@ fn order(figure: &Figure) -> &'static str {
 
 fn speed(figure: &Figure) -> String {
     match &figure.did {
-        Some(did) => did.clone(),
+        // A reader compares it with a rate.
+        Some(did) => format!("{did} ({})", number::measured(figure.value, figure.metric)),
         None => format!("at {}", number::measured(figure.value, Metric::ThroughputMbS)),
     }
 }

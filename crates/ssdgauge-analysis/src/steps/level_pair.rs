@@ -2,6 +2,7 @@
 
 use crate::model::{PointRun, SpeedFall, TestRun};
 use crate::steps::headline_points;
+use crate::steps::lasting_level;
 use crate::steps::slc_cache;
 use crate::text::number;
 use ssdgauge_core::{Headline, Metric, Score, ScoreFamily};
@@ -15,7 +16,7 @@ pub struct Levels {
     pub before: f64,
     /// Whether that is a lower bound: the fall may be in the first second.
     pub is_lower_bound: bool,
-    /// The value from there.
+    /// The value after it; of several falls that of the level which lasts longest.
     pub after: f64,
     /// Both in words without a unit: `at least 2,146, then 727`.
     pub words: String,
@@ -40,7 +41,7 @@ pub fn of_point(point: &PointRun, metric: Metric) -> Option<Levels> {
     let unit = if of_requests { stream.block_size.0 as f64 } else { 1e6 };
     let SpeedFall { edge, .. } = slc_cache::first_fall(point)?;
     let first = edge.before_in_words(|bytes| number::text(bytes / unit));
-    let after = edge.after / unit;
+    let after = lasting_level::fall(point)?.edge.after / unit;
     Some(Levels {
         metric,
         before: edge.before / unit,

@@ -3,6 +3,7 @@
 use crate::terminal::style::Style;
 use ssdgauge_analysis::findings::trust;
 use ssdgauge_analysis::groups::workload_text;
+use ssdgauge_analysis::headlines::headline_notes;
 use ssdgauge_analysis::model::metrics;
 use ssdgauge_analysis::model::{PointRun, Run, SpeedFall, StepLevels, TestRun};
 use ssdgauge_analysis::steps::fall_words;
@@ -261,11 +262,13 @@ pub(super) fn headlines(run: &Run, style: &Style) -> Vec<String> {
         }
         lines.push(line);
         lines.extend(levels.map(|levels| style.dim(&format!("  {}", levels.with_unit()))));
+        let doubt = trust::doubt_in_words(run, test).map(|doubt| style.folded("  ", &doubt));
+        lines.extend(doubt.iter().flatten().map(|line| style.dim(line)));
         let title = workload_text::metric_title(&test.test, headline.metric);
         if test.test.score.scope() == Scope::All && title != headline.metric.title() {
             lines.push(style.dim("  latency of flushes, which the writes wait for"));
         }
-        let remark = interval::start_left_out(headline).filter(|_| with_interval);
+        let remark = headline_notes::other_than_rule(test).filter(|_| with_interval);
         lines.extend(remark.map(|remark| style.dim(&format!("  {remark}"))));
         let late =
             sent_late::latest(test).map(|late| style.folded("  ", &late)).unwrap_or_default();
@@ -289,6 +292,10 @@ fn result(run: &Run, test: &TestRun) -> [String; 3] {
         (false, _) => "invalid".to_owned(),
         (true, Some(_)) => "two levels".to_owned(),
         (true, None) => workload_text::headline(&test.test, headline),
+    };
+    let value = match trust::doubt_in_words(run, test) {
+        Some(_) => format!("{value} {}", trust::DOUBT),
+        None => value,
     };
     let interval = interval::words(&headline.interval, headline.metric).filter(|_| is_valid);
     let seconds = Some(headline.n).filter(|seconds| *seconds > 0).map(number::count);

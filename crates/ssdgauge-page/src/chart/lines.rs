@@ -98,8 +98,13 @@ fn ground(plot: &Plot, cut: &Cut) -> Vec<Shape> {
     if let Some((low, high, text)) = &plot.scored {
         shapes.push(zone(*low, *high));
         if !cut.is_narrow() {
-            let at = ((x(*low) + x(*high)) / 2.0, cut.bottom() - 8.0);
-            shapes.push(note(at, text, Anchor::Middle));
+            let (middle, edge) = ((x(*low) + x(*high)) / 2.0, cut.width - cut.right);
+            // Words that are wider than a part at the end would stand out of the chart.
+            let (at, anchor) = match middle + width_of(text) / 2.0 > edge {
+                true => (edge - 4.0, Anchor::End),
+                false => (middle, Anchor::Middle),
+            };
+            shapes.push(note((at, cut.bottom() - 8.0), text, anchor));
         }
     }
     if let AcrossScale::TwoSpeeds { cut: first, .. } = plot.across.scale {

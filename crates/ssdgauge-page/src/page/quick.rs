@@ -225,7 +225,12 @@ fn card(title: &str, figures: &[Figure], run: &Run, bands: Option<&Bands>) -> Ma
                         }
                         @if let (Some(band), Some(bands)) = (band(figure), bands) { (bar(figure, band, bands.name())) }
                         div.f {
-                            span { (figure.conditions) }
+                            span {
+                                (figure.conditions)
+                                @if figure.did.is_some() {
+                                    "; " (number::measured(figure.value, figure.metric)) " on average"
+                                }
+                            }
                             span {
                                 @if let Some(p99) = figure.p99_us { "p99 " (number::latency(p99)) }
                                 @if let Some(cache) = figure.cache { " · cache: " (cache) }

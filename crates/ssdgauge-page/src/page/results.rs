@@ -2,8 +2,10 @@
 
 use crate::page::kit::stack;
 use maud::{Markup, html};
+use ssdgauge_analysis::findings::trust;
 use ssdgauge_analysis::groups::group::Group;
 use ssdgauge_analysis::groups::workload_text;
+use ssdgauge_analysis::headlines::headline_notes;
 use ssdgauge_analysis::model::Run;
 use ssdgauge_analysis::text::interval;
 use ssdgauge_analysis::text::labels;
@@ -31,21 +33,23 @@ pub(super) fn table(runs: &[Run], groups: &[Group<'_>], ids: &[String]) -> Marku
                     @for member in &group.members {
                         @let test = member.test;
                         @let headline = &test.headline;
+                        @let doubt = trust::doubt_in_words(member.run, test);
                         tr {
                             th scope="row" {
                                 a href={ "#" (id) } { (group.full_title()) }
                                 @if group.members.len() > 1 {
                                     " " small { (labels::short_id(&member.run.head.id)) }
                                 }
+                                @if let Some(doubt) = &doubt { br; small { (number::spaced(doubt)) } }
                             }
                             td.n { b {
                                 (interval::headline_measured(headline)
                                     .unwrap_or_else(|| number::NOTHING.to_owned()))
-                            } }
+                            } @if doubt.is_some() { "\u{a0}" (trust::DOUBT) } }
                             td.n {
                                 (interval::words(&headline.interval, headline.metric)
                                     .unwrap_or_else(|| number::NOTHING.to_owned()))
-                                @if let Some(remark) = interval::start_left_out(headline) {
+                                @if let Some(remark) = headline_notes::other_than_rule(test) {
                                     br; small { (remark) }
                                 }
                             }
