@@ -31,9 +31,12 @@ pub(super) fn strips(
     // Where the bound holds for no healthy drive, the longest latency of one does not stand out.
     let scatters = |strip: &Strip| scatters(&strip.places, is_slow);
     let by_scatter = |a: &Strip, b: &Strip| scatters(a).cmp(&scatters(b));
+    // What makes a drive slow is drawn before latencies in which no drive is.
+    let shows = |strip: &Strip| shows_slow(&strip.places, is_slow);
     all.sort_by(|a, b| {
         let by_clearness = clear(b).total_cmp(&clear(a)).then_with(|| by_scatter(a, b));
-        by_clearness.then(b.farthest().total_cmp(&a.farthest()))
+        let by_distance = || b.farthest().total_cmp(&a.farthest());
+        shows(b).cmp(&shows(a)).then(by_clearness).then_with(by_distance)
     });
     let strip = |one: &&Strip| {
         let own = if models.len() > 1 { format!("{}: ", one.kind.model) } else { String::new() };
@@ -81,6 +84,11 @@ fn clearness(places: &[Place], is_slow: impl Fn(&Place) -> bool) -> f64 {
     farthest(true).map_or(0.0, |slow| slow - farthest(false).unwrap_or(0.0))
 }
 
+/// Returns whether a slow drive is beyond the bound.
+fn shows_slow(places: &[Place], is_slow: impl Fn(&Place) -> bool) -> bool {
+    places.iter().any(|place| is_slow(place) && place.of_bound() > 1.0)
+}
+
 /// Returns whether two drives or more that are not slow are beyond the bound: of drives that scatter normally, two of ten
 /// are there once in twenty thousand fleets.
 fn scatters(places: &[Place], is_slow: impl Fn(&Place) -> bool) -> bool {
@@ -96,7 +104,7 @@ fn middle(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{clearness, scatters};
+    use super::{clearness, scatters, shows_slow};
     use crate::Place;
 
     #[test]
@@ -125,5 +133,9 @@ mod tests {
         assert!(clearness(&scattered, is_slow) < 0.0);
         assert_eq!(clearness(&scattered, |_| false), 0.0);
         assert!(scatters(&scattered, is_slow) && !scatters(&equal, is_slow));
+        // Less clear than nothing, but what makes the drive slow.
+        let none = places(&[("a", 0.0), ("slow", 0.01)]);
+        assert!(clearness(&none, is_slow) > clearness(&scattered, is_slow));
+        assert!(shows_slow(&scattered, is_slow) && !shows_slow(&none, is_slow));
     }
 }
