@@ -30,11 +30,15 @@ pub fn check_device(number: u64, is_block: bool) -> Option<Vec<HostCheck>> {
 }
 
 /// Watches for a second what other programs do to the processors and, where `device` has the number of a block
-/// device or of the one below a file system, to that device; its second value says whether a drive is tested.
+/// device or of the one below a file system, to that device; its second value says whether a drive is tested. Names
+/// other runs of this program.
 pub fn check_activity(device: Option<(u64, bool)>) -> Vec<HostCheck> {
     let folder = device.and_then(|(number, _)| block_device_of(number));
     let is_block = device.is_some_and(|(_, is_block)| is_block);
-    monitor::watch_activity(Path::new("/"), folder.as_deref(), is_block, WATCHED)
+    let root = Path::new("/");
+    let mut checks = monitor::watch_activity(root, folder.as_deref(), is_block, WATCHED);
+    checks.push(monitor::other_runs(root, device.map(|(number, _)| number)));
+    checks
 }
 
 /// Returns when the kernel gives huge pages to the data of requests, such as `madvise`: they save the processor

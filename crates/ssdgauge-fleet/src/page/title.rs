@@ -21,11 +21,8 @@ pub(super) fn title(drives: &[BatchDrive], compared: usize) -> String {
     parts.extend(some(&of_state(BatchState::Invalid), words[0], words[1]));
     let words = ["the run of {} was disturbed", "the runs of {} were disturbed"];
     parts.extend(some(&of_state(BatchState::Disturbed), words[0], words[1]));
-    parts.extend(match without.len() {
-        0 => None,
-        1 => Some("1 has no complete run".to_owned()),
-        n => Some(format!("{n} have no complete run")),
-    });
+    let words = ["{} has no complete run", "{} have no complete run"];
+    parts.extend(some(&without, words[0], words[1]));
     parts.join("; ")
 }
 

@@ -4,6 +4,7 @@
 use super::counters::{Counters, while_idle};
 use super::host_checks::{CheckState, HostCheck};
 use ssdgauge_core::{Bytes, Finding, FindingKind, Severity};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -17,7 +18,7 @@ const NEEDED_PROCESSORS: f64 = 0.5;
 const NAMED: usize = 3;
 /// A program that uses less than this many processors, or transfers fewer bytes, is not named.
 const LEAST_PROCESSORS: f64 = 0.05;
-const LEAST_BYTES: f64 = (1 << 20) as f64;
+const LEAST_BYTES: u64 = 1 << 20;
 
 /// Watches the processors and, where there is one, the block device whose folder in sysfs is `device`, for `time`.
 /// `is_block` says whether a drive is tested or a file on it. The drive is not accessed.
@@ -53,11 +54,13 @@ pub(crate) fn watch(
 
 /// Names the programs that transferred most of the bytes: the kernel counts them for all drives together.
 fn with_programs(finding: Finding, before: Option<Machine>, after: Option<Machine>) -> Finding {
-    let of = |(before, after): (Machine, Machine)| before.until(&after, |used| used.bytes as f64);
+    let of = |(before, after): (Machine, Machine)| {
+        before.until(&after, |used| used.bytes, |ended| ended.bytes)
+    };
     let largest = before.zip(after).map(of).unwrap_or_default();
     let named = largest.iter().filter(|(_, bytes)| *bytes >= LEAST_BYTES).take(NAMED);
     let named: Vec<String> =
-        named.map(|(name, bytes)| format!("{name} {}", Bytes(*bytes as u64).about())).collect();
+        named.map(|(name, bytes)| format!("{name} {}", Bytes(*bytes).about())).collect();
     match named.is_empty() {
         true => finding,
         false => {
@@ -76,8 +79,9 @@ fn processors(before: &Machine, after: &Machine) -> CheckState {
     if count - busy >= NEEDED_PROCESSORS {
         return CheckState::Fine(format!("{busy:.1} of {count} busy"));
     }
-    let used = before.until(after, |program| program.ticks as f64);
-    let used = used.into_iter().map(|(name, used)| (name, used / ticks));
+    let used = before.until(after, |program| program.ticks, |_| 0);
+    // What a program used before its counters were read is not part of this time.
+    let used = used.into_iter().map(|(name, used)| (name, (used as f64 / ticks).min(busy)));
     let named = used.filter(|(_, used)| *used >= LEAST_PROCESSORS).take(NAMED);
     let named: Vec<String> = named.map(|(name, used)| format!("{name} {used:.1}")).collect();
     let by = if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
@@ -104,6 +108,11 @@ struct Machine {
 #[derive(Debug, Default)]
 struct Program {
     name: String,
+    /// The process that started it.
+    parent: OsString,
+    /// When it started: with its number this names a process for ever. The name changes, as of a worker of the kernel
+    /// with each kind of work.
+    started: u64,
     /// The time on processors, in ticks.
     ticks: u64,
     /// Read from and written to drives; 0 where this process may not know.
@@ -133,18 +142,30 @@ impl Machine {
         Some(Machine { busy, all, processors: processors.max(1), programs: programs.collect() })
     }
 
-    /// Returns what the programs used until `after`, by name, the largest first. A number that a process gives to
-    /// another program is counted from 0.
-    fn until(&self, after: &Machine, amount: fn(&Program) -> f64) -> Vec<(String, f64)> {
-        let mut used = BTreeMap::<&str, f64>::new();
+    /// Returns what the programs used until `after`, by name, the largest first. A process that has started since is
+    /// counted from 0, and what its parent inherits of one that has ended is left out.
+    fn until(
+        &self,
+        after: &Machine,
+        amount: fn(&Program) -> u64,
+        inherited: fn(&Program) -> u64,
+    ) -> Vec<(String, u64)> {
+        let mut used = BTreeMap::<&str, u64>::new();
         for (number, program) in &after.programs {
-            let before = self.programs.get(number).filter(|before| before.name == program.name);
-            let more = (amount(program) - before.map_or(0.0, amount)).max(0.0);
-            *used.entry(&program.name).or_default() += more;
+            let same = |before: &&Program| before.started == program.started;
+            let before = self.programs.get(number).filter(same).map_or(0, amount);
+            // The kernel adds the bytes of a process that has ended to its parent, not its time.
+            let ended = self.programs.iter().filter(|(child, before)| {
+                before.parent == *number
+                    && after.programs.get(*child).is_none_or(|now| now.started != before.started)
+            });
+            let of_ended: u64 = ended.map(|(_, child)| inherited(child)).sum();
+            let more = amount(program).saturating_sub(before);
+            *used.entry(&program.name).or_default() += more.saturating_sub(of_ended);
         }
         let mut used: Vec<_> =
             used.into_iter().map(|(name, used)| (name.to_owned(), used)).collect();
-        used.sort_by(|a, b| b.1.total_cmp(&a.1));
+        used.sort_by_key(|(_, used)| Reverse(*used));
         used
     }
 }
@@ -155,14 +176,26 @@ impl Program {
         // The name is in parentheses and may contain some itself.
         let (name, rest) = text.split_once('(')?.1.rsplit_once(')')?;
         let numbers: Vec<&str> = rest.split_whitespace().collect();
-        // utime and stime are the 14th and 15th number of the line, the state after the name is the third.
-        let ticks = |at: usize| numbers.get(at - 3)?.parse::<u64>().ok();
+        // The state after the name is the third of the line, the parent the fourth, utime and stime the 14th and 15th,
+        // the start the 22nd.
+        let number = |at: usize| numbers.get(at - 3)?.parse::<u64>().ok();
         let io = fs::read_to_string(folder.join("io")).unwrap_or_default();
         let lines = io.lines().filter_map(|line| line.split_once(": "));
         let transferred = lines.filter(|(key, _)| matches!(*key, "read_bytes" | "write_bytes"));
         let bytes = transferred.filter_map(|(_, number)| number.parse::<u64>().ok()).sum();
-        Some(Program { name: name.to_owned(), ticks: ticks(14)? + ticks(15)?, bytes })
+        Some(Program {
+            name: plain(name).to_owned(),
+            parent: numbers.get(1)?.into(),
+            started: number(22)?,
+            ticks: number(14)? + number(15)?,
+            bytes,
+        })
     }
+}
+
+/// Returns the name of a program; that of a worker of the kernel without its processor and its present work.
+fn plain(name: &str) -> &str {
+    name.split_once("kworker/").map_or(name, |_| "kworker")
 }
 
 #[cfg(test)]
@@ -183,8 +216,11 @@ mod tests {
         for (number, name, ticks, bytes) in programs {
             let folder = proc.join(number);
             fs::create_dir(&folder).unwrap();
-            let stat =
-                format!("{number} ({name}) S 1 1 1 0 -1 0 0 0 0 0 {ticks} 0 0 0 20 0 1 0 9\n");
+            // A process with another name in the same place is another one, but for a worker.
+            let start = if name.starts_with("kworker") { 9 } else { name.len() };
+            let stat = format!(
+                "{number} ({name}) S 1 1 1 0 -1 0 0 0 0 0 {ticks} 0 0 0 20 0 1 0 {start}\n"
+            );
             fs::write(folder.join("stat"), stat).unwrap();
             let io = format!("rchar: 7777\nread_bytes: {bytes}\nwrite_bytes: 0\n");
             fs::write(folder.join("io"), io).unwrap();
@@ -223,9 +259,36 @@ mod tests {
     fn this_machine_counts_its_processors_and_names_no_program_for_a_number_that_changed_hands() {
         let machine = Machine::read(Path::new("/")).unwrap();
         assert!(machine.processors >= 1 && machine.busy <= machine.all && machine.busy > 0);
-        let changed = tree(0, &[("7", "new", 3, 0)]);
-        let used = super::tests::machine(0, &[("7", "old", 100, 0)])
-            .until(&Machine::read(changed.path()).unwrap(), |program| program.ticks as f64);
-        assert_eq!(used, [("new".to_owned(), 3.0)]);
+        let changed = tree(0, &[("7", "newer", 3, 0)]);
+        let used = super::tests::machine(0, &[("7", "old", 100, 0)]).until(
+            &Machine::read(changed.path()).unwrap(),
+            |program| program.ticks,
+            |_| 0,
+        );
+        assert_eq!(used, [("newer".to_owned(), 3)]);
+    }
+
+    #[test]
+    fn a_worker_of_the_kernel_that_changes_its_name_is_counted_from_where_it_was() {
+        let before = machine(0, &[("7", "kworker/u8:2-flush", 4_500, 0)]);
+        let after = machine(0, &[("7", "kworker/u8:2-events_unbound", 4_510, 0)]);
+        let used = before.until(&after, |program| program.ticks, |_| 0);
+        assert_eq!(used, [("kworker".to_owned(), 10)]);
+    }
+
+    #[test]
+    fn no_program_uses_more_than_the_processors_that_were_busy() {
+        let before = Machine { all: 0, busy: 0, ..machine(0, &[]) };
+        let after = machine(200, &[("8", "late", 9_000, 0)]);
+        let CheckState::Found(finding) = processors(&before, &after) else { panic!() };
+        assert!(finding.text.ends_with("1.6 of 2 processors busy: late 1.6"), "{}", finding.text);
+    }
+
+    #[test]
+    fn bytes_of_an_ended_child_are_not_transfers_of_its_parent() {
+        let before = machine(0, &[("1", "make", 0, 0), ("7", "child", 0, 1 << 30)]);
+        let after = machine(0, &[("1", "make", 0, (1 << 30) + 5)]);
+        let used = before.until(&after, |used| used.bytes, |ended| ended.bytes);
+        assert_eq!(used, [("make".to_owned(), 5)]);
     }
 }

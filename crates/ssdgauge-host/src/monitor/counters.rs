@@ -112,12 +112,12 @@ pub(super) fn compare(compared: &Compared) -> Vec<Finding> {
         }
         let others = moved.saturating_sub(issued);
         let share = others as f64 / issued.max(1) as f64;
-        let own = match issued {
-            0 => format!("which itself {past} nothing"),
-            _ => format!("{:.1} % of its own traffic", share * 100.0),
+        let during = match (issued, direction) {
+            (0, 0) => "a step that read nothing".to_owned(),
+            (0, _) => "a read-only step".to_owned(),
+            _ => format!("the step, {:.1} % of its own traffic", share * 100.0),
         };
-        let text =
-            format!("other programs {past} {} during the step, {own}", Bytes(others).about());
+        let text = format!("other programs {past} {} during {during}", Bytes(others).about());
         let (is_reported, severity) = match is_drive {
             true => (
                 others > SLACK && share > OTHER_SHARES[0],

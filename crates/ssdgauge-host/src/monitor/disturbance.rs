@@ -264,7 +264,7 @@ fn engine_load(gaps: &SchedulingGaps, step: &Step<'_>) -> Vec<Finding> {
             FindingKind::Disturbed,
             Severity::Warning,
             format!(
-                "an I/O thread waited for a processor {:.1} % of the time, {} per wait",
+                "an I/O thread spent {:.1} % of its time waiting for a CPU, {} per wait",
                 thread.waiting * 100.0,
                 latency(thread.mean_wait_ms() * 1e3)
             ),

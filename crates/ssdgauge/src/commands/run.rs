@@ -375,7 +375,16 @@ fn place(drive: &DriveInfo) -> String {
             format!("scratch file of {size}, removed afterwards; nothing else is written")
         }
         TargetKind::Block => format!("the first {size} of the drive are tested"),
-        TargetKind::Virtual => format!("a virtual drive of {size}; no drive is written"),
+        TargetKind::Virtual => match drive.whole_capacity().filter(|whole| *whole > drive.capacity)
+        {
+            Some(whole) => {
+                let whole = whole.about();
+                format!(
+                    "a virtual drive of {whole}, of which {size} are tested; no drive is written"
+                )
+            }
+            None => format!("a virtual drive of {size}; no drive is written"),
+        },
         TargetKind::Null => "no drive is written".to_owned(),
     }
 }

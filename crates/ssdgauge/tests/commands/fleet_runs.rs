@@ -153,7 +153,7 @@ fn the_page_of_a_batch_leads_with_the_slow_drive_and_states_what_is_missing() {
     let files = ["7", "8", "9", "10"].map(|n| format!("quick-S{n}.ssdg"));
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     let line = [&["fleet", "page", "-o", "batch.html", "--expected"], &files[..]].concat();
-    let title = "4 drives: not judged against each other; 3 have no complete run\n";
+    let title = "4 drives: not judged against each other; quick-S10, quick-S9 and S8 have no complete run\n";
     assert_eq!(bench.print(&line), format!("MODEL: {title}"));
     let page = std::fs::read_to_string(bench.path("batch.html")).unwrap();
     assert!(page.contains("error: /dev/x is &lt;used&gt;"));
