@@ -464,7 +464,9 @@ fn the_page_of_a_drive_states_price_health_spread_and_what_its_firmware_changed(
     for missing in ["How far its runs differ", "What its firmware changed", "per TB", "X-ray"] {
         assert!(!beta.contains(missing), "{missing}");
     }
-    for (wrong, why) in [("a", "matches no drive, or several"), ("Gamma", "matches no drive")] {
+    for (wrong, why) in
+        [("a", "is a part of the names of several drives: "), ("Gamma", "matches no drive")]
+    {
         let error = priced(&notes.replace("alpha", wrong)).unwrap_err();
         assert!(error.message.contains(why) && error.line == 4, "{error:?}");
     }

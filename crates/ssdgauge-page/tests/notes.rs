@@ -275,11 +275,12 @@ fn an_error_in_notes_names_the_line_and_the_remedy() {
         assert!(!error.hint.is_empty());
     }
     let runs = runs(TargetKind::Block);
-    for (name, message) in [("Delta", "no drive"), ("a", "or several")] {
+    for (name, message) in [("Delta", "no drive"), ("a", "of several drives: Alpha, Beta, Gamma")] {
         let notes =
             Notes::parse("n", &format!("+++\n[[drive]]\nname = \"{name}\"\n+++\n")).unwrap();
         let error = notes.check(&runs).unwrap_err();
         assert!(error.line == 3 && error.message.contains(message), "{error}");
+        assert!(error.hint.contains("Alpha, Beta, Gamma"), "{error}");
     }
     let twice = "+++\n[[drive]]\nname = \"Alpha\"\n[[drive]]\nname = \"run-0\"\n+++\n";
     assert_eq!(Notes::parse("n", twice).unwrap().check(&runs).unwrap_err().line, 5);

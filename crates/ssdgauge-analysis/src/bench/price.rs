@@ -2,7 +2,7 @@
 
 use crate::bench::board::Bench;
 use crate::inputs::input_error::InputError;
-use crate::inputs::notes::Notes;
+use crate::inputs::notes::{Notes, unmatched};
 
 impl Bench {
     /// Takes over the prices in `notes`. A note names a drive by its name with capacity, or by a part of this name that no
@@ -14,15 +14,17 @@ impl Bench {
     pub fn set_prices(&mut self, notes: &Notes) -> Result<(), InputError> {
         self.currency.clone_from(&notes.currency);
         for (number, note) in notes.drives.iter().enumerate() {
-            let name = note.name.escape_debug();
             let Some(drive) = self.named(&note.name) else {
-                let message = format!("'{name}' matches no drive, or several");
-                let hint =
-                    "use a part of the name with its capacity that no other drive of the site has";
-                return Err(notes.drive_error(number, &message, hint));
+                let names: Vec<String> =
+                    self.drives.iter().map(|drive| drive.facts.full_name()).collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let (message, known) = unmatched(&note.name, &names);
+                let hint = format!("use a part of one name with its capacity: {known}");
+                return Err(notes.drive_error(number, &message, &hint));
             };
             let price = &mut self.drives[drive].price;
             if price.is_some() {
+                let name = note.name.escape_debug();
                 let message = format!("'{name}' is a drive that has notes already");
                 return Err(notes.drive_error(number, &message, "give each drive one [[drive]]"));
             }

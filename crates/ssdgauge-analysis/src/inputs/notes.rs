@@ -108,6 +108,34 @@ struct DriveFront {
 /// Makes the error at a place of the notes.
 type Fault<'a> = dyn Fn(Range<usize>, String, &str) -> InputError + 'a;
 
+/// The maximum number of names that an error lists.
+const LISTED: usize = 8;
+
+/// Returns what is wrong with the `name` of a drive that is not a part of exactly one of `names`, and these names.
+pub(crate) fn unmatched(name: &str, names: &[&str]) -> (String, String) {
+    let wanted = name.trim().to_lowercase();
+    let with: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|one| !wanted.is_empty() && one.to_lowercase().contains(&wanted))
+        .collect();
+    let name = name.escape_debug();
+    let message = match with.as_slice() {
+        [] => format!("'{name}' matches no drive"),
+        several => format!("'{name}' is a part of the names of several drives: {}", few(several)),
+    };
+    (message, few(names))
+}
+
+/// Returns `names` as a list, the first of many.
+fn few(names: &[&str]) -> String {
+    let shown = names[..names.len().min(LISTED)].join(", ");
+    match names.len().saturating_sub(LISTED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 impl Notes {
     /// Reads the notes in the `text` of `file`. The photographs are named, but not read.
     ///
@@ -204,14 +232,15 @@ impl Notes {
             let error = |message: String, hint: &str| {
                 InputError::new(&self.file, &self.text, note.span.clone(), message, hint)
             };
-            let name = note.name.escape_debug();
             let Some(run) = find_run(runs, &note.name) else {
-                let message = format!("'{name}' matches no drive, or several");
-                let hint =
-                    "use a part of the name that no other drive of the report has, or a run ID";
-                return Err(error(message, hint));
+                let names: Vec<&str> =
+                    (0..drives.count()).map(|drive| drives.name(drive)).collect();
+                let (message, known) = unmatched(&note.name, &names);
+                let hint = format!("use a run ID, or a part of one name: {known}");
+                return Err(error(message, &hint));
             };
             if known.contains(&drives.drive_of(run)) {
+                let name = note.name.escape_debug();
                 let message = format!("'{name}' is a drive that has notes already");
                 return Err(error(message, "give each drive one [[drive]]"));
             }

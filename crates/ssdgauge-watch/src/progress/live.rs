@@ -22,8 +22,8 @@ const NARROWEST: usize = 8;
 /// What the user can do meanwhile.
 pub(super) const ADVICE: &str = "Ctrl-C stops; the run can be resumed";
 /// What follows the first finding about other programs, once.
-pub(super) const OTHERS: &str = "        `ssdgauge doctor` names the programs; a disturbed run has no number to \
-                                 quote, so stop it (Ctrl-C) and resume when the machine is idle";
+pub(super) const OTHERS: &str = "        `ssdgauge doctor` names the programs; a disturbed run produces no usable \
+                                 numbers; stop it (Ctrl-C) and resume when the machine is idle";
 
 /// Returns whether `finding` says that other programs affect the run.
 pub(super) fn names_others(finding: &Finding) -> bool {
