@@ -67,7 +67,7 @@ fn an_invalid_result_is_compared_with_nothing_and_cannot_pass_a_gate() {
         );
         let text = words(&ssdgauge_export::comparison_text(&compared, 100, false));
         let letter = if name == "second" { "B" } else { "A" };
-        let doubt = format!("Measurement quality of {letter}: grade D, Wrong data");
+        let doubt = format!("Measurement quality of {letter}: grade D, wrong data");
         assert!(text.find(&doubt).unwrap() < text.find("B is worse in").unwrap(), "{text}");
         assert!(ssdgauge_export::comparison_markdown(&compared).contains(&doubt));
         assert!(

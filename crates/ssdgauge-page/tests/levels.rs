@@ -69,7 +69,7 @@ fn a_stall_is_a_finding_and_no_level_and_no_fall() {
             format!("no request completed for at least {longest} s, from second {first} of");
         assert!(words(&found[0]).starts_with(&expected), "{found:?}");
         let card = words(&terminal_summary(&run, 80, false));
-        assert!(card.contains("grade C: 1 of 1 results in doubt: Stalled"), "{card}");
+        assert!(card.contains("grade C: 1 of 1 results in doubt: stalled"), "{card}");
         let text = words(&markdown(std::slice::from_ref(&run)));
         let page = words(&page(std::slice::from_ref(&run), &PageOptions::default()));
         assert!(page.contains(&format!("at least {longest} s")), "{empty:?}");

@@ -110,7 +110,7 @@ fn check(title: &str, values: &[f64], models: &[String]) {
     } else {
         assert!(most > 1.03 * least, "{title}");
         assert!((before(title, " IOPS") / most - 1.0).abs() < 0.01, "{title}");
-        let times = before(title, " times from end");
+        let times = before(title, "× from end");
         assert!((times / (most / least) - 1.0).abs() < 0.01, "{title}: {}", most / least);
     }
 }

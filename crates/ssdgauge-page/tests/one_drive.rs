@@ -88,7 +88,7 @@ fn five_drives_of_its_class_judge_a_drive_and_three_only_compare_it() {
     let five = of(&[99, 100, 101, 50, 120]);
     let expected = "As fast as its class in everyday work; long writes drop from 2.4 GB/s to 786 MB/s after about 47 GB";
     assert_eq!(title(&five), expected);
-    assert!(five.contains("faster than 1 of 5, level with 3, slower than 1"), "{}", &five[..4_000]);
+    assert!(five.contains("faster than 1 of 5, ties with 3, slower than 1"), "{}", &five[..4_000]);
     assert!(title(&of(&[99, 100, 101])).starts_with("Everyday speed matches three other drives; "));
     let slow = title(&of(&[140, 150, 160, 170, 180]));
     assert!(
@@ -208,11 +208,51 @@ fn a_mark_follows_the_comparison_and_not_the_fall() {
     assert_eq!(not_good, "");
     let [good, not_good] = of(&[200, 210, 220, 230, 240]);
     assert!(not_good.contains("Copies larger than") && not_good.contains("slower than 5 of 5"));
-    assert!(good.contains("Short copies") && good.contains("level with 5 of 5"), "{good}");
+    assert!(good.contains("Short copies") && good.contains("ties with 5 of 5"), "{good}");
     // The last of drives that are near each other is not bad.
     assert_eq!(of(&[105, 106, 106, 107, 108])[1], "");
     // Without other drives nothing is good or bad.
     assert_eq!(uses(&shown(&own, &[])), ["", ""]);
+}
+
+#[test]
+fn a_drive_is_compared_within_its_interface_where_five_others_have_it() {
+    let of = |name: &str, percent: u64, details: &[(&str, &str)]| {
+        let pace = pace(percent);
+        let mut recipe = recipe(name, &pace);
+        recipe.drive.details.clear();
+        for (key, value) in details {
+            recipe.drive.details.insert((*key).into(), (*value).into());
+        }
+        run(&recipe)
+    };
+    let sata = |cache| [("transport", "sata"), ("write_cache", cache)];
+    let own = of("Own", 100, &sata("write back"));
+    let shown_among = |count: u64| {
+        let slow = (0..count).map(|n| of(&format!("S{n}"), 50, &sata("write through")));
+        let fast = (0..6).map(|n| of(&format!("N{n}"), 300, &NVME));
+        shown(&own, &slow.chain(fast).collect::<Vec<_>>())
+    };
+    let page = shown_among(5);
+    assert!(title(&page).contains("than the median of five other SATA drives"), "{}", title(&page));
+    assert!(uses(&page)[0].contains("Copies larger than") && !page.contains("SATA and NVMe"));
+    let page = shown_among(4);
+    assert!(title(&page).contains("than the median of ten other drives"), "{}", title(&page));
+    assert!(uses(&page)[1].contains("slower than 6 (SATA and NVMe)"), "{:?}", uses(&page));
+}
+
+#[test]
+fn long_copies_are_judged_by_their_own_levels_whatever_the_doubt_about_a_mean() {
+    let slow = pace(100);
+    let mut recipe = recipe("Own", &slow);
+    let listed = |recipe: &Recipe<'_>| {
+        uses(&shown(&run(recipe), &others(&[200, 210, 220, 230, 240])))[1].clone()
+    };
+    let finding = |kind| (Some(0), Finding::new(kind, Severity::Warning, "text", "advice"));
+    recipe.findings.push(finding(FindingKind::LeftSteadyState));
+    assert!(listed(&recipe).contains("Copies larger than"), "{}", listed(&recipe));
+    recipe.findings.push(finding(FindingKind::Disturbed));
+    assert!(!listed(&recipe).contains("Copies larger than"), "{}", listed(&recipe));
 }
 
 #[test]
@@ -243,9 +283,10 @@ fn charts_have_the_lines_of_other_drives_and_equal_repetitions_are_one_value() {
             .count(),
         4
     );
-    assert!(chart("reads").contains(
-        "Random 4 KiB reads are 16.0 times as fast with 32 requests in flight as with one request"
-    ));
+    assert!(
+        chart("reads")
+            .contains("Random 4 KiB reads: 10,000 IOPS at QD1, 160,000 IOPS at QD32 (16.0×)")
+    );
 }
 
 #[test]

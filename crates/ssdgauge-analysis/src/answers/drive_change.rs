@@ -8,7 +8,7 @@ use crate::groups::group::{Group, Member};
 use crate::model::{PointRun, Run, SpeedFall};
 use crate::steps::slc_cache;
 use crate::text::number;
-use ssdgauge_core::{Bytes, Metric, Stream};
+use ssdgauge_core::{Bytes, FindingKind, Metric, Stream};
 
 /// A lasting change of the write speed within the run.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Change {
     pub block: Bytes,
     /// The key of the lines of other drives over what they wrote in the same test.
     pub line: String,
+    /// Whether a finding puts it in doubt that the fall does not explain.
+    pub is_doubtful: bool,
 }
 
 /// Writes in order of smaller requests are not those of a copy. Chosen, as for the numbers of a run.
@@ -174,8 +176,31 @@ fn change_of((member, point): &(Member<'_>, &PointRun)) -> Option<Change> {
         load: load(stream),
         block,
         line,
+        is_doubtful: is_doubtful(*member, point),
     })
 }
+
+/// Returns whether a finding puts `point` in doubt, other than by the fall itself.
+fn is_doubtful(member: Member<'_>, point: &PointRun) -> bool {
+    let (run, test) = (member.run, member.test);
+    let is_of_step =
+        |step: &Option<String>| step.as_ref().is_none_or(|step| *step == point.point.label);
+    let of_step = test.findings.iter().filter(|one| is_of_step(&one.step)).map(|one| &one.finding);
+    let mut found = run.findings.iter().chain(of_step);
+    found.any(|finding| {
+        trust::is_doubt(finding, Some(&test.test)) && !EXPLAINED.contains(&finding.kind)
+    })
+}
+
+/// What a fall of the speed explains.
+const EXPLAINED: [FindingKind; 6] = [
+    FindingKind::TwoLevels,
+    FindingKind::CacheExceeded,
+    FindingKind::FallUnexplained,
+    FindingKind::StillSettling,
+    FindingKind::NotSteady,
+    FindingKind::LeftSteadyState,
+];
 
 fn load(stream: &Stream) -> String {
     let size = number::spaced(&stream.size_words());

@@ -143,7 +143,7 @@ fn against(value: f64, middle: f64) -> String {
     match value / middle {
         ratio if ratio < 1.0 => format!("{:.0}\u{a0}% below", (1.0 - ratio) * 100.0),
         ratio if ratio < 2.0 => format!("{:.0}\u{a0}% above", (ratio - 1.0) * 100.0),
-        ratio => format!("{} times", number::text(ratio)),
+        ratio => format!("{}×", number::text(ratio)),
     }
 }
 
@@ -213,7 +213,7 @@ fn spread(column: &Column, drives: &ReportDrives) -> Option<String> {
         false => format!("{} of {}", values.len(), number::count(drives.count() as u64)),
     };
     Some(format!(
-        "{count} {} from {} to {} in {}: {} times from end to end",
+        "{count} {} from {} to {} in {}: {}× from end to end",
         drives.noun(),
         number::text(least),
         number::measured(most, column.metric),

@@ -145,14 +145,17 @@ fn compared(judged: &[(&str, Standing)], peers: &Peers, is_small: bool) -> Strin
 /// Returns the other drives in words.
 pub fn others(peers: &Peers) -> String {
     let kind = if peers.is_model { "virtual" } else { "other" };
-    format!("{} {kind} drives", in_letters(peers.drives))
+    // The class has it in its words.
+    let interface = peers.interface.filter(|_| peers.class.is_none());
+    let interface = interface.map_or_else(String::new, |name| format!("{name} "));
+    format!("{} {kind} {interface}drives", in_letters(peers.drives))
 }
 
 /// Returns a ratio of speeds in words: `12 % faster`, `30 % slower`. Two times and more are not percentages.
 fn distance(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 2.0 => {
-            format!("{} times faster", number::text((10.0 * ratio).round() / 10.0))
+            format!("{}× as fast", number::text((10.0 * ratio).round() / 10.0))
         }
         ratio if ratio >= 1.0 => format!("{:.0}\u{a0}% faster", 100.0 * (ratio - 1.0)),
         ratio => format!("{:.0}\u{a0}% slower", 100.0 * (1.0 - ratio)),

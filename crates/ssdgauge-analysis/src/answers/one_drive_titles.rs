@@ -57,7 +57,10 @@ pub(crate) fn title(group: &Group<'_>) -> Option<String> {
         Family::Latency | Family::Stall => {
             format!("Its {} is {shown}", uncapitalised(metric.title()))
         }
-        Family::Power => format!("Draws {shown}"),
+        Family::Power => {
+            let sends = test.points.iter().any(|point| !point.workload.streams.is_empty());
+            format!("{}: {shown}", if sends { "Power" } else { "Idle power" })
+        }
         Family::Duration => format!("Takes {shown}"),
         Family::Efficiency
         | Family::Queue
@@ -134,15 +137,14 @@ fn by_depth(places: &[Place], subject: &str) -> Option<String> {
             "{subject} run at {most} at every queue depth from {shallow} to {deep}"
         ));
     }
-    let few = if first.0 == 1.0 { "one request".to_owned() } else { format!("{shallow} requests") };
-    Some(match last.1 / first.1 {
-        // Of two levels no ratio is the one that a reader computes.
-        ratio if ratio >= 1.5 && !first.3 && !last.3 => format!(
-            "{subject} are {} times as fast with {deep} requests in flight as with {few}: {most}, not {least}",
-            times(ratio)
-        ),
-        _ => format!("{subject} run at {least} with {few} in flight, at {most} with {deep}"),
-    })
+    // Of two levels no ratio is the one that a reader computes.
+    let has_levels = first.3 || last.3;
+    let factor = match last.1 / first.1 {
+        ratio if ratio >= 1.5 && !has_levels => format!(" ({}×)", times(ratio)),
+        _ => String::new(),
+    };
+    let between = if has_levels { ";" } else { "," };
+    Some(format!("{subject}: {least} at QD{shallow}{between} {most} at QD{deep}{factor}"))
 }
 
 fn by_size(places: &[Place], subject: &str) -> Option<String> {

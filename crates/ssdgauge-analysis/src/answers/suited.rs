@@ -24,7 +24,7 @@ const MANY: f64 = 0.6;
 pub struct Suited {
     /// The use, such as `Loading games and other large files`.
     pub name: String,
-    /// The number, such as `3,398 MB/s, level with 7 of 8`.
+    /// The number, such as `3,398 MB/s, ties with 7 of 8`.
     pub number: String,
 }
 
@@ -52,7 +52,16 @@ pub(crate) fn uses(
     if let Some((before, standing)) = change.and_then(|change| start(change, peers)) {
         place(before, &standing, true);
     }
-    let mut clear: Vec<&Tile> = tiles.iter().filter(|tile| tile.number.doubts.is_empty()).collect();
+    let beyond = change.and_then(|change| beyond(change, peers));
+    let has_beyond = beyond.is_some();
+    if let Some((after, standing)) = beyond {
+        place(after, &standing, true);
+    }
+    let is_clear = |tile: &&Tile| {
+        let is_judged = has_beyond && tile.number.question == Question::LargeWrites;
+        tile.number.doubts.is_empty() && !is_judged
+    };
+    let mut clear: Vec<&Tile> = tiles.iter().filter(is_clear).collect();
     // Long copies follow short ones.
     clear.sort_by_key(|tile| tile.number.question != Question::LargeWrites);
     for tile in clear {
@@ -65,7 +74,7 @@ pub(crate) fn uses(
             || number::measured(tile.number.value, tile.number.metric),
             Change::speed_after,
         );
-        let suited = Suited { name, number: format!("{value}, {count}") };
+        let suited = Suited { name, number: format!("{value}, {count}{}", across(peers)) };
         place(suited, &standing, tile.number.metric.more_is_better());
     }
     good.truncate(MOST);
@@ -98,8 +107,27 @@ fn start(change: &Change, peers: &Peers) -> Option<(Suited, Standing)> {
         false => format!("at the start, for less than {amount}"),
     };
     let count = tile::count(&standing, Metric::ThroughputMbS);
-    let number = format!("{} {span}, {count}", change.before());
+    let number = format!("{} {span}, {count}{}", change.before(), across(peers));
     Some((Suited { name: "Short copies".to_owned(), number }, standing))
+}
+
+/// Returns the use of writes in order once their speed has fallen, whatever the test of the number of the first screen;
+/// `None` where other drives have no line of them, and where something else than the fall puts the speed in doubt.
+fn beyond(change: &Change, peers: &Peers) -> Option<(Suited, Standing)> {
+    if change.is_random || change.is_doubtful {
+        return None;
+    }
+    let edge = &change.first.edge;
+    let standing =
+        peers.standing_beyond(&change.line, edge.bytes as f64 / 1e9, edge.after / 1e6)?;
+    let count = tile::count(&standing, Metric::ThroughputMbS);
+    let number = format!("{}, {count}{}", change.speed_after(), across(peers));
+    Some((Suited { name: of_long_copies(change), number }, standing))
+}
+
+/// Returns the remark of a comparison with drives of another interface, which may be the whole difference.
+fn across(peers: &Peers) -> &'static str {
+    if peers.has_other_interfaces { " (SATA and NVMe)" } else { "" }
 }
 
 /// Returns the use that `question` decides.

@@ -40,7 +40,7 @@ impl Tile {
         }
     }
 
-    /// Returns how it compares in words: `faster than 6 of 8, level with 1, slower than 1`.
+    /// Returns how it compares in words: `faster than 6 of 8, ties with 1, slower than 1`.
     pub fn count(&self) -> Option<String> {
         Some(count(&self.standing?, self.number.metric))
     }
@@ -50,7 +50,7 @@ impl Tile {
 pub(crate) fn count(standing: &Standing, metric: Metric) -> String {
     let Standing { ahead_of, level, of, .. } = *standing;
     let (better, worse) = comparatives(metric);
-    let parts = [(better, ahead_of), ("level with", level), (worse, of - ahead_of - level)];
+    let parts = [(better, ahead_of), ("ties with", level), (worse, of - ahead_of - level)];
     let parts = parts.iter().filter(|(_, count)| *count > 0).enumerate();
     let words: Vec<String> = parts
         .map(|(place, (words, count))| match place {

@@ -43,6 +43,17 @@ impl DriveClass {
         }
     }
 
+    /// Returns the interface of the class: none of its drives is faster than that.
+    pub fn interface(self) -> &'static str {
+        match self {
+            DriveClass::NvmeClient
+            | DriveClass::NvmeClientGen4
+            | DriveClass::NvmeProtected
+            | DriveClass::NvmeProtectedGen4 => "NVMe",
+            DriveClass::SataClient | DriveClass::SataProtected => "SATA",
+        }
+    }
+
     /// Returns the class in words.
     pub fn words(self) -> &'static str {
         match self {

@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The minimum number of real drives with which a page states a verdict. Chosen.
 const VERDICT: usize = 5;
 
+/// The minimum number of other drives with the same interface that take the place of a class. Chosen, as for a verdict.
+const OF_INTERFACE: usize = 5;
+
 /// What other drives measured, whatever the suite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Background {
@@ -44,6 +47,10 @@ pub struct Peers {
     pub is_model: bool,
     /// Their class; `None` where they are of several, or of an unknown one.
     pub class: Option<DriveClass>,
+    /// The interface of the compared drive, where all of them have it too.
+    pub interface: Option<&'static str>,
+    /// Whether some of them are known to have another interface than the compared drive.
+    pub has_other_interfaces: bool,
     /// How many drives.
     pub drives: usize,
     values: BTreeMap<String, Vec<f64>>,
@@ -77,8 +84,8 @@ impl Background {
         }
     }
 
-    /// Returns the other drives that `run` may be compared with: those of its class where there are enough of them,
-    /// else all; `None` where no test is the same.
+    /// Returns the other drives that `run` may be compared with: those of its class where there are enough of them, else
+    /// those with its interface, else all; `None` where no test is the same.
     pub fn peers(&self, run: &Run) -> Option<Peers> {
         let own = BackgroundRun::new(run);
         let is_other = |one: &&BackgroundRun| {
@@ -89,16 +96,25 @@ impl Background {
         let shares =
             |one: &&BackgroundRun| own.numbers.keys().any(|key| one.numbers.contains_key(key));
         let all: Vec<&BackgroundRun> = self.runs.iter().filter(is_other).filter(shares).collect();
-        let alike: Vec<&BackgroundRun> = all
-            .iter()
-            .copied()
-            .filter(|one| own.class.is_some() && one.class == own.class)
-            .collect();
-        let (chosen, class) = match drives(&alike) >= FEWEST {
-            true => (alike, own.class),
-            false => (all, None),
+        let interface = own.class.map(DriveClass::interface);
+        let has_interface = |one: &BackgroundRun| one.class.map(DriveClass::interface) == interface;
+        let of = |is_wanted: &dyn Fn(&BackgroundRun) -> bool| -> Vec<&BackgroundRun> {
+            all.iter().copied().filter(|one| own.class.is_some() && is_wanted(one)).collect()
         };
-        (!chosen.is_empty()).then(|| Peers::new(&chosen, class))
+        let (alike, near) = (of(&|one| one.class == own.class), of(&has_interface));
+        let (chosen, class) = match (drives(&alike) >= FEWEST, drives(&near) >= OF_INTERFACE) {
+            (true, _) => (alike, own.class),
+            (false, true) => (near, None),
+            (false, false) => (all, None),
+        };
+        let is_elsewhere = |one: &&BackgroundRun| one.class.is_some() && !has_interface(one);
+        let has_other_interfaces = interface.is_some() && chosen.iter().any(is_elsewhere);
+        let interface = interface.filter(|_| chosen.iter().all(|one| has_interface(one)));
+        (!chosen.is_empty()).then(|| Peers {
+            interface,
+            has_other_interfaces,
+            ..Peers::new(&chosen, class)
+        })
     }
 }
 
@@ -172,6 +188,28 @@ impl Peers {
         let starts = self.lines(key).iter().filter_map(|line| Some(line.first()?.1));
         standing(rate, &starts.collect::<Vec<f64>>(), true)
     }
+
+    /// Returns how the rate in MB/s beyond the first `gigabytes` of writes compares with the lines with this `key`, over
+    /// as much again.
+    pub(crate) fn standing_beyond(&self, key: &str, gigabytes: f64, rate: f64) -> Option<Standing> {
+        let part = (gigabytes, 2.0 * gigabytes);
+        let rates = self.lines(key).iter().filter_map(|line| mean_rate(line, part));
+        standing(rate, &rates.collect::<Vec<f64>>(), true)
+    }
+}
+
+/// Returns the mean rate of `line`, MB/s over gigabytes, from `from` to `to` or its end, by the time that the bytes take;
+/// `None` where it ends before.
+fn mean_rate(line: &[(f64, f64)], (from, to): (f64, f64)) -> Option<f64> {
+    // Each level is two points; a level begins where the one before it ends.
+    let levels = line.chunks_exact(2).map(|level| (level[0].0, level[1].0, level[0].1));
+    let part =
+        |(start, end, rate): (f64, f64, f64)| ((end.min(to) - start.max(from)).max(0.0), rate);
+    let parts: Vec<(f64, f64)> =
+        levels.map(part).filter(|(size, rate)| *size > 0.0 && *rate > 0.0).collect();
+    let size: f64 = parts.iter().map(|(size, _)| size).sum();
+    let time: f64 = parts.iter().map(|(size, rate)| size / rate).sum();
+    (time > 0.0).then(|| size / time)
 }
 
 fn standing(value: f64, others: &[f64], more_is_better: bool) -> Option<Standing> {
@@ -194,6 +232,16 @@ fn standing(value: f64, others: &[f64], more_is_better: bool) -> Option<Standing
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rate_of_a_part_is_by_time_and_a_line_that_ends_before_has_none() {
+        let line = [(0.0, 500.0), (10.0, 500.0), (10.0, 100.0), (30.0, 100.0)];
+        // Ten gigabytes at 500 MB/s and ten at 100 take 20 and 100 s.
+        let rate = mean_rate(&line, (0.0, 20.0)).unwrap();
+        assert!((rate - 20.0e3 / 120.0).abs() < 1e-9, "{rate}");
+        assert_eq!(mean_rate(&line, (20.0, 40.0)), Some(100.0));
+        assert_eq!(mean_rate(&line, (30.0, 60.0)), None);
+    }
 
     #[test]
     fn a_number_is_ahead_of_those_that_it_beats_by_more_than_the_noise() {

@@ -350,6 +350,10 @@ fn setting(load: &Load<'_>, is_end: bool, metric: Metric, repetitions: Option<&[
     if stream.reads() && stream.writes() {
         parts.insert(0, format!("{}\u{a0}% reads", stream.read_percent));
     }
+    // Which percentile a latency is.
+    if metric == Metric::LatP9999Us {
+        parts.insert(0, "p99.99".to_owned());
+    }
     match load.fall() {
         Some(fall) if stream.writes() => parts.push(match fall.cause {
             FallCause::Cache => "once the cache is full".to_owned(),
@@ -410,7 +414,7 @@ fn doubts(load: &Load<'_>, is_end: bool) -> Vec<String> {
     }
     let crosses = load.points.iter().any(|point| point.cache == Some(CachePlace::Crossing));
     if crosses && !is_end {
-        doubts.push("the cache ends inside the step".to_owned());
+        doubts.push(finding_words::title(FindingKind::CacheExceeded));
     }
     doubts
 }

@@ -378,7 +378,7 @@ fn disturbed(run: &Run) -> Account {
     next.dedup();
     if shown().any(|finding| BUSY.contains(&finding.kind)) && run.head.imported_from().is_none() {
         next.push(NextStep {
-            what: "See what uses the drive and the processor.".to_owned(),
+            what: "Find out what is using the drive and the CPU.".to_owned(),
             why: "Backups, updates, virtual machines and browsers are the usual ones.".to_owned(),
             command: Some((format!("ssdgauge doctor {}", target_of(run)), READS_ONLY)),
         });
@@ -396,7 +396,7 @@ fn disturbed(run: &Run) -> Account {
     });
     if !is_in_the_way {
         next.push(NextStep {
-            what: "If that run is disturbed too, test from a live system or in an idle machine."
+            what: "If that run is disturbed too, boot a live system, or use an idle machine."
                 .to_owned(),
             why: "What shows up in every run is part of this system.".to_owned(),
             command: None,

@@ -118,8 +118,9 @@ pub fn of_runs<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Option<Trust> {
     let grade = doubts.iter().map(|doubt| doubt.grade).max().unwrap_or(Grade::A);
     let mut reasons: Vec<String> = Vec::new();
     for doubt in doubts.into_iter().filter(|doubt| doubt.grade == grade) {
-        if !reasons.contains(&doubt.reason) {
-            reasons.push(doubt.reason);
+        let reason = uncapitalised(&doubt.reason);
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
         }
     }
     let (in_doubt, all) = (doubted, results);

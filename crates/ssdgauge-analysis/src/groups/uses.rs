@@ -108,7 +108,7 @@ impl Use {
             Use::Sustained => {
                 "Sustained writes beyond the cache: their speed, their power, and how the drive gets there."
             }
-            Use::Everyday => "Reads, and writes in bursts, of up to 128 KiB.",
+            Use::Everyday => "Reads and short bursts of writes, up to 128\u{a0}KiB each.",
             Use::Transfers => "Files, models and checkpoints, read or written as a whole.",
             Use::Durable => {
                 "Writes of which each is durable, by a flush or at once, before the next."

@@ -429,12 +429,16 @@ fn link(run: &Run) -> Tile {
     let get = |detail: Detail| run.head.drive.detail(detail).map(crate::text::sanitize::prose);
     let width = get(Detail::LinkWidth).map(|width| format!(" ×{width}")).unwrap_or_default();
     let speed = get(Detail::LinkSpeed).map(|speed| format!("{speed}{width}"));
-    let Some(value) = get(Detail::Interface).or(speed).or_else(|| {
-        get(Detail::Transport).map(|name| name.replace("sata", "SATA").replace("usb", "USB"))
-    }) else {
-        return unknown("Link");
-    };
     let is_below = has(run, FindingKind::LinkBelowCapability);
+    let Some(value) = get(Detail::Interface).or(speed) else {
+        // The transport names the kind of the link, and says nothing about its speed.
+        let value =
+            get(Detail::Transport).map(|name| name.replace("sata", "SATA").replace("usb", "USB"));
+        let note = "its speed was not reported".to_owned();
+        let is_good = is_below.then_some(false);
+        return value
+            .map_or_else(|| unknown("Link"), |value| Tile { name: "Link", value, note, is_good });
+    };
     let note = if is_below { "below what the drive supports" } else { "no limit found" };
     Tile { name: "Link", value, note: note.to_owned(), is_good: Some(!is_below) }
 }

@@ -5,11 +5,15 @@ use ssdgauge_analysis::answers::one_drive;
 use ssdgauge_analysis::drives::caches::Writes;
 use ssdgauge_analysis::findings::run_outcome::Account;
 use ssdgauge_analysis::findings::trust;
-use ssdgauge_analysis::model::{FallCause, PointRun, Run};
+use ssdgauge_analysis::model::{FallCause, PointRun, Run, TestRun};
 use ssdgauge_analysis::quick::cohort::Cohort;
 use ssdgauge_analysis::quick::quick_look::{self, Tile};
 use ssdgauge_analysis::steps::{endurance, slc_cache};
 use ssdgauge_analysis::text::number;
+use ssdgauge_analysis::text::sanitize;
+
+/// The tile whose value alone does not say whether it is good.
+const LINK: &str = "Link";
 
 /// The indent of the lines below a name.
 const NAME: &str = "health    ";
@@ -57,14 +61,16 @@ pub(super) fn account(account: &Account, style: &Style) -> Vec<String> {
 /// Returns the state of the drive, and what was not checked.
 pub(super) fn health(run: &Run, style: &Style) -> Vec<String> {
     let tiles = quick_look::tiles(run);
-    // The firmware is in the header, and is not judged.
     let judged = |tile: &&Tile| tile.is_good.is_some();
     let state = |tile: &Tile| {
         let word = if tile.is_good == Some(true) { "good" } else { "see the findings" };
         format!("{} {}: {word}", tile.name.to_lowercase(), tile.value)
     };
     let mut parts: Vec<String> = tiles.iter().filter(judged).map(state).collect();
-    let open = tiles.iter().filter(|tile| !judged(tile) && tile.value == number::NOTHING);
+    // The firmware is in the header, and is never judged.
+    let open = tiles
+        .iter()
+        .filter(|tile| !judged(tile) && (tile.value == number::NOTHING || tile.name == LINK));
     let open: Vec<&str> = open.map(|tile| tile.name).collect();
     if !open.is_empty() {
         parts.push(format!("not checked: {}", open.join(", ")));
@@ -75,16 +81,18 @@ pub(super) fn health(run: &Run, style: &Style) -> Vec<String> {
 /// The columns of the curve of writes. Chosen: a line has room for them and their scale.
 const COLUMNS: usize = 40;
 
-/// Returns the speed of the first long write that falls, over what it wrote: a column for each part of it.
+/// Returns the speed of the longest write that falls, over what it wrote, with its test: a column for each part of it.
 pub(super) fn writes(run: &Run, style: &Style) -> Vec<String> {
     let levels = match style.colour {
         true => ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
         false => ['_', '.', ':', '-', '=', '+', '*', '#'],
     };
     let falls = |(point, _): &(&PointRun, Writes)| slc_cache::first_fall(point).is_some();
-    let Some((_, writes)) = quick_look::sequential_writes(run).into_iter().find(falls) else {
-        return Vec::new();
-    };
+    let falling = quick_look::sequential_writes(run).into_iter().filter(falls);
+    let longest = falling.max_by(|(_, a), (_, b)| a.total.total_cmp(&b.total));
+    let Some((point, writes)) = longest else { return Vec::new() };
+    let is_here = |test: &&TestRun| test.points.iter().any(|one| std::ptr::eq(one, point));
+    let test = run.tests.iter().find(is_here).map_or("", |test| &test.test.title);
     let most = writes.seconds.iter().map(|(_, _, rate)| *rate).fold(0.0, f64::max);
     let width = writes.total / COLUMNS.min(writes.seconds.len().max(1)) as f64;
     if most <= 0.0 || width <= 0.0 {
@@ -104,9 +112,10 @@ pub(super) fn writes(run: &Run, style: &Style) -> Vec<String> {
         }
     }
     let scale = format!(
-        "{curve}  0 to {} MB/s over {}",
+        "{curve}  0 to {} MB/s over {}: {}",
         number::text(most),
-        number::plain_capacity((writes.total * 1e9) as u64)
+        number::plain_capacity((writes.total * 1e9) as u64),
+        sanitize::prose(test)
     );
     style.folded("writes    ", &scale)
 }

@@ -332,7 +332,7 @@ impl<'a> Content<'a> {
     /// Returns anchor and name of what lies between the sections by use and the method.
     fn further(&self) -> Vec<(&'static str, &'static str)> {
         let states = (!self.states.is_empty()).then_some((fill_states::ANCHOR, "Fill levels"));
-        let verdict = self.conclusion().map(|_| ("conclusion", "Verdict"));
+        let verdict = self.conclusion().map(|_| ("conclusion", "Conclusion"));
         let inside = (!self.options.xrays.is_empty()).then_some((inside::ANCHOR, "Inside"));
         states.into_iter().chain(inside).chain(verdict).collect()
     }

@@ -37,7 +37,7 @@ pub fn fleet_page(batch: &Batch) -> String {
         a.skip href="#drives" { "Skip to the drives" }
         @if batch.is_model {
             aside.flag aria-label="Marks of the runs" { div.wrap {
-                p { strong { "MODEL" } " Virtual drives. They say nothing about any product." }
+                p { strong { "MODEL" } " Virtual drives; not representative of any product." }
             } }
         }
         main.wrap.fleet {

@@ -143,7 +143,8 @@ fn legend(screen: &FirstScreen, peers: Option<&Peers>) -> Markup {
                 @if peers.is_model { b { "MODEL" } " cohort: " }
                 (others(peers)) (shown)
                 @if let Some(class) = peers.class { " (" (class.words()) ")" }
-                "; best on top. Differences under 3\u{a0}% count as level."
+                @if peers.has_other_interfaces { " (SATA and NVMe)" }
+                "; best on top. Differences under 3\u{a0}% count as ties."
             }
         }
     }

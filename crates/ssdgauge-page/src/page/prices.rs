@@ -37,7 +37,9 @@ pub(super) fn table(prices: &Prices, test: Option<String>, drives: &ReportDrives
             } }
         } }
         p.foot {
-            "Prices by the editor. Bold: the best of its column. "
+            "Prices by the editor. "
+            // Of one drive nothing is the best.
+            @if prices.rows.len() > 1 { "Bold: the best of its column. " }
             @if let Some(test) = test {
                 "IOPS: " (averaged(prices)) " \u{201c}" (test) "\u{201d}. "
             }

@@ -58,7 +58,7 @@ pub(super) fn figure(
             figcaption {
                 h3 { (names_kept(&figure_titles::take(group, drives), drives)) }
                 p.cond { (marks(&captions::marks(group))) (group.full_title()) @if !test.source.is_empty() && test.source != "ssdgauge" {
-                    " · after " (source(&test.source))
+                    " · test method based on " (source(&test.source))
                 } }
             }
             @if panels.len() > 1 { (tabs(number, &panels)) }
@@ -77,7 +77,8 @@ pub(super) fn figure(
 /// Returns the publication without the part of it that describes the test.
 fn source(source: &str) -> String {
     let clean = ssdgauge_analysis::text::sanitize::prose(source);
-    clean.split(": ").next().unwrap_or(&clean).to_owned()
+    // A citation names publisher and work: as the object of a sentence, the work of the publisher.
+    clean.split(": ").next().unwrap_or(&clean).replacen(", review of", "'s review of", 1)
 }
 
 fn tabs(number: usize, panels: &[Panel]) -> Markup {

@@ -60,9 +60,9 @@ impl Page<'_> {
             @if models > 0 {
                 aside.flag aria-label="Marks of the runs" { div.wrap { p {
                     strong { "MODEL" } " "
-                    @if models == records.len() { "All drives here are virtual." }
-                    @else { (number::count(models as u64)) " of " (number::count(records.len() as u64)) " runs are of virtual drives." }
-                    " They say nothing about any product."
+                    @if models == records.len() { "All drives here are virtual;" }
+                    @else { (number::count(models as u64)) " of " (number::count(records.len() as u64)) " runs are of virtual drives;" }
+                    " not representative of any product."
                 } } }
             }
             @if !origins.is_empty() {
