@@ -10,6 +10,12 @@ use ssdgauge_analysis::drives::report_drives::ReportDrives;
 /// A logarithmic scale is used where the maximum value is this many times the minimum.
 const WIDE: f64 = 20.0;
 
+/// The width of bars with their words next to a chart, in pixels; in narrower windows what follows a value is left out.
+const COLUMN: f64 = 270.0;
+
+/// The least share of that width for the longest bar.
+const LEAST: f64 = 0.25;
+
 /// The height of a row in a file.
 const ROW: f64 = 30.0;
 
@@ -79,8 +85,9 @@ impl Ranking {
         let most = ends.fold(0.0, f64::max);
         let least = values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
         let log = RowScale::new(values()).filter(|_| self.may_be_log && most > WIDE * least);
-        let has_extra = self.rows.iter().any(|row| !row.extra.is_empty());
-        RankingScale { log, most, room: if has_extra { 0.56 } else { 0.72 } }
+        let extra = self.rows.iter().filter(|row| !row.extra.is_empty());
+        let room = extra.map(|row| 1.0 - row.width() / COLUMN).fold(0.72, f64::min);
+        RankingScale { log, most, room: room.max(LEAST) }
     }
 
     /// Returns what is above it.
@@ -91,6 +98,12 @@ impl Ranking {
 }
 
 impl Row {
+    /// Returns about how wide its words are, in pixels.
+    fn width(&self) -> f64 {
+        let letters = |words: &str| words.chars().count() as f64;
+        16.0 + 8.4 * letters(&self.words) + 7.0 * letters(&self.extra)
+    }
+
     /// Returns the pieces of a row of 22 units for a drive of `slot`, and the share at which its words begin;
     /// nothing for a row without a value.
     pub(crate) fn pieces(&self, slot: usize, scale: &RankingScale) -> (Vec<Piece>, f64) {
@@ -154,6 +167,29 @@ pub(crate) fn ratio(value: f64, of: Option<f64>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bar_leaves_room_for_its_words_next_to_a_chart() {
+        let row = |words: &str, extra: &str| Row {
+            drive: 0,
+            name: None,
+            value: Ok(452_548.0),
+            words: words.to_owned(),
+            extra: extra.to_owned(),
+            interval: None,
+            title: String::new(),
+        };
+        let end = |row: Row| {
+            let rows = vec![row.clone()];
+            let scale = Ranking { caption: String::new(), rows, may_be_log: false }.scale();
+            row.pieces(0, &scale).1
+        };
+        // 13.5 px letters are about 8 px wide, 12.5 px ones about 7 px.
+        let words = 8.0 + 7.0 * 8.0 + 14.0 * 7.0;
+        assert!(270.0 * end(row("452,548", "95 % at QD512")) + words <= 270.0);
+        assert!(end(row("452,548", "")) > 0.7);
+        assert!(end(row("452,548", &"x".repeat(80))) > 0.2);
+    }
 
     #[test]
     fn a_ratio_is_a_share_below_twice_and_a_multiple_from_there() {
