@@ -359,8 +359,8 @@ impl Watcher for Progress<'_> {
 
     fn finding_recorded(&mut self, finding: &Finding) {
         // It precedes the line of its step.
-        let step = if self.is_in_step { format!("{} ", self.number()) } else { String::new() };
-        self.print_line(&format!("{step}{}: {}", finding.severity.name(), finding.text));
+        let step = if self.is_in_step { format!(" in step {}", self.step) } else { String::new() };
+        self.print_line(&format!("{}{step}: {}", finding.severity.name(), finding.text));
         if live::names_others(finding) && !std::mem::replace(&mut self.told.of_others, true) {
             self.print_line(live::OTHERS);
         }
