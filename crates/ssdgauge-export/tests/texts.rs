@@ -72,7 +72,7 @@ fn a_step_with_two_levels_has_two_rows_and_no_mean() {
     assert!((first / second - 4.0).abs() < 0.1, "{first} and {second}: {card}");
     let words = card.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("grade ") && words.contains("health not checked: Wear"), "{card}");
-    assert!(words.contains("Two levels in one step"), "{card}");
+    assert!(words.contains("two levels in one step"), "{card}");
 }
 
 #[test]

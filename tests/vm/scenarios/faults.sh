@@ -7,7 +7,7 @@
 # A fault is reported in at most ten lines. What a busy host adds is not counted: warnings, notes, pauses of the
 # program, and the line about readers of the run file, of which a scenario that waits for a stored second is one.
 few_words() {
-    lines=$(grep -v -e '^warning: ' -e '^note: ' -e '^  ' -e '^invalid: the program was stopped' \
+    lines=$(grep -v -e '^warning[^:]*: ' -e '^note[^:]*: ' -e '^  ' -e '^invalid[^:]*: the program was stopped' \
         -e '^another process reads the run file' talk)
     at_least "ten, against the number of message lines ($lines)" 10 "$(echo "$lines" | wc -l)"
 }
