@@ -13,8 +13,8 @@ const WIDE: f64 = 20.0;
 /// The width of bars with their words next to a chart, in pixels; in narrower windows what follows a value is left out.
 const COLUMN: f64 = 270.0;
 
-/// The least share of that width for the longest bar.
-const LEAST: f64 = 0.25;
+/// The minimum share of that width for the longest bar.
+const MINIMUM: f64 = 0.25;
 
 /// The height of a row in a file.
 const ROW: f64 = 30.0;
@@ -87,7 +87,7 @@ impl Ranking {
         let log = RowScale::new(values()).filter(|_| self.may_be_log && most > WIDE * least);
         let extra = self.rows.iter().filter(|row| !row.extra.is_empty());
         let room = extra.map(|row| 1.0 - row.width() / COLUMN).fold(0.72, f64::min);
-        RankingScale { log, most, room: room.max(LEAST) }
+        RankingScale { log, most, room: room.max(MINIMUM) }
     }
 
     /// Returns what is above it.
