@@ -132,10 +132,11 @@ impl DriveInfo {
     }
 
     /// Returns the capacity of the drive under test: that of the whole one where it is stated, and otherwise what was
-    /// tested; `None` where that is only what the jobs of an imported result addressed.
+    /// tested; `None` where that is only what the jobs of an imported result addressed, or the size of a scratch file.
     pub fn drive_capacity(&self) -> Option<Bytes> {
         let is_of_import = self.detail(Detail::CapacityFrom).is_some();
-        self.whole_capacity().or_else(|| (!is_of_import).then_some(self.capacity))
+        let is_whole = !is_of_import && self.kind != TargetKind::File;
+        self.whole_capacity().or_else(|| is_whole.then_some(self.capacity))
     }
 
     /// Returns the capacity of the whole drive; `None` where the run file does not state it, where it

@@ -495,3 +495,28 @@ fn a_test_of_many_drives_has_its_distribution_and_a_band_in_place_of_lines() {
     assert!(many.contains("The highest column has 61 drives.") && few.contains("has 60 drives."));
     assert!(!page(7).contains("The highest column"));
 }
+
+#[test]
+fn a_repeated_run_is_in_the_columns_of_others_and_a_scratch_file_has_no_capacity_of_a_drive() {
+    let once = drive("a", "Alpha", 1.0, &|recipe| recipe.plan = crate::support::quick(20));
+    let mut twice = once.clone();
+    for test in &mut twice.tests {
+        let own =
+            ssdgauge_analysis::Repetition { headline: test.headline.clone(), also: Vec::new() };
+        test.repetitions = vec![own.clone(), own];
+    }
+    let [once, twice] = [&once, &twice].map(Record::of);
+    let purpose = |record: &Record, id: &str| {
+        record.tests.iter().find(|test| test.id == id).map(|test| test.purpose.clone())
+    };
+    let split: Vec<&str> =
+        once.tests.iter().filter_map(|test| test.id.strip_suffix(".read-latency")).collect();
+    assert!(!split.is_empty());
+    for id in split {
+        assert_eq!(purpose(&twice, id), purpose(&once, id), "{id}");
+        assert_eq!(purpose(&once, id).as_deref(), Some("mixed"), "{id}");
+    }
+    // The file is as large as asked for, whatever the drive below it.
+    let file = drive("b", "Beta", 1.0, &|recipe| recipe.drive.kind = TargetKind::File);
+    assert_eq!(Record::of(&file).drive.capacity, None);
+}

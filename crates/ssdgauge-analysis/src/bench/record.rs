@@ -155,8 +155,8 @@ impl Record {
             let member = Member { index: 0, run, test };
             let mut whole = TestRecord::of(member);
             let waits = whole.read_latency(member);
-            if waits.is_some() {
-                // The rate of a load whose latency is a number of its own.
+            if waits::splits(&test.test) {
+                // The rate of a load whose latency is a number of its own, also where repetitions leave it without one.
                 whole.purpose = Use::Mixed.anchor().to_owned();
             }
             [Some(whole), waits]

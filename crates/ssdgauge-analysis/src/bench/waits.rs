@@ -30,6 +30,11 @@ fn mixes(step: &Step) -> bool {
     streams.iter().any(Stream::reads) && streams.iter().any(Stream::writes)
 }
 
+/// Returns whether the latency of the reads of `test` is a number of its own, next to the rate.
+pub(super) fn splits(test: &Test) -> bool {
+    score(test).is_some()
+}
+
 /// Returns the latency of the reads of `member` with its rule; `None` where the test has none, and where it was repeated, because
 /// a run keeps no latencies of each repetition.
 pub(super) fn of(member: Member<'_>) -> Option<(Score, Headline)> {
