@@ -16,7 +16,7 @@ pub struct Levels {
     pub before: f64,
     /// Whether that is a lower bound: the fall may be in the first second.
     pub is_lower_bound: bool,
-    /// The value after it; of several falls that of the level which lasts longest.
+    /// The value after it; after several falls, that of the longest level.
     pub after: f64,
     /// Both in words without a unit: `at least 2,146, then 727`.
     pub words: String,

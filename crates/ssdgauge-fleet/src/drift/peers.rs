@@ -153,7 +153,7 @@ impl Place {
 }
 
 impl Reason {
-    /// Returns whether this step alone makes its drive suspect.
+    /// Returns whether this one step makes its drive suspect.
     fn is_far(&self) -> bool {
         self.metric == Metric::LatMeanUs
             && (self.latency_us / self.expected_us).ln()
